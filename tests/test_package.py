@@ -89,7 +89,7 @@ def test_its_recipes_are_not_to_be_edited(installed, tmp_path):
     done = run(
         installed,
         *("-m", "hdbench", "errata", "add", *correction, "--evidence", "the image"),
-        *("--proposed-by", "A. Muster", "--approved-by", "B. Beispiel"),
+        *("--kind", "value", "--proposed-by", "A. Muster", "--approved-by", "B. Beispiel"),
         cwd=tmp_path,
     )
     assert done.returncode == 2

@@ -58,7 +58,7 @@ def columns(ground_truth: dict[str, Any]) -> dict[str, Any]:
         "date": date,
         "year": int(date[:4]),
         "advertisements": len(ads),
-        "sections": list(dict.fromkeys(ad["tags_section"] for ad in ads)),
+        "sections": list(dict.fromkeys(ad["tags_section"] for ad in ads if "tags_section" in ad)),
         "continued_section": ground_truth.get("continued_section"),
         "tags": sorted({tag for ad in ads for tag in ad.get("tags", ())}),
     }

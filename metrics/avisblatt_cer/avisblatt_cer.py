@@ -24,7 +24,8 @@ _INPUTS = """
 Args:
     predictions (list): for each page the answer: a record (`dict`) with the list `advertisements`,
         None, or the model's raw text (`str`), in which a record is looked for.
-    references (list of dict): the ground truths, `dataset["ground_truth"]`, in the same order.
+    references (list of dict): the ground truths in the same order (`dataset["ground_truth"]`;
+        under `published`, `dataset["ground_truth_published"]`).
     normalize (str or list of str): what is done to texts and section headings on both sides first:
         `none`, `NFC`, `NFKC`, `edition` (ſ to s and / to a comma), `case`, `whitespace`. Default
         `none`.

@@ -24,7 +24,8 @@ Args:
         (`str`), in which a record is looked for. The record is `{"metadata": {...}}` or the inner
         object, with `send_date`, `sender_persons` and `receiver_persons`, each a list or one text
         in which `|` separates the values. A person is a name, or an object with the `name`.
-    references (list of dict): the ground truths, `dataset["ground_truth"]`, in the same order.
+    references (list of dict): the ground truths in the same order (`dataset["ground_truth"]`;
+        under `published`, `dataset["ground_truth_published"]`).
     inferred_from_function (bool): also ask for persons inferred from function and date.
     inferred_from_correspondence (bool): also ask for those inferred from the correspondence.
     skip_signatures (bool): leave out letters with signatures.

@@ -21,7 +21,8 @@ _INPUTS = """
 Args:
     predictions (list): for each item the answer: a record (`dict`), None, or the model's raw text
         (`str`), in which a record is looked for. With `root_list` a bare list is a record, too.
-    references (list of dict): the ground truths, `dataset["ground_truth"]`, in the same order.
+    references (list of dict): the ground truths in the same order (`dataset["ground_truth"]`;
+        under `published`, `dataset["ground_truth_published"]`).
     lists (str or dict): `aligned` (in any order), `ordered` or `position`; or path to one of these.
         Default `aligned`.
     compare (str or dict): `similarity`, `exact`, `number`, `date`, `boolean` or `cer`; or path to

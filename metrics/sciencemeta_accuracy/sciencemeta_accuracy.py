@@ -22,7 +22,8 @@ Args:
     predictions (list): for each file the answer: a record (`dict`), None, or the model's raw text
         (`str`), in which a record is looked for. An answer with another `sha256` than its
         reference is refused.
-    references (list of dict): the ground truths, `dataset["ground_truth"]`, in the same order, with
+    references (list of dict): the ground truths in the same order (`dataset["ground_truth"]`;
+        under `published`, `dataset["ground_truth_published"]`), with
         their `kind`: `paper`, `textbook` or `ebook`. Without a `kind`, one that has `doi` or
         `keyword` is a paper, and any other a book.
     no_autojunk (bool): also report accuracy without difflib's `autojunk`. Default False.

@@ -25,7 +25,8 @@ _INPUTS = """
 Args:
     predictions (list): for each item the answer: a record (`dict`), None, or the model's raw text
         (`str`), in which a record is looked for.
-    references (list of dict): the ground truths, `dataset["ground_truth"]`, in the same order.
+    references (list of dict): the ground truths in the same order (`dataset["ground_truth"]`;
+        under `published`, `dataset["ground_truth_published"]`).
     texts (dict): path of a text (`text`, `pages[].text`) to when it is scored: `always`, `present`
         (unless it is empty on both sides) or `until_absent` (numbered texts, up to the first that
         the ground truth lacks). Default `{"text": "always"}`.

@@ -22,7 +22,8 @@ _INPUTS = """
 Args:
     predictions (list): for each card the answer: a record (`dict`), None, or the model's raw text
         (`str`), in which a record is looked for.
-    references (list of dict): the ground truths, `dataset["ground_truth"]`, in the same order.
+    references (list of dict): the ground truths in the same order (`dataset["ground_truth"]`;
+        under `published`, `dataset["ground_truth_published"]`).
     threshold (float): the similarity from which two values match, 0.0 to 1.0. Default 0.92.
     weights (dict): field or group (`"publication.title"`, `"author"`) to its weight, 0 or more; the
         longest name that fits a field counts. Default: all 1.

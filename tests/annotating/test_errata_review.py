@@ -85,11 +85,11 @@ def test_accepted_slips_are_one_version_with_their_evidence(folder, path, run_hd
     assert name.signed == f"{signed}by Berta Beispiel."
     changelog = (folder / "CHANGELOG.md").read_text()
     assert changelog.count("## 1.0.1") == 1
-    change = 'was `"Muhlach"`, is now `"Muhlack"`'
+    change = 'was `"Muhlach"`, proposed is `"Muhlack"`'
     assert f"- `1`, `author.last_name`, {change}: the card has it; it ends in k.\n" in changelog
-    rows = {row.id: row.ground_truth for row in recipe.rows(recipe.source(None))}
-    assert rows["1"]["author"] == {"last_name": "Muhlack", "first_name": "Gustav"}
-    assert rows["1"]["as_published"] == TRUTH
+    rows = {row.id: row for row in recipe.rows(recipe.source(None))}
+    assert rows["1"].proposed["author"] == {"last_name": "Muhlack", "first_name": "Gustav"}
+    assert rows["1"].ground_truth == rows["1"].published == TRUTH
     # Who looked stays beside the list.
     said = b"".join(files(folder).values())
     assert b"anna" not in said

@@ -42,6 +42,22 @@ def test_what_is_there_is_taken_as_imported_and_nothing_is_written(collection):
     assert not list((collection / "history").glob("*.jsonl"))
 
 
+def test_what_was_published_beside_a_ground_truth_is_never_edited(collection):
+    """Without it, as in collections of one's own, `build` writes the edited record as published."""
+    path = collection / "metadata.jsonl"
+    first, *others = path.read_text(encoding="utf-8").splitlines()
+    published = {"ground_truth_published": {"title": "Fauft", "year": 1808}}
+    path.write_text("\n".join([json.dumps(json.loads(first) | published), *others, ""]))
+    with Store.open(collection, "anna") as store:
+        put(store, "b1", "title", "Faust II")
+        put(store, "b3", "entries[0].name", "Mai")
+        store.flush()
+    edited = rows(collection)
+    assert edited["b1"]["ground_truth"]["title"] == "Faust II"
+    assert edited["b1"]["ground_truth_published"] == published["ground_truth_published"]
+    assert "ground_truth_published" not in edited["b3"]
+
+
 def test_a_change_is_in_the_history_at_once_and_in_the_metadata_when_flushed(collection):
     untouched = (collection / "metadata.jsonl").read_bytes().splitlines()
     with Store.open(collection, "anna") as store:

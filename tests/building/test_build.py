@@ -193,7 +193,7 @@ def branch_in_the_address(published):
 
 def stale_erratum(published):
     (published.recipe / "errata.yaml").write_text(
-        json.dumps({"exclude": [{"id": "9", "evidence": "gone", **SIGNED}]})
+        json.dumps({"exclude": [{"id": "9", "kind": "form", "evidence": "gone", **SIGNED}]})
     )
     return "errata.yaml: excludes '9', which is not in the source"
 
@@ -269,17 +269,42 @@ def test_a_duplicate_id_in_the_plain_form(build_plain):
 
 
 def test_errata_hold_for_the_plain_form_too(build_plain, published, tmp_path):
-    wrong = {"id": "1", "field": "b", "old": "", "new": "x", "evidence": "misread"} | SIGNED
-    errata = {"corrections": [wrong], "exclude": [{"id": "2", "evidence": "torn"} | SIGNED]}
+    form = SIGNED | {"kind": "form"}
+    wrong = {"id": "1", "field": "b", "old": "", "new": [], "evidence": "a list elsewhere"} | form
+    misread = wrong | {"field": "a", "kind": "value", "old": None, "new": "y"}
+    errata = {"corrections": [wrong, misread], "exclude": [{"id": "2", "evidence": "torn"} | form]}
     (published.recipe / "errata.yaml").write_text(json.dumps(errata))  # JSON is YAML
     done = build_plain({}, {"id": "2"})
     assert done.returncode == 0, done.stderr
     (line,) = (tmp_path / "hdb/zettelkatalog/metadata.jsonl").read_text().splitlines()
-    assert json.loads(json.loads(line)["ground_truth"]) == {
-        "a": None,
-        "b": "x",
-        "as_published": {"a": None, "b": ""},
+    truths = {
+        name: json.loads(text)
+        for name, text in json.loads(line).items()
+        if name.startswith("ground_truth")
     }
+    assert truths == {
+        "ground_truth": {"a": None, "b": []},
+        "ground_truth_published": {"a": None, "b": ""},
+        "ground_truth_proposed": {"a": "y", "b": []},
+    }
+
+
+def test_each_row_says_what_was_published_whatever_form_its_source_has(build_plain, tmp_path):
+    truth, published = {"a": None, "b": ""}, {"a": "x"}
+    sources = [
+        {"id": "1"},
+        {"id": "2", "ground_truth_published": published},
+        {"id": "3", "ground_truth": truth | {"as_published": published}},
+        {"id": "4", "ground_truth": None, "ground_truth_published": published},
+    ]
+    done = build_plain(*sources)
+    assert done.returncode == 0, done.stderr
+    lines = (tmp_path / "hdb/zettelkatalog/metadata.jsonl").read_text().splitlines()
+    found = [
+        [json.loads(row[column] or "null") for column in row if column.startswith("ground_truth")]
+        for row in map(json.loads, lines)
+    ]
+    assert found == [[truth, truth], [truth, published], [truth, published], [None, None]]
 
 
 @pytest.mark.slow

@@ -145,7 +145,8 @@ def test_the_example_is_a_row_and_the_picture_is_its_own(built, name):
     card = DatasetCard.load(built / "README.md").text
     example = json.loads(block(card, "json"))
     row = rows_of(built)[example["id"]]
-    assert example == {**row, "ground_truth": json.loads(row["ground_truth"])}
+    columns = {"ground_truth", "ground_truth_published"}
+    assert example == {**row, **{column: json.loads(row[column]) for column in columns}}
     if "text" in row:
         assert "![" not in card
         return

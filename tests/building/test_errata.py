@@ -20,17 +20,28 @@ def rows():
     yield Row("letter", (), {"persons": persons})
 
 
-def apply(*corrections, changed=False, exclude=(), renamings=()):
+def corrected(*corrections, changed=False, exclude=(), renamings=()):
+    """Id → row."""
+    form = {"kind": "form", **SIGNED}
     errata = Errata.model_validate(
         {
             "corrections": [
-                {"evidence": "misprint", **SIGNED, **correction} for correction in corrections
+                {"evidence": "misprint", **form, **correction} for correction in corrections
             ],
-            "renamings": [{"evidence": "misspelt", **SIGNED, **each} for each in renamings],
-            "exclude": [{"id": name, "evidence": "gone", **SIGNED} for name in exclude],
+            "renamings": [{"evidence": "misspelt", **form, **each} for each in renamings],
+            "exclude": [{"id": name, "evidence": "gone", **form} for name in exclude],
         }
     )
-    return {row.id: row.ground_truth for row in errata.apply(rows(), changed=changed)}
+    return {row.id: row for row in errata.apply(rows(), changed=changed)}
+
+
+def apply(*corrections, **more):
+    """Id → ground truth; the published ones are kept beside."""
+    found = corrected(*corrections, **more)
+    assert {item: row.published for item, row in found.items()} == {
+        item: truth for item, truth in PUBLISHED.items() if item in found
+    }
+    return {item: row.ground_truth for item, row in found.items()}
 
 
 PUBLISHED = {row.id: row.ground_truth for row in rows()}
@@ -43,7 +54,6 @@ def test_without_corrections_nothing_changes():
 def test_every_item_of_a_list_that_is_wrong_is_corrected_and_the_published_kept():
     truths = apply({"id": "page", "field": "ads[*].date", "old": "1731'", "new": "1731"})
     assert [ad["date"] for ad in truths["page"]["ads"]] == ["1731", "1731", "1732"]
-    assert truths["page"]["as_published"] == PUBLISHED["page"]
     assert truths["letter"] == PUBLISHED["letter"]
 
 
@@ -55,7 +65,6 @@ def test_a_field_gets_another_name_wherever_it_has_the_wrong_one():
         {"date": "1731'", "transcription": "3. Ein Stock Heu"},
         {"date": "1732"},
     ]
-    assert truths["page"]["as_published"] == PUBLISHED["page"]
     assert truths["letter"] == PUBLISHED["letter"]
 
 
@@ -69,7 +78,8 @@ def test_a_field_gets_another_name_wherever_it_has_the_wrong_one():
     ],
 )
 def test_a_corrected_row_says_that_it_was_corrected(made, then):
-    said = {"id": "1", "field": "date", "old": "1731'", "new": "1731", "evidence": "x", **SIGNED}
+    said = {"id": "1", "field": "date", "kind": "form", "old": "1731'", "new": "1731"}
+    said |= {"evidence": "x", **SIGNED}
     rows = [Row(item, (), {"date": date}, {"provenance": made}) for item, date in DATES]
     found = {
         row.id: row.columns for row in Errata.model_validate({"corrections": [said]}).apply(rows)
@@ -107,7 +117,7 @@ def test_an_item_is_found_by_the_value_of_a_key():
     field = "persons[name=Buess, J. E.].aliases"
     truths = apply({"id": "*", "field": field, "old": [], "new": ["Herr Buess"]})
     assert [person["aliases"] for person in truths["letter"]["persons"]] == [[], ["Herr Buess"]]
-    assert "as_published" not in truths["page"]
+    assert truths["page"] == PUBLISHED["page"]
 
 
 @pytest.mark.parametrize(
@@ -145,3 +155,58 @@ def test_an_upstream_report_is_an_address():
     assert apply({**WRONG, "upstream": "https://github.com/them/cards/issues/7"})
     with pytest.raises(ValidationError, match="upstream"):
         apply({**WRONG, "upstream": "javascript:alert(1)"})
+
+
+ACCEPTED = "https://example.org/cards/issues/7"
+YEAR = {"id": "page", "field": "ads[2].date", "kind": "value", "old": "1732", "new": "1733"}
+
+
+def test_a_proposed_value_stands_beside_and_does_not_count():
+    rows = corrected(WRONG, YEAR)
+    found = {
+        name: [ad["date"] for ad in getattr(rows["page"], name)["ads"]]
+        for name in ("ground_truth", "published", "proposed")
+    }
+    assert found == {
+        "ground_truth": ["1731", "1731", "1732"],
+        "published": ["1731'", "1731'", "1732"],
+        "proposed": ["1731", "1731", "1733"],
+    }
+    # The others of the benchmark have one as well, the same as their ground truth.
+    assert rows["letter"].proposed == rows["letter"].ground_truth == PUBLISHED["letter"]
+
+
+def test_a_value_counts_when_the_owners_accepted_it():
+    rows = corrected(WRONG, YEAR | {"accepted": ACCEPTED})
+    assert [ad["date"] for ad in rows["page"].ground_truth["ads"]] == ["1731", "1731", "1733"]
+    assert rows["page"].published == PUBLISHED["page"]
+    assert rows["page"].proposed is None
+
+
+def test_an_accepted_correction_of_a_proposed_value_does_not_count_unnoticed():
+    later = YEAR | {"old": "1733", "new": "1734", "accepted": ACCEPTED}
+    with pytest.raises(HdbenchError, match=r"page ads\[2\].date: the source does not have '1733'"):
+        apply(YEAR, later)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ({"kind": None}, "kind"),
+        ({"kind": "typo"}, "'form' or 'value'"),
+        ({"kind": "form", "accepted": ACCEPTED}, "a correction of form needs no acceptance"),
+        ({"accepted": "by telephone"}, "is not an address"),
+    ],
+)
+def test_a_correction_says_its_kind_and_a_value_where_it_was_accepted(wrong, why):
+    with pytest.raises(ValidationError, match=why):
+        apply(YEAR | wrong)
+
+
+def test_only_values_are_ever_proposed():
+    for key, erratum in (
+        ("exclude", {"id": "page"}),
+        ("renamings", {"id": "page", "field": "ads[*].text", "to": "transcription"}),
+    ):
+        with pytest.raises(ValidationError, match="Input should be 'form'"):
+            Errata.model_validate({key: [{**erratum, "kind": "value", "evidence": "x", **SIGNED}]})

@@ -43,9 +43,10 @@ def build(published, run_hdbench, tmp_path):
 
 @pytest.fixture
 def add(published, run_hdbench, tmp_path):
-    def run(*arguments, evidence="the card's image"):
+    def run(*arguments, evidence="the card's image", kind="form"):
         return run_hdbench(
             *("errata", "add", published.recipe, *arguments, "--evidence", evidence),
+            *("--kind", kind),
             *("--proposed-by", "Anna Muster", "--approved-by", "Berta Beispiel"),
             cwd=tmp_path,
         )
@@ -60,8 +61,9 @@ def plain(tmp_path):
     truth["author"] = {"last_name": "Noether"}
     folder = write_recipe(tmp_path / "theircards", {"1": truth, "2": truth})
 
-    def correct(field, old, new, *, item="1"):
-        values = {"old": old, "new": new, "evidence": "the image"}
+    def correct(field, old, new, *, item="1", kind="form", accepted=None):
+        values = {"kind": kind, "old": old, "new": new, "evidence": "the image"}
+        values |= {"accepted": accepted}
         add_correction(str(folder), item, field, **values, **SIGNED, out=tmp_path / "hdb")
         return find_recipe(str(folder))
 
@@ -81,7 +83,8 @@ def test_building_gives_a_new_version_in_which_the_published_truth_is_kept(
     assert (after[0], after[2]) == (before[0], before[2])
     wrong = json.loads(before[1]["ground_truth"])
     right = wrong | {"author": {"last_name": "Nöther", "first_name": ""}}
-    assert json.loads(after[1]["ground_truth"]) == right | {"as_published": wrong}
+    assert json.loads(after[1]["ground_truth"]) == right
+    assert json.loads(after[1]["ground_truth_published"]) == wrong
     assert after[1]["last_name"] == "Nöther"
 
     built = tmp_path / "hdb/zettelkatalog"
@@ -197,7 +200,7 @@ def test_what_is_in_the_file_stays_as_it_is_to_the_letter(name, tmp_path):
     path = recipe / "errata.yaml"
     path.write_text(path.read_text() + "  # the end\n")
     before, known = path.read_text(), find_recipe(str(recipe)).errata
-    entry = {"old": "a", "new": "b", "evidence": "c", **SIGNED}
+    entry = {"kind": "form", "old": "a", "new": "b", "evidence": "c", **SIGNED}
     for number in ("1", "2"):
         add_correction(str(recipe), number, "x", **entry, out=tmp_path / "hdb")
     assert path.read_text().startswith(before)
@@ -207,10 +210,14 @@ def test_what_is_in_the_file_stays_as_it_is_to_the_letter(name, tmp_path):
     assert [item.id for item in errata.corrections[-2:]] == ["1", "2"]
 
 
-EXCLUDED = 'exclude:\n  - {id: "3", evidence: "no, torn", proposed_by: A, approved_by: B}  # one\n'
+EXCLUDED = (
+    'exclude:\n  - {id: "3", kind: form, evidence: "no, torn", proposed_by: A, '
+    "approved_by: B}  # one\n"
+)
 ENTRY = """\
 - id: "1"
   field: "note"
+  kind: "form"
   old: null
   new: "torn"
   evidence: "the image"
@@ -243,7 +250,10 @@ def test_the_next_correction_is_written_at_the_end_of_the_list(
     assert path.read_text() == after.replace("NEXT", textwrap.indent(ENTRY, " " * indent))
 
 
-BRACES = '{id: "2", field: note, old: null, new: x, evidence: e, proposed_by: A, approved_by: B}'
+BRACES = (
+    '{id: "2", field: note, kind: form, old: null, new: x, evidence: e, proposed_by: A, '
+    "approved_by: B}"
+)
 
 
 @pytest.mark.parametrize("text", [f"corrections: [{BRACES}]\n", "{corrections: [], exclude: []}\n"])
@@ -288,7 +298,7 @@ def test_the_place_of_a_lists_item_stands_between_dots_or_in_brackets(tmp_path):
     folder = write_recipe(tmp_path / "lists", {"1": truth})
 
     def correct(field, old, new):
-        values = {"old": old, "new": new, "evidence": "the image"}
+        values = {"kind": "form", "old": old, "new": new, "evidence": "the image"}
         add_correction(str(folder), "1", field, **values, **SIGNED, out=tmp_path / "hdb")
         return find_recipe(str(folder)).errata.corrections[-1].field
 
@@ -326,7 +336,7 @@ def test_where_a_file_cannot_be_written_none_is_changed(published, tmp_path):
     before = files(published.recipe)
     command = [sys.executable, "-m", "hdbench", "errata", "add", str(published.recipe)]
     correction = ["00001", "author.last_name", "Noether 1", "Nöther", "--evidence", "the image"]
-    correction += ["--proposed-by", "Anna", "--approved-by", "Berta"]
+    correction += ["--proposed-by", "Anna", "--approved-by", "Berta", "--kind", "form"]
     # No file may be larger than 100 KiB, as on a disk that becomes full.
     done = subprocess.run(
         ["bash", "-c", 'ulimit -f 100; exec "$@"', "bash", *command, *correction],
@@ -347,6 +357,7 @@ def test_the_file_says_who_stands_for_a_correction_in_the_order_of_reading(plain
     assert list(entry.items()) == [
         ("id", "1"),
         ("field", "note"),
+        ("kind", "form"),
         ("old", None),
         ("new", "torn"),
         ("evidence", "the image"),
@@ -354,10 +365,11 @@ def test_the_file_says_who_stands_for_a_correction_in_the_order_of_reading(plain
     ]
 
 
-@pytest.mark.parametrize("missing", ["--evidence", "--proposed-by", "--approved-by"])
+@pytest.mark.parametrize("missing", ["--evidence", "--proposed-by", "--approved-by", "--kind"])
 def test_nobody_is_named_in_somebody_s_place(published, run_hdbench, tmp_path, missing):
     before = files(published.recipe)
     options = {"--evidence": "the image", "--proposed-by": "Anna", "--approved-by": "Berta"}
+    options["--kind"] = "form"
     del options[missing]
     given = [each for option in options.items() for each in option]
     arguments = ("00001", "author.last_name", "Noether 1", "x")
@@ -365,3 +377,41 @@ def test_nobody_is_named_in_somebody_s_place(published, run_hdbench, tmp_path, m
     assert done.returncode == 2
     assert missing in done.stderr
     assert files(published.recipe) == before
+
+
+def test_a_value_is_proposed_until_the_owners_accept_it(plain):
+    recipe = plain("year", "1907", "1908", kind="value")
+    [row, _] = recipe.rows(recipe.source(None))
+    assert (row.ground_truth["year"], row.proposed["year"]) == (1907, 1908)
+    changelog = (recipe.folder / "CHANGELOG.md").read_text()
+    assert "- `1`, `year`, was `1907`, proposed is `1908`: the image.\n" in changelog
+    with pytest.raises(HdbenchError, match="already corrects 1 year, to 1908"):
+        plain("year", "1907", "1909", kind="value")
+
+    description = recipe.folder / "benchmark.yaml"
+    said = yaml.safe_load(description.read_text())
+    owners = said.pop("owners")
+    own = resources.folder("dataset_scripts") / "zettelkatalog/benchmark.yaml"
+    said["source"] = yaml.safe_load(own.read_text())["source"]
+    description.write_text(yaml.safe_dump(said))
+    before = files(recipe.folder)
+    with pytest.raises(HdbenchError, match=r"1 note: is accepted, .*: name them under owners$"):
+        plain("note", "null", "torn", kind="value", accepted=ISSUE)
+    assert files(recipe.folder) == before
+    description.write_text(yaml.safe_dump(said | {"owners": owners}))
+    recipe = plain("note", "null", "torn", kind="value", accepted=ISSUE)
+    [row, _] = recipe.rows(recipe.source(None))
+    assert (row.ground_truth["note"], row.published["note"]) == ("torn", None)
+    assert (row.ground_truth["year"], row.proposed["note"]) == (1907, "torn")
+    [_, accepted] = recipe.errata.corrections
+    assert accepted.signed == (
+        "Proposed by Anna Muster, approved by Berta Beispiel. "
+        f"[Accepted]({ISSUE}) by the data's owners."
+    )
+
+    description.write_text(yaml.safe_dump(said))
+    with pytest.raises(HdbenchError, match=r"errata\.yaml: 1 note: is accepted, and benchmark"):
+        find_recipe(str(recipe.folder))
+    del said["source"]  # then the data are those of whoever makes the benchmark
+    description.write_text(yaml.safe_dump(said))
+    assert find_recipe(str(recipe.folder)).errata == recipe.errata

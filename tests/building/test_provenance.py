@@ -95,7 +95,7 @@ def test_a_card_that_says_it_somewhere_says_it_once(tmp_path):
 def test_where_no_row_says_it_nothing_is_added(tmp_path):
     rows = [{"ground_truth": {"text": "roter Wein"}}]
     folder = build(find_recipe(str(write(tmp_path / "lines", rows))), tmp_path / "hdb").folder
-    assert lines(folder)[0].keys() == {"text", "id", "ground_truth"}
+    assert lines(folder)[0].keys() == {"text", "id", "ground_truth", "ground_truth_published"}
     assert "ground truths were made" not in (folder / "README.md").read_text()
     assert "columns" not in yaml.safe_load((folder / "benchmark.yaml").read_text())
 

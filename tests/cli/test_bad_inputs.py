@@ -77,7 +77,7 @@ NAMED = [
     "build {name}",
     "run {name} --model x",
     "run cards --model {name} --backend {name}",
-    "errata add {name} 1 f 1 2 --evidence x --proposed-by a --approved-by b",
+    "errata add {name} 1 f 1 2 --kind form --evidence x --proposed-by a --approved-by b",
     "space-account {name} --accounts acc",
 ]
 

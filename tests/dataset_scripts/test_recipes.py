@@ -108,7 +108,7 @@ def test_the_sample_is_built_loaded_and_scored_by_the_literal_calls(
     streamed = load_dataset(name, split=spec.split, streaming=True)
     assert [row["ground_truth"] for row in streamed] == list(items["ground_truth"])
     assert set(items.column_names) == {
-        *("id", spec.media, "ground_truth"),
+        *("id", spec.media, "ground_truth", "ground_truth_published"),
         *(() if spec.media == "text" else ("sha256",)),
         *spec.columns,
     }

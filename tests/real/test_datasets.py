@@ -11,7 +11,7 @@ from datasets import Image, List, load_dataset
 from helpers.prompt_form import fields_of_example, fields_of_schema
 
 from hdbench.common.jsonio import read_jsonl
-from hdbench.results.items import Candidate, prepare, score_items
+from hdbench.results.items import Candidate, score_items
 from hdbench.scoring import make_metric
 
 pytestmark = pytest.mark.slow
@@ -24,8 +24,8 @@ def source(shared):
 
 @pytest.fixture
 def built(published):
-    assert "hdb/avisblatt: 5 rows, 2 files missing, version 1.0.0" in published.said
-    assert "hdb/rheinschifffahrt: 57 rows, version 1.0.0" in published.said
+    assert "hdb/avisblatt: 5 rows, 2 files missing, version 1.1.0" in published.said
+    assert "hdb/rheinschifffahrt: 57 rows, version 1.1.0" in published.said
     return published.folder
 
 
@@ -64,8 +64,7 @@ def test_every_page_has_its_advertisements_as_published(rows, truths):
         ads = published
         if isinstance(published, dict):
             ads = [ad for ads in published.values() for ad in ads]
-        truth = pages[name]["ground_truth"]
-        as_published = truth.get("as_published", truth)["advertisements"]
+        as_published = pages[name]["ground_truth_published"]["advertisements"]
         for key in ("date", "tags_section", "text", "transcription"):
             assert [ad.get(key) for ad in as_published] == [ad.get(key) for ad in ads]
         assert pages[name]["advertisements"] == len(ads)
@@ -74,14 +73,23 @@ def test_every_page_has_its_advertisements_as_published(rows, truths):
     assert pages["image_4"]["continued_section"] == "Es wird zum Verkauf angetragen"
 
 
-def test_the_corrected_pages_have_sound_dates_sections_and_numbers(rows):
+def test_the_corrected_pages_have_sound_dates_and_texts(rows):
     for page in rows("avisblatt"):
         ads = page["ground_truth"]["advertisements"]
         assert {ad["date"] for ad in ads} == {f"{page['date']:%Y-%m-%d}"}
-        assert all(ad["tags_section"] and ad["text"] for ad in ads)
+        assert all(ad["text"] for ad in ads)
         assert not any("transcription" in ad for ad in ads)
+
+
+def test_the_proposed_section_and_number_make_each_advertisement_one_of_its_own(rows):
+    for page in rows("avisblatt"):
+        ads = page["ground_truth_proposed"]["advertisements"]
+        assert all(ad["tags_section"] for ad in ads)
         numbered = [(ad["tags_section"], number) for ad in ads if (number := number_of(ad))]
         assert len(numbered) == len(set(numbered))
+        others = page["ground_truth"]["advertisements"]
+        differ = [place for place, ad in enumerate(ads) if ad != others[place]]
+        assert differ == ([4, 5] if page["id"] == "image_5" else [])
 
 
 def number_of(ad):
@@ -103,7 +111,7 @@ def test_every_letter_has_its_pages_and_persons_as_published(rows, truths, sourc
     markers = {None: "{}", "function": "<{}>", "correspondence": "<<{}>>"}
     for letter in letters:
         published = truths["business_letters"][letter["id"]]
-        truth = letter["ground_truth"].get("as_published", letter["ground_truth"])
+        truth = letter["ground_truth_published"]
         assert truth["send_date"] == published["send_date"]
         assert truth["has_signatures"] is (published["has_signatures"] == "TRUE")
         for key in ("sender_persons", "receiver_persons"):
@@ -160,7 +168,7 @@ def test_a_corrected_export_gives_a_new_version(source, tmp_path, run_hdbench):
 
     done = run_hdbench(*build, "--accept-changed", "letters.csv", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "57 rows, version 1.0.0+changed." in done.stdout
+    assert "57 rows, version 1.1.0+changed." in done.stdout
     first = (tmp_path / "hdb/rheinschifffahrt/metadata.jsonl").read_text().splitlines()[0]
     assert json.loads(first)["send_date"] == "1926-02-17"
 
@@ -168,7 +176,7 @@ def test_a_corrected_export_gives_a_new_version(source, tmp_path, run_hdbench):
 def test_an_unchanged_file_may_be_accepted_and_an_unknown_one_not(source, tmp_path, run_hdbench):
     build = ("build", "rheinschifffahrt", "--source", source, "--accept-licence")
     done = run_hdbench(*build, "--accept-changed", "persons.csv", cwd=tmp_path)
-    assert "57 rows, version 1.0.0," in done.stdout
+    assert "57 rows, version 1.1.0," in done.stdout
     done = run_hdbench(*build, "--accept-changed", "nothing.csv", cwd=tmp_path)
     assert done.returncode == 2
     assert "has no such file" in done.stderr
@@ -202,7 +210,9 @@ def test_every_recorded_run_scores_as_published_on_the_built_dataset(
     """The corrections change no published figure."""
     scorer = make_metric(metric, "published")
     lines = [line.value for line in read_jsonl(built / f"hdb/{name}/metadata.jsonl")]
-    truths = {line["id"]: prepare(scorer, json.loads(line["ground_truth"])) for line in lines}
+    truths = {
+        line["id"]: scorer.prepare(json.loads(line["ground_truth_published"])) for line in lines
+    }
     with gzip.open(shared / f"recorded/{recorded}.jsonl.gz", "rt") as file:
         runs = [json.loads(line) for line in file]
     for run in runs:

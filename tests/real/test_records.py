@@ -9,7 +9,7 @@ from helpers.lost_answers import FOLDERS
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.building.builder import build
 from hdbench.building.recipe import find_recipe
-from hdbench.results.items import Candidate, prepare, score_items
+from hdbench.results.items import Candidate, score_items
 
 pytestmark = pytest.mark.slow
 
@@ -61,7 +61,9 @@ def scored(shared, tmp_path_factory):
         build(find_recipe(name), out, source=source, accept_licence=True)
         benchmark = load_benchmark(str(out / name))
         metric = benchmark.spec.make_metric("published")
-        truths = {item.id: prepare(metric, item.ground_truth) for item in benchmark.items()}
+        truths = {
+            item.id: metric.prepare(item.reference(metric.protocol)) for item in benchmark.items()
+        }
         with gzip.open(shared / f"recorded/{folder}.jsonl.gz", "rt") as file:
             runs = [json.loads(line) for line in file]
         found[name] = [(run, _figures(metric, truths, run)) for run in runs]

@@ -23,7 +23,7 @@ from speed.plotting import BLUE, GREY, ORANGE, SETTINGS
 
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.evaluation.score import Settings, score
-from hdbench.results.items import Candidate, prepare, score_items
+from hdbench.results.items import Candidate, score_items
 from hdbench.scoring.metric import Metric
 from hdbench.scoring.records import pairing
 
@@ -223,7 +223,9 @@ def limits(hdb: Path, name: str, runs: Sequence[Run]) -> None:
     }
 
     def figures(metric: Metric) -> list[dict[str, Any]]:
-        prepared = {item.id: prepare(metric, item.ground_truth) for item in benchmark.items()}
+        prepared = {
+            item.id: metric.prepare(item.reference(metric.protocol)) for item in benchmark.items()
+        }
         found = []
         for run in runs:
             folder = hdb / "results" / name / run.run.replace("/", "_")

@@ -14,6 +14,7 @@ from hdbench.benchmarks.names import DESCRIPTION, full_name, what_to_do
 from hdbench.benchmarks.provenance import Provenance
 from hdbench.benchmarks.sample import STRATUM
 from hdbench.benchmarks.spec import MEDIA_KEYS, BenchmarkSpec, read_spec
+from hdbench.benchmarks.truths import PROPOSED, PUBLISHED, TRUTH, ErrataName
 from hdbench.common.checked import read_text_file, validate
 from hdbench.common.folder_files import MissingFileError, file_in
 from hdbench.common.hashing import file_sha256
@@ -29,6 +30,7 @@ from hdbench.common.names import did_you_mean, is_writable
 from hdbench.errors import HdbenchError, Message
 from hdbench.reading.schema import AnswerSchema
 from hdbench.reading.titles import FieldTitles
+from hdbench.scoring.metric import ProtocolName, reference_for
 
 METADATA = "metadata.jsonl"
 SCHEMA = "answer.schema.json"
@@ -52,11 +54,38 @@ class Item(NamedTuple):
         id: its id.
         ground_truth: its ground truth.
         provenance: how that was made; None if the benchmark does not say it.
+        published: its ground truth as published; None if that is the same.
+        proposed: its ground truth with the proposed corrections too; None if that is the same.
     """
 
     id: str
     ground_truth: dict[str, Any]
     provenance: Provenance | None = None
+    published: dict[str, Any] | None = None
+    proposed: dict[str, Any] | None = None
+
+    def reference(self, protocol: ProtocolName, errata: ErrataName = "accepted") -> dict[str, Any]:
+        """Return the ground truth that an answer is scored against.
+
+        Args:
+            protocol: `published` takes it as it was published.
+            errata: `proposed` also counts the proposed corrections.
+        """
+        other = self.published if protocol == "published" else None
+        if errata == "proposed":
+            other = self.proposed
+        return self.ground_truth if other is None else other
+
+
+class _Row(NamedTuple):
+    """What a line of the metadata has beside the media; ground truths are JSON texts."""
+
+    where: str
+    id: str
+    truth: str | None
+    published: str | None
+    proposed: str | None
+    provenance: Provenance | None
 
 
 class Part(NamedTuple):
@@ -217,21 +246,19 @@ class Benchmark:
         """
         return self._scored(self._rows())
 
-    def _scored(
-        self, rows: Iterable[tuple[str, str, str | None, Provenance | None]]
-    ) -> Iterator[Item]:
-        for where, item_id, truth, made in rows:
-            if truth is None:
+    def _scored(self, rows: Iterable[_Row]) -> Iterator[Item]:
+        for row in rows:
+            if row.truth is None:
                 continue
-            try:
-                ground_truth = parse_json(truth)
-            except ValueError as error:
-                raise HdbenchError(
-                    "{place}: ground_truth is not JSON: {why}", place=where, why=json_reason(error)
-                ) from error
-            if not isinstance(ground_truth, dict):
-                raise HdbenchError("{place}: ground_truth is not an object", place=where)
-            yield Item(item_id, ground_truth, made)
+            truth = _record(row.where, TRUTH, row.truth)
+            published, proposed = (
+                None if text in (None, row.truth) else _record(row.where, column, text)
+                for column, text in ((PUBLISHED, row.published), (PROPOSED, row.proposed))
+            )
+            if row.published is None:  # before hdbench 0.3, it was kept inside
+                whole, truth = truth, reference_for("documented", truth)
+                published = None if whole is truth else reference_for("published", whole)
+            yield Item(row.id, truth, row.provenance, published, proposed)
 
     def media(self, only: Container[str] | None = None) -> dict[str, list[Path]]:
         """Id → the files shown to a model; see `shown`."""
@@ -330,7 +357,7 @@ class Benchmark:
             item_id = plain_id(raw)
             if item_id is None:
                 where = f"{path}:{number}"
-                _, item_id, _, _ = _row(where, parse_line(raw, where))
+                item_id = _row(where, parse_line(raw, where)).id
             if item_id in seen:
                 raise HdbenchError(
                     "{place}:{number}: the id {id!r} occurs twice",
@@ -341,31 +368,29 @@ class Benchmark:
             seen.add(item_id)
             yield number, offset, item_id
 
-    def _rows(
-        self, start: int = 0, number: int = 1
-    ) -> Iterator[tuple[str, str, str | None, Provenance | None]]:
-        """The place, the id, the ground truth's JSON and how it was made, of each line."""
+    def _rows(self, start: int = 0, number: int = 1) -> Iterator[_Row]:
+        """The rows from a line on."""
         path = self.metadata
         name = str(path)
         seen: set[str] = set()
         for line, _, raw in raw_lines(path, start=start, number=number):
             where = f"{name}:{line}"
             row = _row(where, parse_line(raw, where))
-            if row[1] in seen:
-                raise HdbenchError("{place}: the id {id!r} occurs twice", place=where, id=row[1])
-            seen.add(row[1])
+            if row.id in seen:
+                raise HdbenchError("{place}: the id {id!r} occurs twice", place=where, id=row.id)
+            seen.add(row.id)
             yield row
 
-    def _rows_of(self, part: Part) -> Iterator[tuple[str, str, str | None, Provenance | None]]:
+    def _rows_of(self, part: Part) -> Iterator[_Row]:
         """The rows of a part, whose ids were found without parsing the lines."""
         rows = self._rows(part.start, part.number)
         for item_id, row in zip(part.ids, rows, strict=False):
-            if row[1] != item_id:
+            if row.id != item_id:
                 raise HdbenchError(
                     "{place}: has two ids, {id!r} and {other!r}: keep one",
-                    place=row[0],
+                    place=row.where,
                     id=item_id,
-                    other=row[1],
+                    other=row.id,
                 )
             yield row
 
@@ -380,23 +405,48 @@ class Benchmark:
         return file_sha256(self.metadata)
 
 
-def _row(where: str, line: dict[str, Any]) -> tuple[str, str, str | None, Provenance | None]:
-    item_id, truth = line.get("id"), line.get("ground_truth")
-    if isinstance(truth, dict):  # a collection has it so before it is built
-        truth = json.dumps(truth, ensure_ascii=False)
+def _row(where: str, line: dict[str, Any]) -> _Row:
+    item_id = line.get("id")
+    truth, published, proposed = (
+        _json_text(line.get(name)) for name in (TRUTH, PUBLISHED, PROPOSED)
+    )
     if not isinstance(item_id, str) or not isinstance(truth, str | None):
         raise HdbenchError(
             '{place}: needs "id" and "ground_truth", each a text in quotes', place=where
         )
+    for column, text in ((PUBLISHED, published), (PROPOSED, proposed)):
+        if not isinstance(text, str | None):
+            raise HdbenchError("{place}: {column} is not an object", place=where, column=column)
     if not is_writable(item_id):
         raise HdbenchError(
             "{place}: the id {id!r} has half a character: give the item another id",
             place=where,
             id=item_id,
         )
-    if "ground_truth" not in line:
+    if TRUTH not in line:
         raise HdbenchError('{place}: needs "ground_truth", null if there is none', place=where)
-    return where, item_id, truth, Provenance.of_row(line)
+    return _Row(where, item_id, truth, published, proposed, Provenance.of_row(line))
+
+
+def _json_text(truth: Any) -> Any:
+    """A ground truth as JSON text; a collection has it as an object before it is built."""
+    return json.dumps(truth, ensure_ascii=False) if isinstance(truth, dict) else truth
+
+
+def _record(where: str, column: str, text: str) -> dict[str, Any]:
+    """The record that a column's JSON text holds."""
+    try:
+        record = parse_json(text)
+    except ValueError as error:
+        raise HdbenchError(
+            "{place}: {column} is not JSON: {why}",
+            place=where,
+            column=column,
+            why=json_reason(error),
+        ) from error
+    if not isinstance(record, dict):
+        raise HdbenchError("{place}: {column} is not an object", place=where, column=column)
+    return record
 
 
 def load_benchmark(name: str, *, revision: str | None = None, media: bool = False) -> Benchmark:

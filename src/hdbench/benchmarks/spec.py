@@ -10,6 +10,7 @@ from pydantic import AfterValidator, Field, StringConstraints, ValidationInfo, f
 
 from hdbench.benchmarks.item_name import ItemName
 from hdbench.benchmarks.sample import STRATUM, Sample
+from hdbench.benchmarks.truths import TRUTHS
 from hdbench.common.checked import Strict, read_yaml, unfit, validate
 from hdbench.common.folder_files import is_private
 from hdbench.common.names import bare
@@ -203,11 +204,13 @@ class BenchmarkSpec(Strict):
         licence: an SPDX identifier, or `other` if none is stated.
         rights: why it may be published without an open licence; without it, it may not.
         citation: BibTeX.
-        columns: the columns for the viewer, besides id, media, sha256 and ground_truth.
+        columns: the columns for the viewer, besides id, media, sha256 and the ground truths.
         prompt_columns: those of them that the prompt names in braces: `{page_number}` stands for
             the item's value. Other braces in a prompt are left as they are.
         files: further plain files in the repository.
         source: where it comes from; a benchmark made by its own author has none.
+        owners: whose data they are, if they were published elsewhere: they alone can accept a
+            correction of a value.
         maintainers: who maintains it.
         contact: where they can be reached.
         corrected_by: who may correct its ground truth, and by what means.
@@ -243,6 +246,7 @@ class BenchmarkSpec(Strict):
     prompt_columns: tuple[str, ...] = ()
     files: tuple[Annotated[str, AfterValidator(_checked_file)], ...] = ()
     source: UrlSource | HubSource | None = None
+    owners: tuple[Said, ...] = ()
     maintainers: tuple[Said, ...] = ()
     contact: Address | None = None
     corrected_by: Said | None = None
@@ -264,6 +268,14 @@ class BenchmarkSpec(Strict):
         if isinstance(source, UrlSource) and source.revision not in source.url:
             raise unfit(Message("url: must contain the commit given in revision"))
         return source
+
+    @field_validator("columns")
+    @classmethod
+    def _are_not_truths(cls, columns: dict[str, ColumnType]) -> dict[str, ColumnType]:
+        for name in TRUTHS:
+            if name in columns:
+                raise unfit(Message("{name!r} is a column that every dataset has", name=name))
+        return columns
 
     @field_validator("prompt_columns")
     @classmethod

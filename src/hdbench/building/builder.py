@@ -15,6 +15,7 @@ from hdbench.benchmarks.agreement import AGREEMENT, Agreement
 from hdbench.benchmarks.benchmark import EXAMPLE, METADATA
 from hdbench.benchmarks.provenance import Provenance
 from hdbench.benchmarks.spec import BenchmarkSpec
+from hdbench.benchmarks.truths import PUBLISHED, TRUTH, TRUTHS
 from hdbench.building.archive import write_archive
 from hdbench.building.card import write_cards
 from hdbench.building.eval_yaml import eval_yaml
@@ -52,6 +53,7 @@ class Built:
         without_truth: how many rows have no ground truth.
         metadata_sha256: the content hash.
         made: how a ground truth was made, where rows say it → how many were made so.
+        truths: the columns with ground truths.
     """
 
     folder: Path
@@ -61,6 +63,7 @@ class Built:
     without_truth: int
     metadata_sha256: str
     made: Mapping[Provenance, int] = field(default_factory=dict)
+    truths: tuple[str, ...] = (TRUTH, PUBLISHED)
 
 
 def build(
@@ -210,7 +213,8 @@ def _write_rows(recipe: Recipe, files: Source, folder: Path, *, allow_missing: b
                     copies.append(copy_media(files, path, folder, spec.media))
                 except MissingFileError:
                     missing.append(path)
-            metadata.write(metadata_line(row, copies, spec))
+            line = metadata_line(row, copies, spec, has_proposed=recipe.has_proposed)
+            metadata.write(line)
             texts = {"id": row.id, **{name: row.columns.get(name) for name in text_columns}}
             if spec.media == "text":
                 texts["text"] = row.text
@@ -238,7 +242,8 @@ def _write_rows(recipe: Recipe, files: Source, folder: Path, *, allow_missing: b
             remedy=_AGAINST_DATES.get(name, Message("make the column a date32")),
         )
     content_hash = hashlib.sha256((folder / METADATA).read_bytes()).hexdigest()
-    return Built(folder, spec.version, len(ids), missing, without_truth, content_hash, made)
+    truths = TRUTHS if recipe.has_proposed else (TRUTH, PUBLISHED)
+    return Built(folder, spec.version, len(ids), missing, without_truth, content_hash, made, truths)
 
 
 def _copy(recipe: Recipe, name: str, target: Path) -> None:

@@ -13,6 +13,7 @@ import yaml
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.benchmarks.provenance import AUDITED, BLIND, IMPORTED
 from hdbench.benchmarks.spec import MEDIA_KEYS, BenchmarkSpec
+from hdbench.benchmarks.truths import TRUTH, TRUTHS
 from hdbench.building.agreement_card import agreement_section
 from hdbench.building.croissant import CROISSANT, croissant
 from hdbench.building.licences import UNSTATED
@@ -44,6 +45,15 @@ _TOLD = {
     AUDITED: "corrected after an audit",
 }
 
+_LEFT_OUT = "Left out:"
+_OF_FORM = "Corrections of form, which always count:"
+_ACCEPTED = "Corrections of values that the data's owners accepted, which count:"
+_PROPOSED = (
+    "Corrections of values that are proposed and that the data's owners have not accepted. They do "
+    "not count, unless `hdbench score` is asked for them with `--errata proposed`:"
+)
+"""What stands above each list of errata in a card."""
+
 CARD = "README.md"
 
 MAX_FRONT = 2**20
@@ -61,7 +71,7 @@ _IS_UNSTATED = f'spec.licence == "{UNSTATED}"'
 PLACEHOLDERS = (
     *("rows", "example", "picture", "provenance", "corrections", "missing", "sample", "spec.title"),
     *(f"spec.{name}" for name in _WORDS),
-    *("spec.citation", "spec.maintainers", "spec.contact", "spec.corrected_by"),
+    *("spec.citation", "spec.owners", "spec.maintainers", "spec.contact", "spec.corrected_by"),
     *("spec.report_errors_at", "spec.source.revision", _IS_UNSTATED),
 )
 """What can stand in a card, with two braces around it or behind an `if`."""
@@ -140,8 +150,8 @@ def _values(recipe: Recipe, built: Built, folder: Path) -> dict[str, str]:
     lines = [line.value for line in read_jsonl(folder / METADATA)]
     key = MEDIA_KEYS[spec.media]
     shown = sorted(
-        (line for line in lines if line[key] and line["ground_truth"] is not None),
-        key=lambda line: len(line["ground_truth"]),
+        (line for line in lines if line[key] and line[TRUTH] is not None),
+        key=lambda line: len(line[TRUTH]),
     )
     example = shown[len(shown) // 2] if shown else lines[0]
     return {
@@ -162,6 +172,7 @@ def _of_spec(spec: BenchmarkSpec) -> dict[str, str]:
         "spec.title": as_text(spec.title),
         **{f"spec.{name}": _NO_WORD.sub("?", getattr(spec, name)) for name in _WORDS},
         "spec.citation": _in_block(spec.citation),
+        "spec.owners": ", ".join(map(as_text, spec.owners)),
         "spec.maintainers": ", ".join(map(as_text, spec.maintainers)),
         "spec.contact": spec.contact or "",
         "spec.corrected_by": as_text(spec.corrected_by or ""),
@@ -182,18 +193,25 @@ def _visible(sign: str) -> str:
 
 
 def _corrections(recipe: Recipe) -> str:
-    """What the errata leave out and correct, as a list in Markdown."""
-    spec = recipe.spec
+    """What the errata leave out and correct, and what of it counts, as lists in Markdown."""
+    spec, errata = recipe.spec, recipe.errata
     every = f"every {spec.item_name.en[0] if spec.item_name else 'item'}"
-    lines = [
+    left_out = [
         f"- {as_code(each.id)} is left out: {as_prose(each.evidence)}. {as_prose(each.signed)}"
-        for each in recipe.errata.exclude
+        for each in errata.exclude
     ]
-    for each in recipe.errata.of_fields:
-        item = every if each.id == "*" else as_code(each.id)
-        field, evidence = as_code(each.field), as_prose(each.evidence)
-        lines.append(f"- {item}, {field}: {evidence}. {as_prose(each.signed)}")
-    return "\n".join(lines)
+    lists = {_LEFT_OUT: left_out}
+    for title, corrections in (
+        (_OF_FORM, [each for each in errata.of_fields if each.kind == "form"]),
+        (_ACCEPTED, [each for each in errata.corrections if each.accepted]),
+        (_PROPOSED, errata.proposed),
+    ):
+        lists[title] = [
+            f"- {every if each.id == '*' else as_code(each.id)}, {as_code(each.field)}: "
+            f"{as_prose(each.evidence)}. {as_prose(each.signed)}"
+            for each in corrections
+        ]
+    return "\n\n".join("\n".join([title, "", *lines]) for title, lines in lists.items() if lines)
 
 
 def _provenance(built: Built) -> str:
@@ -291,7 +309,8 @@ def _config(spec: BenchmarkSpec, built: Built) -> dict[str, Any]:
         "pdf": {"pdf": "pdf", "sha256": "string"},
         "text": {"text": "string"},
     }
-    columns = {"id": "string", **shown[spec.media], "ground_truth": "json", **spec.columns}
+    truths = dict.fromkeys(built.truths, "json")
+    columns = {"id": "string", **shown[spec.media], **truths, **spec.columns}
     media = [] if spec.media == "text" else [f"{MEDIA_FOLDERS[spec.media]}/*"]
     lists = {"images": "image", "strings": "string"}
     return {
@@ -308,4 +327,6 @@ def _config(spec: BenchmarkSpec, built: Built) -> dict[str, Any]:
 
 
 def _readable(line: dict[str, Any]) -> dict[str, Any]:
-    return {**line, "ground_truth": json.loads(line["ground_truth"] or "null")}
+    """A row with its ground truths as records."""
+    truths = {name: json.loads(line[name] or "null") for name in TRUTHS if name in line}
+    return {**line, **truths}

@@ -14,6 +14,7 @@ from hdbench.benchmarks.provenance import (
     PROVENANCE,
 )
 from hdbench.benchmarks.spec import MEDIA_KEYS, BenchmarkSpec
+from hdbench.benchmarks.truths import PROPOSED, PUBLISHED, TRUTH
 from hdbench.building.citation import Creator, creators, year
 from hdbench.building.licences import OPEN_LICENCES
 from hdbench.building.media import MEDIA_FOLDERS
@@ -171,13 +172,15 @@ def _items(spec: BenchmarkSpec, built: Built) -> dict[str, Any]:
         "id": "The item. It is a text even where it is all digits, with leading zeros.",
         MEDIA_KEYS[spec.media]: "The path of what a model is shown, in this repository.",
         "sha256": "The sha256 of that file.",
-        "ground_truth": "What answers are scored against, as JSON.",
+        TRUTH: "What answers are scored against, as JSON.",
+        PUBLISHED: "The same without any correction, as it was published.",
+        PROPOSED: "The same with the proposed corrections of values too.",
         **(_OF_PROVENANCE if built.made else {}),
     }
     if spec.media == "text":
         shown = {"text": "string"}
         descriptions["text"] = "What a model is given after the prompt."
-    columns = {"id": "string", **shown, "ground_truth": "string", **spec.columns}
+    columns = {"id": "string", **shown, **dict.fromkeys(built.truths, "string"), **spec.columns}
     source = {"fileObject": {"@id": METADATA}}
     return {
         "@type": "cr:RecordSet",

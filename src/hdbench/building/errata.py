@@ -1,22 +1,24 @@
-"""Reviewed corrections of published ground truth: never silent, and nothing published is lost."""
+"""Reviewed corrections of published ground truth: never silent, and nothing published is lost.
+
+Corrections of form always count. Those of values count if the data's owners accepted them.
+"""
 
 from __future__ import annotations
 
 import copy
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import field_validator
+from pydantic import ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from hdbench.benchmarks.provenance import AUDITED, BLIND, IMPORTED, PROVENANCE
 from hdbench.benchmarks.spec import Address, Said
-from hdbench.common.checked import Strict
+from hdbench.common.checked import Strict, unfit
 from hdbench.errors import HdbenchError, Message
-from hdbench.scoring.metric import AS_PUBLISHED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from hdbench.building.recipe import Row
 
@@ -56,7 +58,13 @@ class _Erratum(Strict):
 
 
 class Exclusion(_Erratum):
-    """An item of the source that is left out."""
+    """An item of the source that is left out.
+
+    Attributes:
+        kind: what is wrong: its form, as it has no media or another schema.
+    """
+
+    kind: Literal["form"]
 
 
 class _OfField(_Erratum):
@@ -82,24 +90,44 @@ class Correction(_OfField):
     """A ground-truth value that was published wrongly.
 
     Attributes:
+        kind: `form` is a stray sign, a misplaced key or a wrong type, which nobody reads
+            differently; `value` is anything that somebody read.
         old: the published value; null where the field is absent.
         new: the correct value; null removes the field.
+        accepted: where the data's owners accepted a correction of a value, which then counts.
         second_looks: how many people read the value again; None if that was not counted.
         blind: whether all of them did so before they were shown any value.
     """
 
+    kind: Literal["form", "value"]
     old: Any
     new: Any
+    accepted: Address | None = None
     second_looks: int | None = None
     blind: bool | None = None
+
+    @field_validator("accepted")
+    @classmethod
+    def _is_of_a_value(cls, accepted: str | None, info: ValidationInfo) -> str | None:
+        if accepted is not None and info.data.get("kind") == "form":
+            raise unfit(Message("a correction of form needs no acceptance: leave it out"))
+        return accepted
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is in the ground truth that answers are scored against by default."""
+        return self.kind == "form" or self.accepted is not None
 
     @property
     def signed(self) -> str:
         """Who vouches for it, and who looked, as sentences for a card."""
+        signed = super().signed
+        if self.accepted:
+            signed += f" [Accepted]({self.accepted}) by the data's owners."
         if not self.second_looks:
-            return super().signed
+            return signed
         looks = f"{self.second_looks} second look{'s' if self.second_looks > 1 else ''}"
-        return f"{looks}, {'blind' if self.blind else 'not blind'}. {super().signed}"
+        return f"{looks}, {'blind' if self.blind else 'not blind'}. {signed}"
 
     def apply(self, truth: Any) -> bool:
         """Correct a ground truth in place; False if the wrong value is not in it."""
@@ -121,11 +149,18 @@ class Renaming(_OfField):
     """A field of the ground truth that was published under a wrong name.
 
     Attributes:
+        kind: always `form`.
         to: the right name of the path's last key; where there is a field of that name already,
             nothing is renamed.
     """
 
+    kind: Literal["form"]
     to: str
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is in the ground truth that answers are scored against by default."""
+        return True
 
     def apply(self, truth: Any) -> bool:
         """Rename a field in place; False if it is not there."""
@@ -155,10 +190,21 @@ class Errata(Strict):
         """Everything that changes a ground truth, in the order in which it is applied."""
         return (*self.corrections, *self.renamings)
 
+    @property
+    def counted(self) -> tuple[Correction | Renaming, ...]:
+        """Those that answers are scored with by default."""
+        return tuple(each for each in self.of_fields if each.counts)
+
+    @property
+    def proposed(self) -> tuple[Correction, ...]:
+        """The corrections of values that the data's owners have not accepted."""
+        return tuple(each for each in self.corrections if not each.counts)
+
     def apply(self, rows: Iterable[Row], *, changed: bool = False) -> Iterator[Row]:
         """The rows without the excluded ones, and the others corrected.
 
-        A corrected ground truth keeps the published one under `as_published`.
+        Each keeps its ground truth as published, and where corrections are proposed, also has one
+        with those.
 
         Args:
             rows: as the source has them.
@@ -168,7 +214,8 @@ class Errata(Strict):
             HdbenchError: something excluded or corrected is not in an unchanged source.
         """
         excluded = {item.id for item in self.exclude}
-        unused = dict(enumerate(self.of_fields))
+        counted = _Applied(self.counted)
+        every = _Applied(self.of_fields) if self.proposed else None
         for row in rows:
             if row.id in excluded:
                 excluded.remove(row.id)
@@ -176,30 +223,47 @@ class Errata(Strict):
             if row.ground_truth is None:
                 yield row
                 continue
-            truth = copy.deepcopy(row.ground_truth)
-            for number, erratum in enumerate(self.of_fields):
-                if erratum.id in {row.id, "*"} and erratum.apply(truth):
-                    unused.pop(number, None)
-            if truth == row.ground_truth:
-                yield row
-            else:
-                yield row._replace(
-                    ground_truth={**truth, AS_PUBLISHED: row.ground_truth},
-                    columns=_corrected(row.columns),
-                )
+            truth = counted.correct(row.id, row.ground_truth)
+            yield row._replace(
+                ground_truth=truth,
+                published=row.ground_truth if row.published is None else row.published,
+                proposed=None if every is None else every.correct(row.id, row.ground_truth),
+                columns=row.columns if truth == row.ground_truth else _corrected(row.columns),
+            )
         if changed:
             return
         if excluded:
             raise HdbenchError(
                 "errata.yaml: excludes {id!r}, which is not in the source", id=min(excluded)
             )
-        for erratum in unused.values():
+        for erratum in (*counted.unused, *(every.unused if every else ())):
             raise HdbenchError(
                 "errata.yaml: {id} {field}: {misfit}",
                 id=erratum.id,
                 field=erratum.field,
                 misfit=erratum.misfit,
             )
+
+
+class _Applied:
+    """Errata, and which of them fitted something so far."""
+
+    def __init__(self, errata: Sequence[Correction | Renaming]) -> None:
+        self._errata = errata
+        self._used: set[int] = set()
+
+    @property
+    def unused(self) -> list[Correction | Renaming]:
+        """Those that have not fitted anything."""
+        return [each for number, each in enumerate(self._errata) if number not in self._used]
+
+    def correct(self, item: str, truth: dict[str, Any]) -> dict[str, Any]:
+        """Return an item's ground truth, corrected."""
+        truth = copy.deepcopy(truth)
+        for number, erratum in enumerate(self._errata):
+            if erratum.id in {item, "*"} and erratum.apply(truth):
+                self._used.add(number)
+        return truth
 
 
 def _corrected(columns: Mapping[str, Any]) -> Mapping[str, Any]:

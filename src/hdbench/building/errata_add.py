@@ -17,21 +17,20 @@ import hdbench
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.building.errata import ERRATA, Correction, Errata, holders
 from hdbench.building.errata_paths import paths_of, with_brackets
-from hdbench.building.recipe import Recipe, Row, find_recipe
+from hdbench.building.recipe import Recipe, Row, check_owners, find_recipe
 from hdbench.common.checked import validate
 from hdbench.common.folder_files import text_in
 from hdbench.common.jsonio import write_whole
 from hdbench.common.markdown import as_code, as_prose
 from hdbench.common.names import did_you_mean
 from hdbench.errors import HdbenchError, Message, escaped, joined
-from hdbench.scoring.metric import AS_PUBLISHED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 _HEAD = """\
 # Reviewed corrections of the published files. The card lists each with its evidence, and with
-# who proposed and who approved it.
+# who proposed and who approved it. Those of values count when the data's owners accepted them.
 """
 
 _SHOWN = 200
@@ -58,12 +57,14 @@ def add_correction(
     item: str,
     field: str,
     *,
+    kind: str,
     old: str,
     new: str,
     evidence: str,
     proposed_by: str,
     approved_by: str,
     upstream: str | None = None,
+    accepted: str | None = None,
     out: Path,
 ) -> Added:
     """Record a correction in a recipe: `errata.yaml`, the version, and the changelog.
@@ -77,17 +78,20 @@ def add_correction(
         item: the item's id; `*` for every item that has the wrong value.
         field: the path of the value, such as `publication.year` or `advertisements[3].date`;
             `advertisements.3.date` is the same.
+        kind: `form` or `value`; see `Correction`.
         old: the published value; `null` where the field is absent.
         new: the correct value; `null` removes the field.
         evidence: what shows that it is right; it is shown in the card.
         proposed_by: who proposed it.
         approved_by: who approved it; the same name if there is nobody else.
         upstream: where it was reported to those who published the ground truth.
+        accepted: where the data's owners accepted it; without it, a value does not count yet.
         out: the namespace folder in which the dataset may be built.
 
     Raises:
         HdbenchError: there is no such item, field or published value, it is already corrected,
-            nothing would change, or the recipe cannot be edited.
+            nothing would change, `benchmark.yaml` names no owners who could accept it, or the
+            recipe cannot be edited.
     """
     recipe = _editable(name)
     path = recipe.folder / ERRATA
@@ -99,6 +103,8 @@ def add_correction(
         "proposed_by": proposed_by,
         "approved_by": approved_by,
         "upstream": upstream,
+        "kind": kind,
+        "accepted": accepted,
     }
     if not given["evidence"]:
         raise HdbenchError("--evidence: is empty: say what shows that the new value is right")
@@ -152,6 +158,7 @@ def _record(
     """Check corrections, each with those before it, and write them, the version and why."""
     path = recipe.folder / ERRATA
     errata = recipe.errata
+    check_owners(recipe.spec, corrections, path)
     for correction in corrections:
         if truths is not None:
             _check_published(recipe.spec.name, truths, correction)
@@ -185,16 +192,14 @@ def _published(recipe: Recipe, out: Path) -> dict[str, dict[str, Any]] | None:
     if not recipe.has_script:
         plain = replace(recipe, errata=Errata())
         rows = plain.rows(plain.source(None))
-        return {row.id: row.ground_truth for row in rows if row.ground_truth is not None}
+        return {row.id: row.published for row in rows if row.published is not None}
     folder = out / recipe.spec.name
     if not (folder / "benchmark.yaml").is_file():
         return None
     built = load_benchmark(str(folder))
     if "+" in built.spec.version:  # the sample, or a changed source
         return None
-    return {
-        item.id: item.ground_truth.get(AS_PUBLISHED, item.ground_truth) for item in built.items()
-    }
+    return {item.id: item.reference("published") for item in built.items()}
 
 
 def _values(truths: Mapping[str, dict[str, Any]], correction: Correction) -> list[Any]:
@@ -256,7 +261,9 @@ def _check_errata(
         return
     rows = [Row(item, (), truth) for item, truth in truths.items()]
     only = Errata(corrections=errata.corrections)
-    corrected = {row.id: row.ground_truth or {} for row in only.apply(rows, changed=True)}
+    corrected = {
+        row.id: row.proposed or row.ground_truth or {} for row in only.apply(rows, changed=True)
+    }
     if correction.old not in _values(corrected, correction):
         raise HdbenchError("{file}: another entry already corrects {place}", file=path, place=place)
 
@@ -296,7 +303,8 @@ def _with_corrections(path: Path, expected: Errata, corrections: list[Correction
     entries = []
     for correction in corrections:
         dumped = correction.model_dump()
-        first = {key: dumped[key] for key in ("id", "field", "old", "new")}  # where null says a lot
+        # In the first keys, null says a lot.
+        first = {key: dumped[key] for key in ("id", "field", "kind", "old", "new")}
         entry = first | {key: value for key, value in dumped.items() if value is not None}
         entries.append(_quoted(entry))
     written = yaml.dump(
@@ -381,7 +389,8 @@ def _with_entry(recipe: Recipe, version: str, corrections: list[Correction]) -> 
     entry = f"## {version}\n\n"
     for each in corrections:
         place = "every item" if each.id == "*" else as_code(each.id)
-        change = f"was {_code(each.old)}, is now {_code(each.new)}"
+        now = "is now" if each.counts else "proposed is"
+        change = f"was {_code(each.old)}, {now} {_code(each.new)}"
         entry += f"- {place}, {as_code(each.field)}, {change}: {as_prose(each.evidence)}.\n"
     head, newest, rest = text.partition("\n## ")
     return f"{head}\n{entry}{newest}{rest}"

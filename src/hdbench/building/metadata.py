@@ -5,6 +5,7 @@ from typing import Any
 
 from hdbench.benchmarks.provenance import COLUMNS
 from hdbench.benchmarks.spec import MEDIA_KEYS, BenchmarkSpec
+from hdbench.benchmarks.truths import PROPOSED, PUBLISHED, TRUTH
 from hdbench.building.recipe import Row
 from hdbench.errors import HdbenchError, Message
 
@@ -20,13 +21,16 @@ COLUMN_TYPES: dict[str, type] = {
 """The type of a column's values in JSON."""
 
 
-def metadata_line(row: Row, copies: list[tuple[str, str]], spec: BenchmarkSpec) -> bytes:
-    """One line of the metadata; the ground truth is JSON text, so "", null and absent stay so.
+def metadata_line(
+    row: Row, copies: list[tuple[str, str]], spec: BenchmarkSpec, *, has_proposed: bool
+) -> bytes:
+    """One line of the metadata; a ground truth is JSON text, so "", null and absent stay so.
 
     Args:
         row: the row.
         copies: the path in the repository and the sha256 of each of its media that are there.
         spec: the benchmark.
+        has_proposed: whether the rows also have a ground truth with proposed corrections.
 
     Raises:
         HdbenchError: the row's columns are not the benchmark's, or a value is unusable.
@@ -49,18 +53,22 @@ def metadata_line(row: Row, copies: list[tuple[str, str]], spec: BenchmarkSpec) 
                 value=repr(value),
                 kind=spec.columns[name],
             )
-    truth = None
-    if row.ground_truth is not None:
-        truth = json.dumps(row.ground_truth, ensure_ascii=False)
+    published = row.ground_truth if row.published is None else row.published
     line = {
         **_shown(row, copies, spec.media),
-        "ground_truth": truth,
+        TRUTH: _as_text(row.ground_truth),
+        PUBLISHED: _as_text(published),
+        **({PROPOSED: _as_text(row.proposed)} if has_proposed else {}),
         **{name: columns[name] for name in spec.columns},
     }
     try:
         return (json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n").encode()
     except ValueError as error:  # NaN, or a lone surrogate
         raise HdbenchError("{place}: {why}", place=row.id, why=error) from error
+
+
+def _as_text(truth: dict[str, Any] | None) -> str | None:
+    return None if truth is None else json.dumps(truth, ensure_ascii=False)
 
 
 def _shown(row: Row, copies: list[tuple[str, str]], media: str) -> dict[str, Any]:

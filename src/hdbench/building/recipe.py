@@ -20,7 +20,8 @@ from hdbench.benchmarks.spec import (
     UrlSource,
     read_spec,
 )
-from hdbench.building.errata import ERRATA, Errata
+from hdbench.benchmarks.truths import PUBLISHED, TRUTH
+from hdbench.building.errata import ERRATA, Correction, Errata
 from hdbench.building.source import (
     SHA256_DIGITS,
     Source,
@@ -34,6 +35,7 @@ from hdbench.common.folder_files import MAX_TEXT, bytes_in, file_in, text_in
 from hdbench.common.jsonio import read_jsonl
 from hdbench.common.names import bare, did_you_mean
 from hdbench.errors import HdbenchError
+from hdbench.scoring.metric import PROTOCOLS, reference_for
 
 SCRIPT = "build.py"
 """The program that makes a recipe's rows."""
@@ -52,6 +54,9 @@ class Row(NamedTuple):
         ground_truth: all that scoring needs, and nothing else; None if it is missing or held out.
         columns: the values of the benchmark's own columns.
         text: what a model is given where the benchmark has texts instead of media.
+        published: the ground truth as published; None if it is `ground_truth`.
+        proposed: the ground truth with the proposed corrections too; None if the benchmark has no
+            such corrections.
     """
 
     id: str
@@ -59,6 +64,8 @@ class Row(NamedTuple):
     ground_truth: dict[str, Any] | None
     columns: Mapping[str, Any] = MappingProxyType({})
     text: str = ""
+    published: dict[str, Any] | None = None
+    proposed: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -78,6 +85,11 @@ class Recipe:
     errata: Errata
     sample: bool = False
     run_script: bool = False
+
+    @property
+    def has_proposed(self) -> bool:
+        """Whether its rows also have a ground truth with proposed corrections."""
+        return not self.sample and bool(self.errata.proposed)
 
     @property
     def plain_folder(self) -> Path:
@@ -212,7 +224,7 @@ class Recipe:
             columns = dict(line.value)
             try:
                 item_id, media = columns.pop("id"), columns.pop(key)
-                truth = columns.pop("ground_truth")
+                truth = columns.pop(TRUTH)
             except KeyError as error:
                 raise HdbenchError(
                     "{place}:{line}: no {key}", place=path, line=line.number, key=error
@@ -226,16 +238,21 @@ class Recipe:
                     line=line.number,
                     key=key,
                 )
-            if not isinstance(truth, dict | None):
-                raise HdbenchError(
-                    '{place}:{line}: "ground_truth" must be an object, or null if there is none',
-                    place=path,
-                    line=line.number,
-                )
-            if is_text:
-                yield Row(item_id, (), truth, columns, media)
-            else:
-                yield Row(item_id, tuple(shown), truth, columns)
+            published = columns.pop(PUBLISHED, None)
+            for name, record in ((TRUTH, truth), (PUBLISHED, published)):
+                if not isinstance(record, dict | None):
+                    raise HdbenchError(
+                        '{place}:{line}: "{key}" must be an object, or null if there is none',
+                        place=path,
+                        line=line.number,
+                        key=name,
+                    )
+            if truth is None:
+                published = None  # the item was discarded, and is not scored by any protocol
+            elif published is None:  # before hdbench 0.3, it was kept inside
+                truth, published = (reference_for(name, truth) for name in PROTOCOLS)
+            paths, text = ((), media) if is_text else (tuple(shown), "")
+            yield Row(item_id, paths, truth, columns, text, published)
 
     def _script(self) -> ModuleType:
         """The recipe's `build.py`, run once."""
@@ -302,6 +319,7 @@ def find_recipe(name: str, *, sample: bool = False, run_script: bool = False) ->
     errata = Errata()
     if (folder / ERRATA).exists():
         errata = validate(Errata, read_yaml(file_in(folder, ERRATA), MAX_TEXT), folder / ERRATA)
+        check_owners(spec, errata.corrections, folder / ERRATA)
     if sample:
         if not (folder / "sample" / METADATA).exists():
             raise HdbenchError("{name}: has no sample", name=name)
@@ -310,6 +328,25 @@ def find_recipe(name: str, *, sample: bool = False, run_script: bool = False) ->
         spec = spec.model_copy(update={"version": f"{spec.version}+sample", **own_work})
     ours = folder.resolve().is_relative_to(own.resolve())
     return Recipe(folder, spec, errata, sample, run_script or ours)
+
+
+def check_owners(spec: BenchmarkSpec, corrections: Sequence[Correction], place: Path) -> None:
+    """Refuse a correction that was accepted by owners whom `benchmark.yaml` does not name.
+
+    Data that come from nowhere else belong to those who make the benchmark.
+
+    Raises:
+        HdbenchError: there is one.
+    """
+    for each in corrections:
+        if each.accepted and spec.source is not None and not spec.owners:
+            raise HdbenchError(
+                "{place}: {id} {field}: is accepted, and benchmark.yaml does not say who owns the "
+                "data: name them under owners",
+                place=place,
+                id=each.id,
+                field=each.field,
+            )
 
 
 def _is_recipe(folder: Path) -> bool:

@@ -77,6 +77,14 @@ Protocol = Annotated[
         "published: as its published results were computed."
     ),
 ]
+ErrataChoice = Annotated[
+    str,
+    typer.Option(
+        "--errata",
+        help="Which corrections of ground-truth values count under documented. accepted: those "
+        "that the data's owners accepted. proposed: all of them.",
+    ),
+]
 BENCHMARK = "A benchmark, such as zettelkatalog: built here, or else taken from the Hub."
 Runs = Annotated[
     list[Path],

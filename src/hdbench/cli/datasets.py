@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from rich.console import Console
@@ -24,6 +24,14 @@ ApprovedBy = Annotated[
     str,
     typer.Option(
         help="Who approved it: if possible, somebody who did not propose it.", metavar="NAME"
+    ),
+]
+AcceptedAt = Annotated[
+    str | None,
+    typer.Option(
+        "--accepted",
+        help="Where the data's owners accepted it; without it, a value does not count yet.",
+        metavar="URL",
     ),
 ]
 
@@ -235,6 +243,13 @@ def add(
     ],
     new: Annotated[str, typer.Argument(help="The right value; null removes the field.")],
     *,
+    kind: Annotated[
+        Literal["form", "value"],
+        typer.Option(
+            help="form: a stray sign, a misplaced key or a wrong type, which nobody reads "
+            "differently. value: anything that somebody read."
+        ),
+    ],
     evidence: Annotated[str, typer.Option(help="What shows that it is right; the card quotes it.")],
     proposed_by: Annotated[str, typer.Option(help="Who proposed it.", metavar="NAME")],
     approved_by: ApprovedBy,
@@ -244,10 +259,13 @@ def add(
             help="Where it was reported to those who published the ground truth.", metavar="URL"
         ),
     ] = None,
+    accepted: AcceptedAt = None,
 ) -> None:
     """Record a correction in a recipe's errata.yaml, which makes a new version of the dataset.
 
-    What was published is kept, and the protocol `published` still scores against it. The version
+    What was published is kept, and the protocol `published` still scores against it. A correction
+    of form counts at once; one of a value counts when the data's owners, whom benchmark.yaml names,
+    accepted it, and until then only with `hdbench score --errata proposed`. The version
     in benchmark.yaml is raised, and CHANGELOG.md says what was changed and why. If the dataset is
     built in ./hdb, OLD is compared with the published value. Both values are JSON; what is not JSON
     is taken as a text.
@@ -258,12 +276,14 @@ def add(
         name,
         item,
         field,
+        kind=kind,
         old=old,
         new=new,
         evidence=evidence,
         proposed_by=proposed_by,
         approved_by=approved_by,
         upstream=upstream,
+        accepted=accepted,
         out=DEFAULT_OUT,
     )
     say(
@@ -292,8 +312,11 @@ def review(
         str | None,
         typer.Option(help="Who proposed it; by default, the second looks.", metavar="NAME"),
     ] = None,
+    accepted: AcceptedAt = None,
 ) -> None:
     """Record the slips that second looks found, all as one new version of the dataset.
+
+    They are corrections of values: they count when the data's owners accepted them, see --accepted.
 
     A slip is taken if everybody who judged it calls it one and gives the same value. The dataset
     must be built in ./hdb, in the version that was looked at. Pseudonyms are not recorded.
@@ -308,6 +331,7 @@ def review(
         path,
         approved_by=approved_by,
         proposed_by=proposed_by or SECOND_LOOKS,
+        accepted=accepted,
         out=DEFAULT_OUT,
     )
     outcome, head, added = recorded.outcome, recorded.review.head, recorded.added

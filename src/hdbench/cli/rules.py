@@ -77,11 +77,11 @@ def beside(settings: "Settings", also: Sequence[str]) -> dict[str, "Settings"]:
     for text in also:
         first, *more = _NEXT_OPTION.split(text)
         if "=" in first:
-            protocol, options = settings.protocol, dict(settings.options)
+            base = settings
             more.insert(0, first)
         else:
-            protocol, options = first, {}
-        found = replace(settings, protocol=protocol, options=options | read_options(more, "--also"))
+            base = replace(settings, protocol=first, options={}, errata="accepted")
+        found = replace(base, options={**base.options, **read_options(more, "--also")})
         if text in rules or found in rules.values():
             raise HdbenchError(
                 "--also {text}: these rules are there already: leave it out", text=text

@@ -15,6 +15,7 @@ from hdbench.cli.app import (
     DEFAULT_OUT,
     TRUST,
     By,
+    ErrataChoice,
     Names,
     OfBenchmark,
     Protocol,
@@ -43,6 +44,7 @@ def compare(
     benchmark: OfBenchmark = None,
     name: Names = None,
     protocol: Protocol = "documented",
+    errata: ErrataChoice = "accepted",
     by: By = None,
     seed: Annotated[int, typer.Option(help="The seed of the random numbers.")] = 0,
     json_out: Annotated[
@@ -67,7 +69,8 @@ def compare(
     from hdbench.statistics.comparison import compare_runs  # noqa: PLC0415
 
     runs, benchmark = benchmark_apart(runs, benchmark)
-    loaded = _load_comparable(runs, benchmark, Settings(protocol), names=name or ())
+    settings = Settings(protocol, errata=errata)
+    loaded = _load_comparable(runs, benchmark, settings, names=name or ())
     first = next(iter(loaded.values()))
     comparisons = compare_runs(
         loaded, headline=first.headline, higher_is_better=first.higher_is_better, seed=seed
@@ -99,6 +102,7 @@ def leaderboard(
     benchmark: OfBenchmark = None,
     name: Names = None,
     protocol: Protocol = "documented",
+    errata: ErrataChoice = "accepted",
     show_changes: Annotated[
         bool,
         typer.Option(
@@ -175,6 +179,10 @@ def leaderboard(
         raise HdbenchError(
             "--strict: does not go with {option}: leave one of them out", option=chosen[0]
         )
+    if errata != "accepted" and chosen and not also:
+        raise HdbenchError(
+            "--errata: does not go with {option}: leave one of them out", option=chosen[0]
+        )
     if benchmark is None and not asked:
         runs, missing = without_unbuilt(runs)
         if missing:
@@ -188,7 +196,7 @@ def leaderboard(
             spoken(),
         )
         return
-    settings = Settings(protocol, revision=asked[0] if asked else None)
+    settings = Settings(protocol, errata=errata, revision=asked[0] if asked else None)
     if chosen:
         rules = beside(settings, also) if also else RULES
         found = changes(runs, rules, benchmark=benchmark, names=name or (), seed=seed)

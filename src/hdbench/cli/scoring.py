@@ -13,6 +13,7 @@ from hdbench.cli.app import (
     SCORE,
     TRUST,
     By,
+    ErrataChoice,
     Name,
     OfBenchmark,
     PageLanguage,
@@ -48,6 +49,7 @@ def score(
     *,
     _misplaced: Misplaced = None,
     protocol: Protocol = "documented",
+    errata: ErrataChoice = "accepted",
     option: Annotated[
         list[str] | None,
         typer.Option(
@@ -128,6 +130,7 @@ def score(
     settings = Settings(
         protocol,
         options=read_options(option or ()),
+        errata=errata,
         read_as=ReadAs(strict=strict, reread=reread),
         revision=revision,
         details=details,
@@ -315,6 +318,7 @@ def report(
     benchmark: OfBenchmark = None,
     name: Name = None,
     protocol: Protocol = "documented",
+    errata: ErrataChoice = "accepted",
     by: By = None,
     language: PageLanguage = None,
     without_media: Annotated[
@@ -340,6 +344,7 @@ def report(
             benchmark=benchmark,
             name=name,
             protocol=protocol,
+            errata=errata,
             by=by,
             language=language or spoken(),
             without_media=without_media,

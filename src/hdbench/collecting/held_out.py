@@ -15,6 +15,7 @@ from hdbench.benchmarks.benchmark import METADATA
 from hdbench.benchmarks.provenance import COLUMNS, Provenance
 from hdbench.benchmarks.sample import STRATUM
 from hdbench.benchmarks.spec import HELD_OUT_ENDING
+from hdbench.benchmarks.truths import PUBLISHED, TRUTH
 from hdbench.common.checked import read_text_file, read_yaml
 from hdbench.common.jsonio import read_jsonl, write_whole
 from hdbench.errors import HdbenchError
@@ -124,7 +125,11 @@ def hold_out(folder: Path, share: float, seed: int) -> Path:
             )
         rows.append(line.value)
     drawn = set(split(rows, share, seed))
-    held = [{key: row[key] for key in ("id", "ground_truth")} for row in rows if row["id"] in drawn]
+    held = [
+        {key: row[key] for key in ("id", TRUTH, PUBLISHED) if key in row}
+        for row in rows
+        if row["id"] in drawn
+    ]
     data = _lines(held)
     public = [_without_truth(row) if row["id"] in drawn else row for row in rows]
     about = {"held_out": {"items": len(held), "sha256": hashlib.sha256(data).hexdigest()}}
@@ -137,8 +142,8 @@ def hold_out(folder: Path, share: float, seed: int) -> Path:
 
 def _without_truth(row: Mapping[str, Any]) -> dict[str, Any]:
     """A row that says neither its ground truth nor how that was made."""
-    made = COLUMNS if Provenance.of_row(row) else {}
-    return {key: value for key, value in row.items() if key not in made} | {"ground_truth": None}
+    hidden = {PUBLISHED, *(COLUMNS if Provenance.of_row(row) else ())}
+    return {key: value for key, value in row.items() if key not in hidden} | {TRUTH: None}
 
 
 def _lines(rows: Sequence[Mapping[str, Any]]) -> bytes:

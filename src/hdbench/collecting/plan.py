@@ -12,6 +12,7 @@ from hdbench.benchmarks.names import recipe_names
 from hdbench.benchmarks.provenance import COLUMNS
 from hdbench.benchmarks.sample import STRATUM
 from hdbench.benchmarks.spec import is_reserved
+from hdbench.benchmarks.truths import TRUTHS
 from hdbench.building.licences import unusable
 from hdbench.collecting.drawing import read_sample
 from hdbench.collecting.like import Like, find_like
@@ -35,9 +36,7 @@ AS_COLUMN = "column:"
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
 _LANGUAGE = re.compile(r"[a-z]{2,3}")
 _COLUMN_NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
-_RESERVED = frozenset(
-    {"id", "image", "pages", "pdf", "text", "sha256", "ground_truth", STRATUM, *COLUMNS}
-)
+_RESERVED = frozenset({"id", "image", "pages", "pdf", "text", "sha256", *TRUTHS, STRATUM, *COLUMNS})
 
 _CITATION = """\
 @misc{{{key}{year},

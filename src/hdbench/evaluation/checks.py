@@ -10,7 +10,6 @@ from hdbench.evaluation.looks import Content, Looks, shown
 from hdbench.evaluation.run_warning import RunWarning
 from hdbench.evaluation.shared_fields import SharedFields
 from hdbench.reading.answer import KINDS
-from hdbench.results.items import prepare
 from hdbench.results.result import Result
 from hdbench.results.warning_texts import Message, message
 from hdbench.scoring.metric import Metric
@@ -128,7 +127,7 @@ class Checks:
     def _differ(self, *truths: dict[str, Any]) -> bool:
         """Whether two ground truths differ in what is scored."""
         one, other = truths
-        return one != other and bool(prepare(self.metric, one) != prepare(self.metric, other))
+        return one != other and bool(self.metric.prepare(one) != self.metric.prepare(other))
 
     def _add_fields(self, content: Content) -> None:
         for key in content.wrong:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from hdbench.benchmarks.benchmark import Benchmark, Item, Part, load_benchmark
+from hdbench.benchmarks.truths import PUBLISHED, TRUTH
 from hdbench.common.hashing import file_sha256
 from hdbench.common.jsonio import read_jsonl
 from hdbench.errors import HdbenchError, os_reason
@@ -71,15 +72,20 @@ def read_held_out(benchmark: Benchmark, path: Path) -> tuple[Item, ...]:
     items = []
     known = set(benchmark.ids())
     for line in read_jsonl(path):
-        item_id, truth = line.value.get("id"), line.value.get("ground_truth")
-        if item_id not in known or not isinstance(truth, dict):
+        item_id, truth = line.value.get("id"), line.value.get(TRUTH)
+        published = line.value.get(PUBLISHED)
+        if (
+            item_id not in known
+            or not isinstance(truth, dict)
+            or not isinstance(published, dict | None)
+        ):
             raise HdbenchError(
                 "{place}:{line}: is no item of {benchmark} with its truth",
                 place=path,
                 line=line.number,
                 benchmark=benchmark.id,
             )
-        items.append(Item(item_id, truth))
+        items.append(Item(item_id, truth, published=published))
     return tuple(items)
 
 

@@ -3,7 +3,7 @@
 from hdbench.errors import Message
 from hdbench.evaluation.opened_run import OpenedRun
 from hdbench.reading.run_info import RUN_FILE
-from hdbench.results.result import Result
+from hdbench.results.result import ERRATA, Result
 
 
 def notes_on(run: OpenedRun, result: Result, *, asked: int, with_truth: int) -> list[str]:
@@ -21,6 +21,7 @@ def notes_on(run: OpenedRun, result: Result, *, asked: int, with_truth: int) -> 
         *_not_asked(run, asked),
         *_without_truth(asked - with_truth),
         *_empty_strata(result),
+        *_proposed(result),
         *run.notes,
     ]
 
@@ -47,6 +48,29 @@ def _empty_strata(result: Result) -> list[str]:
             strata=len(result.sample.strata),
             of=sum(each.of for each in empty),
             whole=result.sample.of,
+        )
+    ]
+
+
+def _proposed(result: Result) -> list[str]:
+    """A note on what the proposed corrections of ground truths change, if there are any."""
+    if not result.other_errata:
+        return []
+    value, other = (each.rates[result.headline] for each in (result, result.under_other_errata()))
+    return [
+        Message(
+            "proposed corrections of the ground truth count here, though the data's owners have "
+            "not accepted them ({count} of {items} items): {headline} is {value:.4f}, and "
+            "{other:.4f} without them"
+            if result.dataset.get(ERRATA)
+            else "proposed corrections of the ground truth do not count, as the data's owners have "
+            "not accepted them ({count} of {items} items): {headline} is {value:.4f}, and "
+            "{other:.4f} with them (--errata proposed)",
+            count=len(result.other_errata),
+            items=len(result.ids),
+            headline=result.headline,
+            value=value,
+            other=other,
         )
     ]
 

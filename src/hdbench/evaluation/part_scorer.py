@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any, NamedTuple, Protocol
 
-from hdbench.benchmarks.benchmark import Benchmark, Part
+from hdbench.benchmarks.benchmark import Benchmark, Item, Part
 from hdbench.benchmarks.provenance import Provenance
+from hdbench.benchmarks.truths import ErrataName
 from hdbench.evaluation.looks import Looks
 from hdbench.reading import ReadAs
 from hdbench.reading.answer import Answer, WrittenAnswer
@@ -26,6 +27,8 @@ OBJECTS = 200_000
 
 EachItem = Callable[[ScoredItem], None]
 
+_OTHER: dict[ErrataName, ErrataName] = {"accepted": "proposed", "proposed": "accepted"}
+
 
 @dataclass(frozen=True)
 class Rules:
@@ -36,12 +39,14 @@ class Rules:
         read_as: how answers are read.
         details: whether somebody asks what became of every item.
         each_item: is given each scored item, in the dataset's order.
+        errata: which corrections of values count.
     """
 
     metric: Metric
     read_as: ReadAs
     details: bool
     each_item: EachItem | None = None
+    errata: ErrataName = "accepted"
 
     @property
     def keeps_items(self) -> bool:
@@ -161,7 +166,7 @@ class PartScorer:
                 drafts[current.provenance] += 1
             for reading in readings:
                 answer = reading.reader.answer(item_id, fields, Place(self._source.where, key))
-                reading.add(answer, current.ground_truth, stratum, self._schema)
+                reading.add(answer, current, stratum, self._schema)
         return Scored(items, drafts, [reading.done() for reading in readings])
 
 
@@ -176,9 +181,7 @@ class _Reading:
             (each, Tally(each.metric, details=each.keeps_items), Looks(answers)) for each in rules
         ]
 
-    def add(
-        self, answer: Answer, truth: dict[str, Any], stratum: int, schema: AnswerSchema | None
-    ) -> None:
+    def add(self, answer: Answer, item: Item, stratum: int, schema: AnswerSchema | None) -> None:
         self._usage.add(answer.tokens, answer.seconds)
         found = []
         if schema and isinstance(answer.prediction, dict):
@@ -186,12 +189,16 @@ class _Reading:
             for violation in found:
                 self._violations[violation.field][violation.rule] += 1
         for rules, tally, looks in self._scorers:
-            prepared = prepare(rules.metric, truth, answer.id)
-            scored = tally.add(candidate_of(answer, prepared, stratum))
+            metric = rules.metric
+            truth = item.reference(metric.protocol, rules.errata)
+            scored = tally.add(candidate_of(answer, prepare(metric, truth, item.id), stratum))
             if scored is not None:
                 looks.add(answer, scored, found, truth)
                 if rules.each_item is not None:
                     rules.each_item(scored)
+                if item.proposed is not None and metric.protocol == "documented":
+                    other = item.reference("documented", _OTHER[rules.errata])
+                    tally.add_other_errata(scored, prepare(metric, other, item.id))
 
     def done(self) -> ReadOnce:
         scored = [(tally.tallied(), looks) for _, tally, looks in self._scorers]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from hdbench.benchmarks.benchmark import Benchmark, Part, load_benchmark
 from hdbench.benchmarks.provenance import Provenance
+from hdbench.benchmarks.truths import check_errata
 from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.checks import Checks
@@ -34,7 +35,7 @@ from hdbench.reading.usage import Usage
 from hdbench.results.drafts import DRAFTS
 from hdbench.results.files import answers_sha256
 from hdbench.results.items import Tally
-from hdbench.results.result import Result
+from hdbench.results.result import ERRATA, Result
 from hdbench.results.warning_texts import id_message
 from hdbench.scoring.metric import Metric
 
@@ -52,6 +53,8 @@ class Settings:
 
     Attributes:
         protocol: `documented` or `published`.
+        errata: which corrections of ground-truth values count: `accepted`, those that the data's
+            owners accepted, or `proposed`, all of them; `published` counts none.
         options: the metric's options by name.
         read_as: how the file is read; under `published`, predictions are always taken as given.
         revision: the revision of the benchmark on the Hub: a tag, branch or commit.
@@ -66,6 +69,7 @@ class Settings:
 
     protocol: str = "documented"
     options: Mapping[str, object] = field(default_factory=dict)
+    errata: str = "accepted"
     read_as: ReadAs = ReadAs()
     revision: str | None = None
     details: bool = False
@@ -245,7 +249,13 @@ def _rules(loaded: Benchmark, settings: Settings) -> Rules:
     metric = loaded.spec.make_metric(settings.protocol, **settings.options)
     read_as = settings.read_as
     as_given = read_as.as_given or metric.protocol == "published"
-    return Rules(metric, read_as._replace(as_given=as_given), settings.details, settings.each_item)
+    return Rules(
+        metric,
+        read_as._replace(as_given=as_given),
+        settings.details,
+        settings.each_item,
+        check_errata(settings.errata, metric.protocol),
+    )
 
 
 def _check_run(path: Path, run: OpenedRun) -> None:
@@ -322,6 +332,8 @@ class _Whole:
         way = next(each for each in self._read if place in each.scorers)
         metric, tally, checks = way.scorers[place]
         about = _about(run.benchmark, self._drafts, dataset_sha256)
+        if settings.errata == "proposed":
+            about[ERRATA] = settings.errata
         result = tally.result(dataset=about | _people(run.benchmark, metric))
         other_ids = [
             RunWarning("ids", id_message(each), len(each.ids), self._answered, each.ids[:EXAMPLES])

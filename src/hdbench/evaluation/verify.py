@@ -16,7 +16,7 @@ from hdbench.evaluation.score import Settings, score_runs
 from hdbench.reading import READ_AS, ReadAs
 from hdbench.results.files import given_options, read_records, to_record
 from hdbench.results.record import from_record
-from hdbench.results.result import Result
+from hdbench.results.result import ERRATA, Result
 from hdbench.scoring.metric import EFFORT
 
 SHOWN = 20
@@ -116,6 +116,7 @@ def verify(
         settings = Settings(
             old.metric.protocol,
             options=given_options(old.metric, own),
+            errata=old.dataset.get(ERRATA, "accepted"),
             read_as=ReadAs(**{name: old.reading.get(name, False) for name in READ_AS}),
             revision=at,
             details="per_item" in record,

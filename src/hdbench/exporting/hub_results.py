@@ -19,7 +19,7 @@ from hdbench.evaluation.score import Settings
 from hdbench.reading import READ_AS
 from hdbench.reading.json_files import is_result
 from hdbench.results.files import given_options
-from hdbench.results.result import Result
+from hdbench.results.result import ERRATA, Result
 
 HubForm = Literal["eval-results", "model-index"]
 
@@ -196,7 +196,8 @@ def _not_ranked(result: Result, benchmark: Benchmark) -> Iterator[Message]:
     if len(result.ids) != items:
         yield Message("a score on {count} of {items} items", count=len(result.ids), items=items)
     read_as = (name for name in READ_AS if result.reading[name])
-    changed = [*_changed_options(result, benchmark), *read_as]
+    errata = [f"errata {result.dataset[ERRATA]}"] if ERRATA in result.dataset else []
+    changed = [*_changed_options(result, benchmark), *errata, *read_as]
     if changed:
         yield Message("scored with {options}", options=", ".join(changed))
 

@@ -51,9 +51,7 @@ class AnswerRows:
     def head(self) -> list[str]:
         """The names of the columns; those beyond the schema's only if they hold something."""
         about = [FILE_NAME, "text", "error", OTHER_FIELDS]
-        if self.fields.listed:
-            # A column `text` would be read back as a field of the objects, which ads have. The text
-            # of an answer without a record is in `error` instead.
+        if self._text_is_a_field:
             about.remove("text")
         return [
             "id",
@@ -63,6 +61,14 @@ class AnswerRows:
             "status",
             *(title for title in about if title in self.widths),
         ]
+
+    @property
+    def _text_is_a_field(self) -> bool:
+        """Whether a column `text` is read back as a field, such as that of an advertisement.
+
+        The text of an answer without a record is in `error` then.
+        """
+        return bool(self.fields.listed) or "text" in self.fields.fields
 
     def see(self, items: Iterable[ItemAnswer]) -> None:
         """Find out which columns there are."""
@@ -93,13 +99,13 @@ class AnswerRows:
     def _without_record(self, answer: Answer) -> Row:
         """The cells for an answer without a record: its text, its error, or both.
 
-        If rows are objects, there is always an error: a row with neither an object nor an error
-        stands for a record whose list is empty, such as a page without ads.
+        Where `text` is a field, there is always an error. If rows are objects, one with neither an
+        object nor an error stands for a record whose list is empty, such as a page without ads.
         """
         found: Row = {} if answer.prediction is None else {"status": "unparsable"}
         value = answer.prediction
         text = value if isinstance(value, str) else "" if value is None else as_json(value)
-        if not self.fields.listed:
+        if not self._text_is_a_field:
             return found | ({"text": plain(text)} if text else {}) | _error(answer)
         errors = [answer.error or "", f"no record in: {text}" if text else ""]
         return found | {"error": plain("; ".join(filter(None, errors)) or answer.status)}
@@ -108,7 +114,7 @@ class AnswerRows:
         only = next(iter(record), "") if len(record) == 1 else ""
         inner = record.get(only) if only in self.fields.wrappers else None
         row, others = self._fields(inner if isinstance(inner, dict) else record)
-        if not any(str(value).strip() for value in row.values()):
+        if not (self._text_is_a_field or any(str(value).strip() for value in row.values())):
             return {"text": as_json(record)}  # a row without a field would not be an answer
         return row | ({OTHER_FIELDS: as_json(others)} if others else {})
 

@@ -20,7 +20,7 @@ from hdbench.results.items import Candidate, prepare, score_items
 from hdbench.results.lead import effort_of
 from hdbench.results.result import signature
 from hdbench.scoring import METRICS
-from hdbench.scoring.metric import perfect_answer
+from hdbench.scoring.metric import Metric, reference_for
 
 SHOW_THE_FORM = 1_000
 """Maximum ground truths from which to see what a record in a text looks like."""
@@ -124,15 +124,15 @@ class MetricModule(evaluate.Metric):  # type: ignore[misc]  # evaluate is not ty
                 "give a record (dict), or the model's text (str), which is searched for one",
                 stacklevel=3,  # the caller of compute
             )
-        first = (_reference(*each) for each in enumerate(references[:SHOW_THE_FORM]))
+        first = (_reference(metric, *each) for each in enumerate(references[:SHOW_THE_FORM]))
         schema = configuration.answer_schema() or schema_of(
-            (perfect_answer(metric, reference) for reference in first),
+            (metric.right_answer(reference) for reference in first),
             metric.options.get("root_list"),
         )
         candidates = (
             Candidate(
                 str(position),
-                prepare(metric, _reference(position, reference), f"references[{position}]"),
+                prepare(metric, _reference(metric, position, reference), f"references[{position}]"),
                 *_answer(text, schema)[:3],
             )
             for position, (text, reference) in enumerate(zip(predictions, references, strict=True))
@@ -174,8 +174,8 @@ def _encode(name: str, value: Any) -> str:
         raise HdbenchError("{name} is not a JSON value: {why}", name=name, why=error) from error
 
 
-def _reference(position: int, encoded: str) -> Any:
-    """A ground truth; JSON text, as in the metadata, is parsed."""
+def _reference(metric: Metric, position: int, encoded: str) -> Any:
+    """A ground truth as the protocol takes it; JSON text, as in the metadata, is parsed."""
     value = json.loads(encoded)
     if isinstance(value, str):
         try:
@@ -190,7 +190,7 @@ def _reference(position: int, encoded: str) -> Any:
             position=position,
             type=type(value).__name__,
         )
-    return value
+    return reference_for(metric.protocol, value)
 
 
 def _answer(encoded: str, schema: AnswerSchema) -> Reading:

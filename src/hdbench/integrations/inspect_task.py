@@ -55,7 +55,7 @@ def benchmark_task(benchmark: str, protocol: str = "documented") -> Task:
         Sample(
             id=item.id,
             input=prompt.text,
-            target=json.dumps(item.ground_truth),
+            target=json.dumps(item.reference(rules.protocol)),
             metadata={"position": position},
         )
         for position, item in enumerate(loaded.items())

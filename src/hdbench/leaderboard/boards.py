@@ -13,7 +13,7 @@ from hdbench.reading import READ_AS
 from hdbench.results.drafts import own_drafts
 from hdbench.results.files import item_set
 from hdbench.results.model_facts import ModelFacts
-from hdbench.results.result import Result
+from hdbench.results.result import ERRATA, Result
 from hdbench.scoring.metric import judging_figure
 from hdbench.statistics.bootstrap import Interval
 from hdbench.statistics.ranking import Ranks, Standing, rank_models
@@ -38,6 +38,7 @@ class Kind:
         subset: how they were chosen, if a run says so.
         prompt: the prompt's name; None if it is not known.
         prompt_sha256: its hash; None if it is not known.
+        errata: `proposed` if the proposed corrections of ground truths count.
     """
 
     benchmark: str
@@ -54,6 +55,7 @@ class Kind:
     subset: str | None = field(compare=False)
     prompt: str | None = field(compare=False)
     prompt_sha256: str | None
+    errata: str | None = None
 
     @property
     def question(self) -> tuple[str, str, str | None]:
@@ -259,6 +261,7 @@ def kind_of(result: Result) -> Kind:
         subset=result.run.get("subset"),
         prompt=prompt.get("name"),
         prompt_sha256=prompt.get("sha256"),
+        errata=result.dataset.get(ERRATA),
     )
 
 

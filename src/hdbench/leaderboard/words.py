@@ -44,6 +44,7 @@ def title(board: Board, language: str = "en", *, protocol: bool = True) -> str:
         f"{kind.benchmark} {kind.dataset_version}",
         *([kind.protocol] if protocol else []),
         *(kind.read_as if protocol else ()),
+        *([f"errata {kind.errata}"] if protocol and kind.errata else []),
         items + (f" ({kind.subset})" if kind.subset else ""),
         prompt,
     ]

@@ -68,6 +68,7 @@ def write_report(
     benchmark: str | None = None,
     name: str | None = None,
     protocol: str = "documented",
+    errata: str = "accepted",
     by: str | None = None,
     language: str = "en",
     without_media: Path | None = None,
@@ -85,6 +86,7 @@ def write_report(
         benchmark: the folder of the benchmark; by default the one that the run names.
         name: the model, if the answers do not name theirs.
         protocol: the protocol that answers are scored by.
+        errata: which corrections of ground-truth values count; see `Settings`.
         by: a column of the benchmark, by whose values the headline is also shown.
         language: that of the page and the workbook, one of `hdbench.common.texts.LANGUAGES`.
         without_media: the same model's run without media, if it is to be shown beside.
@@ -105,7 +107,7 @@ def write_report(
     with writing(target.parent, target.name) as folder, ExitStack() as stack:
         drawing = _drawing(stack, notes)
         with Details(folder / ITEMS, whole=whole) as details:
-            settings = Settings(protocol, details=True, each_item=details.scored)
+            settings = Settings(protocol, errata=errata, details=True, each_item=details.scored)
             loaded_runs = load_runs(
                 [run],
                 benchmark=benchmark,
@@ -123,7 +125,8 @@ def write_report(
             drawing.begin(result, errors)
         floor = None
         if without_media is not None:
-            unseen = load_runs([without_media], benchmark=benchmark, settings=Settings(protocol))
+            settings = Settings(protocol, errata=errata)
+            unseen = load_runs([without_media], benchmark=benchmark, settings=settings)
             floor = next(iter(unseen.values()))
             check_floor(result, floor, without_media)
         loaded = benchmark_of(result, benchmark, media=True)

@@ -20,7 +20,6 @@ from hdbench.scoring.metric import (
     Metric,
     Outcome,
     coverage_of,
-    reference_for,
 )
 
 WORST = 5
@@ -102,6 +101,8 @@ class Tallied(NamedTuple):
         fields: stratum → outcome → how often each field had it.
         per_item: what became of every item, if that is kept.
         worst: the figure, the place and the details of the worst items, in no order.
+        other_errata: id → the statistics that an item would have if its proposed corrections
+            counted, or, where they count, if they did not; only items that have any.
     """
 
     ids: list[str]
@@ -113,6 +114,7 @@ class Tallied(NamedTuple):
     fields: dict[int, dict[Outcome, Counter[str]]]
     per_item: list[dict[str, Any]]
     worst: list[tuple[float, int, dict[str, Any]]]
+    other_errata: dict[str, Mapping[str, float]]
 
 
 class Tally:
@@ -133,6 +135,7 @@ class Tally:
         self._status: Counter[Status] = Counter()
         self._kinds: Counter[Kind] = Counter()
         self._strict: dict[str, Mapping[str, float]] = {}
+        self._other_errata: dict[str, Mapping[str, float]] = {}
         self._columns: list[list[float]] = [[] for _ in metric.statistics]
         self._rows: list[float] = []  # the last items' statistics, item by item: see `_settle`
         self._strata: list[int] = []
@@ -189,6 +192,18 @@ class Tally:
             self._per_item.append(item.details())
         return item
 
+    def add_other_errata(self, item: ScoredItem, prepared: Any) -> None:
+        """Score an item that was added once more, against its ground truth with other corrections.
+
+        Args:
+            item: the item.
+            prepared: that ground truth, from `prepare`; None if an option leaves it out then.
+        """
+        if prepared is None:
+            return
+        record = item.candidate.prediction if item.coverage == "answered" else None
+        self._other_errata[item.candidate.id] = self._metric.score(record, prepared).statistics
+
     def tallied(self) -> Tallied:
         """What there is of the items so far."""
         self._settle()
@@ -202,6 +217,7 @@ class Tally:
             dict(self._fields),
             self._per_item,
             [(figure, place, _details(item)) for figure, place, item in self._worst],
+            self._other_errata,
         )
 
     def take(self, later: Tallied) -> None:
@@ -213,6 +229,7 @@ class Tally:
         self._statuses += later.statuses
         self._kinds.update(later.kinds)
         self._strict |= later.strict
+        self._other_errata |= later.other_errata
         for column, more in zip(self._columns, later.columns, strict=True):
             column.extend(more)
         self._strata += later.strata
@@ -249,6 +266,7 @@ class Tally:
             statuses=self._statuses,
             kinds=self._kinds,
             strict_statistics=self._strict,
+            other_errata=self._other_errata,
             worst=[_details(item) for *_, item in sorted(self._worst, reverse=True)],
             per_item=self._per_item,
             dataset=dataset or {},
@@ -278,22 +296,20 @@ def candidate_of(answer: Answer, prepared: Any, stratum: int = 0) -> Candidate:
     return Candidate(answer.id, prepared, answer.prediction, answer.status, answer.kind, stratum)
 
 
-def prepare(metric: Metric, ground_truth: dict[str, Any], place: str | None = None) -> Any:
-    """Prepare a ground truth for scoring, as the metric's protocol takes it.
+def prepare(metric: Metric, reference: dict[str, Any], place: str) -> Any:
+    """Prepare a ground truth for scoring.
 
     Args:
         metric: the metric.
-        ground_truth: the ground truth.
+        reference: the ground truth that its protocol scores.
         place: what messages call it, such as the item's id.
 
     Raises:
         HdbenchError: the metric cannot score by it.
     """
     try:
-        return metric.prepare(reference_for(metric.protocol, ground_truth))
+        return metric.prepare(reference)
     except HdbenchError as error:
-        if place is None:
-            raise
         raise HdbenchError("{place}: {why}", place=place, why=error) from error
 
 

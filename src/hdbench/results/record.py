@@ -14,7 +14,7 @@ from hdbench.errors import HdbenchError
 from hdbench.reading.answer import KINDS, STATUSES, Kind, Status
 from hdbench.results.drafts import DRAFTS
 from hdbench.results.record_parts import MAX_NUMBER, Dataset, Head, Reading, Record
-from hdbench.results.result import Result
+from hdbench.results.result import ERRATA, Result
 from hdbench.results.warning_texts import in_words
 from hdbench.scoring import METRICS, check_headline, make_metric
 from hdbench.scoring.metric import OUTCOMES, FieldMatch, Metric, Outcome
@@ -268,7 +268,7 @@ def _dataset(value: dict[str, Any], metric: str, where: str) -> dict[str, Any]:
         check_headline(metric, dataset.headline)
     except HdbenchError as error:
         raise HdbenchError("{place}: {why}", place=where, why=error) from error
-    optional = ("sample", "public_since", "people", DRAFTS, "item_name")
+    optional = ("sample", "public_since", "people", DRAFTS, "item_name", ERRATA)
     absent = {name for name in optional if getattr(dataset, name) is None}
     return dataset.model_dump(mode="json", exclude=absent)
 

@@ -81,6 +81,7 @@ class Dataset(_Checked):
     people: Annotated[Ceiling | None, BeforeValidator(_read_ceiling)] = None
     drafts: list[_Draft] | None = None
     item_name: Annotated[ItemName | None, BeforeValidator(_read_item_name)] = None
+    errata: Literal["proposed"] | None = None
 
 
 class Reading(_Checked):

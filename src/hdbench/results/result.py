@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from hdbench.statistics.effort import Effort
 
 
+ERRATA = "errata"
+"""The key of a result that says which corrections of ground truths count, if not the default."""
+
+
 def installed_versions() -> dict[str, str]:
     """The versions of everything that scores and their intervals depend on."""
     return dict(_installed())
@@ -66,11 +70,15 @@ class Result:
         strict_statistics: id → the statistics that an item would have if only valid JSON counted,
             for those items whose answer is a record but was not valid JSON only; without those that
             are zero.
+        other_errata: id → the statistics that an item would have if the proposed corrections of its
+            ground truth counted, or, where they count, if they did not; only for items that have
+            any. Files of results do not keep it.
         dataset: what was scored against: `benchmark`, `dataset_version`, `dataset_sha256`,
             `dataset_revision` (the commit, if it is from the Hub), its `headline` and the direction
             of that, `higher_is_better`; `public_since`, if the benchmark says it; `people`, what
             people reach against each other, if it says that; `item_name`, what an item is called,
-            if it says that; `drafts`, if ground truths of these items were made from drafts: of
+            if it says that; `errata`, if the proposed corrections of ground truths count;
+            `drafts`, if ground truths of these items were made from drafts: of
             each, its `run` and `model`, and the number of `items`;
             empty if the ground truths came alone.
         reading: what reading a file of answers showed: `options`, `notes`, `schema_violations`,
@@ -100,6 +108,7 @@ class Result:
     per_item: list[dict[str, Any]]
     kinds: Mapping[Kind, int] = field(default_factory=dict)
     strict_statistics: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    other_errata: Mapping[str, Mapping[str, float]] = field(default_factory=dict, compare=False)
     dataset: Mapping[str, Any] = field(default_factory=dict)
     reading: Mapping[str, Any] = field(default_factory=dict)
     reading_version: int = READING
@@ -264,24 +273,40 @@ class Result:
 
         It has the figures and their intervals, but not what became of single fields and items.
         """
-        strict = self.strict_statistics
-        lost = [(place, strict[each]) for place, each in enumerate(self.ids) if each in strict]
         clean, unanswered = self.status["clean"], self.status["unanswered"]
         status: Counter[Status] = Counter({"clean": clean, "unanswered": unanswered})
         status["unparsable"] = len(self.ids) - clean - unanswered
         return replace(
-            self,
+            self._with_statistics(self.strict_statistics),
             status=status,
+            reading={**self.reading, "strict": True},
+        )
+
+    def under_other_errata(self) -> "Result":
+        """The same run with the other choice of corrections; see `other_errata`.
+
+        It has the figures, but not what became of single fields and items.
+        """
+        return self._with_statistics(self.other_errata)
+
+    def _with_statistics(self, other: Mapping[str, Mapping[str, float]]) -> "Result":
+        """The same run with other statistics of some items, by their ids.
+
+        A statistic that an item lacks there is zero.
+        """
+        changed = [(place, other[each]) for place, each in enumerate(self.ids) if each in other]
+        return replace(
+            self,
             statistics={
-                name: _replaced(column, ((place, row.get(name, 0)) for place, row in lost))
+                name: _replaced(column, ((place, row.get(name, 0)) for place, row in changed))
                 for name, column in self.statistics.items()
             },
             strict_statistics={},
+            other_errata={},
             fields={outcome: {} for outcome in OUTCOMES},
             stratum_fields={},
             worst=[],
             per_item=[],
-            reading={**self.reading, "strict": True},
         )
 
     def of_items(self, places: Sequence[int]) -> "Result":
@@ -301,6 +326,7 @@ class Result:
             status=Counter(statuses),
             statistics={name: chosen(column) for name, column in self.statistics.items()},
             strict_statistics={},
+            other_errata={},
             fields={outcome: {} for outcome in OUTCOMES},
             kinds={},
             worst=[],
@@ -325,7 +351,11 @@ class Result:
             **({"strictly": self._strict_rates} if self.strict_statistics else {}),
             "protocol": self.metric.protocol,
             "signature": signature(
-                self.metric, self.reading, self.versions, reading_version=self.reading_version
+                self.metric,
+                self.reading,
+                self.versions,
+                reading_version=self.reading_version,
+                errata=self.dataset.get(ERRATA),
             ),
             **self.dataset,
             **({"estimated": self.estimated} if self.estimated else {}),
@@ -374,6 +404,7 @@ def signature(
     *,
     reading_version: int = READING,
     benchmark: tuple[str, str] | None = None,
+    errata: str | None = None,
 ) -> str:
     """One line that says how a score was computed: metric, protocol, options, versions.
 
@@ -383,6 +414,7 @@ def signature(
         versions: the versions it was scored with; the installed ones, if not given.
         reading_version: the version of the reading rules.
         benchmark: the name and version of the benchmark whose options the metric was given by name.
+        errata: `proposed` if the proposed corrections of ground truths count.
 
     Example:
         >>> from hdbench.scoring.zettel_f1 import ZettelF1
@@ -394,6 +426,7 @@ def signature(
         "protocol": metric.protocol,
         **({"benchmark": benchmark[0], "dataset_version": benchmark[1]} if benchmark else {}),
         **{name: _compact(value) for name, value in metric.signed_options.items()},
+        **({} if errata is None else {ERRATA: errata}),
         "rules": metric.rules,
         "reading": reading_version,
         **{name: "true" for name in READ_AS if reading and reading[name]},

@@ -25,7 +25,7 @@ PROTOCOLS: tuple[ProtocolName, ...] = get_args(ProtocolName)
 
 
 AS_PUBLISHED = "as_published"
-"""The key under which a corrected ground truth keeps the published one."""
+"""The key under which a corrected ground truth kept the published one before hdbench 0.3."""
 
 
 class ItemScore(NamedTuple):
@@ -411,7 +411,9 @@ def is_error(prediction: Any) -> bool:
 
 
 def reference_for(protocol: ProtocolName, ground_truth: dict[str, Any]) -> dict[str, Any]:
-    """The ground truth that a protocol scores: `published` takes a corrected one as published.
+    """Return the ground truth that a protocol scores, of one that may hold the published one.
+
+    Rows have had both in columns of their own since hdbench 0.3.
 
     Example:
         >>> reference_for("published", {"date": "1731", "as_published": {"date": "1731'"}})
@@ -425,11 +427,6 @@ def reference_for(protocol: ProtocolName, ground_truth: dict[str, Any]) -> dict[
         published: dict[str, Any] = ground_truth[AS_PUBLISHED]
         return published
     return {key: value for key, value in ground_truth.items() if key != AS_PUBLISHED}
-
-
-def perfect_answer(metric: Metric, ground_truth: dict[str, Any]) -> dict[str, Any]:
-    """The answer to an item that has no error, by the metric's protocol."""
-    return metric.right_answer(reference_for(metric.protocol, ground_truth))
 
 
 def check_protocol(protocol: str) -> ProtocolName:

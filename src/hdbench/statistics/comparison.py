@@ -329,7 +329,7 @@ def check_comparable(name: str, result: Scored, other_name: str, other: Scored) 
         ),
         **{
             key: tuple(each.dataset.get(key) for each in (result, other))
-            for key in ("dataset_sha256", "sample")
+            for key in ("dataset_sha256", "sample", "errata")
         },
     }
     for what, (left, right) in sides.items():

@@ -19,7 +19,6 @@ from hdbench.common.jsonio import parse_line, whole_file, write_json
 from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError, Message, write_reason
 from hdbench.evaluation.part_scorer import seldom_collected
-from hdbench.scoring.metric import perfect_answer
 from hdbench.statistics.acceptance import ROUNDING
 from hdbench.trust.checked import truths_of
 from hdbench.trust.control import Control, check_whole, read_control, write_control
@@ -174,7 +173,7 @@ def _checked(
     metric = benchmark.spec.make_metric("documented")
     found = {}
     for item in truths_of(plan.sample, benchmark):
-        truth = perfect_answer(metric, item.ground_truth)
+        truth = metric.right_answer(item.reference(metric.protocol))
         values = ((field, value_of(truth, field)) for field in fields)
         found[item.id] = {
             field.path: {"value": value if text_of(value) else None, "decision": CHECKED}

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from hdbench.benchmarks.benchmark import Benchmark, Item
 from hdbench.errors import HdbenchError, Message
-from hdbench.scoring.metric import Metric, perfect_answer, reference_for
+from hdbench.scoring.metric import Metric
 from hdbench.trust.as_planned import check_as_planned
 from hdbench.trust.earlier import known_before
 from hdbench.trust.plan import Plan, list_sha256
@@ -109,7 +109,7 @@ def check_sample(
     opening = opened_runs(plan, benchmark, where) if opened is None else nullcontext(opened)
     with opening as runs:
         for item in truths:
-            true = texts_of(perfect_answer(metric, item.ground_truth), fields)
+            true = texts_of(metric.right_answer(item.reference(metric.protocol)), fields)
             has_truth |= [bool(text) for text in true]
             records = runs.records(item.id)
             errors.add(runs.texts(records), true)
@@ -132,7 +132,7 @@ def wrong_values(
     metric: Metric, item: Item, judged: Sequence[Judged], fields: Sequence[Field]
 ) -> dict[Right, list[bool]]:
     """Whether each value of an item is wrong, for each way of being right."""
-    true = texts_of(perfect_answer(metric, item.ground_truth), fields)
+    true = texts_of(metric.right_answer(item.reference(metric.protocol)), fields)
     letter = [folded(each.text) != folded(text) for each, text in zip(judged, true, strict=True)]
     threshold = wrong_by_metric(metric, item, judged, fields) or letter
     return {"letter": letter, "threshold": threshold}
@@ -142,7 +142,7 @@ def wrong_by_metric(
     metric: Metric, item: Item, judged: Sequence[Judged], fields: Sequence[Field]
 ) -> list[bool] | None:
     """Whether the metric counts each value as wrong; None if it leaves the item out."""
-    prepared = metric.prepare(reference_for(metric.protocol, item.ground_truth))
+    prepared = metric.prepare(item.reference(metric.protocol))
     if prepared is None:
         return None
     score = metric.score(as_record(judged, fields), prepared)

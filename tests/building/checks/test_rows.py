@@ -143,3 +143,19 @@ def test_the_report_is_json(folder):
     (problem,) = written["problems"]
     assert problem["kind"] == "id_twice"
     assert problem["examples"] == [{"line": 6, "id": "card 2", "value": '"line 3 has it too"'}]
+
+
+def test_what_was_published_may_stand_beside_and_must_be_an_object(folder):
+    folder.rows[2]["ground_truth_published"] = {"title": "Card 2"}
+    assert folder.check().problems == []
+    folder.rows[2]["ground_truth_published"] = '{"title": "Card 2"}'
+    problem = folder.only()
+    assert (problem.kind, problem.examples[0].id) == ("published_wrong", "card 2")
+
+
+def test_a_column_of_one_s_own_is_not_called_like_a_ground_truth(folder):
+    folder.spec["columns"]["ground_truth_proposed"] = "string"
+    said = [
+        str(problem.message) for problem in folder.check().problems if problem.field == "columns"
+    ]
+    assert said == ["'ground_truth_proposed' is a column that every dataset has"]

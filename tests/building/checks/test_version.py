@@ -42,7 +42,8 @@ def test_an_image_that_was_changed_too(built):
 
 def test_errata_that_do_not_fit_are_found_before_the_build(folder):
     signed = {"proposed_by": "A", "approved_by": "B", "evidence": "the card"}
-    wrong = {"id": "card 3", "field": "place", "old": "Bern", "new": "Basel"} | signed
+    wrong = {"id": "card 3", "field": "place", "kind": "form", "old": "Bern", "new": "Basel"}
+    wrong |= signed
     folder.write("errata.yaml", json.dumps({"corrections": [wrong]}))
     problem = folder.only()
     assert (problem.kind, problem.file) == ("errata_unusable", "errata.yaml")

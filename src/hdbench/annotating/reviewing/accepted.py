@@ -101,15 +101,24 @@ def outcome_of(review: ReviewList, looks: Looks) -> Outcome:
 
 
 def record_review(
-    name: str, path: Path, *, approved_by: str, proposed_by: str = SECOND_LOOKS, out: Path
+    name: str,
+    path: Path,
+    *,
+    approved_by: str,
+    proposed_by: str = SECOND_LOOKS,
+    accepted: str | None = None,
+    out: Path,
 ) -> Recorded:
     """Record the slips that a list came to in a recipe, as one new version.
+
+    They are corrections of values, as people read each of them again.
 
     Args:
         name: the benchmark, or the folder of a recipe.
         path: the list; the looks are beside it.
         approved_by: who approved the corrections.
         proposed_by: who proposed them.
+        accepted: where the data's owners accepted them; without it, they do not count yet.
         out: the namespace folder in which the dataset is built.
 
     Raises:
@@ -122,9 +131,9 @@ def record_review(
         raise HdbenchError("{place}: nobody found a slip so far: nothing to record", place=path)
 
     def corrections(truths: Mapping[str, dict[str, Any]]) -> list[Correction]:
-        by = {"proposed_by": proposed_by, "approved_by": approved_by}
-        accepted = sorted(outcome.accepted, key=lambda each: (each.entry.id, each.entry.field))
-        return [_correction(each, truths, by, path) for each in accepted]
+        by = {"proposed_by": proposed_by, "approved_by": approved_by, "accepted": accepted}
+        slips = sorted(outcome.accepted, key=lambda each: (each.entry.id, each.entry.field))
+        return [_correction(each, truths, by, path) for each in slips]
 
     return Recorded(review, outcome, add_corrections(name, corrections, out=out))
 
@@ -136,7 +145,10 @@ def _accepted(entry: Entry, verdicts: list[Line], *, blind: bool) -> Accepted:
 
 
 def _correction(
-    accepted: Accepted, truths: Mapping[str, dict[str, Any]], by: Mapping[str, str], path: Path
+    accepted: Accepted,
+    truths: Mapping[str, dict[str, Any]],
+    by: Mapping[str, str | None],
+    path: Path,
 ) -> Correction:
     entry = accepted.entry
     place = f"{path}: {entry.id} {entry.field}"
@@ -144,7 +156,8 @@ def _correction(
         raise HdbenchError(
             "{place}: without evidence: say what shows that the value is right", place=place
         )
-    given = {"id": entry.id, "field": entry.field, "evidence": accepted.evidence, **by}
+    place_in = {"id": entry.id, "field": entry.field, "kind": "value"}
+    given = {**place_in, "evidence": accepted.evidence, **by}
     looked = {"second_looks": accepted.looks, "blind": accepted.blind}
     correction = validate(Correction, {**given, **looked, "old": None, "new": accepted.new}, path)
     if entry.id not in truths:

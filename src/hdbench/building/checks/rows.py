@@ -19,6 +19,7 @@ from hdbench.benchmarks.provenance import (
     is_provenance,
 )
 from hdbench.benchmarks.spec import MEDIA_KEYS
+from hdbench.benchmarks.truths import PUBLISHED, TRUTH
 from hdbench.building.checks.description import Described
 from hdbench.building.checks.problems import Example, Problems, is_usable, shown, without_place
 from hdbench.building.checks.truths import AgainstMetric, AgainstSchema
@@ -29,6 +30,7 @@ from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError, Message
 from hdbench.reading.ids import plain_form
 from hdbench.reading.schema import AnswerSchema
+from hdbench.scoring.metric import reference_for
 
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 _DAY = re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])", re.ASCII)
@@ -88,11 +90,16 @@ class Rows:
         columns = dict(row)
         columns.pop("id", None)
         self._check_shown(place, columns)
-        if "ground_truth" not in columns:
+        if TRUTH not in columns:
             what = Message("has no ground_truth")
             self._error("truth_missing", what, Message("write null if there is none"), place)
         else:
-            self._check_truth(place, columns.pop("ground_truth"))
+            self._check_truth(place, columns.pop(TRUTH))
+        published = columns.pop(PUBLISHED, None)
+        if not isinstance(published, dict | None):
+            what = Message("ground_truth_published is not an object")
+            remedy = Message("correct it, or leave it out if nothing else was published")
+            self._error("published_wrong", what, remedy, place, published)
         if self._described.columns is not None:
             self._check_columns(place, columns, self._described.columns)
 
@@ -174,6 +181,7 @@ class Rows:
             )
             self._error("truth_no_object", what, remedy, place, truth)
             return
+        truth = reference_for("documented", truth)
         nodes = list(nodes_of(truth))
         if all(isinstance(value, dict | list) or is_blank(value) for _, value in nodes):
             what = Message("the ground truth is empty, so every value that a model finds is wrong")

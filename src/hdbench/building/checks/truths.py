@@ -8,7 +8,7 @@ from hdbench.building.checks.values import Path, Place, dotted, is_blank
 from hdbench.errors import HdbenchError, Message
 from hdbench.reading.schema import AnswerSchema
 from hdbench.reading.schema_parts import FieldSchema
-from hdbench.scoring.metric import AS_PUBLISHED, Metric, MissingFieldsError
+from hdbench.scoring.metric import Metric, MissingFieldsError
 
 MAX_UNFIT = 2_000
 """Maximum number of ground truths in which each violation of the schema is found. Others that do
@@ -75,7 +75,7 @@ class AgainstSchema:
             problems: where to add it.
         """
         known, open_ = _paths_of(self._schema)
-        there = {path for path in filled if path[0] != AS_PUBLISHED and path not in ignored}
+        there = {path for path in filled if path not in ignored}
         ours = {
             path
             for path in there

@@ -43,7 +43,7 @@ def check_version(
                 (f"{MEDIA_FOLDERS[spec.media]}/{each.sha256}.{each.suffix}", each.sha256)
                 for each in known
             ]
-            digest.update(metadata_line(row, copies, recipe.spec))
+            digest.update(metadata_line(row, copies, recipe.spec, has_proposed=recipe.has_proposed))
     except HdbenchError as error:
         problems.error("errata_unusable", ERRATA, error.message, Message("correct it"))
         return

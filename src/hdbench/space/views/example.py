@@ -7,7 +7,6 @@ from typing import Any
 
 from hdbench.benchmarks.benchmark import EXAMPLE, Benchmark
 from hdbench.common.jsonio import write_whole
-from hdbench.scoring.metric import perfect_answer
 
 MADE = "example_made_from_the_truth.jsonl"
 
@@ -39,7 +38,7 @@ def write_example(benchmark: Benchmark, folder: Path) -> Path:
             break
         if position % ABSENT_EVERY == ABSENT_EVERY - 1:
             continue
-        answer = perfect_answer(metric, item.ground_truth)
+        answer = metric.right_answer(item.reference(metric.protocol))
         if position % WRONG_EVERY == WRONG_EVERY - 1:
             answer = _with_error(answer, _longest(answer))
         lines.append(json.dumps({"id": item.id, "prediction": answer}) + "\n")

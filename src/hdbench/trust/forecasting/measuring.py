@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from hdbench.benchmarks.benchmark import Benchmark, Item
 from hdbench.errors import HdbenchError
 from hdbench.reading.answers import Answers
-from hdbench.scoring.metric import Metric, ProtocolName, perfect_answer, reference_for
+from hdbench.scoring.metric import Metric, ProtocolName
 from hdbench.trust.checked import wrong_by_metric
 from hdbench.trust.forecasting.work import Work, keystrokes, work
 from hdbench.trust.opening import Opened, opened_run
@@ -112,7 +112,7 @@ def measure(
     with ExitStack() as stack:
         opened = [stack.enter_context(opened_run(path, benchmark)) for path in paths]
         items, not_asked = _items(benchmark, opened, plan)
-        truths = [perfect_answer(metric, item.ground_truth) for item in items]
+        truths = [metric.right_answer(item.reference(metric.protocol)) for item in items]
         single, without, has_lists = _fields(benchmark, truths, plan)
         measured = _Measuring(metric, single, without, opened, has_lists=has_lists)
         for item, truth in zip(items, truths, strict=True):
@@ -184,7 +184,7 @@ class _Measuring:
         """The values within lists of objects with their truth, paired as the metric does."""
         if not self._has_lists:
             return []
-        prepared = self._metric.prepare(reference_for(self._metric.protocol, item.ground_truth))
+        prepared = self._metric.prepare(item.reference(self._metric.protocol))
         if prepared is None:
             return []
         matches = self._metric.explain(self._metric.score(record, prepared), prepared)

@@ -1,0 +1,215 @@
+"""Which ground truth is scored: what counts, what was published, and what is proposed."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from helpers.run_folders import RIGHT, SPEC, write_run
+
+from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.collecting.held_out import hold_out
+from hdbench.errors import HdbenchError
+from hdbench.evaluation.held_out import read_held_out
+from hdbench.evaluation.runs import load_runs
+from hdbench.evaluation.score import Settings, score
+from hdbench.leaderboard.boards import leaderboards
+from hdbench.results.files import read_results, write_results
+
+PROTOCOLS = ("documented", "published")
+MISSPELT = {"title": "Stellingen", "yaer": 1924}
+OTHER_YEAR = {"title": "Stellingen", "year": 1925}
+
+NOTE = (
+    "proposed corrections of the ground truth do not count, as the data's owners have not accepted "
+    "them (1 of 4 items): f1_micro is 0.8750, and 1.0000 with them (--errata proposed)"
+)
+
+
+def truths(counted=RIGHT, published=None, proposed=None):
+    return {
+        "ground_truth": json.dumps(counted),
+        "ground_truth_published": json.dumps(published or counted),
+        "ground_truth_proposed": json.dumps(proposed or counted),
+    }
+
+
+ROWS = {
+    "0000": truths(),
+    "0001": truths(),
+    "0002": truths(published=MISSPELT),
+    "0003": truths(proposed=OTHER_YEAR),
+}
+
+
+def write_rows(cards, rows):
+    lines = [json.dumps({"id": item, **row}) + "\n" for item, row in rows.items()]
+    (cards / "hdb/cards/metadata.jsonl").write_text("".join(lines))
+
+
+@pytest.fixture
+def here(cards, monkeypatch):
+    """Four cards, one with a correction of form and one with a proposed value, and a run."""
+    monkeypatch.chdir(cards)
+    write_rows(cards, ROWS)
+    answers = {item: {"prediction": RIGHT} for item in ROWS} | {"0003": {"prediction": OTHER_YEAR}}
+    write_run(cards / "run", answers)
+    return cards
+
+
+@pytest.mark.parametrize(
+    ("protocol", "errata", "right"),
+    [
+        ("documented", "accepted", 7),  # of 8 values, the year of the last card is wrong
+        ("documented", "proposed", 8),
+        ("published", "accepted", 6),  # so is the third card's, under the misspelt name
+    ],
+)
+def test_each_choice_scores_against_its_own_ground_truth(here, protocol, errata, right):
+    result = score("hdb/cards", "run", Settings(protocol, errata=errata))
+    figures = result.figures()
+    counts = [figures[name] for name in ("true_positives", "false_positives", "false_negatives")]
+    assert counts == [right, 8 - right, 8 - right]
+    assert figures["f1_micro"] == right / 8
+    assert ("|errata:proposed|" in figures["signature"]) == (errata == "proposed")
+    assert ("errata" in figures["signature"]) == (errata == "proposed")
+
+
+def test_a_note_says_what_the_proposed_corrections_would_change(here):
+    counted = score("hdb/cards", "run")
+    assert counted.reading["notes"] == [NOTE]
+    proposed = score("hdb/cards", "run", Settings(errata="proposed"))
+    assert proposed.reading["notes"] == [
+        "proposed corrections of the ground truth count here, though the data's owners have not "
+        "accepted them (1 of 4 items): f1_micro is 1.0000, and 0.8750 without them"
+    ]
+    assert score("hdb/cards", "run", Settings("published")).reading["notes"] == []
+
+
+def test_the_note_is_about_the_items_that_were_asked(here):
+    asked = ["0000", "0001"]
+    write_run(here / "run", {item: {"prediction": RIGHT} for item in asked}, items=asked)
+    assert not any("proposed" in note for note in score("hdb/cards", "run").reading["notes"])
+
+
+def test_without_proposed_corrections_nothing_is_said_and_all_scores_are_the_same(here):
+    write_rows(here, {item: {"ground_truth": json.dumps(RIGHT)} for item in ROWS})
+    figures = [
+        score("hdb/cards", "run", Settings(protocol, errata=errata)).figures()
+        for protocol, errata in (
+            ("documented", "accepted"),
+            ("documented", "proposed"),
+            ("published", "accepted"),
+        )
+    ]
+    assert [each["f1_micro"] for each in figures] == [7 / 8] * 3
+    assert [each["notes"] for each in figures] == [[]] * 3
+
+
+def test_rows_that_keep_the_published_record_inside_are_read_as_before(here):
+    inside = {"ground_truth": json.dumps(RIGHT | {"as_published": MISSPELT})}
+    write_rows(here, ROWS | {"0002": inside})
+    found = [score("hdb/cards", "run", Settings(each)).figures() for each in PROTOCOLS]
+    assert [each["true_positives"] for each in found] == [7, 6]
+
+
+def test_a_field_may_be_called_as_published_where_rows_have_the_columns(here):
+    own = {"title": "Stellingen", "as_published": {"year": 1924}}
+    write_rows(here, {"0000": truths(own)})
+    write_run(here / "run", {"0000": {"prediction": own}})
+    for protocol in PROTOCOLS:
+        figures = score("hdb/cards", "run", Settings(protocol)).figures()
+        assert (figures["true_positives"], figures["items_perfect"]) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ({"ground_truth_published": "{"}, r":3: ground_truth_published is not JSON"),
+        ({"ground_truth_proposed": "[]"}, r":3: ground_truth_proposed is not an object"),
+        ({"ground_truth_published": 7}, r":3: ground_truth_published is not an object"),
+    ],
+)
+def test_a_ground_truth_that_cannot_be_read_is_named_by_its_column(here, wrong, why):
+    write_rows(here, ROWS | {"0002": ROWS["0002"] | wrong})
+    with pytest.raises(HdbenchError, match=why):
+        score("hdb/cards", "run")
+
+
+def test_a_choice_that_there_is_not_is_refused_in_one_line(here, run_hdbench):
+    for options, why in (
+        (("--errata", "propsed"), "no errata 'propsed': choose one of accepted, proposed; did"),
+        (("--errata", "proposed", "--protocol", "published"), "without any correction: use"),
+    ):
+        done = run_hdbench("score", "hdb/cards", "run", *options, cwd=here)
+        assert done.returncode == 2
+        assert why in done.stderr
+        assert len(done.stderr.splitlines()) == 1
+
+
+def test_the_command_shows_both_side_by_side(here, run_hdbench):
+    options = ("--errata", "proposed", "--also", "published", "--json", "result.json")
+    done = run_hdbench("score", "hdb/cards", "run", *options, cwd=here)
+    assert done.returncode == 0, done.stderr
+    written = json.loads((here / "result.json").read_text())
+    assert (written["errata"], written["f1_micro"]) == ("proposed", 1.0)
+    assert written["also"]["published"]["f1_micro"] == 6 / 8
+    assert "errata" not in written["also"]["published"]
+    done = run_hdbench("verify", "result.json", cwd=here)
+    assert done.returncode == 0, done.stdout
+    assert done.stdout.count("equal under rules") == 2
+
+
+def test_a_result_keeps_the_choice_and_is_not_mixed_with_others(here, run_hdbench):
+    for name, errata in (("counted", "accepted"), ("proposed", "proposed")):
+        result = score("hdb/cards", "run", Settings(errata=errata))
+        write_results(here / f"{name}.json", [replace(result, model=name)])
+        [read] = read_results(here / f"{name}.json").values()
+        assert read.figures() == result.figures()
+    done = run_hdbench("compare", "counted.json", "proposed.json", cwd=here)
+    assert done.returncode == 2
+    assert "errata: 'counted' has None, 'proposed' 'proposed'" in done.stderr
+    boards = leaderboards(load_runs([here / "counted.json", here / "proposed.json"]).values())
+    assert {board.kind.errata for board in boards} == {None, "proposed"}
+    done = run_hdbench("leaderboard", "run", "--errata", "proposed", cwd=here)
+    assert "hdb/cards 1.0.0, documented, errata proposed, 4 items" in done.stdout
+    done = run_hdbench("leaderboard", "run", "--errata", "proposed", "--changes", cwd=here)
+    assert "--errata: does not go with --changes" in done.stderr
+
+
+def test_the_hub_ranks_no_score_with_proposed_corrections(here, run_hdbench):
+    write_results(here / "proposed.json", [score("hdb/cards", "run", Settings(errata="proposed"))])
+    export = ("export", "proposed.json", "--format", "eval-results")
+    done = run_hdbench(*export, cwd=here)
+    assert done.returncode == 2
+    assert "scored with errata proposed" in done.stderr
+
+
+def test_the_report_says_it_in_one_line(here, run_hdbench):
+    for options, f1 in (((), "0.8750"), (("--errata", "proposed"), "1.0000")):
+        done = run_hdbench("report", "run", *options, "--out", "report", cwd=here)
+        assert done.returncode == 0, done.stderr
+        written = json.loads((here / "report/result.json").read_text())
+        assert f"{written['f1_micro']:.4f}" == f1
+    run_hdbench("report", "run", "--out", "report", cwd=here)
+    page = (here / "report/index.html").read_text()
+    assert "and 1.0000 with them (--errata proposed)" in page
+
+
+def test_held_out_items_keep_what_was_published(here):
+    folder = here / "own"
+    folder.mkdir()
+    (folder / "benchmark.yaml").write_text(json.dumps(SPEC))
+    rows = [
+        {"id": f"a{n}", "ground_truth": RIGHT, "ground_truth_published": MISSPELT} for n in range(4)
+    ]
+    (folder / "metadata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    hold_out(folder, 0.5, seed=1)
+    public = [json.loads(line) for line in (folder / "metadata.jsonl").read_text().splitlines()]
+    held = [json.loads(line) for line in (here / "own.held-out.jsonl").read_text().splitlines()]
+    assert [row for row in public if row["ground_truth"] is None] == [
+        {"id": row["id"], "ground_truth": None} for row in held
+    ]
+    assert [row["ground_truth_published"] for row in held] == [MISSPELT] * 2
+    found = read_held_out(load_benchmark("own"), here / "own.held-out.jsonl")
+    assert [item.reference("published") for item in found] == [MISSPELT] * 2
+    assert [item.reference("documented") for item in found] == [RIGHT] * 2

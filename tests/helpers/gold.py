@@ -1,0 +1,192 @@
+"""Ground truths given as answers, in each way of scoring, and the same with one value wrong."""
+
+import copy
+import json
+import random
+from pathlib import Path
+
+from helpers.plain_evaluate import evaluate
+
+from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.common.jsonio import read_jsonl
+from hdbench.evaluation.score import Settings, score
+from hdbench.exporting.export import export
+
+PROTOCOLS = ("documented", "published")
+
+COLUMNS = {"documented": "ground_truth", "published": "ground_truth_published"}
+
+TABLES = {
+    *("advertxml", "avisblatt", "companylists", "manuscripts", "sciencemetabench"),
+    "zettelkatalog",
+}
+"""The benchmarks whose records a table can hold: without lists in lists, and fields of objects."""
+
+NOT_READ_BACK = {("companylists", "published")}
+"""A table of entries has no place for what stands beside them, the page's id, which is scored."""
+
+NOT_SCORED = {
+    ("avisblatt", "documented"): ("advertisements.tags", "advertisements.ntokens"),
+    ("avisblatt", "published"): (
+        *("advertisements.tags", "advertisements.ntokens", "advertisements.transcription"),
+    ),
+    ("bibliography", "published"): ("metadata",),
+    ("companylists", "documented"): ("page_id", "entries.entry_id"),
+}
+"""The fields that a benchmark's rules leave out."""
+
+ABOUT = ("continued_section", "sha256", "kind")
+"""The keys of a ground truth that say of what item it is, and are not asked for."""
+
+BLANK = (None, "", "null")
+"""What counts as absent by the rules of one benchmark or another."""
+
+
+def rows_of(folder, protocol):
+    """Id → the protocol's ground truth, as it stands in the built dataset's rows."""
+    lines = (line.value for line in read_jsonl(Path(folder) / "metadata.jsonl"))
+    found = {line["id"]: line[COLUMNS[protocol]] for line in lines}
+    return {item: json.loads(truth) for item, truth in found.items() if truth is not None}
+
+
+def by_program(folder, protocol, answers, _):
+    """The Python interface, on JSON Lines with records."""
+    return _scored(folder, protocol, _lines(answers, "prediction"))
+
+
+def by_text(folder, protocol, answers, _):
+    """The same, on what a model writes; `published` takes only what somebody parsed."""
+    key = "text" if protocol == "documented" else "prediction"
+    write = json.dumps if protocol == "documented" else (lambda record: record)
+    return _scored(folder, protocol, _lines({i: write(a) for i, a in answers.items()}, key))
+
+
+def by_command(folder, protocol, answers, run_hdbench):
+    """The command line."""
+    path = _written(_lines(answers, "prediction"))
+    done = run_hdbench(
+        *("score", folder, path, "--protocol", protocol, "--json", path.with_suffix(".json")),
+        cwd=path.parent,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(path.with_suffix(".json").read_text())
+
+
+def by_module(folder, protocol, answers, _):
+    """The metric's module, with the benchmark's options and the protocol's column."""
+    spec = load_benchmark(str(folder)).spec
+    truths = rows_of(folder, protocol)
+    metric = evaluate.load(str(Path(folder).parent / spec.metric), protocol)
+    return metric.compute(
+        predictions=[answers[item] for item in truths],
+        references=list(truths.values()),
+        **spec.protocols.get(protocol, {}),
+    )
+
+
+def by_table(form):
+    """A table that `hdbench export` writes."""
+
+    def scored(folder, protocol, answers, _):
+        table = Path("gold").with_suffix(f".{form}")
+        table.unlink(missing_ok=True)
+        export(_written(_lines(answers, "prediction")), form, out=table, benchmark=str(folder))
+        return score(str(folder), table, Settings(protocol)).figures()
+
+    return scored
+
+
+WAYS = {"program": by_program, "text": by_text, "command": by_command, "module": by_module}
+
+WAYS_OF_TABLES = {"csv": by_table("csv"), "xlsx": by_table("xlsx")}
+
+
+def assert_perfect(folder, figures):
+    """Each rate is 1.0 and each error 0.0, and no item needs an edit."""
+    metric = load_benchmark(str(folder)).spec.make_metric()
+    assert figures["items_perfect"] == figures["answered"] == figures["items"]
+    for figure in metric.figures:
+        if figure.is_rate and figures.get(figure.name) is not None:
+            expected = 1.0 if figure.higher_is_better else 0.0
+            assert figures[figure.name] == expected, figure.name
+
+
+def wrong_ones(name, protocol, truth, rng, most):
+    """Copies of a ground truth that have one of its values changed or removed.
+
+    Args:
+        name: the benchmark.
+        protocol: whose rules say what is scored.
+        truth: the ground truth.
+        rng: draws the values.
+        most: how many values are taken at most.
+    """
+    left_out = (*NOT_SCORED.get((name, protocol), ()), *ABOUT)
+    places = [
+        place
+        for place in _leaves(truth)
+        if not f"{'.'.join(key for key in place if isinstance(key, str))}.".startswith(
+            tuple(f"{field}." for field in left_out)
+        )
+    ]
+    for place in rng.sample(places, min(most, len(places))):
+        *above, last = place
+        changed = copy.deepcopy(truth)
+        holder = _at(changed, above)
+        value = holder[last]
+        holder[last] = _another(value)
+        yield changed
+        if value not in BLANK:
+            removed = copy.deepcopy(truth)
+            del _at(removed, above)[last]
+            yield removed
+
+
+def assert_never_perfect_with_one_value_wrong(name, folder, protocol, seed, most):
+    """No answer is perfect that has one value changed or removed."""
+    metric = load_benchmark(str(folder)).spec.make_metric(protocol)
+    rng = random.Random(seed)
+    tried = 0
+    for item, truth in rows_of(folder, protocol).items():
+        for wrong in wrong_ones(name, protocol, truth, rng, most):
+            score_of = metric.score(metric.as_record(wrong), metric.prepare(truth))
+            counted = {**score_of.statistics, "items": 1}
+            totals = {each: counted.get(each, 0) for each in (*metric.statistics, "items")}
+            assert metric.rates(totals)["items_perfect"] == 0, (item, wrong)
+            tried += 1
+    assert tried
+
+
+def _scored(folder, protocol, lines):
+    return score(str(folder), _written(lines), Settings(protocol)).figures()
+
+
+def _lines(answers, key):
+    return "".join(json.dumps({"id": item, key: answer}) + "\n" for item, answer in answers.items())
+
+
+def _written(lines):
+    path = Path("gold.jsonl").absolute()
+    path.write_text(lines)
+    return path
+
+
+def _leaves(value, place=()):
+    if isinstance(value, dict | list):
+        pairs = value.items() if isinstance(value, dict) else enumerate(value)
+        for key, child in pairs:
+            yield from _leaves(child, (*place, key))
+    else:
+        yield place
+
+
+def _at(value, place):
+    for key in place:
+        value = value[key]
+    return value
+
+
+def _another(value):
+    if isinstance(value, bool):
+        return not value
+    return value + 1 if isinstance(value, int | float) else f"{value or ''}z"

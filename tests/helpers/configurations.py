@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+from helpers.gold import COLUMNS
 from helpers.plain_evaluate import evaluate
 
 from hdbench.evaluation.score import Settings, score
@@ -43,6 +44,6 @@ def computed(metric, benchmark, protocol, answers, **options):
     loaded = evaluate.load(str(metric), Path(benchmark).name + ending)
     return loaded.compute(
         predictions=[answers.get(row["id"]) for row in rows],
-        references=[row["ground_truth"] for row in rows],
+        references=[row[COLUMNS[protocol]] for row in rows],
         **options,
     )

@@ -84,6 +84,17 @@ def by_module(folder, protocol, answers, _):
     )
 
 
+def by_configuration(folder, protocol, answers, _):
+    """The configuration of the metric that is named after the benchmark."""
+    spec = load_benchmark(str(folder)).spec
+    truths = rows_of(folder, protocol)
+    ending = "-published" if protocol == "published" else ""
+    metric = evaluate.load(str(Path(folder).parent / spec.metric), spec.name + ending)
+    return metric.compute(
+        predictions=[answers[item] for item in truths], references=list(truths.values())
+    )
+
+
 def by_table(form):
     """A table that `hdbench export` writes."""
 
@@ -97,6 +108,9 @@ def by_table(form):
 
 
 WAYS = {"program": by_program, "text": by_text, "command": by_command, "module": by_module}
+
+WAYS_OF_RECIPES = {"configuration": by_configuration}
+"""The ways that only benchmarks have of which hdbench has a recipe."""
 
 WAYS_OF_TABLES = {"csv": by_table("csv"), "xlsx": by_table("xlsx")}
 

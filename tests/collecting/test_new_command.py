@@ -33,6 +33,16 @@ def spec(folder, name="letters"):
     return yaml.safe_load((folder / name / "benchmark.yaml").read_text())
 
 
+def test_a_page_that_is_a_link_does_not_get_lost_without_a_word(folder, run_hdbench):
+    (folder / "scans/b4.png").symlink_to("b1.png")
+    os.mkfifo(folder / "scans/b5.png")
+    done = run_hdbench("new", "letters", "scans", "--truth", "t.csv", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "scans: 3 images, 2 with a ground truth" in done.stdout
+    told = "note: 2 links, pipes or devices are left out: b4.png, b5.png: put the files themselves"
+    assert told in done.stdout
+
+
 def test_a_table_becomes_a_benchmark_that_builds(folder, run_hdbench):
     done = run_hdbench("new", "letters", "scans", "--truth", "t.csv", cwd=folder)
     assert done.returncode == 0, done.stderr

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from hdbench.common.regular_files import SPECIAL, is_special, open_regular
-from hdbench.errors import HdbenchError, Message, os_reason, write_reason
+from hdbench.errors import HdbenchError, Message, is_full, os_reason, write_reason
 
 MAX_DEPTH = 100
 """Maximum depth to which objects and lists are nested. Records here are three deep."""
@@ -401,6 +401,26 @@ def write_whole(path: Path, data: bytes) -> None:
     """
     with whole_file(path) as beside:
         beside.write_bytes(data)
+
+
+@contextmanager
+def told_if_full(path: Path) -> Iterator[None]:
+    """Say in one line that there was no room while something was written.
+
+    Args:
+        path: what is being written.
+
+    Raises:
+        HdbenchError: there was no room; any other OSError stays as it is.
+    """
+    try:
+        yield
+    except OSError as error:
+        if not is_full(error):
+            raise
+        raise HdbenchError(
+            "{place}: cannot be written: {why}", place=path, why=write_reason(error)
+        ) from error
 
 
 @contextmanager

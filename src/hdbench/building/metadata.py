@@ -49,15 +49,14 @@ def metadata_line(row: Row, copies: list[tuple[str, str]], spec: BenchmarkSpec) 
                 value=repr(value),
                 kind=spec.columns[name],
             )
-    truth = None
-    if row.ground_truth is not None:
-        truth = json.dumps(row.ground_truth, ensure_ascii=False)
     line = {
         **_shown(row, copies, spec.media),
-        "ground_truth": truth,
+        "ground_truth": None,
         **{name: columns[name] for name in spec.columns},
     }
     try:
+        if row.ground_truth is not None:
+            line["ground_truth"] = json.dumps(row.ground_truth, ensure_ascii=False, allow_nan=False)
         return (json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n").encode()
     except ValueError as error:  # NaN, or a lone surrogate
         raise HdbenchError("{place}: {why}", place=row.id, why=error) from error

@@ -83,6 +83,36 @@ def open_regular(path: Path) -> BufferedReader:
     return path.open("rb")
 
 
+def read_at_most(path: Path, most: int) -> bytes:
+    """Return what is in a file, without filling the memory with a huge one.
+
+    Args:
+        path: the file.
+        most: maximum number of bytes, some MiB.
+
+    Raises:
+        OSError: it cannot be read.
+        HdbenchError: it is too large.
+    """
+    with path.open("rb") as file:
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise HdbenchError(
+            "{place}: larger than {most} MiB: shorten it", place=path, most=most >> 20
+        )
+    return data
+
+
+def holds(path: Path, data: bytes) -> bool:
+    """Return whether a file has these bytes and no others.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    with path.open("rb") as file:
+        return file.read(len(data) + 1) == data
+
+
 def without_links(path: Path) -> Path:
     """Return a path with its links followed; one whose links lead in a circle stays as it is.
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from hdbench.common.excel import write_text, xlsx_writer
+from hdbench.common.excel import workbook_into, write_text
 from hdbench.common.jsonio import read_jsonl, write_whole
 from hdbench.errors import HdbenchError
 from hdbench.scoring.sequence_ratio import as_text, field_similarity
@@ -168,7 +168,7 @@ def _workbook(
 ) -> bytes:
     """The .xlsx file."""
     data = io.BytesIO()
-    with xlsx_writer().Workbook(data, {"in_memory": True}) as book:
+    with workbook_into(data, {"in_memory": True}) as book:
         # Without the mark, Excel would turn such a text into a formula as soon as it is edited.
         text = book.add_format({"quote_prefix": True})
         head = ["sha256"]

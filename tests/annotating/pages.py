@@ -81,13 +81,15 @@ def forks():
 
 
 class Served:
-    """The editor of a collection, as the command serves it."""
+    """The editor of a collection, as the command serves it; its errors can go to a file."""
 
-    def __init__(self, folder, *options):
+    def __init__(self, folder, *options, errors=None):
         command = ["-m", "hdbench", "annotate", str(folder), "--port", "0", *map(str, options)]
         ours, theirs = os.pipe()
         with open(theirs, "w") as out:
-            self.process = forks().start(*command, cwd=folder, env=dict(os.environ), stdout=out)
+            self.process = forks().start(
+                *command, cwd=folder, env=dict(os.environ), stdout=out, stderr=errors
+            )
         with open(ours) as said:
             self.url = said.readline().strip()
 

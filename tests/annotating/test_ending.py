@@ -3,7 +3,7 @@
 import json
 import socket
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from urllib.parse import urlsplit
 
 import httpx
@@ -56,6 +56,18 @@ def test_requests_are_answered_and_the_server_ends_while_another_process_keeps_a
             served.process.kill()
     with Store.open(folder, "anna") as store:
         assert {store.state(item).status for item in store.items} == {"done"}
+
+
+def test_what_is_cancelled_at_the_end_is_said_in_one_line(tmp_path):
+    with (tmp_path / "errors").open("w") as errors:
+        served = Served(write_collection(tmp_path / "cards"), errors=errors)
+        with ExitStack() as requests:
+            for _ in range(5):
+                requests.enter_context(half_a_request(served.url))
+            assert httpx.get(served.url).status_code == 200  # those before it are being read, too
+            assert served.end() == 0
+    said = (tmp_path / "errors").read_text()
+    assert said.count("\n") <= 1, said
 
 
 @pytest.mark.parametrize("kind", ["annotate", "review"])

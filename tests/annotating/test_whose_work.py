@@ -18,6 +18,7 @@ from hdbench.annotating.annotation import Annotation, Assignment, read_annotatio
 from hdbench.annotating.changes import as_line, base_change
 from hdbench.annotating.handing_over import hand_over
 from hdbench.annotating.store import Store
+from hdbench.benchmarks.provenance import Provenance
 from hdbench.errors import HdbenchError
 
 
@@ -73,9 +74,10 @@ def test_nothing_comes_in_unseen(collection, tmp_path, run_hdbench):
     told = run_hdbench("annotate", "cards", "--merge", "ben.zip", cwd=tmp_path)
     assert told.returncode == 2
     assert told.stderr == (
-        "error: ben.zip: 3 changes of 2 items by ben, of whom nothing is here yet, 2026-11-22 to "
-        "2026-11-22; items said to be done: 2; values said to be made without a draft: 1: nothing "
-        "is taken in without being asked for: run this in a terminal, or add --yes\n"
+        "error: ben.zip: changes by ben, of whom nothing is here yet: 3, items changed: 2, "
+        "2026-11-22 to 2026-11-22; items said to be done: 2; values said to be made without a "
+        "draft: 1: nothing is taken in without being asked for: run this in a terminal, or add "
+        "--yes\n"
     )
     assert kept(collection) == before
     told = run_hdbench("annotate", "cards", "--merge", path, "--yes", cwd=tmp_path)
@@ -229,6 +231,37 @@ def test_a_record_that_is_said_to_have_been_there_before_is_shown(
         told = run_hdbench("annotate", "cards", "--merge", f"{item}.zip", cwd=tmp_path)
         assert told.returncode == 2
         assert told.stderr.count("others here: 1") == count
+
+
+@pytest.fixture
+def forged_base(collection):
+    """A line that gives an item without a ground truth one, said to be there from the start."""
+    rows = [json.loads(row) for row in (collection / "metadata.jsonl").read_text().splitlines()]
+    assert [row["ground_truth"] for row in rows if row["id"] == "b2"] == [None]
+    return as_line(base_change("b2", {"title": "Egmont"}, Provenance("blind"))).decode()
+
+
+def test_a_forged_first_record_under_the_name_of_somebody_who_annotates_here_is_refused(
+    collection, tmp_path, run_hdbench, forged_base
+):
+    put(collection, "anna", "b1", "title", "Faust II")
+    own = (collection / "history/anna.jsonl").read_text()
+    packed(tmp_path / "forged.zip", "anna", [own, forged_base])
+    before = kept(collection)
+    told = run_hdbench("annotate", "cards", "--merge", "forged.zip", "--yes", cwd=tmp_path)
+    assert told.returncode == 2
+    assert "by anna that were not made here, but anna annotates in this folder" in told.stderr
+    assert kept(collection) == before
+
+
+def test_a_first_record_is_shown_with_its_name_and_what_it_claims(
+    collection, tmp_path, run_hdbench, forged_base
+):
+    packed(tmp_path / "ben.zip", "ben", [forged_base])
+    told = run_hdbench("annotate", "cards", "--merge", "ben.zip", cwd=tmp_path)
+    assert told.returncode == 2
+    assert "values said to be made without a draft: 1; " in told.stderr
+    assert "annotated, according to ben, that are others here: 1: nothing is" in told.stderr
 
 
 def many(number):

@@ -28,6 +28,24 @@ def test_a_file_is_an_item_in_the_order_of_its_number(tmp_path):
     assert found.items[1].pages == (Page(tmp_path / "b2.jpg"),)
 
 
+def test_links_and_pipes_are_not_opened_but_named(tmp_path):
+    for name in ("letter/p1.jpg", "letter/p3.jpg", "b1.jpg"):
+        picture(tmp_path / name)
+    (tmp_path / "letter/p2.jpg").symlink_to(tmp_path / "b1.jpg")
+    (tmp_path / "letter/.p2.jpg").symlink_to(tmp_path / "b1.jpg")
+    (tmp_path / "other").symlink_to(tmp_path / "letter")
+    os.mkfifo(tmp_path / "b2.jpg")
+    found = find_media(tmp_path)
+    assert [len(item.pages) for item in found.items] == [1, 2]
+    assert (found.passed_over, found.not_opened) == ([], ["b2.jpg", "other", "letter/p2.jpg"])
+
+
+def test_a_folder_of_nothing_but_links_has_no_images(tmp_path):
+    (tmp_path / "a.jpg").symlink_to(tmp_path / "b.jpg")
+    with pytest.raises(HdbenchError, match=r"no images here \(but a.jpg\)"):
+        find_media(tmp_path)
+
+
 def test_a_folder_or_a_tiff_with_several_pages_is_an_item_with_pages(tmp_path):
     for name in ("letter/p10.jpg", "letter/p9.jpg", "card.jpg"):
         picture(tmp_path / name)

@@ -33,6 +33,16 @@ def spec(folder, name="letters"):
     return yaml.safe_load((folder / name / "benchmark.yaml").read_text())
 
 
+def test_a_page_that_is_a_link_does_not_get_lost_without_a_word(folder, run_hdbench):
+    (folder / "scans/b4.png").symlink_to("b1.png")
+    os.mkfifo(folder / "scans/b5.png")
+    done = run_hdbench("new", "letters", "scans", "--truth", "t.csv", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "scans: 3 images, 2 with a ground truth" in done.stdout
+    told = "note: 2 links, pipes or devices are left out: b4.png, b5.png: put the files themselves"
+    assert told in done.stdout
+
+
 def test_a_table_becomes_a_benchmark_that_builds(folder, run_hdbench):
     done = run_hdbench("new", "letters", "scans", "--truth", "t.csv", cwd=folder)
     assert done.returncode == 0, done.stderr
@@ -380,3 +390,14 @@ def test_ground_truths_of_images_in_a_folder_are_told_where_these_are(folder, ru
         "of these, 2 are in a folder, which is one item with its pages: box/b1.png, box/b2.png: if "
         "each is an item, put the images into one folder" in done.stdout
     )
+
+
+@pytest.mark.parametrize(
+    "option", [["--title", "T\udcff"], ["--fields", "a,T\udcff"], ["--map", "Jahr=T\udcff"]]
+)
+def test_a_text_that_is_not_utf8_is_refused_in_one_line(folder, run_hdbench, option):
+    truth = ["--truth", "t.csv"] if option[0] == "--map" else []
+    done = run_hdbench("new", "letters", "scans", *truth, *option, cwd=folder)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"error: {option[0]} T\\udcff: not UTF-8\n"
+    assert not (folder / "letters").exists()

@@ -47,7 +47,8 @@ def test_the_files_of_a_folder_are_its_items(tmp_path):
     found = read_whole(tmp_path)
     assert found.ids == ["a.pdf", "b.JPG", "c.txt"]
     assert found.columns == {}
-    assert found.notes == [f"{tmp_path}: 1 other file is not among the items"]
+    # Thumbs.db and the link.
+    assert found.notes == [f"{tmp_path}: 2 other files are not among the items"]
     assert found.sha256 == hashlib.sha256(b"a.pdf\nb.JPG\nc.txt\n").hexdigest()
 
 

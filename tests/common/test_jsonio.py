@@ -114,6 +114,16 @@ def test_a_number_that_is_too_large_is_none_or_refused(number):
         parse_json(text, EXACT)
 
 
+@pytest.mark.parametrize("constant", ["NaN", "Infinity", "-Infinity"])
+def test_what_json_has_no_number_for_is_none_or_refused(constant):
+    text = f'{{"a": "{constant}",\n "b": [{{"c": 2.5}}, {{"c": {constant}}}]}}'
+    assert parse_json(text) == {"a": constant, "b": [{"c": 2.5}, {"c": None}]}
+    assert parse_json(text, UNIQUE) == parse_json(text)
+    for decoder in (EXACT, SPELLED):
+        with pytest.raises(ValueError, match=rf"^line 2, b\.1\.c: {constant} is not JSON: write "):
+            parse_json(text, decoder)
+
+
 @pytest.mark.parametrize("decoder", [EXACT, SPELLED])
 def test_what_is_wrong_behind_a_number_that_is_too_large_is_one_line_too(decoder):
     deep, long = f"[1e999, {nested(100_000)}]", f"[1e999, {'1' * 5_000}]"

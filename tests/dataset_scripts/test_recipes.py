@@ -10,7 +10,7 @@ from datasets import load_dataset
 from helpers.plain_evaluate import evaluate
 from helpers.prompt_form import as_the_prompt_asks, fields_of_prompt, fields_of_schema
 
-from hdbench.benchmarks.spec import HubSource
+from hdbench.benchmarks.spec import BUILT, HubSource
 from hdbench.building.media import MEDIA_FOLDERS
 from hdbench.building.recipe import find_recipe, read_registry
 from hdbench.common import resources
@@ -103,6 +103,8 @@ def test_the_sample_is_built_loaded_and_scored_by_the_literal_calls(
     assert done.returncode == 0, done.stderr
     monkeypatch.chdir(tmp_path)
     name = f"hdb/{spec.name}"
+    files = {path.name for path in Path(name).iterdir() if not path.name.startswith(".")}
+    assert files - {"README.zh.md", *spec.files} <= set(BUILT)
     cache = str(tmp_path / "cache")
     items = load_dataset(name, split=spec.split, cache_dir=cache)
     streamed = load_dataset(name, split=spec.split, streaming=True)

@@ -226,9 +226,9 @@ def nested(n: int, begin: str = '{"a": ', end: str = "}") -> str:
     return begin * n + "1" + end * n
 
 
-def page(regions: str) -> bytes:
+def page(regions: str, key: int = 1) -> bytes:
     """PAGE XML."""
-    return f'<PcGts><Page imageFilename="1.jpg">{regions}</Page></PcGts>'.encode()
+    return f'<PcGts><Page imageFilename="{key}.jpg">{regions}</Page></PcGts>'.encode()
 
 
 def text_line(text: str = "Wort", number: int = 0) -> str:
@@ -374,7 +374,7 @@ ANSWERS: dict[str, Form] = {
             ),
             "keys of an entry": (
                 20_000,
-                one(lambda n: {"id": "1", **{f"k{m}": 1 for m in range(n)}}),
+                one(lambda n: {"id": "1", "prediction": {}, **{f"k{m}": 1 for m in range(n)}}),
             ),
             "dotted keys": (
                 10_000,
@@ -497,7 +497,9 @@ ANSWERS: dict[str, Form] = {
             ),
             "columns": (
                 100,
-                parquet(lambda n: {"id": ["1"], **{f"k{m}": ["a"] for m in range(n)}}),
+                parquet(
+                    lambda n: {"id": ["1"], "title": ["a"], **{f"k{m}": ["a"] for m in range(n)}}
+                ),
             ),
             "rows of one text": (
                 200,
@@ -544,7 +546,7 @@ TRUTHS: dict[str, Form] = {
             "fields": (500, wrote(lambda n: marc21_book(1, n))),
             "length of a field": (
                 2_000,
-                wrote(lambda n: marc21([("001", b"1"), ("245", b"10\x1fa" + b" :" * (n // 2))])),
+                wrote(lambda n: marc21([("001", b"1"), ("245", b"10\x1faDie" + b" :" * (n // 2))])),
             ),
             "padding": (200_000, wrote(lambda n: marc21_book(1) + b"\n" * n + marc21_book(2))),
         },
@@ -571,7 +573,7 @@ TRUTHS: dict[str, Form] = {
             ),
             "length of a subfield": (
                 50_000,
-                wrote(lambda n: marcxml([marc_record(marc_field("a" + " :" * n))])),
+                wrote(lambda n: marcxml([marc_record(marc_field("aDie" + " :" * n))])),
             ),
             "depth": (
                 60,
@@ -630,7 +632,7 @@ TRUTHS: dict[str, Form] = {
             ),
             "files": (
                 100,
-                in_folder(lambda n: [(f"{m}.xml", page(region(text_line()))) for m in range(n)]),
+                in_folder(lambda n: [(f"{m}.xml", page(region(text_line()), m)) for m in range(n)]),
             ),
         },
     ),
@@ -671,8 +673,9 @@ def _equivalents(n: int) -> str:
 
 
 def read_given(path: Path) -> object:
-    """Read a table of confidences."""
-    return read_scores(path, ["title"], ["1"])
+    """Read a table of confidences, for the items that it names."""
+    _, *rows = path.read_text().splitlines()
+    return read_scores(path, ["title"], [row.partition(",")[0] for row in rows])
 
 
 OTHERS: dict[str, Form] = {
@@ -712,7 +715,7 @@ OTHERS: dict[str, Form] = {
             "items": (2_000, wrote(lambda n: b"- a\n" * n)),
             "depth": (100, wrote(lambda n: b"[" * n + b"]" * n)),
             "aliases of aliases": (
-                20,
+                25,
                 wrote(
                     lambda n: (
                         b"a0: &a0 [1]\n"

@@ -1,7 +1,7 @@
 """How long reading takes, and how much memory: python -m helpers.growing FORM TIMES [DIMENSION …]
 
-Prints a line of JSON for each dimension: its name, and seconds of CPU and bytes for a file and for
-one that is TIMES as large.
+Prints a line of JSON for each dimension: its name; and for a file and for one that is TIMES as
+large, seconds of CPU, bytes, and whether the file is refused.
 """
 
 import json
@@ -10,8 +10,8 @@ import resource
 import sys
 import tempfile
 import time
-from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from helpers.forms import FORMS, Write
 
@@ -22,8 +22,22 @@ ENOUGH = 0.5  # seconds, in which a busy machine makes little difference
 ENDINGS = {"a tar file": ".tar", "Parquet of images": ".parquet"}
 
 
-def measured(form: str, write: Write, n: int) -> tuple[float, int]:
-    """The least seconds of CPU of some rounds, and the bytes by which memory grew."""
+class Measured(NamedTuple):
+    """Cost of reading a file.
+
+    Attributes:
+        seconds: the least of CPU of some rounds.
+        memory: by how many bytes it grew.
+        is_refused: whether the file is refused, which is soon done.
+    """
+
+    seconds: float
+    memory: int
+    is_refused: bool
+
+
+def measured(form: str, write: Write, n: int) -> Measured:
+    """Measure in a process of its own."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"file{ENDINGS.get(form, '')}"
         write(path, n)
@@ -36,21 +50,23 @@ def measured(form: str, write: Write, n: int) -> tuple[float, int]:
         with os.fdopen(reading, "rb") as said:
             figures = said.read()
         os.waitpid(child, 0)
-    seconds, memory = json.loads(figures)
-    return seconds, memory
+    return Measured(*json.loads(figures))
 
 
-def taken(form: str, path: Path) -> tuple[float, int]:
-    """The least seconds of CPU that reading a file takes, and by how many bytes memory grows."""
+def taken(form: str, path: Path) -> Measured:
+    """Measure in this process."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     seconds: list[float] = []
+    is_refused = False
     while len(seconds) < ROUNDS and sum(seconds) < ENOUGH:
         start = time.process_time()
-        with suppress(HdbenchError):  # soon, too
+        try:
             FORMS[form].read(path)
+        except HdbenchError:
+            is_refused = True
         seconds.append(time.process_time() - start)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
-    return min(seconds), memory * 1024
+    return Measured(min(seconds), memory * 1024, is_refused)
 
 
 def main() -> None:

@@ -7,12 +7,42 @@ from pathlib import Path
 
 import pytest
 from helpers.forms import FORMS
+from helpers.growing import Measured
 
 FAST = {
     ("XLSX", "rows"),
     ("CSV of ground truths", "columns of nearly one name"),
 }
 """A few that are not slow: those in which the time grew as the square once, and a plain one."""
+
+REFUSED = {
+    # Ids that no item has.
+    ("JSON Lines", "ids nearly alike"),
+    ("JSON Lines", "pages of an item"),
+    ("JSON Lines", "digits and marks in an id"),
+    # What is there twice.
+    ("JSON Lines", "keys of one name"),
+    ("JSON", "keys of one name"),
+    ("JSON of ground truths", "keys of one name"),
+    ("ZIP", "members of one name"),
+    *((form, "columns of one name") for form in ("CSV", "TSV", "XLSX")),
+    *(
+        (form, "rows of one id")
+        for form in ("CSV", "TSV", "XLSX", "CSV of ground truths", "XLSX of ground truths")
+    ),
+    # Columns of which none is a field.
+    *((form, "columns of nearly one name") for form in ("CSV", "TSV", "XLSX")),
+    # Over a bound: depth, digits, characters of a name, values that aliases stand for.
+    ("JSON Lines", "depth"),
+    ("JSON", "depth"),
+    ("JSON", "digits"),
+    ("JSON of ground truths", "depth"),
+    ("ZIP", "length of a name"),
+    ("YAML", "aliases of aliases"),
+    # A ZIP's answers are not searched for in its folders' folders.
+    ("ZIP", "folders in a name"),
+}
+"""Files that cannot be read. The others must be, so that not only their refusal is measured."""
 
 TIMES = 4
 MOST = 9
@@ -22,7 +52,7 @@ MEBIBYTE = 2**20
 
 
 def grown(form, *dimensions):
-    """Seconds of CPU and bytes that reading takes, for each dimension, small and large.
+    """Measure what reading takes, for each dimension, small and large.
 
     In a process of its own, which forks for every file, so that none finds what another left.
     """
@@ -34,16 +64,20 @@ def grown(form, *dimensions):
         check=False,
     )
     assert measured.returncode == 0, measured.stderr[-2_000:]
-    return {name: figures for name, *figures in map(json.loads, measured.stdout.splitlines())}
+    return {
+        name: [Measured(*each) for each in figures]
+        for name, *figures in map(json.loads, measured.stdout.splitlines())
+    }
 
 
 def check(form, *dimensions):
     odd = {}
     for name, figures in grown(form, *dimensions).items():
-        (seconds, memory), (more_seconds, more_memory) = figures
+        small, large = figures
+        assert {small.is_refused, large.is_refused} == {(form, name) in REFUSED}, name
         # What is done once for any file, and what a busy machine adds to a few milliseconds.
-        is_slow = more_seconds > MOST * max(seconds, 0.01)
-        is_large = more_memory > MOST * max(memory, 2 * MEBIBYTE)
+        is_slow = large.seconds > MOST * max(small.seconds, 0.01)
+        is_large = large.memory > MOST * max(small.memory, 2 * MEBIBYTE)
         if is_slow or is_large:
             odd[name] = figures
     return odd

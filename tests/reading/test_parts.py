@@ -4,6 +4,7 @@ import gzip
 import json
 import tracemalloc
 import zipfile
+from itertools import pairwise
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -305,11 +306,33 @@ def test_a_line_that_is_merged_already_counts_once(ours):
     assert f"{ours}/shards/00000.jsonl:2: a second answer for id '0003'" in refused(ours)
 
 
-def test_a_text_that_a_list_has_often_is_not_written_out(tmp_path):
-    texts = pa.DictionaryArray.from_arrays(pa.array([0] * 100, pa.int32()), ["a" * 2**20])
-    lists = pa.ListArray.from_arrays([0, 1, 100], texts.cast(pa.string()))
+def lists(texts, starts):
+    return pa.ListArray.from_arrays(starts, texts)
+
+
+def list_views(texts, starts):
+    sizes = [end - start for start, end in pairwise(starts)]
+    return pa.ListViewArray.from_arrays(starts[:-1], sizes, texts)
+
+
+def fixed_lists(texts, starts):
+    return pa.FixedSizeListArray.from_arrays(texts, len(texts) // (len(starts) - 1))
+
+
+def maps(texts, starts):
+    keys = [str(number) for number in range(len(texts))]
+    return pa.MapArray.from_arrays(starts, keys, texts)
+
+
+@pytest.mark.parametrize("nested", [lists, list_views, fixed_lists, maps])
+def test_a_text_that_a_row_has_often_is_not_written_out(tmp_path, nested):
+    # the first row may be read: it has the long text once, and 69 empty ones
+    texts = pa.DictionaryArray.from_arrays(
+        pa.array([0] + [1] * 69 + [0] * 70, pa.int32()), ["a" * 2**20, ""]
+    )
+    column = nested(texts.cast(pa.string()), [0, 70, 140])
     path = tmp_path / "answers.parquet"
-    pq.write_table(pa.table({"id": ["1", "2"], "text": lists}), path, compression="zstd")
+    pq.write_table(pa.table({"id": ["1", "2"], "text": column}), path, compression="zstd")
     assert path.stat().st_size < 10_000
     tracemalloc.start()
     message = refused(path)
@@ -317,6 +340,42 @@ def test_a_text_that_a_list_has_often_is_not_written_out(tmp_path):
     tracemalloc.stop()
     assert message == f"{path}, row 2: a row is larger than 64 MiB"
     assert peak < 50 * 2**20
+
+
+def test_a_text_of_json_that_rows_share_is_not_held_for_each(tmp_path, monkeypatch):
+    monkeypatch.setattr(unpacking, "MAX_UNPACKED", 2**22)
+    texts = pa.DictionaryArray.from_arrays(pa.array([0] * 100, pa.int32()), ["a" * 2**20])
+    column = pa.ExtensionArray.from_storage(pa.json_(), texts.cast(pa.string()))
+    path = tmp_path / "answers.parquet"
+    pq.write_table(pa.table({"text": column}), path, compression="zstd")
+    with pq.ParquetFile(path) as file:  # otherwise it would be a text as any other
+        assert isinstance(file.schema_arrow.field("text").type, pa.JsonType)
+    before, pool = pa.default_memory_pool(), pa.proxy_memory_pool(pa.default_memory_pool())
+    pa.set_memory_pool(pool)
+    try:
+        assert "unpacked: unpack it, or split it" in refused(path)
+    finally:
+        pa.set_memory_pool(before)
+    assert 2**20 < pool.max_memory() < 16 * 2**20
+
+
+@pytest.mark.parametrize("nested", [lists, list_views, fixed_lists, maps])
+def test_nested_columns_of_parquet_are_read(tmp_path, nested):
+    column = nested(pa.array(["a", "b", "c", "d"]), [0, 2, 4])
+    path = tmp_path / "answers.parquet"
+    pq.write_table(pa.table({"id": ["1", "2"], "text": ["x", "y"], "column": column}), path)
+    assert {item: answer["text"] for item, answer in answers_in(path)[None].items()} == {
+        "1": "x",
+        "2": "y",
+    }
+
+
+def test_a_parquet_file_without_rows_is_not_called_too_large(tmp_path):
+    table = pa.table({"id": ["1"], "text": ["x"]}).slice(0, 0)
+    pq.write_table(table, tmp_path / "answers.parquet")
+    assert refused(tmp_path / "answers.parquet") == (
+        f"{tmp_path}/answers.parquet: no predictions in this file: it is empty"
+    )
 
 
 def test_a_row_that_is_larger_than_a_line_is_not_read(tmp_path):

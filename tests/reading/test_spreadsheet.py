@@ -437,6 +437,21 @@ def test_a_long_text_that_many_cells_share_is_not_copied_for_each(file):
             reads(file)
 
 
+@pytest.mark.parametrize(
+    "value", ["+0", "0000000000000", "-0", "0.0", "x", "9" * 30, "0 0", "0<w>1</w>"]
+)
+def test_a_cell_that_names_a_shared_text_in_an_odd_way_is_refused(file, value):
+    # calamine takes each of these for the number of the first text, which is the long one
+    file.write_bytes(workbook([["LONG", "text"], *([f"{n}", "a"] for n in range(2_000))]))
+    change(file, "xl/sharedStrings.xml", lambda xml: xml.replace(b"LONG", b"a" * 100_000))
+    change(
+        file,
+        "xl/worksheets/sheet1.xml",
+        lambda xml: re.sub(rb"<v>\d+</v>", f"<v>{value}</v>".encode(), xml),
+    )
+    assert refusal(file).startswith("answers.xlsx: a damaged XLSX workbook (a cell ")
+
+
 def test_a_long_text_in_one_cell_beside_many_short_ones_is_read(file):
     short = [[f"{number}", "a"] for number in range(2, 5_002)]
     file.write_bytes(workbook([["id", "text"], ["1", "LONG"], *short]))

@@ -1,6 +1,7 @@
 """Which items a run asks."""
 
 import json
+import os
 
 import pytest
 
@@ -75,6 +76,20 @@ def test_own_images_are_files_and_folders_of_pages_in_their_order(tmp_path):
     pages = [path.name for path in choice.questions[2].media]
     assert pages == ["p1.tif", "p9.jpg", "p10.jpg"]
     assert choice.passed_over == ["notes.txt"]
+
+
+def test_links_and_pipes_among_own_images_are_not_opened_but_named(tmp_path):
+    (tmp_path / "letter").mkdir()
+    for name in ("letter/p1.jpg", "letter/p3.jpg", "letter/.p3.jpg", "card1.jpg"):
+        (tmp_path / name).touch()
+    (tmp_path / "letter/p2.jpg").symlink_to(tmp_path / "card1.jpg")
+    (tmp_path / "card2.jpg").symlink_to(tmp_path / "card1.jpg")
+    os.mkfifo(tmp_path / "card3.jpg")
+    choice = own_images(tmp_path)
+    assert ids(choice) == ["card1", "letter"]
+    assert [path.name for path in choice.questions[1].media] == ["p1.jpg", "p3.jpg"]
+    assert choice.passed_over == []
+    assert choice.not_opened == ["card2.jpg", "card3.jpg", "letter/p2.jpg"]
 
 
 def test_two_images_of_one_name_and_a_folder_without_any_are_refused(tmp_path):

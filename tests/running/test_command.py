@@ -154,6 +154,19 @@ def test_what_a_run_was_is_recorded(here, in_process, tiny_model):
     assert "settings.decoding.temperature: 0.5 then, 0.9 now" in other.stderr
 
 
+def test_a_link_among_own_images_does_not_get_lost_without_a_word(here, in_process):
+    (here / "mine").mkdir()
+    image = next((here / "hdb/zettelkatalog/images").iterdir())
+    shutil.copyfile(image, here / "mine/card1.jpg")
+    (here / "mine/card2.jpg").symlink_to("card1.jpg")
+    done = in_process(
+        *("run", "--images", "mine", "--as", "hdb/zettelkatalog", "--model", "m", "--dry-run"),
+        *("--endpoint", "http://127.0.0.1:9/v1"),
+    )
+    assert done.returncode == 0, done.stderr
+    assert "note: 1 link, pipe or device is left out: card2.jpg: put the file" in done.stderr
+
+
 @pytest.mark.slow
 def test_own_images_are_read_with_a_benchmarks_prompt(here, in_process, tiny_model):
     (here / "mine").mkdir()

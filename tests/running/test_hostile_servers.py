@@ -267,9 +267,10 @@ def test_however_long_a_server_asks_to_wait_the_wait_is_bounded(after):
 
 
 @pytest.mark.parametrize("status", [429, 503])
+@pytest.mark.parametrize("headers", [{"Retry-After": "0.2"}, {}])
 @pytest.mark.parametrize("answered_first", [False, True])
 def test_a_server_that_stays_busy_ends_the_run_in_a_while_that_is_said_before(
-    status, answered_first
+    status, headers, answered_first
 ):
     """Each refusal has other words, so that no failure is the same as another."""
 
@@ -277,7 +278,7 @@ def test_a_server_that_stays_busy_ends_the_run_in_a_while_that_is_said_before(
         if answered_first and len(server.requests) == 1:
             return Response(completion("{}"))
         words = f"try again in {len(server.requests)} s"
-        return Response(error(words), status, {"Retry-After": "0.2"})
+        return Response(error(words), status, headers)
 
     heard = Heard()
     with FaultyServer(respond) as server, pytest.raises(HdbenchError) as caught:

@@ -23,10 +23,15 @@ def record(run):
 
 def test_a_mistyped_port_leaves_nothing_behind(tmp_path, dead):
     write_texts(tmp_path, 3)
+    before = set(tmp_path.rglob("*"))
     refused = Run(tmp_path, dead).run()
     assert refused.returncode == 2
     assert "is the server running, and is the address right?" in refused.stderr
-    assert not (tmp_path / "runs/a").exists()
+    assert set(tmp_path.rglob("*")) == before
+    refused = Run(tmp_path, dead).run("-o", "deep/er/r")
+    assert refused.returncode == 2
+    assert "is the server running" in refused.stderr
+    assert set(tmp_path.rglob("*")) == before
     with FaultyServer(models=["m"]) as server:
         done = Run(tmp_path, server.url).run()
     assert done.returncode == 0, done.stderr

@@ -23,7 +23,9 @@ def main() -> None:
             n, write = dimensions[name]
             figures = [measured(form, write, n * times) for times in TIMES]
             cells = (
-                f"{seconds * 1e3:,.0f} ms, {size / 2**20:.0f} MiB" for seconds, size in figures
+                f"{each.seconds * 1e3:,.0f} ms, {each.memory / 2**20:.0f} MiB"
+                + (", refused" if each.is_refused else "")
+                for each in figures
             )
             print(f"| {form} | {n:,} {name} | {' | '.join(cells)} |", flush=True)
 

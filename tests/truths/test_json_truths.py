@@ -209,12 +209,14 @@ def test_any_json_is_read_or_refused_in_one_line(text, ending):
 
 
 @pytest.mark.parametrize("name", ["truth.json", "truth.jsonl"])
-def test_a_number_that_is_too_large_is_refused_with_its_line_and_key(read, name):
-    text = '{"id": "1", "year": 1912}\n{"id": "2", "imprint": {"year": 1e999}}\n'
-    expected = "truth.jsonl:2: not usable JSON: line 1, imprint.year: the number 1e999 is too large"
+@pytest.mark.parametrize(
+    ("number", "why"),
+    [("1e999", "the number 1e999 is too large"), ("NaN", "NaN is not JSON: write null")],
+)
+def test_a_number_that_is_none_is_refused_with_its_line_and_key(read, name, number, why):
+    text = f'{{"id": "1", "year": 1912}}\n{{"id": "2", "imprint": {{"year": {number}}}}}\n'
+    expected = f"truth.jsonl:2: not usable JSON: line 1, imprint.year: {why}"
     if name == "truth.json":
         text = "[{},\n{}]".format(*text.split("\n"))
-        expected = (
-            "truth.json: not usable JSON: line 2, 1.imprint.year: the number 1e999 is too large"
-        )
+        expected = f"truth.json: not usable JSON: line 2, 1.imprint.year: {why}"
     assert refusal(read, text, name).startswith(expected)

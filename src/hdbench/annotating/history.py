@@ -8,6 +8,7 @@ from pathlib import Path
 
 from hdbench.annotating.changes import MAX_CHANGE, Change, as_text, read_change
 from hdbench.annotating.own_file import append, only_writer, saving
+from hdbench.common.regular_files import holds
 from hdbench.errors import HdbenchError, Message, os_reason, write_reason
 
 HISTORY = "history"
@@ -71,7 +72,7 @@ class History:
     def is_written_here(self, annotator: str) -> bool:
         """Whether an annotator's changes are made in this folder, and not in a copy of it."""
         marker = self.marker(annotator)
-        return marker.is_file() and marker.read_bytes() == self._place()
+        return marker.is_file() and holds(marker, self._place())
 
     def note_written_here(self, annotator: str) -> None:
         """Note that an annotator's changes are made in this folder; only with the lock.

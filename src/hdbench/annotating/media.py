@@ -11,7 +11,7 @@ from hdbench.benchmarks.benchmark import METADATA
 from hdbench.common import pdf
 from hdbench.common.folder_files import MissingFileError, RefusedFileError, file_in
 from hdbench.common.jsonio import read_jsonl
-from hdbench.common.pictures import FORMATS, in_rgb
+from hdbench.common.pictures import FORMATS, MAX_BYTES, in_rgb
 from hdbench.errors import HdbenchError, Message, os_reason
 
 SHOWN_AS = {"JPEG": "image/jpeg", "PNG": "image/png", "WEBP": "image/webp", "GIF": "image/gif"}
@@ -125,6 +125,8 @@ def _why(error: Exception) -> Message:
     """Why a file cannot be shown, without where it is on this machine."""
     if isinstance(error, UnidentifiedImageError):
         return Message("not a readable image")
+    if isinstance(error, HdbenchError):
+        return error.message
     return os_reason(error) if isinstance(error, OSError) else Message(str(error))
 
 
@@ -133,11 +135,13 @@ def _is_pdf(files: list[Any]) -> bool:
 
 
 def _image(path: Path) -> Picture:
-    data = path.read_bytes()
-    with Image.open(io.BytesIO(data), formats=FORMATS) as image:
-        if image.format in SHOWN_AS:
-            return Picture(data, SHOWN_AS[image.format])
-        return _png(in_rgb(image))
+    if path.stat().st_size > MAX_BYTES:
+        raise HdbenchError("larger than {most} GiB", most=MAX_BYTES >> 30)
+    with path.open("rb") as file, Image.open(file, formats=FORMATS) as image:
+        if image.format not in SHOWN_AS:
+            return _png(in_rgb(image))
+        file.seek(0)
+        return Picture(file.read(MAX_BYTES), SHOWN_AS[image.format])
 
 
 def _pdf_page(path: Path, number: int) -> Picture:

@@ -47,7 +47,7 @@ class Incoming:
         annotator: whose history it is said to be.
         is_known: whether the annotator is assigned anything here, or has a history here.
         changes: the changes that are not here yet.
-        records: how many of them say that another record than the one here was there before
+        records: those of them that say that another record than the one here was there before
             anybody annotated.
         assignments: the assignments that are not here yet.
         strangers: who is named there and is neither assigned anything here, nor has a history here.
@@ -57,7 +57,7 @@ class Incoming:
     annotator: str
     is_known: bool
     changes: Sequence[Change]
-    records: int
+    records: Sequence[Change]
     assignments: Sequence[Assignment]
     strangers: Sequence[str]
     blind: int
@@ -118,7 +118,7 @@ def merge(folder: Path, path: Path, ask: Ask) -> Merged:
     history = History(folder)
     with history.lock(annotator):
         history.refresh()
-        new = _new(handed, history)
+        new = _new(handed, metadata, history)
         _check_times(new, handed, history)
         added = _bases(new, metadata, history) + new
         _check_folded(added, metadata, history, path)
@@ -168,24 +168,25 @@ def _incoming(
         name for each in annotation.assignments for name in each.annotators
     }
     named = {name for each in assignments for name in each.annotators}
-    records = 0
-    for change in new:
-        if change.is_base:
-            record, made = metadata.records[change.item], metadata.made[change.item]
-            is_here = record is not None and change.id == base_change(change.item, record, made).id
-            records += not is_here and change.id not in history.changes[change.item]
     return Incoming(
         handed.annotator,
         handed.annotator in known,
         new,
-        records,
+        [each for each in new if each.is_base and not _is_here(each, metadata, history)],
         assignments,
         sorted(named - known - {handed.annotator}),
         len(joined.blind) - len(annotation.blind),
     )
 
 
-def _new(handed: HandedOver, history: History) -> list[Change]:
+def _is_here(base: Change, metadata: Metadata, history: History) -> bool:
+    """Return whether a base notes the record that is here, or is known already."""
+    record, made = metadata.records[base.item], metadata.made[base.item]
+    is_record = record is not None and base.id == base_change(base.item, record, made).id
+    return is_record or base.id in history.changes[base.item]
+
+
+def _new(handed: HandedOver, metadata: Metadata, history: History) -> list[Change]:
     """The changes that are not there yet; what is there has to be the same."""
     path, annotator = handed.path, handed.annotator
     there = set(history.own.get(annotator, ()))
@@ -200,7 +201,7 @@ def _new(handed: HandedOver, history: History) -> list[Change]:
                 history=history.path,
             )
     new = [change for change in handed.changes if change.id not in there]
-    if any(not change.is_base for change in new):
+    if not all(change.is_base and _is_here(change, metadata, history) for change in new):
         _check_author(handed, history, there)
     for item, size in Counter(change.item for change in new).items():
         if len(history.changes[item]) + size > MAX_ITEM_CHANGES:

@@ -16,7 +16,8 @@ from hdbench.annotating.own_file import lock_file
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.benchmarks.provenance import COLUMNS, IMPORTED, PROVENANCE, Provenance
 from hdbench.building.namespace import is_ours
-from hdbench.common.jsonio import SPELLED, parse_line, spelled_json, write_whole
+from hdbench.common.jsonio import SPELLED, parse_line, raw_lines, spelled_json, write_whole
+from hdbench.common.regular_files import holds
 from hdbench.errors import HdbenchError, Message, os_reason, write_reason
 
 _WRITTEN = ".written"
@@ -147,16 +148,13 @@ class Metadata:
         has_column = has_other = False
         try:
             stamp = self._stamped()
-            data = self._path.read_bytes()
         except OSError as error:
             raise HdbenchError(
                 "{place}: cannot be read: {why}: hdbench new makes such a folder",
                 place=self._path,
                 why=os_reason(error),
             ) from error
-        for number, raw in enumerate(data.splitlines(keepends=True), 1):
-            if not raw.strip():
-                continue
+        for number, _, raw in raw_lines(self._path):
             row = parse_line(raw, f"{self._path}:{number}", SPELLED)
             item, truth = row.get("id"), row.get("ground_truth")
             if not isinstance(item, str) or item in lines or not isinstance(truth, dict | None):
@@ -185,7 +183,7 @@ class Metadata:
         written = self._folder / HISTORY / _WRITTEN
         data = self._path.read_bytes()
         is_first = not written.is_file()
-        if not is_first and written.read_bytes() == _digest(data):
+        if not is_first and holds(written, _digest(data)):
             return
         now = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
         copy = self._folder / HISTORY / f"{METADATA}.{now}"

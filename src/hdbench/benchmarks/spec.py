@@ -45,6 +45,33 @@ PUBLISHED_ENDING = "-published"
 HELD_OUT_ENDING = ".held-out.jsonl"
 """How the name of a file with held-out ground truths ends; it is never in a dataset's folder."""
 
+BUILT = (
+    "agreement.json",
+    "answer.schema.json",
+    "benchmark.yaml",
+    "CHANGELOG.md",
+    "CITATION.cff",
+    "croissant.json",
+    "datacite.json",
+    "eval.yaml",
+    "example.png",
+    "example_predictions.jsonl",
+    "ground_truth.csv",
+    "images",
+    "metadata.jsonl",
+    "pdf",
+    "prompt.txt",
+    "README.md",
+    "SHA256SUMS",
+)
+"""Files and folders that building writes into a dataset, besides translations of its card."""
+
+_BUILT = frozenset(map(str.casefold, BUILT))
+_TRANSLATION = re.compile(r"readme\..+\.md")
+
+_CONFIGURING = ("dataset_infos.json", "state.json")
+"""Files that `datasets` reads instead of what a dataset has."""
+
 # A date is "date32": a string that looks like one would be given a time of day by `datasets`.
 ColumnType = Literal["string", "int32", "int64", "float64", "bool", "date32", "strings"]
 
@@ -276,6 +303,39 @@ class BenchmarkSpec(Strict):
             if name in columns:
                 raise unfit(Message("{name!r} is a column that every dataset has", name=name))
         return columns
+
+    @field_validator("files")
+    @classmethod
+    def _have_names_of_their_own(cls, files: tuple[str, ...], info: ValidationInfo) -> Any:
+        """A dataset has no folders for them, and some systems do not tell `A` from `a`."""
+        known: dict[str, str] = {}
+        for file in files:
+            name = PurePosixPath(file).name.casefold()
+            if name in known:
+                raise unfit(
+                    Message(
+                        "{first!r} and {second!r} would have one name in the dataset, which has no "
+                        "folders for them: rename one of them",
+                        first=known[name],
+                        second=file,
+                    )
+                )
+            known[name] = file
+            if name in _BUILT or _TRANSLATION.fullmatch(name):
+                raise unfit(
+                    Message(
+                        "{file!r} would replace what hdbench writes under this name: rename it",
+                        file=file,
+                    )
+                )
+            if name in (*_CONFIGURING, f"{info.data.get('name', '')}.py".casefold()):
+                raise unfit(
+                    Message(
+                        "{file!r}: `datasets` would take the file for a part of itself: rename it",
+                        file=file,
+                    )
+                )
+        return files
 
     @field_validator("prompt_columns")
     @classmethod

@@ -54,21 +54,22 @@ def metadata_line(
                 kind=spec.columns[name],
             )
     published = row.ground_truth if row.published is None else row.published
-    line = {
-        **_shown(row, copies, spec.media),
-        TRUTH: _as_text(row.ground_truth),
-        PUBLISHED: _as_text(published),
-        **({PROPOSED: _as_text(row.proposed)} if has_proposed else {}),
-        **{name: columns[name] for name in spec.columns},
-    }
+    shown = _shown(row, copies, spec.media)
     try:
+        line = {
+            **shown,
+            TRUTH: _as_text(row.ground_truth),
+            PUBLISHED: _as_text(published),
+            **({PROPOSED: _as_text(row.proposed)} if has_proposed else {}),
+            **{name: columns[name] for name in spec.columns},
+        }
         return (json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n").encode()
     except ValueError as error:  # NaN, or a lone surrogate
         raise HdbenchError("{place}: {why}", place=row.id, why=error) from error
 
 
 def _as_text(truth: dict[str, Any] | None) -> str | None:
-    return None if truth is None else json.dumps(truth, ensure_ascii=False)
+    return None if truth is None else json.dumps(truth, ensure_ascii=False, allow_nan=False)
 
 
 def _shown(row: Row, copies: list[tuple[str, str]], media: str) -> dict[str, Any]:

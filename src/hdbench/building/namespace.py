@@ -7,6 +7,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from hdbench.common.jsonio import told_if_full
 from hdbench.errors import HdbenchError
 
 MARKER = ".built-by-hdbench"
@@ -27,8 +28,8 @@ def writing(out: Path, name: str) -> Iterator[Path]:
         name: the repository's name in it.
 
     Raises:
-        HdbenchError: a folder with that name exists that hdbench did not make, or another process
-            is writing it.
+        HdbenchError: a folder with that name exists that hdbench did not make, another process is
+            writing it, or there is no room.
     """
     target, beside = out / name, out / f".{name}.partial"
     if target.exists() and not is_ours(target) and not _is_empty(target):
@@ -41,7 +42,7 @@ def writing(out: Path, name: str) -> Iterator[Path]:
     out.mkdir(parents=True, exist_ok=True)
     lock = out / f".{name}.lock"
     try:
-        with FileLock(lock, blocking=False):
+        with told_if_full(target), FileLock(lock, blocking=False):
             try:
                 shutil.rmtree(beside, ignore_errors=True)  # left by a process that was killed
                 beside.mkdir()

@@ -264,10 +264,10 @@ def _news(incoming: "Incoming") -> list[Message]:
         times = sorted(change.at[:10] for change in made)
         news.append(
             Message(
-                "{count:,} new changes of {items:,} items by {name}, {first} to {last}"
+                "new changes by {name}: {count:,}, items changed: {items:,}, {first} to {last}"
                 if incoming.is_known
-                else "{count:,} changes of {items:,} items by {name}, of whom nothing is here "
-                "yet, {first} to {last}",
+                else "changes by {name}, of whom nothing is here yet: {count:,}, items changed: "
+                "{items:,}, {first} to {last}",
                 count=len(made),
                 items=len({change.item for change in made}),
                 name=incoming.annotator,
@@ -276,7 +276,9 @@ def _news(incoming: "Incoming") -> list[Message]:
             )
         )
     statuses = Counter(change.to for change in made if change.what == "status")
-    hows = Counter(change.how for change in made if change.what == "ground_truth")
+    hows = Counter(
+        change.how for change in (*made, *incoming.records) if change.what == "ground_truth"
+    )
     if done := statuses["done"]:
         news.append(Message("items said to be done: {count:,}", count=done))
     if blind := hows[BLIND]:
@@ -286,8 +288,10 @@ def _news(incoming: "Incoming") -> list[Message]:
     if incoming.records:
         news.append(
             Message(
-                "records from before anybody annotated that are others here: {count:,}",
-                count=incoming.records,
+                "records from before anybody annotated, according to {name}, that are others here: "
+                "{count:,}",
+                name=incoming.annotator,
+                count=len(incoming.records),
             )
         )
     for assignment in incoming.assignments[:MAX_NAMED]:

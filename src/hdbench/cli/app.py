@@ -12,7 +12,7 @@ from hdbench import __version__
 from hdbench.cli.helping import speak_of, usage_errors_told
 from hdbench.cli.saying import said
 from hdbench.common.told import VARIABLE, speak, spoken
-from hdbench.errors import HdbenchError, escaped, os_reason
+from hdbench.errors import HdbenchError, escaped, is_full, os_reason, write_reason
 
 MAKE = "Make a benchmark"
 RUN = "Run a model"
@@ -184,7 +184,7 @@ def one_line(error: Exception) -> str:
     if isinstance(error, HdbenchError):
         return said(error.message)
     if isinstance(error, OSError) and error.strerror:
-        why = os_reason(error)
+        why = write_reason(error) if is_full(error) else os_reason(error)
         if not error.filename:
             return said(why)
         return said("{place}: {why}", place=error.filename, why=why)

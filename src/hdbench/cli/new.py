@@ -13,6 +13,7 @@ from rich.text import Text
 from hdbench.cli.app import MAKE, app, one_line
 from hdbench.cli.saying import said, say, shown
 from hdbench.common.printing import MAX_NOTE, plain_table, printable
+from hdbench.common.regular_files import not_opened
 from hdbench.errors import HdbenchError, Message, shortened
 
 if TYPE_CHECKING:
@@ -197,6 +198,8 @@ def _show(plan: "Plan", console: Console) -> None:
             else "passed over: {names}",
             names=shortened(media.passed_over, MAX_SHOWN),
         )
+    if media.not_opened:
+        _line(console, "note: {note}", note=not_opened(media.not_opened))
     for note in plan.notes:
         _line(console, "note: {note}", note=note)
     if not plan.columns:

@@ -1,14 +1,18 @@
 """Commands that ask models: run, eval."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from hdbench.cli.app import BENCHMARK, RUN, app, finite, say_error
 from hdbench.cli.engines import EngineName, EngineOptions, Tasks, Workers, ask, read_engine
 from hdbench.cli.saying import said, say, shown
+from hdbench.common.regular_files import not_opened
 from hdbench.errors import HdbenchError
+
+if TYPE_CHECKING:
+    from hdbench.running.choosing import Choice  # slow to import
 
 INTERRUPTED = 130
 """The exit status of a program that Ctrl-C ended."""
@@ -216,8 +220,7 @@ def run(
         choice = of_benchmark(
             loaded, ids=named_ids(ids), limit=limit, quick=quick, without_media=without_media
         )
-    for name in choice.passed_over:
-        say("passed over: {name} is not an image", name=name, err=True)
+    _say_left_out(choice)
     asked = Asked(
         model,
         backend=backend,
@@ -250,6 +253,14 @@ def run(
         raise typer.Exit(1)
     step = "export" if images is not None else f"score {loaded.id}"
     say("next: hdbench {step} {folder}", step=step, folder=folder)
+
+
+def _say_left_out(choice: "Choice") -> None:
+    """Say what of a folder of images is not among the items."""
+    for name in choice.passed_over:
+        say("passed over: {name} is not an image", name=name, err=True)
+    if choice.not_opened:
+        say("note: {note}", note=not_opened(choice.not_opened), err=True)
 
 
 @app.command("eval", rich_help_panel=RUN)

@@ -3,16 +3,16 @@
 import re
 import unicodedata
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from PIL import Image
 
 from hdbench.common.names import check_name
-from hdbench.common.natural_order import by_numbers
 from hdbench.common.pictures import FORMATS
-from hdbench.errors import HdbenchError, Message, os_reason, shortened
+from hdbench.common.regular_files import Entries, entries
+from hdbench.errors import HdbenchError, Message, shortened
 
 Kind = Literal["image", "pages", "pdf", "text"]
 
@@ -77,11 +77,13 @@ class Media(NamedTuple):
         kind: what a benchmark's `media` says of them.
         items: sorted by id, numbers as numbers.
         passed_over: the names of files that are none of these.
+        not_opened: the paths in the folder of links, pipes and devices.
     """
 
     kind: Kind
     items: list[MediaItem]
     passed_over: list[str]
+    not_opened: Sequence[str] = ()
 
 
 def find_media(folder: Path) -> Media:
@@ -91,7 +93,7 @@ def find_media(folder: Path) -> Media:
     (`.txt`) are items, too, but not beside images: a benchmark shows one kind.
 
     Args:
-        folder: where they are. Hidden files and links are passed over.
+        folder: where they are. Hidden files, links, pipes and devices are passed over.
 
     Raises:
         HdbenchError: there is no such folder or no item in it, kinds are mixed, two items would
@@ -100,8 +102,13 @@ def find_media(folder: Path) -> Media:
     found: dict[str, MediaItem] = {}
     kinds: dict[Kind, Path] = {}
     passed_over, unusable = [], []
-    for entry in _entries(folder):
-        files = [each for each in _entries(entry) if _kind(each)] if entry.is_dir() else [entry]
+    plain, not_opened = _entries(folder)
+    for entry in plain:
+        files = [entry]
+        if entry.is_dir():
+            inner, others = _entries(entry)
+            files = [each for each in inner if _kind(each)]
+            not_opened += others
         if not files or _kind(files[0]) is None:
             passed_over.append(entry.name)
             continue
@@ -131,15 +138,16 @@ def find_media(folder: Path) -> Media:
             count=len(unusable),
             files=shortened(unusable, MAX_SHOWN, "; "),
         )
+    names = [path.relative_to(folder).as_posix() for path in not_opened]
     if not found:
         raise HdbenchError(
             "{place}: no images here (but {others}): they must be JPEG, PNG, WebP, TIFF, PDF, or "
             "texts (.txt); export others, such as HEIC, as JPEG"
-            if passed_over
+            if passed_over or not_opened
             else "{place}: no images here: they must be JPEG, PNG, WebP, TIFF, PDF, or texts "
             "(.txt); export others, such as HEIC, as JPEG",
             place=folder,
-            others=shortened(passed_over, MAX_SHOWN),
+            others=shortened(passed_over + names, MAX_SHOWN),
         )
     if len(kinds) > 1 and set(kinds) != {"image", "pages"}:
         one, other, *_ = (path.name for path in kinds.values())
@@ -151,7 +159,7 @@ def find_media(folder: Path) -> Media:
             second=other,
         )
     kind = "pages" if "pages" in kinds else next(iter(kinds))
-    return Media(kind, list(found.values()), passed_over)
+    return Media(kind, list(found.values()), passed_over, names)
 
 
 def safe_name(item_id: str) -> str:
@@ -164,17 +172,11 @@ def safe_name(item_id: str) -> str:
     return _UNSAFE.sub("_", item_id).strip("._")[:_MAX_STEM] or "item"
 
 
-def _entries(folder: Path) -> Iterator[Path]:
-    try:
-        entries = sorted(folder.iterdir(), key=by_numbers)
-    except OSError as error:
-        raise HdbenchError(
-            "{place}: cannot be read: {why}", place=folder, why=os_reason(error)
-        ) from error
-    for each in entries:
-        if not each.name.startswith(".") and not each.is_symlink():
-            check_name(each)
-            yield each
+def _entries(folder: Path) -> Entries:
+    found = entries(folder)
+    for path in found.plain:
+        check_name(path)
+    return found
 
 
 def _kind(path: Path) -> Kind | None:

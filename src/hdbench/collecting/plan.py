@@ -23,6 +23,7 @@ from hdbench.collecting.rules import rules_for, rules_of
 from hdbench.collecting.sampled import sampled
 from hdbench.collecting.schema import schema_of_records, titles_of
 from hdbench.collecting.truth_files import open_truth
+from hdbench.common.names import is_writable
 from hdbench.errors import HdbenchError
 from hdbench.reading.schema import AnswerSchema
 from hdbench.reading.sheets.fields import FieldPath, field_paths
@@ -145,6 +146,11 @@ def read_sources(wish: Wish) -> Sources:
             "--language {language}: must be a code such as de, fr or la", language=wish.language
         )
     check_licence(wish.licence)
+    given = {"--title": [wish.title], "--fields": wish.fields, "--map": wish.columns.values()}
+    for option, texts in given.items():
+        for text in texts:
+            if not is_writable(text):
+                raise HdbenchError("{option} {text}: not UTF-8", option=option, text=text)
     like = find_like(wish.like) if wish.like else None
     media = find_media(wish.images)
     strata: dict[str, int] = {}

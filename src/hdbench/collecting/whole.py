@@ -66,13 +66,20 @@ def read_whole(path: Path) -> Whole:
 
 def _folder(path: Path) -> Whole:
     with os.scandir(path) as entries:
-        files = [entry.name for entry in entries if entry.is_file(follow_symlinks=False)]
-    visible = [name for name in files if not name.startswith(".")]
-    names = sorted(name for name in visible if Path(name).suffix.lower() in KINDS)
+        is_regular = {
+            entry.name: entry.is_file(follow_symlinks=False)
+            for entry in entries
+            if not (entry.name.startswith(".") or entry.is_dir(follow_symlinks=False))
+        }
+    names = sorted(
+        name
+        for name, regular in is_regular.items()
+        if regular and Path(name).suffix.lower() in KINDS
+    )
     if not names:
         raise HdbenchError("{place}: no images, PDFs or texts in this folder", place=path)
     notes = []
-    if others := len(visible) - len(names):
+    if others := len(is_regular) - len(names):
         notes.append(
             Message(
                 "{place}: 1 other file is not among the items"

@@ -21,12 +21,12 @@ from hdbench.building.media import MEDIA_FOLDERS
 from hdbench.collecting.held_out import hold_out
 from hdbench.collecting.media import MediaItem, Page, safe_name
 from hdbench.collecting.plan import Plan
-from hdbench.common.jsonio import write_json
+from hdbench.common.jsonio import told_if_full, write_json
 from hdbench.common.markdown import as_code, as_text
 from hdbench.common.pictures import FORMATS
 from hdbench.common.progress import progress
 from hdbench.common.templates import STRICT
-from hdbench.errors import HdbenchError, Message, write_reason
+from hdbench.errors import HdbenchError, Message, is_full, write_reason
 
 MAX_TEXT = 2**20
 """Maximum number of bytes of an item that is a text."""
@@ -59,7 +59,10 @@ def write_collection(plan: Plan, out: Path = Path(), held_out: HeldOut | None = 
         raise HdbenchError(
             "{place}: exists already: move it away, or choose another name", place=beside
         )
-    with tempfile.TemporaryDirectory(prefix=f".{plan.wish.name}.", dir=out) as partial:
+    with (
+        told_if_full(folder),
+        tempfile.TemporaryDirectory(prefix=f".{plan.wish.name}.", dir=out) as partial,
+    ):
         made = Path(partial) / plan.wish.name
         made.mkdir()
         lines = [
@@ -108,6 +111,8 @@ def _row(item: MediaItem, plan: Plan, folder: Path) -> dict[str, Any]:
             ]
             shown = names if kind == "pages" else names[0]
     except OSError as error:
+        if is_full(error):  # the folder that is written, and not the file
+            raise
         raise HdbenchError(
             "{place}: cannot be copied: {why}", place=item.pages[0].path, why=error
         ) from error

@@ -9,6 +9,8 @@ import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
+from hdbench.common.folder_files import MAX_TEXT
+from hdbench.common.regular_files import read_at_most
 from hdbench.errors import HdbenchError, Message, os_reason
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -159,13 +161,14 @@ def _size(node: yaml.Node, known: dict[yaml.Node, float]) -> float:
 
 
 def read_text_file(path: Path) -> str:
-    """The text of a file.
+    """Return the text of a file that people write by hand.
 
     Raises:
-        HdbenchError: it cannot be read, or is not UTF-8.
+        HdbenchError: it cannot be read, is larger than `MAX_TEXT`, or is not UTF-8.
     """
     try:
-        return path.read_text(encoding="utf-8")
+        data = read_at_most(path, MAX_TEXT)
+        return data.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
     except OSError as error:
         raise HdbenchError(
             "{place}: cannot be read: {why}", place=path, why=os_reason(error)

@@ -1,9 +1,11 @@
 """Servers that end soon after they are told to, whatever their threads are doing."""
 
+import logging
 import os
 import signal
 import threading
 import time
+from asyncio import CancelledError
 from collections.abc import Callable
 from queue import SimpleQueue
 
@@ -34,6 +36,7 @@ def end_in_time(
 
     def ending() -> None:
         told.get()
+        logging.getLogger("uvicorn.error").addFilter(_is_worth_saying)
         threading.Thread(target=begin, daemon=True).start()
         time.sleep(END_SECONDS - _CLEANING)
         cleaning = threading.Thread(target=last, daemon=True)
@@ -43,6 +46,11 @@ def end_in_time(
 
     threading.Thread(target=ending, daemon=True).start()
     return lambda: told.put(None)
+
+
+def _is_worth_saying(record: logging.LogRecord) -> bool:
+    """Return whether a record is anything but a request that was cancelled, as all are at last."""
+    return record.exc_info is None or not isinstance(record.exc_info[1], CancelledError)
 
 
 def interrupt_on_sigterm(end: Callable[[], None]) -> None:

@@ -1,6 +1,8 @@
 """Untrusted text in the cells of an Excel sheet: shown, never run."""
 
 import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from hdbench.common.extras import needed
@@ -22,6 +24,26 @@ def xlsx_writer() -> Any:
     with needed("excel", "Excel files need"):
         import xlsxwriter  # noqa: PLC0415
     return xlsxwriter
+
+
+@contextmanager
+def workbook_into(target: Any, options: Mapping[str, Any]) -> Iterator[Any]:
+    """Write a workbook with xlsxwriter.
+
+    Args:
+        target: the file, a name or a buffer.
+        options: xlsxwriter's.
+
+    Raises:
+        MissingExtraError: xlsxwriter is not installed.
+        OSError: the file cannot be written.
+    """
+    writer = xlsx_writer()
+    try:
+        with writer.Workbook(target, dict(options)) as book:
+            yield book
+    except writer.exceptions.FileCreateError as error:  # which holds the error of the system
+        raise error.args[0] from error
 
 
 def write_text(sheet: Any, row: int, column: int, value: str, look: Any) -> None:

@@ -3,6 +3,7 @@
 import stat
 from pathlib import Path, PurePath
 
+from hdbench.common.regular_files import read_at_most
 from hdbench.errors import HdbenchError, Message, os_reason
 
 MAX_TEXT = 4 * 2**20
@@ -110,17 +111,11 @@ def bytes_in(folder: Path, name: str | Path, most: int = MAX_TEXT) -> bytes:
     """
     path = file_in(folder, name)
     try:
-        with path.open("rb") as file:
-            data = file.read(most + 1)
+        return read_at_most(path, most)
     except OSError as error:
         raise HdbenchError(
             "{place}: cannot be read: {why}", place=path, why=os_reason(error)
         ) from error
-    if len(data) > most:
-        raise HdbenchError(
-            "{place}: larger than {most} MiB: shorten it", place=path, most=most >> 20
-        )
-    return data
 
 
 def text_in(folder: Path, name: str | Path, most: int = MAX_TEXT) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from hdbench.common.regular_files import SPECIAL, is_special, open_regular
-from hdbench.errors import HdbenchError, Message, os_reason, write_reason
+from hdbench.errors import HdbenchError, Message, is_full, os_reason, write_reason
 
 MAX_DEPTH = 100
 """Maximum depth to which objects and lists are nested. Records here are three deep."""
@@ -59,8 +59,8 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return value
 
 
-class _TooLargeError(ValueError):
-    """A number is too large to be held as one."""
+class _NotFiniteError(ValueError):
+    """A number is too large to be held as one, or is a constant that JSON does not have."""
 
 
 def _nothing(_: str) -> None:
@@ -76,8 +76,12 @@ def _finite(text: str) -> float | None:
 def _exactly(text: str) -> float:
     number = float(text)
     if not math.isfinite(number):
-        raise _TooLargeError(text)
+        raise _NotFiniteError(text)
     return number
+
+
+def _refused(constant: str) -> None:
+    raise _NotFiniteError(constant)
 
 
 DECODER = json.JSONDecoder(parse_constant=_nothing, parse_float=_finite)
@@ -89,13 +93,14 @@ UNIQUE = json.JSONDecoder(
 """Same as `DECODER`, but rejects a key that occurs twice; otherwise its last value counts."""
 
 EXACT = json.JSONDecoder(
-    parse_constant=_nothing, parse_float=_exactly, object_pairs_hook=_without_duplicates
+    parse_constant=_refused, parse_float=_exactly, object_pairs_hook=_without_duplicates
 )
-"""Same as `UNIQUE`, but rejects a number like 1e999, which otherwise becomes null."""
+"""Same as `UNIQUE`, but rejects NaN and numbers like 1e999, which otherwise become null."""
 
-_WITH_INFINITY = json.JSONDecoder(parse_constant=_nothing)
+_AS_PYTHON = json.JSONDecoder()
 
 _SPACE = " \t\n\r"
+_CONSTANTS = ("NaN", "Infinity", "-Infinity")
 
 
 class Spelled(float):
@@ -125,8 +130,8 @@ def _spelled(text: str) -> float:
     return number if repr(number) == text else Spelled(text)
 
 
-SPELLED = json.JSONDecoder(parse_constant=_nothing, parse_float=_spelled)
-"""Keeps how numbers are written, for `spelled_json`, and rejects one like 1e999."""
+SPELLED = json.JSONDecoder(parse_constant=_refused, parse_float=_spelled)
+"""Keeps how numbers are written, for `spelled_json`, and rejects NaN and numbers like 1e999."""
 
 
 def spelled_json(value: Any, *, ensure_ascii: bool = True) -> str:
@@ -161,15 +166,16 @@ def spelled_json(value: Any, *, ensure_ascii: bool = True) -> str:
 
 
 def parse_json(text: str, decoder: json.JSONDecoder = DECODER) -> Any:
-    """The value of a JSON text; NaN and the infinities, which JSON does not have, become null.
+    """Return the value of a JSON text.
 
     Args:
         text: JSON.
         decoder: `DECODER`, `UNIQUE`, `EXACT` or `SPELLED`.
 
     Raises:
-        ValueError: the text is not JSON, is nested more than `MAX_DEPTH` deep, has a key twice, or
-            has a number that is too large or has more digits than Python reads.
+        ValueError: the text is not JSON, is nested more than `MAX_DEPTH` deep, or has a number
+            of more digits than Python reads; or it has a key twice, NaN, an infinity or a number
+            that is too large, and the decoder rejects that.
 
     Example:
         >>> parse_json('{"year": 1957}')
@@ -186,8 +192,8 @@ def parse_json(text: str, decoder: json.JSONDecoder = DECODER) -> Any:
         raise ValueError(_TOO_DEEP) from error
     except (json.JSONDecodeError, _DuplicateError):
         raise
-    except _TooLargeError as error:
-        raise _too_large(text, str(error)) from error
+    except _NotFiniteError as error:
+        raise _not_finite(text, str(error)) from error
     except ValueError as error:  # Python's message says how to lift its own bound on integers
         raise ValueError(_TOO_LONG) from error
     # The walk is needed only if there are enough brackets for such deep nesting.
@@ -196,31 +202,31 @@ def parse_json(text: str, decoder: json.JSONDecoder = DECODER) -> Any:
     return value
 
 
-def _too_large(text: str, number: str) -> ValueError:
-    """The error of a number that is too large, or of what is wrong behind it."""
+def _not_finite(text: str, number: str) -> ValueError:
+    """Return the error of a number that is not finite, or of what is wrong behind it."""
     try:
-        keys = _infinite(parse_json(text, _WITH_INFINITY))
+        keys = _first_not_finite(parse_json(text, _AS_PYTHON))
     except ValueError as error:
         return error
     # In a text in quotes it is not the number.
     tokens = re.finditer(rf'"(?:[^"\\]|\\.)*+"|{re.escape(number)}', text)
     place = next(found.start() for found in tokens if found[0] == number)
-    return ValueError(
-        Message(
-            "line {line}, {key}: the number {number} is too large: shorten it, or put it in quotes",
-            line=text.count("\n", 0, place) + 1,
-            key=".".join(keys)[:100],
-            number=number[:40],
-        )
+    where = {"line": text.count("\n", 0, place) + 1, "key": ".".join(keys)[:100]}
+    if number in _CONSTANTS:
+        template = "line {line}, {key}: {number} is not JSON: write null, or put it in quotes"
+        return ValueError(Message(template, **where, number=number))
+    template = (
+        "line {line}, {key}: the number {number} is too large: shorten it, or put it in quotes"
     )
+    return ValueError(Message(template, **where, number=number[:40]))
 
 
-def _infinite(value: Any) -> list[str]:
-    """The keys that lead to the first number that Python takes for infinity."""
+def _first_not_finite(value: Any) -> list[str]:
+    """Return the keys that lead to the first number that is not finite."""
     waiting: list[tuple[list[str], Any]] = [([], value)]
     while waiting:
         keys, node = waiting.pop()
-        if isinstance(node, float) and math.isinf(node):
+        if isinstance(node, float) and not math.isfinite(node):
             return keys
         if isinstance(node, list):
             node = dict(enumerate(node))  # its keys are their numbers
@@ -395,6 +401,26 @@ def write_whole(path: Path, data: bytes) -> None:
     """
     with whole_file(path) as beside:
         beside.write_bytes(data)
+
+
+@contextmanager
+def told_if_full(path: Path) -> Iterator[None]:
+    """Say in one line that there was no room while something was written.
+
+    Args:
+        path: what is being written.
+
+    Raises:
+        HdbenchError: there was no room; any other OSError stays as it is.
+    """
+    try:
+        yield
+    except OSError as error:
+        if not is_full(error):
+            raise
+        raise HdbenchError(
+            "{place}: cannot be written: {why}", place=path, why=write_reason(error)
+        ) from error
 
 
 @contextmanager

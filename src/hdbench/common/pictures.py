@@ -6,6 +6,9 @@ FORMATS = ("BMP", "GIF", "JPEG", "JPEG2000", "PNG", "PPM", "TIFF", "WEBP")
 """Formats that untrusted files may be in. Pillow has readers for dozens of others, whatever a file
 is called; the one for EPS starts Ghostscript."""
 
+MAX_BYTES = 2**30
+"""Maximum size in bytes of a file."""
+
 
 def in_rgb(image: Image.Image) -> Image.Image:
     """An image in RGB, on white paper where it is transparent."""

@@ -3,10 +3,13 @@
 import errno
 import os
 import stat
+from collections.abc import Sequence
 from io import BufferedReader
 from pathlib import Path
+from typing import NamedTuple
 
-from hdbench.errors import Message
+from hdbench.common.natural_order import by_numbers
+from hdbench.errors import HdbenchError, Message, os_reason, shortened
 
 SPECIAL = Message("is a pipe or a device, not a file")
 """Reason for refusing what is not a regular file."""
@@ -25,6 +28,50 @@ def is_special(path: Path) -> bool:
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
+class Entries(NamedTuple):
+    """Entries of a folder, without hidden ones, numbers as numbers.
+
+    Attributes:
+        plain: the files and folders.
+        others: links, pipes and devices.
+    """
+
+    plain: list[Path]
+    others: list[Path]
+
+
+def entries(folder: Path) -> Entries:
+    """Return what is in a folder.
+
+    Raises:
+        HdbenchError: it cannot be read.
+    """
+    found = Entries([], [])
+    try:
+        for path in sorted(folder.iterdir(), key=by_numbers):
+            if not path.name.startswith("."):
+                mode = path.lstat().st_mode
+                is_plain = stat.S_ISREG(mode) or stat.S_ISDIR(mode)
+                (found.plain if is_plain else found.others).append(path)
+    except OSError as error:
+        raise HdbenchError(
+            "{place}: cannot be read: {why}", place=folder, why=os_reason(error)
+        ) from error
+    return found
+
+
+def not_opened(names: Sequence[str]) -> Message:
+    """Return what a person is told about links, pipes and devices in a folder of images."""
+    return Message(
+        "1 link, pipe or device is left out: {names}: put the file itself there"
+        if len(names) == 1
+        else "{count:,} links, pipes or devices are left out: {names}: put the files themselves "
+        "there",
+        count=len(names),
+        names=shortened(names),
+    )
+
+
 def open_regular(path: Path) -> BufferedReader:
     """Open a file for reading that is not a pipe or a device, which might never end.
 
@@ -34,6 +81,36 @@ def open_regular(path: Path) -> BufferedReader:
     if is_special(path):
         raise OSError(errno.EINVAL, SPECIAL, str(path))
     return path.open("rb")
+
+
+def read_at_most(path: Path, most: int) -> bytes:
+    """Return what is in a file, without filling the memory with a huge one.
+
+    Args:
+        path: the file.
+        most: maximum number of bytes, some MiB.
+
+    Raises:
+        OSError: it cannot be read.
+        HdbenchError: it is too large.
+    """
+    with path.open("rb") as file:
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise HdbenchError(
+            "{place}: larger than {most} MiB: shorten it", place=path, most=most >> 20
+        )
+    return data
+
+
+def holds(path: Path, data: bytes) -> bool:
+    """Return whether a file has these bytes and no others.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    with path.open("rb") as file:
+        return file.read(len(data) + 1) == data
 
 
 def without_links(path: Path) -> Path:

@@ -4,11 +4,12 @@ import datetime
 import json
 import re
 from collections.abc import Iterable, Sequence
+from io import BytesIO
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from hdbench.common.excel import MAX_CELL, write_cell, xlsx_writer
+from hdbench.common.excel import MAX_CELL, workbook_into, write_cell
 from hdbench.errors import HdbenchError
 from hdbench.exporting.cells import Cell
 
@@ -81,9 +82,14 @@ def write_xlsx(
         head: the columns' names.
         rows: the same number of cells each.
         widths: the columns' widths, in characters.
+
+    Raises:
+        OSError: the file cannot be written.
     """
-    # Row by row into a file: the whole sheet is never in memory.
-    with xlsx_writer().Workbook(str(path), {"constant_memory": True}) as book:
+    # Row by row into a file: the whole sheet is never in memory, only what it is packed to. If
+    # xlsxwriter had the file to write to, it would leave it open where there is no more room.
+    packed = BytesIO()
+    with workbook_into(packed, {"constant_memory": True}) as book:
         book.set_properties({"created": _CREATED})
         # Without the mark Excel would turn such a text into a formula as soon as it is edited.
         base = {"quote_prefix": True, "text_wrap": True, "valign": "top"}
@@ -105,6 +111,7 @@ def write_xlsx(
                     sheet.write_number(last, column, value, number)
         sheet.autofilter(0, 0, last, len(head) - 1)
         sheet.ignore_errors({"number_stored_as_text": f"A1:XFD{last + 1}"})
+    path.write_bytes(packed.getbuffer())
 
 
 def check_size(rows: int, columns: int) -> None:

@@ -9,8 +9,9 @@ from typing import Any
 
 from jsonschema_rs import Draft202012Validator, ValidationError
 
+from hdbench.common.checked import read_text_file
 from hdbench.common.jsonio import json_reason, parse_json
-from hdbench.errors import HdbenchError, Message, os_reason
+from hdbench.errors import HdbenchError, Message
 from hdbench.reading.blocks import Blocks
 from hdbench.reading.schema_parts import (
     FieldSchema,
@@ -32,6 +33,24 @@ _NESTED = (dict, list)
 
 _NOTHING = object()
 """Stands for a record before the first one."""
+
+
+def read_schema(path: Path) -> dict[str, Any]:
+    """Return the JSON Schema in a file, as it is there.
+
+    Raises:
+        HdbenchError: the file cannot be read, or is not a JSON object.
+    """
+    text = read_text_file(path)
+    try:
+        schema = parse_json(text)
+    except ValueError as error:
+        raise HdbenchError(
+            "{place}: not JSON: {why}", place=path, why=json_reason(error)
+        ) from error
+    if not isinstance(schema, dict):
+        raise HdbenchError("{place}: not a JSON Schema: must be an object in braces", place=path)
+    return schema
 
 
 class AnswerSchema:
@@ -109,20 +128,7 @@ class AnswerSchema:
         Raises:
             HdbenchError: the file cannot be read, or is not a valid JSON Schema.
         """
-        try:
-            schema = parse_json(path.read_text(encoding="utf-8"))
-        except OSError as error:
-            raise HdbenchError(
-                "{place}: cannot be read: {why}", place=path, why=os_reason(error)
-            ) from error
-        except ValueError as error:
-            raise HdbenchError(
-                "{place}: not JSON: {why}", place=path, why=json_reason(error)
-            ) from error
-        if not isinstance(schema, dict):
-            raise HdbenchError(
-                "{place}: not a JSON Schema: must be an object in braces", place=path
-            )
+        schema = read_schema(path)
         try:
             return cls(schema, prompts)
         except HdbenchError as error:

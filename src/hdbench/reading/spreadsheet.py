@@ -253,24 +253,35 @@ class _Parts:
 
 
 def _left(sheet: IO[bytes], lengths: list[int], most: int) -> int:
-    """What is left of a number of characters after the shared texts of a sheet's cells."""
+    """Return what is left of a number of characters after the shared texts of a sheet's cells.
+
+    Raises:
+        ValueError: a cell names its text otherwise than by a plain number: calamine takes nearly
+            everything else for the number of the first text.
+    """
     parser = expat.ParserCreate()
     parser.buffer_text = True
     index: list[str] = []
-    is_shared = False
+    is_shared = is_value = False
 
     def start(name: str, attributes: dict[str, str]) -> None:
-        nonlocal is_shared
-        if name.rpartition(":")[2] == "c":
+        nonlocal is_shared, is_value
+        if is_value:
+            raise ValueError("a cell has elements in its value")
+        kind = name.rpartition(":")[2]
+        if kind == "c":
             is_shared = attributes.get("t") == "s"
+        is_value = is_shared and kind == "v"
         index.clear()
 
     def end(_: str) -> None:
-        nonlocal most
+        nonlocal most, is_value
         number = "".join(index).strip()
-        if is_shared and NUMBER.fullmatch(number) and int(number) < len(lengths):
-            most -= lengths[int(number)]
-        index.clear()
+        if is_value and number:
+            if not NUMBER.fullmatch(number):
+                raise ValueError(f"a cell with the text number {number[:20]!r}")
+            most -= lengths[int(number)] if int(number) < len(lengths) else 0
+        is_value = False
 
     parser.StartElementHandler, parser.EndElementHandler = start, end
     parser.CharacterDataHandler = index.append

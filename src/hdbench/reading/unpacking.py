@@ -79,8 +79,15 @@ def write_as_lines(source: Path, target: Path, name: str) -> None:
         schema = about.schema
         columns = [schema.column(place) for place in range(len(schema.names))]
         texts = [each.path for each in columns if each.physical_type == "BYTE_ARRAY"]
+        # Arrow's type for JSON writes them out, too.
+        is_json = any(each.logical_type.type == "JSON" for each in columns)
         rows = _rows_at_once(about, name)
-        with pq.ParquetFile(source, read_dictionary=texts) as file, target.open("wb") as out:
+        with (
+            pq.ParquetFile(
+                source, read_dictionary=texts, arrow_extensions_enabled=not is_json
+            ) as file,
+            target.open("wb") as out,
+        ):
             names = file.schema_arrow.names
             if len(set(names)) < len(names):
                 raise HdbenchError("{place}: two columns have the same name: keep one", place=name)
@@ -108,7 +115,7 @@ def _rows_at_once(about: Any, name: str) -> int:
     groups = [about.row_group(number) for number in range(about.num_row_groups)]
     size = sum(int(group.total_byte_size) for group in groups)
     check_unpacked(size, name)
-    if size > MAX_LINE * about.num_rows:
+    if size > MAX_LINE * max(1, about.num_rows):
         raise _long_row(name)
     for group in groups:
         columns = (group.column(number) for number in range(group.num_columns))
@@ -146,7 +153,11 @@ def _size(array: Any) -> int:
         return int(pc.sum(lengths.take(array.indices)).as_py() or 0)
     if isinstance(array, pa.StructArray):
         return sum(map(_size, array.flatten()))
-    if isinstance(array, pa.ListArray | pa.LargeListArray):
+    if isinstance(array, pa.MapArray):
+        start, end = array.offsets[0].as_py(), array.offsets[-1].as_py()  # of a slice, too
+        return sum(_size(each.slice(start, end - start)) for each in (array.keys, array.items))
+    lists = pa.ListArray | pa.LargeListArray | pa.FixedSizeListArray
+    if isinstance(array, lists | pa.ListViewArray | pa.LargeListViewArray):
         return _size(array.flatten())
     return int(array.nbytes)
 

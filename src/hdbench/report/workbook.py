@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any
 
 from hdbench.analysis.error_classes import ERROR_CLASSES
-from hdbench.common.excel import write_text, xlsx_writer
+from hdbench.common.excel import workbook_into, write_text
 from hdbench.common.told import told
 from hdbench.errors import Message
 from hdbench.report.effort import keystrokes
@@ -61,7 +61,7 @@ def workbook(result: Result, language: str = "en") -> bytes:
         "strings_to_urls": False,
         "strings_to_numbers": False,
     }
-    with xlsx_writer().Workbook(data, options) as book:
+    with workbook_into(data, options) as book:
         sheets = _Sheets(book, language)
         sheets.summary(_summary(result, result.intervals, language))
         if result.field_rates():

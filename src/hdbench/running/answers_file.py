@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import cast
 
 from hdbench.common.appending import append
-from hdbench.common.jsonio import UNIQUE, parse_json, write_whole
+from hdbench.common.jsonio import MAX_LINE, UNIQUE, parse_json, write_whole
 from hdbench.errors import HdbenchError, Message
 from hdbench.reading.answer import WrittenAnswer
 
@@ -78,8 +78,8 @@ def whole_lines(path: Path) -> Iterator[tuple[int, bytes, WrittenAnswer]]:
     """Each answer with where its line ends, and the line; a torn end is left out.
 
     Raises:
-        HdbenchError: the file is damaged in the middle, or is a link: in a folder from somebody
-            else it could lead to a file that is then written to.
+        HdbenchError: the file is damaged in the middle, or a line is too long; or it is a link: in
+            a folder from somebody else it could lead to a file that is then written to.
     """
     if path.is_symlink() or (path.exists() and not path.is_file()):
         raise HdbenchError(
@@ -88,28 +88,30 @@ def whole_lines(path: Path) -> Iterator[tuple[int, bytes, WrittenAnswer]]:
     if not path.exists():
         return
     end = torn = 0
-    with path.open("rb") as file:
-        for number, line in enumerate(file, 1):
-            answer = _answer(line)
-            if answer is None:
-                torn += 1
-            elif torn:
-                raise HdbenchError(
-                    "{place}:{line}: damaged in the middle: fix or remove that line, then run "
-                    "again: the command resumes where it stopped",
-                    place=path,
-                    line=number - torn,
-                )
-            else:
-                end += len(line)
-                yield end, line, answer
+    for number, line in enumerate(_lines(path), 1):
+        answer = _answer(line)
+        if answer is None:
+            torn += 1
+        elif torn:
+            raise HdbenchError(
+                "{place}:{line}: damaged in the middle: fix or remove that line, then run "
+                "again: the command resumes where it stopped",
+                place=path,
+                line=number - torn,
+            )
+        else:
+            end += len(line)
+            yield end, line, answer
 
 
 def read_answers(path: Path) -> Iterator[WrittenAnswer]:
-    """The answers in a file, except torn ones; none if there is no such file."""
+    """Return the answers in a file, except torn ones; none if there is no such file.
+
+    Raises:
+        HdbenchError: a line is too long.
+    """
     if path.is_file():
-        with path.open("rb") as file:
-            yield from (answer for line in file if (answer := _answer(line)))
+        yield from (answer for line in _lines(path) if (answer := _answer(line)))
 
 
 def about_schema(counts: Mapping[bool, int]) -> Message:
@@ -137,6 +139,20 @@ def _answer(line: bytes) -> WrittenAnswer | None:
     if not isinstance(answer, dict) or not isinstance(answer.get("id"), str):
         return None
     return cast(WrittenAnswer, answer)  # by this program
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    """Return the lines of a file, each with its end, if it has one."""
+    with path.open("rb") as file:
+        for number, line in enumerate(iter(lambda: file.readline(MAX_LINE + 1), b""), 1):
+            if len(line) > MAX_LINE:
+                raise HdbenchError(
+                    "{place}:{number}: the line is longer than {most} MiB",
+                    place=path,
+                    number=number,
+                    most=MAX_LINE >> 20,
+                )
+            yield line
 
 
 def _line(answer: WrittenAnswer) -> bytes:

@@ -9,8 +9,8 @@ from typing import NamedTuple, cast
 
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common import pdf
-from hdbench.common.natural_order import by_numbers
-from hdbench.errors import HdbenchError, Message, os_reason
+from hdbench.common.regular_files import Entries, entries
+from hdbench.errors import HdbenchError, Message
 from hdbench.running.backend import IMAGES, InShard, Question
 
 QUICK = 20
@@ -24,11 +24,13 @@ class Choice(NamedTuple):
         questions: in the benchmark's order, or sorted by name.
         subset: how they were chosen; None if they are all the items.
         passed_over: files of a folder that are not images.
+        not_opened: the paths in the folder of links, pipes and devices.
     """
 
     questions: list[Question]
     subset: str | None
     passed_over: list[str]
+    not_opened: Sequence[str] = ()
 
 
 def of_benchmark(
@@ -132,7 +134,7 @@ def own_images(source: Path | str, *, limit: int | None = None) -> Choice:
     folder = Path(source)
     found = _in_folder(folder) if folder.is_dir() else Choice([], None, [])
     if found.questions:
-        return _chosen(found.questions[:limit], None, found.passed_over)
+        return _chosen(found.questions[:limit], None, found.passed_over, found.not_opened)
     if not folder.is_dir() and not is_shard(str(source)) and not _names_several(str(source)):
         why = (
             Message("not a folder, nor a shard")
@@ -173,18 +175,13 @@ def _names_several(source: str) -> bool:
 
 
 def _in_folder(folder: Path) -> Choice:
-    try:
-        entries = sorted(folder.iterdir(), key=by_numbers)
-    except OSError as error:
-        raise HdbenchError(
-            "{place}: cannot be read: {why}", place=folder, why=os_reason(error)
-        ) from error
+    plain, not_opened = entries(folder)
     questions: dict[str, Question] = {}
     passed_over = []
-    for entry in entries:
-        if entry.name.startswith(".") or entry.is_symlink():
-            continue
-        pages = sorted(filter(_is_image, entry.iterdir()), key=by_numbers) if entry.is_dir() else []
+    for entry in plain:
+        inner = entries(entry) if entry.is_dir() else Entries([], [])
+        pages = list(filter(_is_image, inner.plain))
+        not_opened += inner.others
         item = entry.name if entry.is_dir() else entry.stem
         if not pages and not _is_image(entry):
             passed_over.append(entry.name)
@@ -196,10 +193,16 @@ def _in_folder(folder: Path) -> Choice:
                 name=item,
             )
         questions[item] = Question(item, pages or [entry])
-    return Choice(list(questions.values()), None, passed_over)
+    names = [path.relative_to(folder).as_posix() for path in not_opened]
+    return Choice(list(questions.values()), None, passed_over, names)
 
 
-def _chosen(questions: list[Question], subset: str | None, passed_over: list[str]) -> Choice:
+def _chosen(
+    questions: list[Question],
+    subset: str | None,
+    passed_over: list[str],
+    not_opened: Sequence[str] = (),
+) -> Choice:
     names = (
         file.name if isinstance(file, InShard) else file.suffix
         for each in questions
@@ -207,8 +210,8 @@ def _chosen(questions: list[Question], subset: str | None, passed_over: list[str
     )
     if any(name.lower().endswith(".pdf") for name in names):
         pdf.pdfium()  # what is missing is said once, and not as the answer to every item
-    return Choice(questions, subset, passed_over)
+    return Choice(questions, subset, passed_over, not_opened)
 
 
 def _is_image(path: Path) -> bool:
-    return path.suffix.lower() in IMAGES and path.is_file() and not path.is_symlink()
+    return path.suffix.lower() in IMAGES and path.is_file()

@@ -33,7 +33,7 @@ class Patience:
         Args:
             failure: why.
             place: the server.
-            observer: is told the first time that the server asks to wait what comes of it.
+            observer: is told the first time what comes of it.
 
         Raises:
             HdbenchError: nothing was answered for too long.
@@ -49,7 +49,7 @@ class Patience:
                 time=as_time(now - self._since),
                 why=failure,
             )
-        if failure.retry_after is not None and not self._told:
+        if not self._told:
             self._told = True
             observer.notice(patience_of(self._seconds))
 

@@ -54,13 +54,7 @@ class RunFolder:
             HdbenchError: another process is writing to it, it was begun with other settings, it is
                 not a run folder, it is damaged, or an earlier launch is not over; see `settle`.
         """
-        try:
-            (path if path.exists() else path.parent).mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise HdbenchError(
-                "{place}: cannot be written: {why}", place=path, why=write_reason(error)
-            ) from error
-        with alone(path):
+        with _parents(path), alone(path):
             yield cls(path, settings)
 
     @contextmanager
@@ -128,6 +122,28 @@ class RunFolder:
     def _write(self) -> None:
         self.path.mkdir(exist_ok=True)
         write_json(self.path / RUN_FILE, self._record)
+
+
+@contextmanager
+def _parents(path: Path) -> Iterator[None]:
+    """Make the folders that a run's folder is in; at the end, remove those that stayed empty.
+
+    Raises:
+        HdbenchError: they cannot be made, or the path is a file.
+    """
+    made = [folder for folder in path.parents if not folder.exists()]
+    try:
+        try:
+            (path if path.exists() else path.parent).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise HdbenchError(
+                "{place}: cannot be written: {why}", place=path, why=write_reason(error)
+            ) from error
+        yield
+    finally:
+        with suppress(OSError):  # one that is not empty, as the run was begun
+            for folder in made:
+                folder.rmdir()
 
 
 def record_of(folder: Path, settings: Mapping[str, Any]) -> dict[str, Any]:

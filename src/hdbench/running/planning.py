@@ -1,7 +1,6 @@
 """A run before it begins: its items, its prompt, its backend, and what run.json says about it."""
 
 import hashlib
-import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,8 +10,11 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from hdbench.benchmarks.benchmark import Benchmark
+from hdbench.common.folder_files import MAX_TEXT
+from hdbench.common.regular_files import read_at_most
 from hdbench.errors import HdbenchError, os_reason
 from hdbench.reading.run_info import Prompt
+from hdbench.reading.schema import read_schema
 from hdbench.running.backend import Backend, Decoding
 from hdbench.running.choosing import Choice
 from hdbench.running.images import Limits
@@ -157,7 +159,8 @@ class Plan:
     def _ready(self) -> Iterator[tuple[Backend, "Prepared"]]:
         prompt = read_prompt(self.prompt_file)
         self.check()
-        schema = _json_schema(self.benchmark)
+        path = self.benchmark.schema
+        schema = None if path is None else read_schema(path)
         backend = make_backend(self.asked, prompt.text, schema)
         try:
             yield backend, Prepared(prompt.text, schema, self._settings(backend, prompt))
@@ -257,10 +260,10 @@ def read_prompt(path: Path) -> Prompt:
     """The prompt in a file.
 
     Raises:
-        HdbenchError: it cannot be read, is not UTF-8, or is empty.
+        HdbenchError: it cannot be read, is too large, is not UTF-8, or is empty.
     """
     try:
-        raw = path.read_bytes()
+        raw = read_at_most(path, MAX_TEXT)
         text = raw.decode("utf-8-sig")
     except OSError as error:
         raise HdbenchError(
@@ -273,10 +276,3 @@ def read_prompt(path: Path) -> Prompt:
     if not text.strip():
         raise HdbenchError("{place}: the prompt is empty", place=path)
     return Prompt(name=path.name, sha256=hashlib.sha256(raw).hexdigest(), text=text)
-
-
-def _json_schema(benchmark: Benchmark) -> dict[str, Any] | None:
-    if benchmark.schema is None:
-        return None
-    schema: dict[str, Any] = json.loads(benchmark.schema.read_text(encoding="utf-8"))
-    return schema

@@ -6,6 +6,7 @@ import socket
 import pytest
 
 from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.benchmarks.spec import BUILT
 from hdbench.building.builder import build
 from hdbench.building.recipe import find_recipe
 from hdbench.errors import HdbenchError
@@ -124,7 +125,7 @@ def test_a_link_within_the_folder_is_followed(folder, run_hdbench):
         ("files", ["../.."], "is not the name of a file in the benchmark's folder"),
         ("files", ["images/../../secret"], "is not the name of a file in the benchmark's folder"),
         ("files", ["."], "is not the name of a file in the benchmark's folder"),
-        ("files", ["images"], "is a folder, a pipe or a device"),
+        ("files", ["images"], "would replace what hdbench writes under this name"),
         ("files", ["history/anna.jsonl"], "is hidden or says who annotated what"),
         ("files", ["./History/times/anna.jsonl"], "is hidden or says who annotated what"),
         ("files", ["annotation.yaml"], "is hidden or says who annotated what"),
@@ -141,6 +142,31 @@ def test_a_key_that_leads_elsewhere(key, value, told, folder, run):
     (folder.path.parent / "secret").write_text(SECRET)
     folder.spec[key] = value
     folder.save()
+    run(told)
+
+
+@pytest.mark.parametrize(
+    ("names", "told"),
+    [
+        (["a/metadata.jsonl"], "would replace what hdbench writes under this name"),
+        (["a/Prompt.TXT"], "would replace what hdbench writes under this name"),
+        (["answer.schema.json"], "would replace what hdbench writes under this name"),
+        (["a/README.zh.md"], "would replace what hdbench writes under this name"),
+        (["a/images"], "would replace what hdbench writes under this name"),
+        (["a/x.txt", "b/x.txt"], "would have one name in the dataset"),
+        (["x.txt", "X.txt"], "would have one name in the dataset"),
+        (["a/cards.py"], "would take the file for a part of itself"),
+        (["a/state.json"], "would take the file for a part of itself"),
+        (["dataset_infos.json"], "would take the file for a part of itself"),
+    ],
+)
+def test_a_file_that_would_take_the_place_of_another_in_the_dataset(names, told, folder, run):
+    folder.spec["files"] = names
+    folder.save()
+    for name in names:
+        if not (folder.path / name).exists():
+            (folder.path / name).parent.mkdir(exist_ok=True)
+            folder.write(name, "Notes.")
     run(told)
 
 
@@ -215,4 +241,6 @@ def test_a_build_names_all_that_goes_into_the_dataset(folder, run_hdbench):
     there = {path.name for path in (folder.out / "cards").iterdir() if path.name[0] != "."}
     assert set(named) == {*there - {"images"}, "images/ (24 files)"}
     assert {"notes.txt", "README.de.md"} <= there
+    # No other file may take the name of one that is always written.
+    assert there - {"notes.txt", "README.de.md"} <= set(BUILT)
     assert "private.txt" not in there

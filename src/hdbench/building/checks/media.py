@@ -19,11 +19,9 @@ from hdbench.building.checks.values import Place
 from hdbench.building.media import IMAGE_SUFFIXES, MEDIA_FOLDERS
 from hdbench.common import pdf
 from hdbench.common.folder_files import RefusedFileError, file_in
+from hdbench.common.pictures import MAX_BYTES
 from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError, Message, escaped, os_reason
-
-MAX_BYTES = 2**30
-"""Maximum size of a file."""
 
 MAX_PIXELS = 2 * (Image.MAX_IMAGE_PIXELS or 0)
 """Maximum number of pixels of an image, as Pillow has it."""

@@ -14,9 +14,10 @@ from typing import Any
 
 from hdbench.common.extras import needed
 from hdbench.common.jsonio import write_json
+from hdbench.common.regular_files import read_at_most
 from hdbench.errors import HdbenchError, Message, escaped, joined, shortened
 from hdbench.reading.parts import LAUNCH
-from hdbench.reading.run_info import RUN_FILE
+from hdbench.reading.run_info import MAX_BYTES, RUN_FILE
 from hdbench.running.answers_file import AnswersFile, is_failed
 from hdbench.running.backend import InShard, Question
 from hdbench.running.endpoint_server import Server
@@ -278,7 +279,7 @@ def _shards(
 def _recorded_dtype(folder: Path) -> str:
     """In which a local model computed so far: this machine may have no accelerator, or another."""
     try:
-        record = json.loads((folder / RUN_FILE).read_text(encoding="utf-8"))
+        record = json.loads(read_at_most(folder / RUN_FILE, MAX_BYTES))
         return str(record["settings"]["dtype"])
     except (OSError, ValueError, KeyError, TypeError):
         return AUTO  # there is no run yet, or `RunFolder.opened` says what is wrong with it

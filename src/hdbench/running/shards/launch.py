@@ -9,7 +9,9 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from hdbench.common.checked import validate
+from hdbench.common.folder_files import MAX_TEXT
 from hdbench.common.jsonio import write_json
+from hdbench.common.regular_files import read_at_most
 from hdbench.errors import HdbenchError, write_reason
 from hdbench.reading.answer import WrittenAnswer
 from hdbench.reading.json_files import parse_file
@@ -119,7 +121,7 @@ class Shards:
             if not path.is_file():  # a pipe might never end
                 continue
             try:
-                text = path.read_text(encoding="utf-8")
+                text = read_at_most(path, MAX_TEXT).decode("utf-8")
             except FileNotFoundError:
                 continue
             except (OSError, UnicodeDecodeError) as error:

@@ -50,8 +50,10 @@ def alone(run: Path) -> Iterator[None]:
     lock = lock_of(run)
     try:
         with FileLock(lock, timeout=PEEKING):
-            yield
-            lock.unlink(missing_ok=True)
+            try:
+                yield
+            finally:
+                lock.unlink(missing_ok=True)
     except Timeout as error:
         raise HdbenchError(
             "{run}: another hdbench is writing to this folder: wait until it is done, or choose "

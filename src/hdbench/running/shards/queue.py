@@ -8,6 +8,8 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from hdbench.common.folder_files import MAX_TEXT
+from hdbench.common.regular_files import read_at_most
 from hdbench.errors import HdbenchError, Message
 from hdbench.running.shards.launch import Launch, Shards
 from hdbench.running.shards.ranks import is_locked, read_state
@@ -68,7 +70,7 @@ def queued_jobs(shards: Shards) -> dict[str, str]:
 def read_jobs(shards: Shards) -> dict[str, str]:
     """Rank → the job that it was submitted in last; none where that is not known."""
     try:
-        jobs = json.loads(shards.jobs.read_bytes())
+        jobs = json.loads(read_at_most(shards.jobs, MAX_TEXT))
     except (OSError, ValueError):
         return {}
     return jobs if isinstance(jobs, dict) else {}

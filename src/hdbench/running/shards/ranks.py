@@ -7,9 +7,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
+from hdbench.common.folder_files import MAX_TEXT
 from hdbench.common.jsonio import write_json
+from hdbench.common.regular_files import read_at_most
 from hdbench.errors import HdbenchError
 from hdbench.running.shards.launch import Shards, Tokens
 
@@ -76,8 +78,8 @@ def read_state(shards: Shards, rank: int) -> RankState | None:
     if not path.is_file():  # a pipe might never end
         return None
     try:
-        return RankState.model_validate_json(path.read_bytes())
-    except (OSError, ValidationError):
+        return RankState.model_validate_json(read_at_most(path, MAX_TEXT))
+    except (OSError, ValueError):
         return None
 
 

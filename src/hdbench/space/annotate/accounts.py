@@ -18,7 +18,9 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
 from hdbench.annotating.changes import check_pseudonym, is_pseudonym
+from hdbench.common.folder_files import MAX_TEXT
 from hdbench.common.jsonio import whole_file
+from hdbench.common.regular_files import read_at_most
 from hdbench.errors import HdbenchError
 from hdbench.space.server.limits import visitor
 
@@ -106,7 +108,7 @@ def read_accounts(path: Path) -> dict[str, Secret]:
     """
     try:
         mode = path.stat().st_mode
-        text = path.read_text(encoding="utf-8")
+        text = read_at_most(path, MAX_TEXT).decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise HdbenchError("{place}: cannot be read: {why}", place=path, why=error) from error
     if os.name == "posix" and mode & (stat.S_IRWXO | stat.S_IWGRP):

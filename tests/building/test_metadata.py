@@ -14,4 +14,4 @@ def test_a_ground_truth_of_a_script_has_no_number_that_json_lacks(number):
     spec = BenchmarkSpec.model_validate(SPEC | {"media": "text"})
     row = Row("0001", (), {"year": number}, text="Wein")
     with pytest.raises(HdbenchError, match=r"^0001: "):
-        metadata_line(row, [], spec)
+        metadata_line(row, [], spec, has_proposed=False)

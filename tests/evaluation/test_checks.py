@@ -15,7 +15,7 @@ from hdbench.evaluation.frequent import Frequent
 from hdbench.evaluation.looks import Looks
 from hdbench.reading.answer import KINDS, Answer
 from hdbench.reading.schema import AnswerSchema
-from hdbench.results.items import Tally, candidate_of, prepare
+from hdbench.results.items import Tally, candidate_of
 from hdbench.results.warning_texts import in_language
 from hdbench.scoring import make_metric
 from hdbench.scoring.records import tree
@@ -53,7 +53,7 @@ def check(answers, truths=None, metric=None, schema=SCHEMA):
     checks, tally, looks = Checks(metric), Tally(metric), Looks(len(answers))
     for number, (prediction, truth) in enumerate(zip(answers, truths, strict=True)):
         answer = as_answer(number, prediction)
-        scored = tally.add(candidate_of(answer, prepare(metric, truth)))
+        scored = tally.add(candidate_of(answer, metric.prepare(truth)))
         if scored is not None:
             looks.add(answer, scored, schema.violations(answer.prediction), truth)
     checks.take(looks)

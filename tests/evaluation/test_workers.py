@@ -30,7 +30,7 @@ from hdbench.reading.answer import Answer
 from hdbench.reading.bounds import Bounds
 from hdbench.reading.schema import AnswerSchema
 from hdbench.results.files import to_record
-from hdbench.results.items import Tally, candidate_of, prepare
+from hdbench.results.items import Tally, candidate_of
 from hdbench.scoring import make_metric
 
 SCRIPTS = Path(__file__).parents[2] / "dataset_scripts"
@@ -343,7 +343,7 @@ def test_what_parts_saw_adds_up_to_one_pass(records, cuts):
                 text = None if value is None else str(value)
                 answer = Answer(f"{number:03}", text, value, status, {"input": number % 3})
                 truth = {"title": f"T {number % 4}", "year": number % 2}
-                scored = part.add(candidate_of(answer, prepare(metric, truth)))
+                scored = part.add(candidate_of(answer, metric.prepare(truth)))
                 looks.add(answer, scored, SCHEMA.violations(value), truth)
             tally.take(part.tallied())
             checks.take(looks)

@@ -103,7 +103,7 @@ def test_the_score_is_the_same_in_every_form(form, run, cards, tmp_path):
     # The 67 answers that the harness lost are read.
     documented = score(cards, path).figures()
     assert (documented["answered"], documented["unanswered"]) == (263, 0)
-    assert documented["f1_micro"] == pytest.approx(0.8435, abs=5e-5)
+    assert documented["f1_micro"] == pytest.approx(0.8388, abs=5e-5)
     assert documented["status"]["clean"] == 263
 
 
@@ -115,7 +115,7 @@ def test_a_folder_with_a_file_for_each_card(run, cards, tmp_path):
             (path / f"{answer['id']}.json").write_text(json.dumps(answer["answer"]))
         (path / f"{answer['id']}.txt").write_text(answer["text"])
     figures = score(cards, path).figures()
-    assert (figures["answered"], figures["f1_micro"]) == (263, pytest.approx(0.8435, abs=5e-5))
+    assert (figures["answered"], figures["f1_micro"]) == (263, pytest.approx(0.8388, abs=5e-5))
 
 
 def flat(record, prefix=""):

@@ -9,7 +9,6 @@ import pytest
 from helpers.lost_answers import RECORDED, is_lost, is_record, table
 
 from hdbench.reading.text import read_text, read_value
-from hdbench.results.items import prepare
 from hdbench.scoring import make_metric
 
 ROOT = Path(__file__).parents[2]
@@ -119,7 +118,7 @@ def test_what_was_done_to_the_lost_answers(recorded, shared):
 @pytest.mark.parametrize("with_schema", [True, False], ids=["schema", "no schema"])
 def test_where_both_are_there_the_text_scores_as_what_was_parsed(recorded, shared, with_schema):
     schema, metric = recorded.schema() if with_schema else None, make_metric(recorded.metric)
-    truths = {name: prepare(metric, truth) for name, truth in recorded.truths(shared).items()}
+    truths = {name: metric.prepare(truth) for name, truth in recorded.truths(shared).items()}
     compared, filled_in = Counter(), 0
     for run in recorded.runs(shared):
         for answer in run["answers"]:

@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 
 from hdbench.report.plots import plots
-from hdbench.results.items import Candidate, prepare, score_items
+from hdbench.results.items import Candidate, score_items
 from hdbench.scoring import make_metric
 
 NAMES = ("fields", "errors", "items")
@@ -23,7 +23,7 @@ ANSWER = {"title": "Stellingen", "year": 1942, "place": "BERN", "editor": "Glase
 
 def result_of(truth, *answers, metric="zettel_f1", **dataset):
     metric = make_metric(metric)
-    prepared = prepare(metric, truth)
+    prepared = metric.prepare(truth)
     items = [Candidate(f"000{n}", prepared, answer) for n, answer in enumerate(answers)]
     dataset = {"benchmark": "hdb/cards", "dataset_version": "1.0.0"} | dataset
     return score_items(metric, items, details=True, dataset=dataset)

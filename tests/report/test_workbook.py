@@ -16,7 +16,7 @@ from hdbench.common.excel import cell_text, write_text
 from hdbench.errors import HdbenchError
 from hdbench.report import workbook as module
 from hdbench.report.workbook import workbook
-from hdbench.results.items import Candidate, prepare, score_items
+from hdbench.results.items import Candidate, score_items
 from hdbench.scoring import make_metric
 from hdbench.statistics.bootstrap import intervals
 
@@ -54,7 +54,7 @@ def result_of(truths, answers, metric="zettel_f1", *, details=True):
     return score_items(
         metric,
         [
-            Candidate(f"000{number}", prepare(metric, truth), answer)
+            Candidate(f"000{number}", metric.prepare(truth), answer)
             for number, (truth, answer) in enumerate(zip(truths, answers, strict=True))
         ],
         details=details,

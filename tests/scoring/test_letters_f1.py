@@ -4,7 +4,7 @@ import math
 import pytest
 
 from hdbench.errors import HdbenchError
-from hdbench.results.items import Candidate, prepare, score_items
+from hdbench.results.items import Candidate, score_items
 from hdbench.scoring import make_metric
 from hdbench.scoring.letters_f1 import CATEGORIES, LettersF1
 
@@ -36,7 +36,7 @@ RESPONSE = {
 def figures(pairs, protocol="documented", **options):
     metric = LettersF1(protocol, **options)
     candidates = [
-        Candidate(str(position), prepare(metric, truth), answer)
+        Candidate(str(position), metric.prepare(truth), answer)
         for position, (answer, truth) in enumerate(pairs)
     ]
     return score_items(metric, candidates, details=True).to_dict(details=True)

@@ -8,7 +8,7 @@ from helpers.records import shuffled
 from helpers.work import growth
 
 from hdbench.errors import HdbenchError
-from hdbench.results.items import Candidate, prepare, score_items
+from hdbench.results.items import Candidate, score_items
 from hdbench.scoring import make_metric
 from hdbench.scoring.record_f1 import RecordF1
 
@@ -41,7 +41,7 @@ def outcomes(answer, truth, **options):
 
 def figures(pairs, protocol="documented", **options):
     metric = make_metric("record_f1", protocol, **options)
-    candidates = (Candidate(str(n), prepare(metric, t), a) for n, (a, t) in enumerate(pairs))
+    candidates = (Candidate(str(n), metric.prepare(t), a) for n, (a, t) in enumerate(pairs))
     return score_items(metric, candidates).to_dict()
 
 

@@ -4,7 +4,7 @@ import math
 import pytest
 
 from hdbench.errors import HdbenchError
-from hdbench.results.items import Candidate, prepare, score_items
+from hdbench.results.items import Candidate, score_items
 from hdbench.scoring import make_metric
 from hdbench.scoring.sciencemeta_accuracy import SciencemetaAccuracy
 from hdbench.scoring.sequence_ratio import sequence_ratio
@@ -17,7 +17,7 @@ BOOK = ["isbn", "title", "author", "abstract", "category", "pub_time", "publishe
 def figures(pairs, protocol="documented", **options):
     metric = SciencemetaAccuracy(protocol, **options)
     candidates = [
-        Candidate(str(position), prepare(metric, truth), answer)
+        Candidate(str(position), metric.prepare(truth), answer)
         for position, (answer, truth) in enumerate(pairs)
     ]
     result = score_items(metric, candidates, details=True).to_dict(details=True)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hdbench.benchmarks.sample import Sample, weighed
 from hdbench.errors import HdbenchError
-from hdbench.results.items import Candidate, prepare, score_items
+from hdbench.results.items import Candidate, score_items
 from hdbench.scoring import make_metric
 from hdbench.scoring.rates import f1
 from hdbench.statistics.bootstrap import METHOD, WITHIN_STRATA
@@ -126,7 +126,7 @@ def test_every_metric_s_rates_are_those_of_a_whole_that_is_like_its_strata(name,
     truth, wrong = TRUTHS[name]
     metric = make_metric(name, protocol)
     answers = [truth] * 6 + [wrong] * 2 + [None] * 2
-    prepared = prepare(metric, truth)
+    prepared = metric.prepare(truth)
     whole = score_items(
         metric, [Candidate(str(n), prepared, answer) for n, answer in enumerate(answers)]
     )

@@ -25,6 +25,11 @@ TABLES = {
 NOT_READ_BACK = {("companylists", "published")}
 """A table of entries has no place for what stands beside them, the page's id, which is scored."""
 
+_PERSONS = (
+    *("has_signatures", "sender_persons.alternateName", "receiver_persons.alternateName"),
+    *("sender_persons.inferred", "receiver_persons.inferred"),
+)
+
 NOT_SCORED = {
     ("avisblatt", "documented"): ("advertisements.tags", "advertisements.ntokens"),
     ("avisblatt", "published"): (
@@ -32,6 +37,7 @@ NOT_SCORED = {
     ),
     ("bibliography", "published"): ("metadata",),
     ("companylists", "documented"): ("page_id", "entries.entry_id"),
+    **{("rheinschifffahrt", protocol): _PERSONS for protocol in PROTOCOLS},
 }
 """The fields that a benchmark's rules leave out."""
 
@@ -142,6 +148,7 @@ def wrong_ones(name, protocol, truth, rng, most):
         if not f"{'.'.join(key for key in place if isinstance(key, str))}.".startswith(
             tuple(f"{field}." for field in left_out)
         )
+        and not _is_inferred(_at(truth, place[:-1]))
     ]
     for place in rng.sample(places, min(most, len(places))):
         *above, last = place
@@ -198,6 +205,11 @@ def _at(value, place):
     for key in place:
         value = value[key]
     return value
+
+
+def _is_inferred(holder):
+    """Whether it is a person of a letter who was inferred, and whom the rules leave out."""
+    return isinstance(holder, dict) and holder.get("inferred") is not None
 
 
 def _another(value):

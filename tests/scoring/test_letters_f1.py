@@ -7,6 +7,7 @@ from hdbench.errors import HdbenchError
 from hdbench.results.items import Candidate, score_items
 from hdbench.scoring import make_metric
 from hdbench.scoring.letters_f1 import CATEGORIES, LettersF1
+from hdbench.scoring.metric import reference_for
 
 COUNTS = ("true_positives", "false_positives", "false_negatives")
 PROTOCOLS = ("documented", "published")
@@ -36,7 +37,7 @@ RESPONSE = {
 def figures(pairs, protocol="documented", **options):
     metric = LettersF1(protocol, **options)
     candidates = [
-        Candidate(str(position), metric.prepare(truth), answer)
+        Candidate(str(position), metric.prepare(reference_for(metric.protocol, truth)), answer)
         for position, (answer, truth) in enumerate(pairs)
     ]
     return score_items(metric, candidates, details=True).to_dict(details=True)

@@ -102,7 +102,8 @@ def test_a_request_may_take_as_long_as_timeout_says(here, hdbench):
             *("--timeout", "2", "--limit", "2", "--max-failed", "0.4"),
         )
     assert done.returncode == 1
-    first, *later = done.stderr.splitlines()
+    bound, first, *later = done.stderr.splitlines()
+    assert bound.startswith("if the server only says that it is busy, the run ends after 30 min")
     assert first.startswith("sample-02: no answer within 2 s: asking again in ")
     assert later == [
         "sample-02: no answer: no answer within 2 s",

@@ -28,13 +28,13 @@ NAMED = [
 
 
 @pytest.fixture
-def run(folder, run_hdbench):
+def assert_refused(folder, run_hdbench):
     """Build a folder: it has to be refused, whether it is checked first or not."""
     folder.spec |= {"files": ["notes.txt"]}
     folder.write("notes.txt", "Notes.")
     folder.save()
 
-    def run(told):
+    def assert_refused(told):
         built = run_hdbench("build", folder.path, cwd=folder.path.parent)  # it says what check says
         assert built.returncode == 2
         assert told in built.stderr
@@ -45,7 +45,7 @@ def run(folder, run_hdbench):
             build(find_recipe(str(folder.path)), folder.out)
         assert not list(folder.path.parent.glob("hdb/*"))
 
-    return run
+    return assert_refused
 
 
 def put(folder, name, made):
@@ -55,23 +55,23 @@ def put(folder, name, made):
 
 
 @pytest.mark.parametrize("name", NAMED)
-def test_a_link_out_of_the_folder(name, folder, run):
+def test_a_link_out_of_the_folder(name, folder, assert_refused):
     secret = folder.path.parent / "secret"
     secret.write_text(SECRET)
     put(folder, name, lambda place: place.symlink_to(secret))
-    run("leads out of")
+    assert_refused("leads out of")
 
 
 @pytest.mark.parametrize("name", NAMED)
-def test_a_pipe_is_not_waited_for(name, folder, run):
+def test_a_pipe_is_not_waited_for(name, folder, assert_refused):
     put(folder, name, os.mkfifo)
-    run("is a folder, a pipe or a device")
+    assert_refused("is a folder, a pipe or a device")
 
 
 @pytest.mark.parametrize("name", ["prompt.txt", "README.md", "images/3.png"])
-def test_a_device_or_a_socket(name, folder, run):
+def test_a_device_or_a_socket(name, folder, assert_refused):
     put(folder, name, lambda place: place.symlink_to("/dev/zero"))
-    run("leads out of")
+    assert_refused("leads out of")
     with socket.socket(socket.AF_UNIX) as server:
         home = os.getcwd()
         os.chdir(folder.path)  # a socket's path has to be short
@@ -79,23 +79,23 @@ def test_a_device_or_a_socket(name, folder, run):
             put(folder, name, lambda _: server.bind(name))
         finally:
             os.chdir(home)
-        run("is a folder, a pipe or a device")
+        assert_refused("is a folder, a pipe or a device")
 
 
-def test_a_folder_of_images_that_is_a_link(folder, run):
+def test_a_folder_of_images_that_is_a_link(folder, assert_refused):
     elsewhere = folder.path.parent / "elsewhere"
     (folder.path / "images").rename(elsewhere)
     (folder.path / "images").symlink_to(elsewhere)
-    run("leads out of")
+    assert_refused("leads out of")
 
 
 @pytest.mark.parametrize("name", ["prompt.txt", "CHANGELOG.md", "README.zh.md", "notes.txt"])
 @pytest.mark.parametrize("led_to", ["history/anna.jsonl", "annotation.yaml"])
-def test_a_link_to_who_annotated_what(name, led_to, folder, run):
+def test_a_link_to_who_annotated_what(name, led_to, folder, assert_refused):
     (folder.path / "history").mkdir()
     folder.write(led_to, SECRET)
     put(folder, name, lambda place: place.symlink_to(led_to))
-    run("leads to what says who annotated what")
+    assert_refused("leads to what says who annotated what")
 
 
 def test_a_translation_whose_name_is_not_utf_8(folder, run_hdbench):
@@ -138,11 +138,11 @@ def test_a_link_within_the_folder_is_followed(folder, run_hdbench):
         ("name", "..", "cannot be the name of a "),
     ],
 )
-def test_a_key_that_leads_elsewhere(key, value, told, folder, run):
+def test_a_key_that_leads_elsewhere(key, value, told, folder, assert_refused):
     (folder.path.parent / "secret").write_text(SECRET)
     folder.spec[key] = value
     folder.save()
-    run(told)
+    assert_refused(told)
 
 
 @pytest.mark.parametrize(
@@ -160,24 +160,26 @@ def test_a_key_that_leads_elsewhere(key, value, told, folder, run):
         (["dataset_infos.json"], "would take the file for a part of itself"),
     ],
 )
-def test_a_file_that_would_take_the_place_of_another_in_the_dataset(names, told, folder, run):
+def test_a_file_that_would_take_the_place_of_another_in_the_dataset(
+    names, told, folder, assert_refused
+):
     folder.spec["files"] = names
     folder.save()
     for name in names:
         if not (folder.path / name).exists():
             (folder.path / name).parent.mkdir(exist_ok=True)
             folder.write(name, "Notes.")
-    run(told)
+    assert_refused(told)
 
 
 @pytest.mark.parametrize("name", ["README.md", "README.zh.md", "prompt.txt", "CHANGELOG.md"])
-def test_a_text_of_gigabytes(name, folder, run):
+def test_a_text_of_gigabytes(name, folder, assert_refused):
     with (folder.path / name).open("wb") as file:
         file.truncate(2**32)  # which takes no room on the disk
-    run("larger than 4 MiB")
+    assert_refused("larger than 4 MiB")
 
 
-def test_a_description_of_gigabytes_or_with_aliases_of_aliases(folder, run):
+def test_a_description_of_gigabytes_or_with_aliases_of_aliases(folder, assert_refused):
     text = (folder.path / "benchmark.yaml").read_text()
     bomb = "a: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
         f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 20)
@@ -194,11 +196,11 @@ def test_a_description_of_gigabytes_or_with_aliases_of_aliases(folder, run):
     (folder.path / "benchmark.yaml").write_text(text)
     plain = card.read_text()
     card.write_text(plain.replace("language: de\n", f"{bomb}language: *a9\n"))
-    run("stand for more than 10,000 values")
+    assert_refused("stand for more than 10,000 values")
     card.write_text(plain)
     with (folder.path / "benchmark.yaml").open("wb") as file:
         file.truncate(2**32)
-    run("larger than 1 MiB")
+    assert_refused("larger than 1 MiB")
 
 
 @pytest.mark.parametrize("options", [[], ["--sample"]])

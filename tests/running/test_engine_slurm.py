@@ -47,7 +47,9 @@ def test_what_was_killed_is_asked_again_while_others_run(tmp_path, slurm):
         assert run.kill_rank(0)  # the process: it begins again in its job
         until(lambda: server.again, what="the process that begins again")
         assert set(slurm.queue().values()) == {"RUNNING"}
-        assert run.shard(1) == run.status()["ranks"][1]["answered"] < ITEMS // 2
+        # A task says how far it is every few seconds.
+        until(lambda: run.status()["ranks"][1]["answered"] == run.shard(1), what="its state")
+        assert run.shard(1) < ITEMS // 2
 
         kill(slurm, 0)  # the job: its command submits it again
         line = "run again: the command submits what ended early, while the others go on"

@@ -3,5 +3,5 @@
 from hdbench.annotating import merging
 
 
-def merge(folder, path):
-    return merging.merge(folder, path, lambda _: None)
+def merge(folder, path, merger="me"):
+    return merging.merge(folder, path, merger, lambda _: None)

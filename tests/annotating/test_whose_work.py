@@ -142,6 +142,39 @@ def test_in_a_copy_of_the_folder_nobody_has_annotated_yet(collection, tmp_path):
     assert merge(copy, tmp_path / "anna.zip").taken == 0
 
 
+@pytest.mark.parametrize("kind", ["nothing saved", "a copy", "a first record", "no name given"])
+def test_changes_under_ones_own_name_are_refused_wherever_it_is(
+    collection, tmp_path, run_hdbench, forged_base, kind
+):
+    name = "me" if kind == "no name given" else "anna"
+    if kind == "a copy":
+        put(collection, "anna", "b1", "title", "Faust II")
+        collection = collection.rename(tmp_path / "original")
+        collection = shutil.copytree(collection, tmp_path / "cards")
+        own = (collection / "history/anna.jsonl").read_text()
+    else:
+        own = ""
+    forged = forged_base if kind == "a first record" else line(1, by=name)
+    packed(tmp_path / "forged.zip", name, [own, forged])
+    before = kept(collection)
+    given = () if name == "me" else ("--as", name)
+    command = ("annotate", "cards", "--merge", "forged.zip", "--yes")
+    told = run_hdbench(*command, *given, cwd=tmp_path)
+    assert told.returncode == 2
+    assert told.stderr == (
+        f"error: forged.zip: has changes by {name}, which is your own pseudonym here, that are not "
+        "in cards: nothing is taken in. If you made them on another computer, copy the folder from "
+        "there, or choose another pseudonym for this computer with --as\n"
+    )
+    assert kept(collection) == before
+    # Under another pseudonym, the person is somebody else here, and may believe it.
+    told = run_hdbench(*command, "--as", f"{name}-2", cwd=tmp_path)
+    assert told.returncode == 0, told.stderr
+    told = run_hdbench(*command, *given, cwd=tmp_path)  # what is here may come back
+    known = 1 + own.count("\n")
+    assert told.stdout.endswith(f"new changes: 0, known: {known}, conflicts: 0\n")
+
+
 def test_a_history_that_lacks_what_is_known_of_its_annotator_is_refused(
     collection, tmp_path, run_hdbench
 ):
@@ -215,7 +248,7 @@ def test_a_base_alone_is_taken_in_without_a_word(collection, tmp_path):
     base = base_change("b1", {"title": "Faust", "year": 1808})
     path = packed(tmp_path / "ben.zip", "ben", [as_line(base).decode()])
     asked = []
-    assert merging.merge(collection, path, asked.append).taken == 1
+    assert merging.merge(collection, path, "me", asked.append).taken == 1
     assert asked == []
 
 

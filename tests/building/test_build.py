@@ -232,6 +232,8 @@ def test_a_bad_source_stops_the_build_and_leaves_nothing(spoil, build, published
     message = spoil(published)
     assert_refused(build(), message)
     assert not (tmp_path / "hdb").exists()
+    assert_refused(build("--out", "deep/er"), message)
+    assert not (tmp_path / "deep").exists()
 
 
 def test_a_failed_build_leaves_the_earlier_one_as_it_was(build, published, tmp_path):

@@ -193,6 +193,13 @@ def test_it_says_what_is_missing_in_a_recipe(plain, tmp_path):
     assert plain("year", "1907", "1908").spec.version == "1.0.10"
 
 
+def test_a_number_that_json_does_not_have_is_refused_in_a_recipe(plain, tmp_path):
+    metadata = tmp_path / "theircards/metadata.jsonl"
+    metadata.write_text(metadata.read_text().replace(" 1907,", " NaN,", 1))
+    with pytest.raises(HdbenchError, match=r"jsonl:1: .*, ground_truth\.year: NaN is not JSON"):
+        plain("title", "s. Noether", "Nöther")
+
+
 @pytest.mark.parametrize("name", RECIPES)
 def test_what_is_in_the_file_stays_as_it_is_to_the_letter(name, tmp_path):
     recipe = tmp_path / name

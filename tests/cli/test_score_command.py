@@ -510,6 +510,23 @@ def test_a_truth_that_was_spoilt_is_named_by_its_line(score, cards):
     assert "metadata.jsonl:5: the id '0000' occurs twice" in score([], raw=line(0)).stderr
     metadata.write_text('{"id": "0000", "ground_truth": "{"}')
     assert "metadata.jsonl:1: ground_truth is not JSON" in score([], raw=line(0)).stderr
+    for number, why in (
+        ("NaN", "NaN is not JSON: write null, or put it in quotes"),
+        ("-Infinity", "-Infinity is not JSON: write null, or put it in quotes"),
+        ("1e999", "the number 1e999 is too large: shorten it, or put it in quotes"),
+    ):
+        truth = f'{{"title": "Stellingen", "year": {number}}}'
+        built = json.dumps({"id": "0001", "ground_truth": truth})
+        metadata.write_text(f"{rows[0]}\n{built}")
+        assert score([], raw=line(0)).stderr == (
+            f"error: hdb/cards/metadata.jsonl:2: ground_truth is not JSON (item '0001'): line 1, "
+            f"year: {why}\n"
+        )
+        metadata.write_text(f'{rows[0]}\n{{"id": "0001", "ground_truth": {truth}}}')  # not built
+        assert score([], raw=line(0)).stderr == (
+            "error: hdb/cards/metadata.jsonl:2: not usable JSON: line 1, ground_truth.year: "
+            f"{why}\n"
+        )
     metadata.write_text(rows[0][:-1] + ', "id": "0001"}')
     assert "metadata.jsonl:1: has two ids, '0000' and '0001'" in score([], raw=line(0)).stderr
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 import os
 from collections import Counter
 
@@ -143,6 +144,10 @@ def test_the_folder_one_stands_in_has_its_own_name(folder, monkeypatch):
         (lambda folder: (folder.parent / "lines.held-out.jsonl").write_text(""), "exists already"),
         (lambda folder: write(folder, [{"id": "a"}]), "metadata.jsonl:1: needs an id and a"),
         (lambda folder: write(folder, rows(2)), "would leave"),
+        (
+            lambda folder: write(folder, rows(9, ground_truth={"year": math.inf})),
+            "year: Infinity is not JSON",
+        ),
         (lambda folder: os.remove(folder / "metadata.jsonl"), "metadata.jsonl"),
     ],
 )

@@ -8,6 +8,7 @@ from pathlib import Path
 from string import Formatter
 
 import pytest
+import yaml
 
 import hdbench
 from hdbench.common.texts import LANGUAGES, read_texts
@@ -63,6 +64,23 @@ def test_a_message_is_translated_once(language):
     files = (read_texts(path) for path in ROOT.glob(f"*/messages/{language}.yaml"))
     counted = Counter(template for texts in files for template in texts)
     assert [template for template, count in counted.items() if count > 1] == []
+
+
+@pytest.mark.parametrize(
+    "path", sorted(ROOT.rglob("*.yaml")), ids=lambda path: str(path.relative_to(ROOT))
+)
+def test_a_file_of_texts_has_each_key_once(path):
+    """PyYAML keeps the last of several without a word."""
+    waiting, twice = [yaml.compose(path.read_text(encoding="utf-8"))], []
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, yaml.MappingNode):
+            counted = Counter(key.value for key, _ in node.value)
+            twice += [key for key, count in counted.items() if count > 1]
+            waiting += [value for _, value in node.value]
+        elif isinstance(node, yaml.SequenceNode):
+            waiting += node.value
+    assert twice == []
 
 
 @pytest.mark.parametrize("language", OTHERS)

@@ -4,15 +4,14 @@ import json
 
 import pytest
 from helpers.gold import (
-    NOT_READ_BACK,
+    IN_TABLES,
     PROTOCOLS,
-    TABLES,
     WAYS,
     WAYS_OF_RECIPES,
     WAYS_OF_TABLES,
     assert_never_perfect_with_one_value_wrong,
     assert_perfect,
-    rows_of,
+    figures_by,
 )
 from PIL import Image
 
@@ -32,12 +31,7 @@ def here(tmp_path, monkeypatch):
 @pytest.fixture
 def figures_of(here, run_hdbench):
     """Gives the figures of the ground truths of a dataset as answers, scored in some way."""
-
-    def figures_of(folder, protocol, way):
-        scored = {**WAYS, **WAYS_OF_RECIPES, **WAYS_OF_TABLES}[way]
-        return scored(folder, protocol, rows_of(folder, protocol), run_hdbench)
-
-    return figures_of
+    return lambda folder, protocol, way: figures_by(way, folder, protocol, run_hdbench)
 
 
 @pytest.mark.parametrize("way", [*WAYS, *WAYS_OF_RECIPES])
@@ -51,15 +45,7 @@ def test_the_ground_truths_of_a_sample_are_perfect_answers(
 
 
 @pytest.mark.parametrize("form", WAYS_OF_TABLES)
-@pytest.mark.parametrize(
-    ("name", "protocol"),
-    [
-        (name, protocol)
-        for name in sorted(TABLES)
-        for protocol in PROTOCOLS
-        if (name, protocol) not in NOT_READ_BACK
-    ],
-)
+@pytest.mark.parametrize(("name", "protocol"), IN_TABLES)
 def test_the_ground_truths_of_a_sample_are_perfect_in_a_table(
     name, protocol, form, samples, figures_of
 ):

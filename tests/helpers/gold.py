@@ -3,6 +3,7 @@
 import copy
 import json
 import random
+from itertools import product
 from pathlib import Path
 
 from helpers.plain_evaluate import evaluate
@@ -16,14 +17,17 @@ PROTOCOLS = ("documented", "published")
 
 COLUMNS = {"documented": "ground_truth", "published": "ground_truth_published"}
 
-TABLES = {
+_TABLES = (
     *("advertxml", "avisblatt", "companylists", "manuscripts", "sciencemetabench"),
     "zettelkatalog",
-}
+)
 """The benchmarks whose records a table can hold: without lists in lists, and fields of objects."""
 
-NOT_READ_BACK = {("companylists", "published")}
+_NOT_READ_BACK = ("companylists", "published")
 """A table of entries has no place for what stands beside them, the page's id, which is scored."""
+
+IN_TABLES = [pair for pair in product(_TABLES, PROTOCOLS) if pair != _NOT_READ_BACK]
+"""The benchmarks, each with a protocol, whose records come out of a table as they went in."""
 
 _PERSONS = (
     *("has_signatures", "sender_persons.alternateName", "receiver_persons.alternateName"),
@@ -119,6 +123,12 @@ WAYS_OF_RECIPES = {"configuration": by_configuration}
 """The ways that only benchmarks have of which hdbench has a recipe."""
 
 WAYS_OF_TABLES = {"csv": by_table("csv"), "xlsx": by_table("xlsx")}
+
+
+def figures_by(way, folder, protocol, run_hdbench):
+    """The figures of a dataset's ground truths as answers, scored in some way."""
+    scored = {**WAYS, **WAYS_OF_RECIPES, **WAYS_OF_TABLES}[way]
+    return scored(folder, protocol, rows_of(folder, protocol), run_hdbench)
 
 
 def assert_perfect(folder, figures):

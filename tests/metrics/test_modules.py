@@ -236,6 +236,10 @@ def test_values_arrive_exactly(namespace):
         ({"predictions": [{}], "references": [None]}, r"references\[0\] is not a record: NoneType"),
         ({"predictions": [{}], "references": ["[1]"]}, r"references\[0\] is not a record: list"),
         ({"predictions": [{}], "references": ["x"]}, r"references\[0\] is not JSON"),
+        (
+            {"predictions": [{}], "references": ['{"year": NaN}']},
+            r"references\[0\] is not JSON: line 1, year: NaN",
+        ),
         ({"predictions": [{1, 2}], "references": [{}]}, r"predictions\[0\] is not a JSON value"),
         ({"predictions": [{}]}, "references: none were given"),
         ({"predictions": [{}], "references": [1]}, r"references\[0\] is the number 1: "),

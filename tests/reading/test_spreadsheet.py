@@ -59,6 +59,16 @@ def change(file, part, make):
             archive.writestr(name, data)
 
 
+def name_part_often(file, number):
+    """Give a workbook as many sheets, of which each is its first one."""
+    sheets = "".join(
+        f'<sheet name="S{n}" sheetId="{n}" r:id="rId1"/>' for n in range(1, number + 1)
+    )
+    space = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    named = f'<sheets xmlns:r="{space}">{sheets}</sheets>'.encode()
+    change(file, "xl/workbook.xml", lambda xml: re.sub(rb"<sheets>.*</sheets>", named, xml))
+
+
 def answers(read):
     return {item_id: read.load(key) for item_id, key in read.runs[None].items()}
 
@@ -321,17 +331,7 @@ def test_cells_in_far_corners_do_not_fill_the_memory(file, cells):
 def test_one_part_under_the_names_of_many_sheets_is_not_read_again_and_again(file):
     rows = [["id", "text"], *([str(number), "a"] for number in range(5_000))]
     write(file, rows)
-    sheets = "".join(f'<sheet name="S{n}" sheetId="{n}" r:id="rId1"/>' for n in range(1, 1_002))
-    change(
-        file,
-        "xl/workbook.xml",
-        lambda xml: re.sub(
-            rb"<sheets>.*</sheets>",
-            f'<sheets xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/'
-            f'relationships">{sheets}</sheets>'.encode(),
-            xml,
-        ),
-    )
+    name_part_often(file, 1_001)
     assert "more than 10,000,000 cells" in refusal(file)
 
 
@@ -481,15 +481,5 @@ def test_a_part_that_many_sheets_share_is_read_no_more_often_than_fits(file, mon
         f'<worksheet xmlns="{MAIN}"><sheetData><row r="1">{inline}</row></sheetData></worksheet>'
     )
     change(file, "xl/worksheets/sheet1.xml", lambda _: sheet.encode())
-    sheets = "".join(f'<sheet name="S{n}" sheetId="{n}" r:id="rId1"/>' for n in range(1, 10))
-    change(
-        file,
-        "xl/workbook.xml",
-        lambda xml: re.sub(
-            rb"<sheets>.*</sheets>",
-            f'<sheets xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/'
-            f'relationships">{sheets}</sheets>'.encode(),
-            xml,
-        ),
-    )
+    name_part_often(file, 9)
     assert "unpacked: save it as CSV, in parts" in refusal(file)

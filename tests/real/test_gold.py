@@ -4,14 +4,14 @@ import json
 
 import pytest
 from helpers.gold import (
-    NOT_READ_BACK,
+    IN_TABLES,
     PROTOCOLS,
-    TABLES,
     WAYS,
     WAYS_OF_RECIPES,
     WAYS_OF_TABLES,
     assert_never_perfect_with_one_value_wrong,
     assert_perfect,
+    figures_by,
     rows_of,
 )
 from real.conftest import BENCHMARKS
@@ -32,11 +32,8 @@ def figures_of(published, tmp_path, monkeypatch, run_hdbench):
     monkeypatch.chdir(tmp_path)
 
     def figures_of(name, protocol, way):
-        folder, scored = (
-            published.folder / "hdb" / name,
-            {**WAYS, **WAYS_OF_RECIPES, **WAYS_OF_TABLES}[way],
-        )
-        figures = scored(folder, protocol, rows_of(folder, protocol), run_hdbench)
+        folder = published.folder / "hdb" / name
+        figures = figures_by(way, folder, protocol, run_hdbench)
         if name == "advertxml" and protocol == "documented":
             assert figures.pop("well_formed") == WELL_FORMED / 50
         return figures
@@ -55,13 +52,7 @@ def test_the_published_ground_truths_are_perfect_answers(
 
 @pytest.mark.parametrize("form", WAYS_OF_TABLES)
 @pytest.mark.parametrize(
-    ("name", "protocol"),
-    [
-        (name, protocol)
-        for name in sorted(TABLES & {*NAMES})
-        for protocol in PROTOCOLS
-        if (name, protocol) not in NOT_READ_BACK
-    ],
+    ("name", "protocol"), [pair for pair in IN_TABLES if pair[0] in BENCHMARKS]
 )
 def test_the_published_ground_truths_are_perfect_in_a_table(
     name, protocol, form, figures_of, published

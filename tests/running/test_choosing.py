@@ -65,6 +65,14 @@ def test_ids_stand_in_the_command_or_in_a_file(tmp_path):
         named_ids(" , ")
 
 
+def test_a_file_of_ids_that_would_fill_the_memory_is_refused(tmp_path):
+    path = tmp_path / "ids.txt"
+    with path.open("wb") as file:
+        file.truncate(2**29)
+    with pytest.raises(HdbenchError, match=r"ids\.txt: larger than 64 MiB"):
+        named_ids(str(path))
+
+
 def test_own_images_are_files_and_folders_of_pages_in_their_order(tmp_path):
     for name in ("card10.jpg", "card2.PNG", "notes.txt", ".hidden.jpg"):
         (tmp_path / name).touch()

@@ -1,6 +1,8 @@
 """Runs on a real Slurm of one node."""
 
+import socket
 import tempfile
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -68,6 +70,27 @@ def test_what_was_killed_is_asked_again_while_others_run(tmp_path, slurm):
         until(lambda: not (run.folder / "shards").exists(), what="the merging by the last job")
         run.check_whole(ITEMS)
         assert set(server.again) < set(ids_of(ITEMS // 2))
+
+
+@pytest.mark.slow
+@pytest.mark.needs("slurm")
+def test_a_mistyped_port_leaves_what_goes_on_at_another_address(tmp_path, slurm):
+    write_texts(tmp_path, 3)
+    with closing(socket.socket()) as taken:  # a port where nobody listens
+        taken.bind(("127.0.0.1", 0))
+        run = Run(tmp_path, f"http://127.0.0.1:{taken.getsockname()[1]}/v1", slurm.environment)
+        # From where jobs are submitted, nobody can tell whether they reach the server.
+        assert run.run(*on_slurm(2)).returncode == 0
+        until(lambda: not slurm.queue(), what="the jobs")
+    assert run.recorded() == 0
+    with Counting() as server:
+        run = Run(tmp_path, server.url, slurm.environment)
+        submitted = run.run(*on_slurm(2))
+        assert submitted.returncode == 0, submitted.stderr
+        until(lambda: not slurm.queue(), what="the jobs")
+        assert run.run().returncode == 0
+    run.check_whole(3)
+    assert not server.again
 
 
 @pytest.mark.slow

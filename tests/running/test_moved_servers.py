@@ -38,11 +38,15 @@ def test_a_mistyped_port_leaves_nothing_behind(tmp_path, dead):
     assert "asked at" not in done.stderr
 
 
-def test_a_mistyped_port_on_an_engine_blocks_nothing(tmp_path, dead):
+def test_a_mistyped_port_on_an_engine_leaves_nothing_behind(tmp_path, dead):
     write_texts(tmp_path, 3)
-    refused = Run(tmp_path, dead).run("--engine", "local", "--tasks", 2)
-    assert refused.returncode == 2
-    assert "is the server running" in refused.stderr
+    before = set(tmp_path.rglob("*"))
+    for out in ((), ("-o", "deep/er/r")):
+        refused = Run(tmp_path, dead).run("--engine", "local", "--tasks", 2, *out)
+        assert refused.returncode == 2
+        assert "is the server running" in refused.stderr
+        assert refused.stderr.count("\n") == 1
+        assert set(tmp_path.rglob("*")) == before
     with FaultyServer(models=["m"]) as server:
         run = Run(tmp_path, server.url)
         done = run.run("--engine", "local", "--tasks", 2)

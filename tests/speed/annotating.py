@@ -33,7 +33,7 @@ def main(folder: Path) -> None:
     other = written(folder / "other", ITEMS)
     hand_over(collection, "ben", folder / "ben.zip")
     start = time.perf_counter()
-    merged = merge(other, folder / "ben.zip", lambda _: None)
+    merged = merge(other, folder / "ben.zip", "anna", lambda _: None)
     print(f"merge of {merged.taken:,} changes {time.perf_counter() - start:.2f} s")
     kills(written(folder / "killed", 3))
 

@@ -23,6 +23,7 @@ from hdbench.annotating.changes import (
     as_line,
     as_text,
     base_change,
+    check_pseudonym,
     same_change,
 )
 from hdbench.annotating.conflicts import Conflict
@@ -89,20 +90,22 @@ class Merged(NamedTuple):
     assigned: int
 
 
-def merge(folder: Path, path: Path, ask: Ask) -> Merged:
+def merge(folder: Path, path: Path, merger: str, ask: Ask) -> Merged:
     """Take in what `hand_over` wrote elsewhere; what is there already stays as it is.
 
     Args:
         folder: the collection.
         path: the ZIP, untrusted.
+        merger: the pseudonym of whoever takes it in.
         ask: see `Ask`.
 
     Raises:
         HdbenchError: it is not such a ZIP; has changes of items that the folder does not have, a
             known change with other content, more than can be settled, impossible times, or changes
-            by somebody who annotates here; or its annotator has the folder open. Nothing is taken
-            in then.
+            by the merger or by somebody who annotates here; or its annotator has the folder open.
+            Nothing is taken in then.
     """
+    check_pseudonym(merger)
     metadata = Metadata(folder)
     handed = read_hand_over(path)
     annotator, changes = handed.annotator, handed.changes
@@ -118,7 +121,7 @@ def merge(folder: Path, path: Path, ask: Ask) -> Merged:
     history = History(folder)
     with history.lock(annotator):
         history.refresh()
-        new = _new(handed, metadata, history)
+        new = _new(handed, merger, metadata, history)
         _check_times(new, handed, history)
         added = _bases(new, metadata, history) + new
         _check_folded(added, metadata, history, path)
@@ -186,7 +189,7 @@ def _is_here(base: Change, metadata: Metadata, history: History) -> bool:
     return is_record or base.id in history.changes[base.item]
 
 
-def _new(handed: HandedOver, metadata: Metadata, history: History) -> list[Change]:
+def _new(handed: HandedOver, merger: str, metadata: Metadata, history: History) -> list[Change]:
     """The changes that are not there yet; what is there has to be the same."""
     path, annotator = handed.path, handed.annotator
     there = set(history.own.get(annotator, ()))
@@ -202,7 +205,7 @@ def _new(handed: HandedOver, metadata: Metadata, history: History) -> list[Chang
             )
     new = [change for change in handed.changes if change.id not in there]
     if not all(change.is_base and _is_here(change, metadata, history) for change in new):
-        _check_author(handed, history, there)
+        _check_author(handed, merger, history, there)
     for item, size in Counter(change.item for change in new).items():
         if len(history.changes[item]) + size > MAX_ITEM_CHANGES:
             raise HdbenchError(
@@ -211,8 +214,8 @@ def _new(handed: HandedOver, metadata: Metadata, history: History) -> list[Chang
     return new
 
 
-def _check_author(handed: HandedOver, history: History, there: set[str]) -> None:
-    """Refuse changes under the name of somebody who annotates here.
+def _check_author(handed: HandedOver, merger: str, history: History, there: set[str]) -> None:
+    """Refuse changes under the name of the merger or of somebody who annotates here.
 
     One person's history only ever grows. So of two that are said to be the same person's, one has
     all that the other one has, unless two people have one name, or one of both was forged.
@@ -225,6 +228,15 @@ def _check_author(handed: HandedOver, history: History, there: set[str]) -> None
             place=handed.path,
             name=handed.annotator,
             marker=history.marker(handed.annotator),
+        )
+    if handed.annotator == merger:
+        raise HdbenchError(
+            "{place}: has changes by {name}, which is your own pseudonym here, that are not in "
+            "{folder}: nothing is taken in. If you made them on another computer, copy the folder "
+            "from there, or choose another pseudonym for this computer with --as",
+            place=handed.path,
+            name=merger,
+            folder=history.path.parent,
         )
     missing = there - {change.id for change in handed.changes}
     if any(

@@ -19,6 +19,7 @@ from hdbench.common.checked import read_text_file, validate
 from hdbench.common.folder_files import MissingFileError, file_in
 from hdbench.common.hashing import file_sha256
 from hdbench.common.jsonio import (
+    FINITE,
     json_reason,
     parse_json,
     parse_line,
@@ -250,9 +251,9 @@ class Benchmark:
         for row in rows:
             if row.truth is None:
                 continue
-            truth = _record(row.where, TRUTH, row.truth)
+            truth = _record(row, TRUTH, row.truth)
             published, proposed = (
-                None if text in (None, row.truth) else _record(row.where, column, text)
+                None if text in (None, row.truth) else _record(row, column, text)
                 for column, text in ((PUBLISHED, row.published), (PROPOSED, row.proposed))
             )
             if row.published is None:  # before hdbench 0.3, it was kept inside
@@ -375,7 +376,7 @@ class Benchmark:
         seen: set[str] = set()
         for line, _, raw in raw_lines(path, start=start, number=number):
             where = f"{name}:{line}"
-            row = _row(where, parse_line(raw, where))
+            row = _row(where, parse_line(raw, where, FINITE))
             if row.id in seen:
                 raise HdbenchError("{place}: the id {id!r} occurs twice", place=where, id=row.id)
             seen.add(row.id)
@@ -433,19 +434,20 @@ def _json_text(truth: Any) -> Any:
     return json.dumps(truth, ensure_ascii=False) if isinstance(truth, dict) else truth
 
 
-def _record(where: str, column: str, text: str) -> dict[str, Any]:
+def _record(row: _Row, column: str, text: str) -> dict[str, Any]:
     """The record that a column's JSON text holds."""
     try:
-        record = parse_json(text)
+        record = parse_json(text, FINITE)
     except ValueError as error:
         raise HdbenchError(
-            "{place}: {column} is not JSON: {why}",
-            place=where,
+            "{place}: {column} is not JSON (item {id!r}): {why}",
+            place=row.where,
             column=column,
+            id=row.id[:100],
             why=json_reason(error),
         ) from error
     if not isinstance(record, dict):
-        raise HdbenchError("{place}: {column} is not an object", place=where, column=column)
+        raise HdbenchError("{place}: {column} is not an object", place=row.where, column=column)
     return record
 
 

@@ -2,12 +2,13 @@
 
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
 from hdbench.common.jsonio import told_if_full
+from hdbench.common.parents import parents_of
 from hdbench.errors import HdbenchError
 
 MARKER = ".built-by-hdbench"
@@ -29,7 +30,7 @@ def writing(out: Path, name: str) -> Iterator[Path]:
 
     Raises:
         HdbenchError: a folder with that name exists that hdbench did not make, another process is
-            writing it, or there is no room.
+            writing it, it cannot be written, or there is no room.
     """
     target, beside = out / name, out / f".{name}.partial"
     if target.exists() and not is_ours(target) and not _is_empty(target):
@@ -38,11 +39,9 @@ def writing(out: Path, name: str) -> Iterator[Path]:
             "another folder with --out",
             place=target,
         )
-    created = not out.exists()
-    out.mkdir(parents=True, exist_ok=True)
     lock = out / f".{name}.lock"
     try:
-        with told_if_full(target), FileLock(lock, blocking=False):
+        with parents_of(target), told_if_full(target), FileLock(lock, blocking=False):
             try:
                 shutil.rmtree(beside, ignore_errors=True)  # left by a process that was killed
                 beside.mkdir()
@@ -56,10 +55,6 @@ def writing(out: Path, name: str) -> Iterator[Path]:
         raise HdbenchError(
             "{place}: another hdbench is building it: wait until it is done", place=target
         ) from error
-    finally:
-        if created:
-            with suppress(OSError):  # not empty: something was built
-                out.rmdir()
 
 
 def _is_empty(folder: Path) -> bool:

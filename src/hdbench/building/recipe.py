@@ -32,7 +32,7 @@ from hdbench.building.source import (
 from hdbench.common import resources
 from hdbench.common.checked import read_yaml, validate
 from hdbench.common.folder_files import MAX_TEXT, bytes_in, file_in, text_in
-from hdbench.common.jsonio import read_jsonl
+from hdbench.common.jsonio import EXACT, read_jsonl
 from hdbench.common.names import bare, did_you_mean
 from hdbench.errors import HdbenchError
 from hdbench.scoring.metric import PROTOCOLS, reference_for
@@ -220,7 +220,7 @@ class Recipe:
     def _plain_rows(self) -> Iterator[Row]:
         key = MEDIA_KEYS[self.spec.media]
         path = self._metadata
-        for line in read_jsonl(path):
+        for line in read_jsonl(path, decoder=EXACT):
             columns = dict(line.value)
             try:
                 item_id, media = columns.pop("id"), columns.pop(key)

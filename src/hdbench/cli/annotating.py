@@ -207,7 +207,7 @@ def _exchange(
     from hdbench.annotating.merging import merge  # noqa: PLC0415
 
     if merged:
-        done = merge(folder, merged, partial(_ask, merged, yes=yes))
+        done = merge(folder, merged, annotator, partial(_ask, merged, yes=yes))
         say(
             "{path}: new changes: {taken:,}, known: {known:,}, conflicts: {conflicts:,}, newly "
             "assigned items: {assigned:,}"

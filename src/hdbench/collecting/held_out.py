@@ -17,7 +17,7 @@ from hdbench.benchmarks.sample import STRATUM
 from hdbench.benchmarks.spec import HELD_OUT_ENDING
 from hdbench.benchmarks.truths import PUBLISHED, TRUTH
 from hdbench.common.checked import read_text_file, read_yaml
-from hdbench.common.jsonio import read_jsonl, write_whole
+from hdbench.common.jsonio import EXACT, read_jsonl, write_whole
 from hdbench.errors import HdbenchError
 
 _DESCRIPTION = "benchmark.yaml"
@@ -116,7 +116,7 @@ def hold_out(folder: Path, share: float, seed: int) -> Path:
             "{place}: exists already: move it away, it may be the only copy", place=beside
         )
     rows = []
-    for line in read_jsonl(folder / METADATA):
+    for line in read_jsonl(folder / METADATA, decoder=EXACT):
         if not isinstance(line.value.get("id"), str) or "ground_truth" not in line.value:
             raise HdbenchError(
                 "{place}:{number}: needs an id and a ground_truth",

@@ -92,6 +92,9 @@ UNIQUE = json.JSONDecoder(
 )
 """Same as `DECODER`, but rejects a key that occurs twice; otherwise its last value counts."""
 
+FINITE = json.JSONDecoder(parse_constant=_refused, parse_float=_exactly)
+"""Same as `DECODER`, but rejects NaN and numbers like 1e999, which otherwise become null."""
+
 EXACT = json.JSONDecoder(
     parse_constant=_refused, parse_float=_exactly, object_pairs_hook=_without_duplicates
 )
@@ -170,7 +173,7 @@ def parse_json(text: str, decoder: json.JSONDecoder = DECODER) -> Any:
 
     Args:
         text: JSON.
-        decoder: `DECODER`, `UNIQUE`, `EXACT` or `SPELLED`.
+        decoder: `DECODER`, `UNIQUE`, `FINITE`, `EXACT` or `SPELLED`.
 
     Raises:
         ValueError: the text is not JSON, is nested more than `MAX_DEPTH` deep, or has a number

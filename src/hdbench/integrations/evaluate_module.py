@@ -10,7 +10,7 @@ import evaluate
 
 from hdbench import __version__
 from hdbench.benchmarks.configurations import Configuration, configuration_of
-from hdbench.common.jsonio import parse_json
+from hdbench.common.jsonio import FINITE, parse_json
 from hdbench.errors import HdbenchError
 from hdbench.reading.answer import Reading
 from hdbench.reading.inferred import schema_of
@@ -179,7 +179,7 @@ def _reference(metric: Metric, position: int, encoded: str) -> Any:
     value = json.loads(encoded)
     if isinstance(value, str):
         try:
-            value = parse_json(value)
+            value = parse_json(value, FINITE)
         except ValueError as error:
             raise HdbenchError(
                 "references[{position}] is not JSON: {why}", position=position, why=error

@@ -9,12 +9,15 @@ from typing import NamedTuple, cast
 
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common import pdf
-from hdbench.common.regular_files import Entries, entries
+from hdbench.common.regular_files import Entries, entries, read_at_most
 from hdbench.errors import HdbenchError, Message
 from hdbench.running.backend import IMAGES, InShard, Question
 
 QUICK = 20
 """Maximum number of items in a quick subset."""
+
+MAX_IDS = 64 * 2**20
+"""Maximum number of bytes of a file with ids: a million long ones."""
 
 
 class Choice(NamedTuple):
@@ -93,13 +96,15 @@ def named_ids(text: str | None) -> list[str]:
     """Comma-separated ids, or those in a file, one per line; none for None.
 
     Raises:
-        HdbenchError: the file cannot be read, or there are no ids.
+        HdbenchError: the file cannot be read, is too large, or there are no ids.
     """
     if text is None:
         return []
     try:
-        is_file = os.path.isfile(text)
-        names = Path(text).read_text(encoding="utf-8").splitlines() if is_file else text.split(",")
+        if os.path.isfile(text):
+            names = read_at_most(Path(text), MAX_IDS).decode("utf-8").splitlines()
+        else:
+            names = text.split(",")
     except (OSError, UnicodeDecodeError) as error:
         raise HdbenchError("--ids {given}: cannot be read: {why}", given=text, why=error) from error
     found = [name.strip() for name in names if name.strip()]

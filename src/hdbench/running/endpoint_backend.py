@@ -30,7 +30,7 @@ from hdbench.running.backend import (
     Question,
     Reply,
 )
-from hdbench.running.endpoint_client import EndpointClient, list_models
+from hdbench.running.endpoint_client import EndpointClient, list_models, no_connection
 from hdbench.running.endpoint_format import SchemaCheck, response_format
 from hdbench.running.endpoint_pace import Pace
 from hdbench.running.endpoint_patience import PATIENCE, Patience
@@ -282,11 +282,7 @@ class EndpointBackend:
             if not self._answers:
                 self._first_failures.add(failure.message)
             if failure.unconnected and not self._connected:
-                raise HdbenchError(
-                    "{place}: {why}: is the server running, and is the address right?",
-                    place=self._server.shown,
-                    why=failure,
-                ) from failure
+                raise no_connection(self._server, failure) from failure
             return _Outcome(Reply(None, error=_no_answer(failure.message)), False)
         except Refused as refusal:
             if refusal.hopeless:

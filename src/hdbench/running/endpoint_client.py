@@ -9,7 +9,7 @@ import httpx2
 from anyio.from_thread import start_blocking_portal
 
 from hdbench import __version__
-from hdbench.errors import Message, escaped
+from hdbench.errors import HdbenchError, Message, escaped
 from hdbench.running.endpoint_response import (
     MAX_MESSAGE,
     Completion,
@@ -108,11 +108,23 @@ class EndpointClient:
         data, content_type = await self._sent("POST", server.url, body)
         return read_completion(data, content_type, self._line)
 
-    async def _models(self, server: Server) -> list[dict[str, Any]]:
-        parts = urlsplit(server.url)
-        path = parts.path.removesuffix(COMPLETIONS) + "/models"
+    async def connect(self) -> None:
+        """Ask anything, whatever the server then says.
+
+        Raises:
+            HdbenchError: there is no connection.
+        """
         try:
-            data, _ = await self._sent("GET", urlunsplit(parts._replace(path=path)))
+            await self._sent("GET", _models_url(self.server))
+        except Unanswered as failure:
+            if failure.unconnected:
+                raise no_connection(self.server, failure) from failure
+        except Refused:
+            pass
+
+    async def _models(self, server: Server) -> list[dict[str, Any]]:
+        try:
+            data, _ = await self._sent("GET", _models_url(server))
             value = parse_bounded(data.decode())
             listed = value["data"] if isinstance(value, dict) else value
             return [
@@ -194,6 +206,39 @@ def list_models(server: Server, timeout: float) -> tuple[Server, list[dict[str, 
     with start_blocking_portal() as portal:  # in a notebook this thread has a loop of its own
         found: tuple[Server, list[dict[str, Any]]] = portal.call(ask)
     return found
+
+
+def check_connection(server: Server, timeout: float) -> None:
+    """Refuse an address where nothing can be connected to.
+
+    Args:
+        server: the server.
+        timeout: seconds for a request.
+
+    Raises:
+        HdbenchError: there is no connection.
+    """
+
+    async def ask() -> None:
+        async with EndpointClient(server, timeout=min(LOOK_SECONDS, timeout)) as client:
+            await client.connect()
+
+    with start_blocking_portal() as portal:
+        portal.call(ask)
+
+
+def no_connection(server: Server, failure: Unanswered) -> HdbenchError:
+    """Return the error for a server that cannot be connected to."""
+    return HdbenchError(
+        "{place}: {why}: is the server running, and is the address right?",
+        place=server.shown,
+        why=failure,
+    )
+
+
+def _models_url(server: Server) -> str:
+    parts = urlsplit(server.url)
+    return urlunsplit(parts._replace(path=parts.path.removesuffix(COMPLETIONS) + "/models"))
 
 
 async def _bounded(response: httpx2.Response) -> bytes:

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from hdbench.common.jsonio import write_json
-from hdbench.errors import HdbenchError, Message, joined, write_reason
+from hdbench.common.parents import parents_of
+from hdbench.errors import HdbenchError, Message, joined
 from hdbench.reading.answer import WrittenAnswer
 from hdbench.reading.folders import OUR_ANSWERS
 from hdbench.reading.parts import is_in_shards, our_parts
@@ -54,7 +55,7 @@ class RunFolder:
             HdbenchError: another process is writing to it, it was begun with other settings, it is
                 not a run folder, it is damaged, or an earlier launch is not over; see `settle`.
         """
-        with _parents(path), alone(path):
+        with parents_of(path), alone(path):
             yield cls(path, settings)
 
     @contextmanager
@@ -122,28 +123,6 @@ class RunFolder:
     def _write(self) -> None:
         self.path.mkdir(exist_ok=True)
         write_json(self.path / RUN_FILE, self._record)
-
-
-@contextmanager
-def _parents(path: Path) -> Iterator[None]:
-    """Make the folders that a run's folder is in; at the end, remove those that stayed empty.
-
-    Raises:
-        HdbenchError: they cannot be made, or the path is a file.
-    """
-    made = [folder for folder in path.parents if not folder.exists()]
-    try:
-        try:
-            (path if path.exists() else path.parent).mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise HdbenchError(
-                "{place}: cannot be written: {why}", place=path, why=write_reason(error)
-            ) from error
-        yield
-    finally:
-        with suppress(OSError):  # one that is not empty, as the run was begun
-            for folder in made:
-                folder.rmdir()
 
 
 def record_of(folder: Path, settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from hdbench.reading.parts import LAUNCH
 from hdbench.reading.run_info import MAX_BYTES, RUN_FILE
 from hdbench.running.answers_file import AnswersFile, is_failed
 from hdbench.running.backend import InShard, Question
+from hdbench.running.endpoint_client import check_connection
 from hdbench.running.endpoint_server import Server
 from hdbench.running.folder import RunFolder, record_of
 from hdbench.running.image_readers import usable_processors
@@ -203,8 +204,8 @@ def launch(
         The outcome if the engine runs while this process waits; for Slurm, what was submitted.
 
     Raises:
-        HdbenchError: see `check_engine`, `Plan.run` and `settle`; or a rank failed. What was
-            recorded is kept.
+        HdbenchError: see `check_engine`, `Plan.run` and `settle`; the server cannot be connected
+            to; or a rank failed. What was recorded is kept.
     """
     check_engine(plan, engine, folder)
     questions = plan.choice.questions
@@ -221,6 +222,9 @@ def launch(
             answers.forget_failed()
         left = [question for question in questions if question.id not in answers.failed]
         if left:
+            if engine.name == "local" and plan.asked.backend_name == "endpoint":
+                # With other engines, the server may be where only the tasks reach it.
+                check_connection(Server.at(plan.asked.endpoint or ""), plan.asked.timeout)
             shards = _shards(plan, prepared, engine, run, left)
             if engine.name == "local":
                 failure, interrupted = _run_here(plan, shards)

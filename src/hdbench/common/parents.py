@@ -1,0 +1,29 @@
+"""Folders above what is written, which do not stay if nothing is."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from hdbench.errors import HdbenchError, write_reason
+
+
+@contextmanager
+def parents_of(path: Path) -> Iterator[None]:
+    """Make the folders that a folder is in; at the end, remove those of them that stayed empty.
+
+    Raises:
+        HdbenchError: they cannot be made, or the path is a file.
+    """
+    made = [folder for folder in path.parents if not folder.exists()]
+    try:
+        try:
+            (path if path.exists() else path.parent).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise HdbenchError(
+                "{place}: cannot be written: {why}", place=path, why=write_reason(error)
+            ) from error
+        yield
+    finally:
+        with suppress(OSError):  # one that is not empty, as something was written
+            for folder in made:
+                folder.rmdir()

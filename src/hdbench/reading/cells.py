@@ -117,8 +117,9 @@ def json_list(cell: Cell) -> list[Any] | None:
     if not (isinstance(cell, str) and cell.startswith("[")):
         return None
     value = structured_of(cell)
-    is_list = isinstance(value, list) and all(isinstance(each, str | dict) for each in value)
-    return value if is_list else None
+    if isinstance(value, list) and all(isinstance(each, str | dict) for each in value):
+        return value
+    return None
 
 
 def as_it_stands(cell: Cell) -> Value:

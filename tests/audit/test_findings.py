@@ -234,6 +234,11 @@ def test_fewer_than_three_makers_are_refused():
         audit({})
 
 
+def test_one_maker_is_in_the_singular():
+    with pytest.raises(HdbenchError, match=r"models \(1\) come from 1 maker \(antares\): "):
+        audit(card_runs({"name": "Somazzl"}, {"name": "Somazzl"}))
+
+
 def test_three_models_that_are_not_equally_good_are_enough():
     right, wrong = {"name": "Somazzi"}, {"name": "Somazzl"}
     runs = card_runs(wrong, right, right, right | {"title": "Ueber die Ehe"})

@@ -307,3 +307,10 @@ def test_damaged_files_give_answers_or_one_line(data, changes, packed):
             pass
         finally:
             container.close()
+
+
+def test_a_name_that_is_not_utf8_is_shown_in_bytes(tmp_path):
+    path = Path(os.fsdecode(os.fsencode(tmp_path) + b"/b\xff.csv"))
+    path.write_text("id,title\n1,Stellingen\n")
+    with pytest.raises(HdbenchError, match=r"b\\xff\.csv: its name is not in UTF-8: rename it$"):
+        open_container(path, None)

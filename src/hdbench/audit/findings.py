@@ -139,8 +139,11 @@ def audit(runs: Mapping[str, Result]) -> Audit:
             if each.why_not
         ]
         raise HdbenchError(
-            "the good models ({good}) come from {count} makers ({makers}): name runs from at least "
-            "{least}, as two may share an error{others}",
+            "the good models ({good}) come from {count} maker ({makers}): name runs from at least "
+            "{least}, as two may share an error{others}"
+            if len(makers) == 1
+            else "the good models ({good}) come from {count} makers ({makers}): name runs from at "
+            "least {least}, as two may share an error{others}",
             good=len(good),
             count=len(makers),
             makers=", ".join(makers),

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from hdbench.common.names import check_name
 from hdbench.errors import HdbenchError, Message, os_reason
 from hdbench.reading.container import Container
 from hdbench.reading.encodings import UTF16_MARKS, write_as_utf8
@@ -90,6 +91,7 @@ def open_container(
     name = name or str(path)
     try:
         mode = path.stat().st_mode
+        check_name(path)
         if stat.S_ISDIR(mode):
             if is_in_shards(path):
                 files = [LinesFile(part, str(part)) for part in our_parts(path)]

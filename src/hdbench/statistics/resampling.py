@@ -52,7 +52,7 @@ class Table(NamedTuple):
     @property
     def effective(self) -> float:
         """The number of items of equal weight that say as much (Kish, "Survey Sampling", 1965)."""
-        return self._worth(slice(None))
+        return self._worth()
 
     def saying(self, figure: str) -> tuple[int, float]:
         """Count the items that say something about a figure.
@@ -80,11 +80,12 @@ class Table(NamedTuple):
                 return 0, 0.0
         return min(numbers, default=(len(self.values), self.effective))
 
-    def _worth(self, items: slice | Counts) -> float:
-        """The number of items of equal weight that say as much as some of the items."""
+    def _worth(self, items: Counts | None = None) -> float:
+        """Return the number of items of equal weight that say as much as some, or all, of them."""
         if self.groups is None:
-            return len(self.values[items])
-        return _effective(self.values[items, -1])
+            return len(self.values) if items is None else len(items)
+        weights = self.values[:, -1]
+        return _effective(weights if items is None else weights[items])
 
     @property
     def independent(self) -> int:

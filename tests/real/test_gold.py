@@ -1,6 +1,7 @@
 """Gold is gold on the published data: a ground truth as the answer is perfect."""
 
 import json
+import re
 
 import pytest
 from helpers.gold import (
@@ -15,6 +16,9 @@ from helpers.gold import (
     rows_of,
 )
 from real.conftest import BENCHMARKS
+
+from hdbench.scoring import make_metric
+from hdbench.scoring.letter_values import with_marks
 
 pytestmark = pytest.mark.slow
 
@@ -73,6 +77,37 @@ def test_the_published_ground_truths_are_perfect_in_a_table(
         assert figures["f1_micro"] == figures["f1_macro"] == 1.0
     else:
         assert_perfect(published.folder / "hdb" / name, figures)
+
+
+def as_texts(letter):
+    """A letter's ground truth with its persons as the description writes them."""
+    persons = {
+        key: " | ".join(
+            with_marks(person["name"], person["inferred"]) if person["inferred"] else person["name"]
+            for person in letter[key]
+        )
+        for key in ("sender_persons", "receiver_persons")
+    }
+    return {**letter, **persons}
+
+
+@protocols
+def test_letters_as_texts_are_perfect_but_for_those_that_the_card_names(protocol, published):
+    """`published` takes the brackets off, and then counts the persons who were inferred."""
+    folder = published.folder / "hdb/rheinschifffahrt"
+    metric = make_metric("letters_f1", protocol)
+    imperfect = [
+        item
+        for item, truth in rows_of(folder, protocol).items()
+        if not metric.score(as_texts(truth), metric.prepare(truth)).statistics["perfect"]
+    ]
+    if protocol == "documented":
+        assert imperfect == []
+    else:
+        card = (folder / "README.md").read_text()
+        [named] = [line for line in card.split("\n- ") if "removes the brackets" in line]
+        assert re.findall(r"`(letter\d+)`", named) == imperfect
+        assert f"of the {len(imperfect)} letters" in " ".join(named.split())
 
 
 @protocols

@@ -202,8 +202,8 @@ def compare_runs(
     an interval with one unseen item for each run, as in `bootstrap.intervals`, and two runs are
     separable only if that excludes 0, too, at a level corrected for the number of pairs. The same
     holds where a few items make up most of a ratio; see `Table.saying`. Of two models with the same
-    precision, one of which answered 21 of 263 items and the other all, the test alone called .13
-    to .36 different, and now .00 are (`tests/speed/ratio_coverage.py`).
+    precision, one of which answered 21 of 263 items and the other all, the test alone called .14
+    to .40 different; with the interval, .03 or less are (`tests/speed/ratio_coverage.py`).
 
     The detectable difference is `(z(1 - α/2) + z(0.8)) · s` (Bloom, "Minimum detectable effects",
     Evaluation Review 19, 1995): α is 1 - level, z the normal distribution's quantile, and s the

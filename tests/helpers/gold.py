@@ -5,6 +5,7 @@ import json
 import random
 from pathlib import Path
 
+import pytest
 from helpers.plain_evaluate import evaluate
 
 from hdbench.benchmarks.benchmark import load_benchmark
@@ -13,6 +14,8 @@ from hdbench.evaluation.score import Settings, score
 from hdbench.exporting.export import export
 
 PROTOCOLS = ("documented", "published")
+
+protocols = pytest.mark.parametrize("protocol", PROTOCOLS)
 
 COLUMNS = {"documented": "ground_truth", "published": "ground_truth_published"}
 
@@ -121,14 +124,37 @@ WAYS_OF_RECIPES = {"configuration": by_configuration}
 WAYS_OF_TABLES = {"csv": by_table("csv"), "xlsx": by_table("xlsx")}
 
 
-def assert_perfect(folder, figures):
+def figures_of_gold(folder, protocol, run_hdbench, *, recipe=True):
+    """Score a dataset's ground truths as answers in each way that it has.
+
+    Args:
+        folder: the built dataset.
+        protocol: whose rules, and whose ground truths.
+        run_hdbench: the fixture.
+        recipe: whether hdbench has a recipe of it.
+
+    Yields:
+        The way, and the figures.
+    """
+    name = Path(folder).name
+    ways = dict(WAYS)
+    if recipe:
+        ways |= WAYS_OF_RECIPES
+    if not recipe or (name in TABLES and (name, protocol) not in NOT_READ_BACK):
+        ways |= WAYS_OF_TABLES
+    truths = rows_of(folder, protocol)
+    for way, scored in ways.items():
+        yield way, scored(folder, protocol, truths, run_hdbench)
+
+
+def assert_perfect(folder, figures, way):
     """Each rate is 1.0 and each error 0.0, and no item needs an edit."""
     metric = load_benchmark(str(folder)).spec.make_metric()
-    assert figures["items_perfect"] == figures["answered"] == figures["items"]
+    assert figures["items_perfect"] == figures["answered"] == figures["items"], way
     for figure in metric.figures:
         if figure.is_rate and figures.get(figure.name) is not None:
             expected = 1.0 if figure.higher_is_better else 0.0
-            assert figures[figure.name] == expected, figure.name
+            assert figures[figure.name] == expected, (way, figure.name)
 
 
 def wrong_ones(name, protocol, truth, rng, most):

@@ -5,14 +5,12 @@ import re
 
 import pytest
 from helpers.gold import (
-    NOT_READ_BACK,
     PROTOCOLS,
-    TABLES,
-    WAYS,
-    WAYS_OF_RECIPES,
     WAYS_OF_TABLES,
     assert_never_perfect_with_one_value_wrong,
     assert_perfect,
+    figures_of_gold,
+    protocols,
     rows_of,
 )
 from real.conftest import BENCHMARKS
@@ -27,56 +25,23 @@ NAMES = sorted(BENCHMARKS)
 WELL_FORMED = 34
 """How many of the 50 ground truths of advertxml parse as XML, as its card says."""
 
-protocols = pytest.mark.parametrize("protocol", PROTOCOLS)
 
-
-@pytest.fixture
-def figures_of(published, tmp_path, monkeypatch, run_hdbench):
-    """Gives the figures of a benchmark's ground truths as answers, scored in some way."""
-    monkeypatch.chdir(tmp_path)
-
-    def figures_of(name, protocol, way):
-        folder, scored = (
-            published.folder / "hdb" / name,
-            {**WAYS, **WAYS_OF_RECIPES, **WAYS_OF_TABLES}[way],
-        )
-        figures = scored(folder, protocol, rows_of(folder, protocol), run_hdbench)
-        if name == "advertxml" and protocol == "documented":
-            assert figures.pop("well_formed") == WELL_FORMED / 50
-        return figures
-
-    return figures_of
-
-
-@pytest.mark.parametrize("way", [*WAYS, *WAYS_OF_RECIPES])
+@pytest.mark.usefixtures("own_folder")
 @protocols
 @pytest.mark.parametrize("name", NAMES)
-def test_the_published_ground_truths_are_perfect_answers(
-    name, protocol, way, figures_of, published
+def test_the_published_ground_truths_are_perfect_answers_in_every_way(
+    name, protocol, published, run_hdbench
 ):
-    assert_perfect(published.folder / "hdb" / name, figures_of(name, protocol, way))
-
-
-@pytest.mark.parametrize("form", WAYS_OF_TABLES)
-@pytest.mark.parametrize(
-    ("name", "protocol"),
-    [
-        (name, protocol)
-        for name in sorted(TABLES & {*NAMES})
-        for protocol in PROTOCOLS
-        if (name, protocol) not in NOT_READ_BACK
-    ],
-)
-def test_the_published_ground_truths_are_perfect_in_a_table(
-    name, protocol, form, figures_of, published
-):
-    figures = figures_of(name, protocol, form)
-    if name == "zettelkatalog":
-        # The year of one card is a text, and comes as a number out of a table.
-        assert figures["items_perfect"] == 262
-        assert figures["f1_micro"] == figures["f1_macro"] == 1.0
-    else:
-        assert_perfect(published.folder / "hdb" / name, figures)
+    folder = published.folder / "hdb" / name
+    for way, figures in figures_of_gold(folder, protocol, run_hdbench):
+        if name == "advertxml" and protocol == "documented":
+            assert figures.pop("well_formed") == WELL_FORMED / 50
+        if name == "zettelkatalog" and way in WAYS_OF_TABLES:
+            # The year of one card is a text, and comes as a number out of a table.
+            assert figures["items_perfect"] == 262
+            assert figures["f1_micro"] == figures["f1_macro"] == 1.0
+        else:
+            assert_perfect(folder, figures, way)
 
 
 def as_texts(letter):

@@ -7,10 +7,11 @@ import pytest
 
 from hdbench.leaderboard.boards import leaderboards
 from hdbench.leaderboard.page import leaderboard_page
+from hdbench.reading.titles import FieldTitles
 from hdbench.results.files import read_result
 from hdbench.scoring.text_cer import TextCer
 from hdbench.space.views.summary import summary
-from hdbench.space.views.verdict import verdict
+from hdbench.space.views.verdict import comparison_page, verdict
 from hdbench.statistics.comparison import compare
 
 PAGES = 30
@@ -113,8 +114,12 @@ def test_a_report_and_a_citation_name_the_figure_that_compares(wine, run_hdbench
 def test_the_space_says_the_same(wine):
     lucky, steady = read_result(wine / "lucky.json"), read_result(wine / "steady.json")
     rules = {"headline": "cer", "higher_is_better": False, "names": ("lucky", "steady")}
-    said = str(verdict(compare(lucky, steady, **rules), "en"))
+    found = compare(lucky, steady, **rules)
+    said = str(verdict(found, "en"))
     assert "cannot be told apart: cer_capped 0.025 against 0.040" in said
+    runs = {"lucky": lucky, "steady": steady}
+    page = comparison_page(runs, [found], "de", FieldTitles(None, "de"))
+    assert page.count("kein Intervall, weil ein Eintrag alle anderen überwiegen kann") == 2
     shown = summary(wine / "lucky.jsonl", {"lucky": lucky}, "lucky", "de", done=True)
     assert "kein Intervall, weil ein Eintrag alle anderen überwiegen kann" in shown
 

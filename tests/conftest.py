@@ -227,6 +227,13 @@ def sample(built_once) -> Path:
     return built_once("sample", ("zettelkatalog", "--sample"))
 
 
+@pytest.fixture
+def own_folder(tmp_path, monkeypatch):
+    """An empty working directory."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
 @pytest.fixture(scope="session")
 def samples(built_once) -> Path:
     """A working directory with the samples of all benchmarks built into its hdb/."""

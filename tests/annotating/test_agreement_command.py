@@ -187,7 +187,7 @@ def test_the_leaderboard_shows_it_in_every_format(work, built, result, run_hdben
     low, high = built.ceiling.interval
     said(run_hdbench("score", "hdb/lines", "answers.jsonl", "--json", "one.json", cwd=work))
     told = said(run_hdbench("leaderboard", "one.json", cwd=work))
-    boards = leaderboards([result])
+    boards = leaderboards({"a": result})
     name, value = "people: 2 annotators, 20 items", f"{REACHED:.3f}"
     for text in (told, markdown(boards), latex(boards)):
         [row] = [line for line in text.splitlines() if name in line]
@@ -206,7 +206,7 @@ def test_the_leaderboard_shows_it_in_every_format(work, built, result, run_hdben
 
 def test_the_space_shows_it(work, built, result):
     low, high = built.ceiling.interval
-    boards = leaderboards([replace(result, run={"run": "2026-11-22/T1"})])
+    boards = leaderboards({"a": replace(result, run={"run": "2026-11-22/T1"})})
     benchmark = load_benchmark(str(work / "hdb/lines"))
     for language, line in (
         ("en", f"People: {REACHED:.3f} ({low:.3f} to {high:.3f})"),

@@ -168,7 +168,7 @@ def test_a_result_keeps_the_choice_and_is_not_mixed_with_others(here, run_hdbenc
     done = run_hdbench("compare", "counted.json", "proposed.json", cwd=here)
     assert done.returncode == 2
     assert "errata: 'counted' has None, 'proposed' 'proposed'" in done.stderr
-    boards = leaderboards(load_runs([here / "counted.json", here / "proposed.json"]).values())
+    boards = leaderboards(load_runs([here / "counted.json", here / "proposed.json"]))
     assert {board.kind.errata for board in boards} == {None, "proposed"}
     done = run_hdbench("leaderboard", "run", "--errata", "proposed", cwd=here)
     assert "hdb/cards 1.0.0, documented, errata proposed, 4 items" in done.stdout

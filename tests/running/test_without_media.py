@@ -172,7 +172,7 @@ def test_the_leaderboard_of_the_space_shows_it(here, recorded, language, said):
 def test_a_run_that_saw_the_items_says_nothing_of_it(here):
     folder = write_run(here / "run", {"0000": {"prediction": RIGHT}}, without_media=None)
     assert json.loads((folder / "run.json").read_text()) == INFO | {"without_media": None}
-    assert leaderboards([]) == []
+    assert leaderboards({}) == []
 
 
 @pytest.mark.parametrize(

@@ -65,12 +65,16 @@ def print_groups(console: Console, found: "ByColumn[Group] | ByColumn[GroupDiffe
         found: from `hdbench.evaluation.by_column`.
     """
     differ = bool(found.groups) and hasattr(found.groups[0], "difference")
-    figures = {"a": "A", "b": "B", "difference": "A - B"} if differ else {"figure": found.headline}
+    figures = {"figure": found.headline}
+    if found.judged_by != found.headline:
+        figures["judged"] = found.judged_by
+    if differ:
+        figures = {"a": "A", "b": "B", "difference": "A - B"}
     counts = ["items"] if differ else ["items", "answered"]
     column = printable(found.column)
     title = Message("By {column}", column=column.plain)
     if differ:
-        title = Message("{figure} by {column}", figure=found.headline, column=column.plain)
+        title = Message("{figure} by {column}", figure=found.judged_by, column=column.plain)
     table = said_table(
         title,
         column,

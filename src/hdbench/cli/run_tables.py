@@ -41,6 +41,9 @@ def print_comparison(console: Console, comparison: "Comparison") -> None:
     if comparison.estimated:
         print_line(console, comparison.estimated)
     console.print(table)
+    for name, difference in comparison.figures.items():
+        if difference.why is not None:
+            print_line(console, Message("{figure}: {why}", figure=name, why=difference.why))
     verdict = Message("not separable")
     if comparison.better:
         verdict = Message("{better} is better", better=printable(comparison.better).plain)

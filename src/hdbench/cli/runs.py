@@ -203,9 +203,11 @@ def leaderboard(
         formats.print_changes(Console(), found, spoken())
         return
     loaded = load_runs(runs, benchmark=benchmark, settings=settings, names=name or ())
-    results = [strictly(result, name) if strict else result for name, result in loaded.items()]
+    results = {
+        name: strictly(result, name) if strict else result for name, result in loaded.items()
+    }
     boards = leaderboards(results, facts=_facts(runs), seed=seed)
-    _say_unseen(unplaced(dict(zip(loaded, results, strict=True)), boards), boards)
+    _say_unseen(unplaced(results, boards), boards)
     write_boards(boards, form, language or spoken())
 
 

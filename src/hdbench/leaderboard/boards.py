@@ -160,7 +160,7 @@ class Board:
 
 
 def leaderboards(
-    results: Iterable[Result],
+    results: Mapping[str, Result],
     *,
     facts: Mapping[str, ModelFacts] = MappingProxyType({}),
     seed: int = 0,
@@ -173,7 +173,8 @@ def leaderboards(
     of one model give one row: their mean, and how far they spread.
 
     Args:
-        results: of runs; a result without a model counts as a model of its own.
+        results: name → result, as `load_runs` gives them. A result without a model counts as one
+            of a model that is called as the run is.
         facts: model → what is known about it.
         seed: for the random numbers.
 
@@ -186,12 +187,12 @@ def leaderboards(
     # The hash says whether two prompts are the same; where there is none, the name must.
     kinds: dict[tuple[Kind, Any], dict[str, list[Result]]] = defaultdict(lambda: defaultdict(list))
     floors: dict[tuple[Kind, Any, str], list[Result]] = defaultdict(list)
-    for result in results:
-        kind = kind_of(result)
+    for name, result in results.items():
+        kind, model = kind_of(result), result.model or name
         if result.run.get("without_media"):
-            floors[kind, kind.question, _model(result)].append(result)
+            floors[kind, kind.question, model].append(result)
         else:
-            kinds[kind, kind.question][_model(result)].append(result)
+            kinds[kind, kind.question][model].append(result)
     boards = []
     for (kind, question), models in kinds.items():
         first = next(iter(models.values()))[0]
@@ -239,7 +240,7 @@ def unplaced(results: Mapping[str, Result], boards: Iterable[Board]) -> list[str
         name
         for name, result in results.items()
         if result.run.get("without_media")
-        and (kind_of(result), kind_of(result).question, _model(result)) not in shown
+        and (kind_of(result), kind_of(result).question, result.model or name) not in shown
     ]
 
 
@@ -263,10 +264,6 @@ def kind_of(result: Result) -> Kind:
         prompt_sha256=prompt.get("sha256"),
         errata=result.dataset.get(ERRATA),
     )
-
-
-def _model(result: Result) -> str:
-    return result.model or result.answers.get("path", "")
 
 
 def _row(

@@ -114,7 +114,7 @@ def revisions(
 
 def _side_by_side(loaded: Mapping[str, Mapping[str, Result]], seed: int) -> list[Changes]:
     """The leaderboards of one and the same runs by each key, in the order of the first one's."""
-    ranked = {name: leaderboards(results.values(), seed=seed) for name, results in loaded.items()}
+    ranked = {name: leaderboards(results, seed=seed) for name, results in loaded.items()}
     start = next(iter(ranked))
     found = []
     for first in ranked[start]:

@@ -16,9 +16,11 @@ from hdbench.scoring.metric import (
     ANSWERED,
     COUNTS,
     EFFORT,
+    LESS,
     PERFECT,
     REQUESTED,
     Corrected,
+    Divisors,
     FieldMatch,
     Figure,
     ItemScore,
@@ -57,13 +59,22 @@ def _statistics() -> Iterator[str]:
     yield from EFFORT
 
 
-def _accuracies(suffix: str, *, always: bool = True) -> tuple[Figure, ...]:
+_RECORDS: Divisors = tuple((f"{kind}.items",) for kind in FIELDS)
+"""The numbers of records by which the fields of a kind are divided."""
+
+_FILLED: Divisors = tuple(
+    (f"{kind}.items", f"{LESS}{kind}.{field}.both_empty")
+    for kind, fields in FIELDS.items()
+    for field in fields
+)
+"""The numbers of pairs that are not both empty, for each field of a kind."""
+
+
+def _accuracies(
+    suffix: str, *, always: bool = True, divided_by: Divisors = _RECORDS
+) -> tuple[Figure, ...]:
     return (
-        *Figure.rates(
-            f"overall_accuracy{suffix}",
-            always=always,
-            divided_by=tuple((f"{kind}.items",) for kind in FIELDS),
-        ),
+        *Figure.rates(f"overall_accuracy{suffix}", always=always, divided_by=divided_by),
         *Figure.rates(f"field_accuracy{suffix}", always=always, table=True),
     )
 
@@ -122,7 +133,7 @@ class SciencemetaAccuracy(Metric):
     figures: ClassVar[tuple[Figure, ...]] = (
         *_accuracies(""),
         *Figure.rates("kinds", table=True),
-        *_accuracies("_without_both_empty"),
+        *_accuracies("_without_both_empty", divided_by=_FILLED),
         *(
             figure
             for suffix in ("_no_autojunk", "_normalized", "_canonical")

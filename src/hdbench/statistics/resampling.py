@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hdbench.errors import HdbenchError
-from hdbench.scoring.metric import Metric, figure_of
+from hdbench.scoring.metric import LESS, Metric, figure_of
 from hdbench.statistics.scored import Scored
 
 Array = NDArray[np.float64]
@@ -70,8 +70,12 @@ class Table(NamedTuple):
         numbers = []
         divisors = () if known is None else known.divided_by
         for divisor in divisors:
-            columns = [self.names.index(name) for name in divisor if name in self.names]
-            sizes = self.values[:, columns].sum(axis=1)
+            sizes = np.zeros(len(self.values))
+            for name in divisor:
+                statistic = name.removeprefix(LESS)
+                if statistic in self.names:
+                    column = self.values[:, self.names.index(statistic)]
+                    sizes += -column if name.startswith(LESS) else column
             those = np.flatnonzero(sizes)
             if len(those):
                 worth, by_size = self._worth(those), _effective(sizes)
@@ -79,6 +83,10 @@ class Table(NamedTuple):
             elif len(divisors) == 1:
                 return 0, 0.0
         return min(numbers, default=(len(self.values), self.effective))
+
+    def rests_on_few(self, figure: str) -> bool:
+        """Whether much fewer items say something about a figure than there are."""
+        return self.saying(figure)[1] < UNEVEN * self.effective
 
     def _worth(self, items: Counts | None = None) -> float:
         """Return the number of items of equal weight that say as much as some, or all, of them."""

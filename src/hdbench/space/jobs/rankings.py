@@ -88,13 +88,13 @@ class Rankings:
 
     def _rank(self, key: tuple[str, str, bool], folders: dict[str, Path], work: Work) -> Ranking:
         benchmark, protocol, strict = key
-        results = []
+        results: dict[str, Result] = {}
         left_out: list[str] = []
         facts: dict[str, ModelFacts] = {}
-        for folder in folders.values():
+        for name, folder in folders.items():
             try:
                 result = score_run(self._context, benchmark, folder, protocol, details=False)
-                results.append(result.strictly() if strict else result)
+                results[name] = result.strictly() if strict else result
             except HdbenchError as error:
                 left_out.append(error.message)
             work.done += 1

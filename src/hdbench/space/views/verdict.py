@@ -8,6 +8,7 @@ from string import ascii_uppercase
 from markupsafe import Markup
 
 from hdbench.common.texts import decimal
+from hdbench.common.told import told
 from hdbench.reading.titles import FieldTitles
 from hdbench.report.items import cut
 from hdbench.report.page import MAX_MESSAGE
@@ -50,6 +51,7 @@ def comparison_page(
         verdict=lambda comparison: verdict(comparison, language),
         number=partial(_number, language=language),
         signed=partial(_signed, language=language),
+        translated=partial(told, language=language),
         direction=lambda name: _direction(higher_is_better(metric, name), language),
         fields_apart=fields_apart,
         titles=titles,

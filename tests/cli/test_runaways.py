@@ -9,8 +9,8 @@ from hdbench.leaderboard.boards import leaderboards
 from hdbench.leaderboard.page import leaderboard_page
 from hdbench.results.files import read_result
 from hdbench.scoring.text_cer import TextCer
+from hdbench.space.jobs.comparing import verdict
 from hdbench.space.views.summary import summary
-from hdbench.space.views.verdict import verdict
 from hdbench.statistics.comparison import compare
 
 PAGES = 30

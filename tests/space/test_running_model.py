@@ -18,7 +18,7 @@ from hdbench.space.jobs.running_model import (
     GOING,
     MAX_PROMPT,
     Ended,
-    Progress,
+    RunState,
     ask,
     fields_of,
     model_names,
@@ -29,7 +29,7 @@ from hdbench.space.jobs.running_model import (
     with_gpu,
 )
 from hdbench.space.server.limits import sweep
-from hdbench.space.tabs.run_view import run_answers, run_record, run_status, time_left
+from hdbench.space.tabs.run import run_answers, run_record, run_status, time_left
 
 pytestmark = pytest.mark.slow
 
@@ -44,7 +44,7 @@ def test_a_models_text_is_escaped_wherever_it_is_shown():
         run_answers(failed, {HOSTILE: None}, "de"),
         run_record([(HOSTILE, HOSTILE)] * 300, "en", FieldTitles(None, "en")),
         run_status(
-            Progress(failed, Ended.FAILED, HOSTILE), 3, "en", elapsed=1, left=None, limit=60
+            RunState(failed, Ended.FAILED, HOSTILE), 3, "en", elapsed=1, left=None, limit=60
         ),
     ):
         assert "<script" not in html
@@ -159,7 +159,7 @@ def test_a_run_that_is_left_ends_its_process(sample, tmp_path):
     (tmp_path / GOING).touch()
     run = run_on_items(context, "tesseract", "zettelkatalog", 2, tmp_path)
     with closing(ask(context, run, watched)) as states:
-        assert next(states) == Progress([])
+        assert next(states) == RunState([])
         until(lambda: len(processes()) == 1)  # its name is known a moment after its start
     assert processes() == []
 

@@ -19,9 +19,9 @@ from hdbench.report.thumbnails import keep_in
 from hdbench.space.annotate.pages import Annotate
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs import working
-from hdbench.space.jobs.run_reports import run_reports
+from hdbench.space.jobs.recorded_runs import run_reports
 from hdbench.space.jobs.submit_hub import bound_time
-from hdbench.space.jobs.working import Workers, load
+from hdbench.space.jobs.working import TaskProcesses, load
 from hdbench.space.server.asking import Gate
 from hdbench.space.server.connections import Answering, impatient
 from hdbench.space.server.language import Chosen
@@ -39,8 +39,7 @@ from hdbench.space.tabs.compare import compare_api, compare_tab
 from hdbench.space.tabs.leaderboard import leaderboard_tab
 from hdbench.space.tabs.run import run_tab
 from hdbench.space.tabs.score import FIRST_LOOK, score_api, score_tab
-from hdbench.space.tabs.settings import choices_in_language, settings, skip_link
-from hdbench.space.tabs.telling import announcer
+from hdbench.space.tabs.shared import announcer, choices_in_language, settings, skip_link
 from hdbench.space.tabs.trust import trust_tab
 from hdbench.space.texts import translations
 from hdbench.space.views.first_look import FirstLooks
@@ -72,7 +71,7 @@ def build_app(context: SpaceContext, looks: FirstLooks) -> gr.Blocks:
         HdbenchError: the namespace folder has no benchmark, or one is unusable.
     """
     say = partial(_say, _texts(context, looks))
-    workers = Workers(context)
+    workers = TaskProcesses(context)
     app = gr.Blocks(
         analytics_enabled=False,
         title="hdbench",

@@ -1,19 +1,21 @@
-"""What the operator of a Space sets: its benchmarks, and how much a visitor may ask of it."""
+"""The settings of a Space's operator: its benchmarks, and how much a visitor may ask of it."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from hdbench.benchmarks.benchmark import EXAMPLE, Benchmark
 from hdbench.building.results_dataset import NAME as RESULTS
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, changed
 from hdbench.reading.run_info import RUN_FILE, is_run
 from hdbench.running.evaluating import find_benchmarks
 
 
 @dataclass(frozen=True)
 class SpaceContext:
-    """What the operator of a Space sets.
+    """The settings of a Space's operator.
 
     Attributes:
         namespace: the folder with the built benchmarks.
@@ -140,3 +142,29 @@ class SpaceContext:
     def public_id(self, benchmark: Benchmark) -> str:
         """A benchmark's name on the Hub, without the server's folders: `hdb/zettelkatalog`."""
         return f"{self.namespace.resolve().name}/{benchmark.spec.name}"
+
+    def without_folders(self, value: Any, *folders: Path) -> Any:
+        """Return a message or JSON value without folders of the server; benchmarks have their ids.
+
+        Args:
+            value: the value: a text, a `Message`, or one with texts in it.
+            folders: further folders, whose files get the names that they have in them.
+        """
+        named = [(f"{folder}/", "") for folder in folders]
+        named.append((f"{self.namespace}/", f"{self.namespace.resolve().name}/"))
+
+        def plain(text: str) -> str:
+            for folder, name in named:
+                text = text.replace(folder, name)
+            return text
+
+        return mapped(value, plain)
+
+
+def mapped(value: Any, change: Callable[[str], str]) -> Any:
+    """Return a JSON value with its texts, keys among them, changed."""
+    if isinstance(value, Mapping):
+        return {change(key): mapped(child, change) for key, child in value.items()}
+    if isinstance(value, list):
+        return [mapped(child, change) for child in value]
+    return changed(value, change)

@@ -1,4 +1,4 @@
-"""Who may still look at held-out totals: each look gives away a little of them."""
+"""The quota of looks at held-out totals: each look gives away a little of them."""
 
 import datetime
 from collections import Counter
@@ -22,8 +22,8 @@ MAX_COUNTED = 100_000
 """How many addresses are counted in a day: further ones are shown nothing."""
 
 
-class Look(NamedTuple):
-    """A look at held-out totals.
+class HeldOutAccess(NamedTuple):
+    """Access to held-out totals for one scored file.
 
     Attributes:
         path: the file with the ground truths; None if today's looks are used up.
@@ -32,7 +32,7 @@ class Look(NamedTuple):
     path: Path | None
 
 
-class Looks:
+class HeldOutQuota:
     """Counts looks in memory, by address and benchmark; any number of threads may use it.
 
     Args:
@@ -55,7 +55,7 @@ class Looks:
                 read_held_out(benchmark, path)
                 self._paths[name] = path.resolve()
 
-    def take(self, address: str, benchmark: str) -> Look | None:
+    def take(self, address: str, benchmark: str) -> HeldOutAccess | None:
         """A look, which counts from now on.
 
         Args:
@@ -73,9 +73,9 @@ class Looks:
                 self._day, self._counts = _today(), Counter()
             is_new = key not in self._counts
             if self._counts[key] >= MAX_LOOKS or (is_new and len(self._counts) >= MAX_COUNTED):
-                return Look(None)
+                return HeldOutAccess(None)
             self._counts[key] += 1
-            return Look(self._paths[benchmark])
+            return HeldOutAccess(self._paths[benchmark])
 
     def give_back(self, address: str, benchmark: str) -> None:
         """Uncount a look that showed nothing."""

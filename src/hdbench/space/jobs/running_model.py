@@ -53,7 +53,7 @@ class Ended(StrEnum):
     FAILED = "failed"
 
 
-class Progress(NamedTuple):
+class RunState(NamedTuple):
     """The state of a run at a given moment.
 
     Attributes:
@@ -203,7 +203,7 @@ def still_wanted(folder: Path) -> bool:
     return False
 
 
-def ask(context: SpaceContext, run: ModelRun, watch: Watch) -> Generator[Progress, None, None]:
+def ask(context: SpaceContext, run: ModelRun, watch: Watch) -> Generator[RunState, None, None]:
     """Run it, and say several times a second how far it is; closing it ends the run.
 
     When it is over, the run folder holds what was answered, and says that nothing else was asked:
@@ -221,16 +221,16 @@ def ask(context: SpaceContext, run: ModelRun, watch: Watch) -> Generator[Progres
         for state in states:
             place = _read_on(context, run, answers, place)
             if state is None:
-                yield Progress(list(answers))
+                yield RunState(list(answers))
     if answers:
         _close(context, run, answers)
     if state in (Ended.TIME, Ended.STOPPED):
-        yield Progress(answers, Ended(state))
+        yield RunState(answers, Ended(state))
     elif state == 0:
-        yield Progress(answers, Ended.ALL)
+        yield RunState(answers, Ended.ALL)
     else:
         problem = _error(run.folder / _LOG, run.language)
-        yield Progress(answers, Ended.FAILED, _public(context, run, problem))
+        yield RunState(answers, Ended.FAILED, _public(context, run, problem))
 
 
 def watched(

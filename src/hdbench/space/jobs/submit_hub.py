@@ -32,7 +32,7 @@ _REASONS = {401: "submit_hub_401", 403: "submit_hub_403", 404: "submit_hub_404"}
 
 
 class Hourly:
-    """How much may be done in an hour.
+    """The number of submissions that may be made in an hour.
 
     Args:
         most: how often `take` may be called in an hour.
@@ -91,7 +91,7 @@ def open_pull_request(repository: str, submission: Submission) -> str:
                 CommitOperationAdd(f"{submission.folder}/{name}", content)
                 for name, content in submission.files.items()
             ],
-            commit_message=_title(submission),
+            commit_message=f"Run {submission.folder}",
             commit_description=description(submission),
             repo_type="dataset",
             create_pr=True,
@@ -120,10 +120,6 @@ def _refuse_second(hub: HfApi, repository: str, submission: Submission) -> None:
     for pull in islice(pulls, MAX_PULLS):
         if pull.title.endswith(f"-{submission.digest}"):
             raise SubmissionError("submit_proposed", url=pull.url)
-
-
-def _title(submission: Submission) -> str:
-    return f"Run {submission.folder}"
 
 
 def _reason(error: BaseException | None, repository: str) -> SubmissionError:

@@ -7,25 +7,26 @@ import gradio as gr
 
 from hdbench.errors import HdbenchError
 from hdbench.space.context import SpaceContext
+from hdbench.space.jobs.scoring import Upload
 from hdbench.space.jobs.submit_hub import AN_HOUR, Hourly, open_pull_request
 from hdbench.space.jobs.submitting import (
     MAX_NAME,
     MAX_NOTE,
-    Scored,
     Statement,
-    Submission,
     SubmissionError,
+    make_submission,
 )
-from hdbench.space.jobs.tasks import submission
 from hdbench.space.jobs.turns import Turns
-from hdbench.space.jobs.working import Workers
-from hdbench.space.tabs.telling import visitor_of
+from hdbench.space.jobs.working import TaskProcesses
+from hdbench.space.tabs.shared import PRIVATE, Given, button, field, visitor_of
 from hdbench.space.texts import Say, reason
 from hdbench.space.views.summary import four_digits, problem, render
 
 
-def submit_panel(context: SpaceContext, workers: Workers, say: Say, repository: str) -> gr.State:
-    """The controls, within a `gr.Blocks`: they appear when there is something to submit.
+def submit_panel(
+    context: SpaceContext, workers: TaskProcesses, say: Say, repository: str
+) -> gr.State:
+    """Add the controls to a `gr.Blocks`: they appear when there is something to submit.
 
     Args:
         context: the Space's context.
@@ -34,7 +35,7 @@ def submit_panel(context: SpaceContext, workers: Workers, say: Say, repository: 
         repository: the dataset on the Hub that submissions go to.
 
     Returns:
-        Where to put what was scored, a `Scored`; None if nothing was.
+        Where to put what was scored, an `Upload`; None if nothing was.
     """
     scored = gr.State(time_to_live=context.keep_seconds)
     hourly = Hourly(AN_HOUR)
@@ -42,87 +43,47 @@ def submit_panel(context: SpaceContext, workers: Workers, say: Say, repository: 
     with gr.Accordion(say("submit"), open=False, visible=False, elem_id="submit-panel") as panel:
         gr.Markdown(say("submit_what"))
         gr.HTML(f"<p class='hdb-of'><code>{html.escape(repository)}</code></p>")
-        model = gr.Textbox(
-            label=say("submit_model"),
-            info=say("submit_model_info"),
-            max_length=MAX_NAME,
-            elem_id="submit-model",
-        )
-        local = gr.Checkbox(label=say("submit_local"), elem_id="submit-local")
-        provider = gr.Textbox(
-            label=say("submit_provider"),
-            info=say("submit_provider_info"),
-            max_length=MAX_NAME,
-            elem_id="submit-provider",
-        )
-        own_prompt = gr.Checkbox(
-            label=say("submit_own_prompt"),
-            info=say("submit_own_prompt_info"),
-            elem_id="submit-own-prompt",
-        )
-        note = gr.Textbox(label=say("submit_note"), max_length=MAX_NOTE, elem_id="submit-note")
-        name = gr.Textbox(
-            label=say("submit_name"),
-            info=say("submit_name_info"),
-            max_length=MAX_NAME,
-            elem_id="submit-name",
-        )
-        consent = gr.Checkbox(label=say("submit_consent"), elem_id="submit-consent")
-        send = gr.Button(say("submit_send"), variant="primary", elem_id="submit-send")
+        model = field(gr.Textbox, say, "submit_model", max_length=MAX_NAME)
+        local = field(gr.Checkbox, say, "submit_local")
+        provider = field(gr.Textbox, say, "submit_provider", max_length=MAX_NAME)
+        own_prompt = field(gr.Checkbox, say, "submit_own_prompt")
+        note = field(gr.Textbox, say, "submit_note", max_length=MAX_NOTE)
+        name = field(gr.Textbox, say, "submit_name", max_length=MAX_NAME)
+        consent = field(gr.Checkbox, say, "submit_consent")
+        send = button(say, "submit_send", variant="primary")
         told = gr.HTML(elem_id="submit-told", min_height=40)
+    stated = [model, provider, local, own_prompt, note, name, consent]  # as in `Statement`
 
-    def submit(  # noqa: PLR0917  Gradio gives the inputs in their order
-        scored: Scored | None,
-        model: str,
-        provider: str,
-        local: bool,
-        own_prompt: bool,
-        note: str,
-        name: str,
-        consent: bool,
-        request: gr.Request,
-    ) -> str:
+    def submit(given: Given, request: gr.Request) -> str:
         address, language = visitor_of(request)
-        statement = Statement(model, provider, local, own_prompt, note, name, consent)
+        upload: Upload | None = given[scored]
+        statement = Statement(*(given[each] for each in stated))
         try:
-            if scored is None:
+            if upload is None:
                 raise SubmissionError("submit_file_gone")
             # One at a time: otherwise two could submit the same before either is there.
             with turns.turn(address) as turn:
                 while turns.wait(turn):
                     pass
                 today = datetime.datetime.now(datetime.UTC).date()
-                made = workers.result(address, submission, context, scored, statement, today)
+                made = workers.result(address, make_submission, context, upload, statement, today)
                 hourly.take()
-                return _done(made, open_pull_request(repository, made), language)
+                url = open_pull_request(repository, made)
         except HdbenchError as error:
             return problem(reason(error, language), language, "submit_error")
+        headline = made.result.headline
+        return render(
+            "submit_done.html",
+            language,
+            url=url,
+            headline=headline,
+            value=four_digits(made.result.figures()[headline], language),
+            folder=made.folder,
+        )
 
-    local.input(
-        lambda local: gr.update(visible=not local), local, provider, api_visibility="private"
-    )
+    local.input(lambda local: gr.update(visible=not local), local, provider, **PRIVATE)
     scored.change(
-        lambda scored: [gr.update(visible=scored is not None), ""],
-        scored,
-        [panel, told],
-        api_visibility="private",
+        lambda scored: [gr.update(visible=scored is not None), ""], scored, [panel, told], **PRIVATE
     )
-    send.click(
-        submit,
-        [scored, model, provider, local, own_prompt, note, name, consent],
-        told,
-        api_visibility="private",
-    )
+    send.click(submit, {scored, *stated}, told, **PRIVATE)
     return scored
-
-
-def _done(submission: Submission, url: str, language: str) -> str:
-    result = submission.result
-    return render(
-        "submit_done.html",
-        language,
-        url=url,
-        headline=result.headline,
-        value=four_digits(result.figures()[result.headline], language),
-        folder=submission.folder,
-    )

@@ -48,7 +48,7 @@ async def _report(request: Request) -> Response:
     name = request.path_params["name"]
     if not _NAME.fullmatch(name) or not (path := _path(name)).is_file():
         language = language_of(request.headers.get("accept-language"))
-        page = render("gone.html", language, language=language)
+        page = render("gone.html", language)
         return HTMLResponse(page, 404, {"Content-Security-Policy": POLICY})
     headers = {"Content-Security-Policy": POLICY, "Cache-Control": "private, no-store"}
     return FileResponse(path, media_type="text/html; charset=utf-8", headers=headers)

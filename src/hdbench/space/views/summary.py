@@ -51,16 +51,11 @@ def summary(
         figures=said,
         lead=lead(said, language),
         resources=resources(said, language, keystrokes=keystrokes(result)),
-        value=partial(_value, language=language),
         ends=partial(_ends, language=language),
-        number=partial(four_digits, language=language),
         translated=partial(told, language=language),
         people=None if result.people is None else people_in_words(result.people, language),
         people_means=in_words("people_means", {}, language),
         warnings=[in_language(warning, language) for warning in result.reading["warnings"]],
-        cut=cut,
-        most=MAX_MESSAGE,
-        language=language,
         made=file.name == MADE,
         done=done,
         held_out=held_out,
@@ -94,10 +89,6 @@ def four_digits(value: float, language: str) -> str:
     return decimal(f"{value:.4f}", language)
 
 
-def _value(result: Result, language: str) -> str:
-    return four_digits(result.figures()[result.headline], language)
-
-
 def _ends(result: Result, language: str) -> tuple[str, str] | None:
     """The ends of the headline's interval or, with too few items, its range over single items."""
     found = result.intervals.range_of(result.headline)
@@ -112,8 +103,15 @@ def render(template: str, language: str, /, **values: object) -> str:
     Args:
         template: its file name.
         language: the interface's language.
-        values: the values it is given, besides `text` and `decimal`.
+        values: the values it is given, besides the language and what puts others into it.
     """
-    own = {"text": partial(text, language=language), "decimal": partial(decimal, language=language)}
+    own = {
+        "language": language,
+        "text": partial(text, language=language),
+        "decimal": partial(decimal, language=language),
+        "four_digits": partial(four_digits, language=language),
+        "cut": cut,
+        "most": MAX_MESSAGE,
+    }
     templates = html_templates("hdbench.space.views")
-    return templates.get_template(template).render(**own, **values)
+    return templates.get_template(template).render(own | values)

@@ -24,9 +24,8 @@ from hdbench.annotating.store import Store
 from hdbench.errors import HdbenchError
 from hdbench.space.annotate import accounts as accounts_module
 from hdbench.space.annotate.accounts import add_account, read_accounts
-from hdbench.space.annotate.editors import Editors, _Open, check_folder
+from hdbench.space.annotate.editors import Editors, Quota, _Open, check_folder
 from hdbench.space.annotate.pages import Annotate
-from hdbench.space.annotate.quota import Quota
 from hdbench.space.context import SpaceContext
 
 ENOUGH = {"per_account": 10**9, "total": 10**9}

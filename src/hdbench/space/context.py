@@ -59,7 +59,7 @@ class SpaceContext:
 
     @property
     def results(self) -> Path | None:
-        """The folder with the recorded runs; None where there is none."""
+        """Return the folder with the recorded runs; None where there is none."""
         folder = self.namespace / RESULTS
         return folder if folder.is_dir() else None
 
@@ -74,7 +74,7 @@ class SpaceContext:
 
     @cached_property
     def ids(self) -> dict[str, list[str]]:
-        """Name of each benchmark → the ids of its items, read when first asked.
+        """Return name of each benchmark → the ids of its items, read when first asked.
 
         Raises:
             HdbenchError: a benchmark's metadata cannot be read.
@@ -83,7 +83,7 @@ class SpaceContext:
 
     @property
     def first(self) -> str:
-        """The benchmark that is chosen at first: the one with the most recorded runs.
+        """Return the benchmark that is chosen at first: the one with the most recorded runs.
 
         Without any, the first one that has example answers of its own, better one with pictures.
         """
@@ -97,20 +97,20 @@ class SpaceContext:
 
     @property
     def choices(self) -> list[tuple[str, str]]:
-        """Title and name of each benchmark, as a field offers them."""
+        """Return title and name of each benchmark, as a field offers them."""
         return self.choices_in("en")
 
     def choices_in(self, language: str) -> list[tuple[str, str]]:
-        """The same in a language."""
+        """Return the same in a language of the interface."""
         return [(each.spec.title_in(language), name) for name, each in self.benchmarks.items()]
 
     @property
     def ranked(self) -> list[tuple[str, str]]:
-        """Those of `choices` whose figures can rank models."""
+        """Return those of `choices` whose figures can rank models."""
         return [(title, name) for title, name in self.choices if self.benchmarks[name].spec.ranked]
 
     def benchmark(self, name: str) -> Benchmark:
-        """The benchmark with that name.
+        """Return the benchmark with that name.
 
         Raises:
             HdbenchError: there is none.
@@ -124,7 +124,7 @@ class SpaceContext:
         return self.benchmarks[name]
 
     def run_folders(self, benchmark: str) -> dict[str, Path]:
-        """Name → folder of each recorded run of a benchmark, by name.
+        """Return name → folder of each recorded run of a benchmark, by name.
 
         Raises:
             HdbenchError: there is no such benchmark.
@@ -140,7 +140,7 @@ class SpaceContext:
         }
 
     def public_id(self, benchmark: Benchmark) -> str:
-        """A benchmark's name on the Hub, without the server's folders: `hdb/zettelkatalog`."""
+        """Return a benchmark's name on the Hub, without folders of the server: `hdb/cards`."""
         return f"{self.namespace.resolve().name}/{benchmark.spec.name}"
 
     def without_folders(self, value: Any, *folders: Path) -> Any:

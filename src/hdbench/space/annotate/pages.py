@@ -18,14 +18,8 @@ from hdbench.annotating.server import FOLDER, HEADERS, why_not
 from hdbench.common.templates import html_templates
 from hdbench.common.texts import language_of
 from hdbench.errors import HdbenchError, escaped
-from hdbench.space.annotate.accounts import (
-    WINDOW,
-    Login,
-    TooManyTriesError,
-    read_accounts,
-)
-from hdbench.space.annotate.editors import Editors, check_folder
-from hdbench.space.annotate.quota import Quota
+from hdbench.space.annotate.accounts import WINDOW, Login, TooManyTriesError, read_accounts
+from hdbench.space.annotate.editors import Editors, Quota, check_folder
 from hdbench.space.context import SpaceContext
 from hdbench.space.server.limits import WITHOUT_BODY
 from hdbench.space.texts import text
@@ -65,7 +59,7 @@ class Annotate:
 
     @classmethod
     def of(cls, context: SpaceContext) -> Self | None:
-        """What the operator wants; None if nothing.
+        """Return what the operator wants; None if nothing.
 
         Raises:
             HdbenchError: a folder or file must not be used, or one of the two is missing.
@@ -146,7 +140,7 @@ class Annotate:
 
 
 def _not_ours(request: Request) -> str | None:
-    """The text that says why a request must not be answered, whoever makes it; None if it may be.
+    """Return the key of why a request must not be answered, whoever makes it; None if it may be.
 
     Browsers send a password along with what another page makes them ask, and Gradio lets other
     pages read its answers. So what another page asks is refused; it may lead here by a link.
@@ -166,7 +160,7 @@ def _not_ours(request: Request) -> str | None:
 
 
 def _is_local(request: Request) -> bool:
-    """Whether the request is made on this machine."""
+    """Return whether the request is made on this machine."""
     try:
         return request.client is not None and ipaddress.ip_address(request.client.host).is_loopback
     except ValueError:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from functools import partial
-from itertools import count, islice
+from itertools import count
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Any, NamedTuple
@@ -20,7 +20,6 @@ from hdbench.reading.run_names import run_name
 from hdbench.reading.titles import FieldTitles
 from hdbench.report.items import cut
 from hdbench.results.result import Result
-from hdbench.results.warning_texts import in_language
 from hdbench.scoring.metric import higher_is_better
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.scoring import Upload, score_upload, sendable
@@ -34,10 +33,10 @@ MAX_COMPARED = 6
 """Maximum runs that are compared at a time: 15 pairs."""
 
 MAX_FIELDS = 10
-"""How many fields are shown: those whose rates differ most."""
+"""Maximum fields that are shown: those whose rates differ most."""
 
 MAX_WARNINGS = 3
-"""How many warnings of one run are shown."""
+"""Maximum warnings of one run that are shown."""
 
 _BEGUN, _LOADED = 0.05, 0.5  # of the bar; the rest is the comparison's
 
@@ -82,7 +81,7 @@ class Wanted(NamedTuple):
 
 
 def recorded_runs(context: SpaceContext, benchmark: str) -> list[RecordedRun]:
-    """The recorded runs of a benchmark by label; one that cannot be read is left out.
+    """Return the recorded runs of a benchmark by label; one that cannot be read is left out.
 
     Raises:
         HdbenchError: there is no such benchmark, or its metadata cannot be read.
@@ -163,7 +162,7 @@ def comparison_records(context: SpaceContext, wanted: Wanted) -> list[dict[str, 
 
 
 def _chosen(context: SpaceContext, wanted: Wanted) -> list[Path]:
-    """The folders of the recorded runs that are wanted, each once: no path is made from a name."""
+    """Return the folders of the wanted recorded runs, each once: no path is made from a name."""
     known = context.run_folders(wanted.benchmark)
     for name in wanted.recorded:
         if not isinstance(name, str) or name not in known:
@@ -182,7 +181,7 @@ def _check_number(runs: int, *, least: int = 2) -> None:
 
 
 def _named(found: Iterable[tuple[str, str, Result]]) -> dict[str, Result]:
-    """The results by names that are all different: if models are the same, with the source."""
+    """Return the results by different names: if models are the same, with the source."""
     runs = [(_plain(name), _plain(source), result) for name, source, result in found]
     times = Counter(name for name, _, _ in runs)
     named: dict[str, Result] = {}
@@ -203,7 +202,7 @@ def comparison_page(
     language: str,
     titles: FieldTitles,
 ) -> str:
-    """A comparison as HTML: untrusted text is escaped.
+    """Return a comparison as HTML: untrusted text is escaped.
 
     Args:
         runs: name → result.
@@ -225,16 +224,12 @@ def comparison_page(
         fields_apart=fields_apart,
         titles=titles,
         lost=any(result.figures()["answered"] < len(result.ids) for result in runs.values()),
-        warnings={
-            name: [in_language(each, language) for each in islice(found, MAX_WARNINGS)]
-            for name, result in runs.items()
-            if (found := result.reading["warnings"])
-        },
+        max_warnings=MAX_WARNINGS,
     )
 
 
 def verdict(comparison: Comparison, language: str) -> Markup:
-    """What the paired test says about two runs, in one sentence; the better figure comes first.
+    """Return the paired test's verdict on two runs, in one sentence; the better figure comes first.
 
     Args:
         comparison: the comparison of two runs, whose names are escaped here.
@@ -270,7 +265,7 @@ def verdict(comparison: Comparison, language: str) -> Markup:
 
 
 def _evidence(comparison: Comparison, language: str) -> str:
-    """The interval of the difference as it is reported, without its sign, and p."""
+    """Return the interval of the difference as it is reported, without its sign, and p."""
     tested = comparison.figures[comparison.judged_by]
     told = []
     if tested.interval is not None:
@@ -293,7 +288,7 @@ def _evidence(comparison: Comparison, language: str) -> str:
 
 
 def fields_apart(comparison: Comparison) -> list[tuple[str, FieldEffect]]:
-    """The fields whose rates differ, those that differ most first, at most `MAX_FIELDS`."""
+    """Return the fields whose rates differ, those that differ most first, at most `MAX_FIELDS`."""
     apart = [(name, effect) for name, effect in comparison.fields.items() if effect.difference]
     apart.sort(key=lambda field: -abs(field[1].difference or 0))
     return [(cut(name), effect) for name, effect in apart[:MAX_FIELDS]]
@@ -304,7 +299,7 @@ def _direction(higher: bool, language: str) -> str:
 
 
 def _number(value: float, language: str = "en") -> str:
-    """A figure, without a sign if it rounds to zero.
+    """Return a figure, without a sign if it rounds to zero.
 
     Example:
         >>> _number(0.8444), _number(-0.01), _number(-0.0001)
@@ -314,7 +309,7 @@ def _number(value: float, language: str = "en") -> str:
 
 
 def _signed(value: float, language: str = "en") -> str:
-    """A difference, always with its sign, unless it is zero.
+    """Return a difference, always with its sign, unless it is zero.
 
     Example:
         >>> _signed(0.01), _signed(-0.01), _signed(0.0001)

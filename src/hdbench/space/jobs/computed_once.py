@@ -1,4 +1,4 @@
-"""What is computed once, whoever asks, and again when the files that it rests on have changed."""
+"""Values computed once, whoever asks, and again when the files that they rest on have changed."""
 
 from collections.abc import Callable, Hashable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor

@@ -90,7 +90,7 @@ def write_uploaded(upload: Path, page: Path, language: str) -> None:
 
 
 def _example_runs(context: SpaceContext) -> list[Path]:
-    """The folders of the example's runs; none if one is missing."""
+    """Return the folders of the example's runs; none if one is missing."""
     if EXAMPLE_BENCHMARK not in context.benchmarks:
         return []
     recorded = context.run_folders(EXAMPLE_BENCHMARK)

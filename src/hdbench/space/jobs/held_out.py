@@ -11,7 +11,7 @@ from hdbench.evaluation.held_out import read_held_out
 from hdbench.space.context import SpaceContext
 
 MAX_LOOKS = 3
-"""How often a day the totals of a benchmark are shown to one address."""
+"""Maximum times a day that the totals of a benchmark are shown to one address."""
 
 MIN_ANSWERED = 20
 """Minimum number of held-out items with an answer, or all of them if there are fewer: the totals of
@@ -19,7 +19,7 @@ one answer would say whether it is right. Who makes up the other answers can sti
 no faster than `MAX_LOOKS` allows."""
 
 MAX_COUNTED = 100_000
-"""How many addresses are counted in a day: further ones are shown nothing."""
+"""Maximum addresses that are counted in a day: further ones are shown nothing."""
 
 
 class HeldOutAccess(NamedTuple):
@@ -56,7 +56,7 @@ class HeldOutQuota:
                 self._paths[name] = path.resolve()
 
     def take(self, address: str, benchmark: str) -> HeldOutAccess | None:
-        """A look, which counts from now on.
+        """Return a look, which counts from now on.
 
         Args:
             address: the visitor's address.

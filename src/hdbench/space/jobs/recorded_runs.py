@@ -32,7 +32,7 @@ from hdbench.space.texts import reason, text
 from hdbench.space.views.report_files import POLICY
 
 MAX_PAGES = 40
-"""How many reports are kept, those requested last; one for 263 cards has 6 MB."""
+"""Maximum reports that are kept, those requested last; one for 263 cards has 6 MB."""
 
 MAX_WAITING = 8
 """Maximum reports being made or waiting to be: each may take 6 s."""

@@ -55,7 +55,7 @@ class Upload(NamedTuple):
     run: str | None = None
 
     def settings(self, *, details: bool) -> Settings:
-        """How it is scored, within the bounds of a Space."""
+        """Return how it is scored, within the bounds of a Space."""
         return Settings(
             self.protocol,
             read_as=ReadAs(strict=self.strict, reread=self.reread),
@@ -256,7 +256,7 @@ def records(context: SpaceContext, upload: Upload) -> list[dict[str, Any]]:
 
 
 def sendable(value: Any) -> Any:
-    r"""A JSON value that Gradio can send: lone surrogates, which answers can hold, as escapes.
+    r"""Return a JSON value that Gradio can send: lone surrogates, which answers can have, escaped.
 
     Example:
         >>> sendable({"\ud800": ["Müller"]})

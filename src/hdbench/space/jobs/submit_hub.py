@@ -123,7 +123,7 @@ def _refuse_second(hub: HfApi, repository: str, submission: Submission) -> None:
 
 
 def _reason(error: BaseException | None, repository: str) -> SubmissionError:
-    """What a failure of the client means."""
+    """Return what a failure of the client means."""
     while error is not None:
         if isinstance(error, HfHubHTTPError):
             status = error.response.status_code

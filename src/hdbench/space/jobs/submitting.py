@@ -52,7 +52,7 @@ _OF_AN_ANSWER = ("prediction", "text", "tokens", "seconds", "error")
 
 
 class SubmissionError(TextError):
-    """Why nothing was submitted."""
+    """Reason for which nothing was submitted."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Statement:
     consent: bool
 
     def checked(self) -> "Statement":
-        """The same with its texts on one line each.
+        """Return the same with its texts on one line each.
 
         Raises:
             SubmissionError: there is no consent, or a text is missing, too long or not printable.
@@ -182,7 +182,7 @@ def make_submission(
 
 
 def description(submission: Submission) -> str:
-    """What a pull request says about a submission, in Markdown; untrusted text is in code spans."""
+    """Return a submission's text for its pull request: Markdown, untrusted text in code spans."""
     statement, result = submission.statement, submission.result
     figures = result.figures()
     interval = result.intervals.describe(result.headline, digits=4)
@@ -213,7 +213,7 @@ def description(submission: Submission) -> str:
 
 
 def code(text: str) -> str:
-    """A text on one line as a Markdown code span that the text cannot end.
+    """Return a text on one line as a Markdown code span that the text cannot end.
 
     Example:
         >>> code("a`b``c")
@@ -225,7 +225,7 @@ def code(text: str) -> str:
 
 
 def _line(key: str, given: str, most: int, *, needed: bool = True) -> str:
-    """A text from a form, on one line."""
+    """Return a text from a form, on one line."""
     line = unicodedata.normalize("NFC", " ".join(str(given or "")[: 10 * most].split()))
     if needed and not line:
         raise SubmissionError(f"{key}_bad")
@@ -237,7 +237,7 @@ def _line(key: str, given: str, most: int, *, needed: bool = True) -> str:
 
 
 def _answers(benchmark: Benchmark, path: Path, run: str | None) -> Iterator[WrittenAnswer]:
-    """The answers of a run as its file has them, by the benchmark's ids and in its order."""
+    """Yield the answers of a run as its file has them, by the benchmark's ids and in its order."""
     with OpenedRun.opened(path, benchmark) as opened:
         answers = opened.answers(run)
         for item_id in benchmark.ids():

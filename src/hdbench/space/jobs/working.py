@@ -128,10 +128,6 @@ class Waits(NamedTuple):
     again: bool
 
 
-class _Failed(NamedTuple):
-    error: HdbenchError
-
-
 class _Done(NamedTuple):
     value: Any
 
@@ -174,12 +170,12 @@ class TaskProcesses:
                     yield last.value if isinstance(last, _Done) else last
 
     def result(self, address: str, task: Task, *arguments: Any) -> Any:
-        """What a task returns, with nobody told meanwhile; otherwise the same as `work`."""
+        """Return what a task returns, with nobody told meanwhile; otherwise the same as `work`."""
         *_, value = self.work(address, task, *arguments)
         return value
 
     def _attempt(self, turn: Turn, task: Task, arguments: tuple[Any, ...]) -> Iterator[Any]:
-        """What a process sends until it is done or has to make way."""
+        """Yield what a process sends until it is done or has to make way."""
         paused, ran, before = False, 0.0, time.monotonic()
         with self._process(task, arguments) as (process, pipe):
             while (lane := self._turns.look(turn)) != Lane.STOPPED:
@@ -200,8 +196,8 @@ class TaskProcesses:
                 except (EOFError, OSError) as error:
                     process.join(_ENDING)
                     raise _reason(process.exitcode) from error
-                if isinstance(told, _Failed):
-                    raise told.error
+                if isinstance(told, HdbenchError):
+                    raise told
                 if isinstance(told, Score):
                     turn.slice = SLICE_IN_ALL
                 yield told
@@ -212,7 +208,7 @@ class TaskProcesses:
     def _process(
         self, task: Task, arguments: tuple[Any, ...]
     ) -> Iterator[tuple[BaseProcess, Connection]]:
-        """A process that does a task, and the end of the pipe on which it reports."""
+        """Start a process that does a task; yield it and the end of the pipe that it reports on."""
         receiving, sending = self._processes.Pipe(duplex=False)
         with tempfile.TemporaryDirectory(prefix="hdbench-", ignore_cleanup_errors=True) as scratch:
             limits = (MAX_SECONDS, MAX_MEMORY, MAX_WRITTEN)
@@ -253,16 +249,16 @@ def _run(
         with sending(pipe.send):
             told: Any = _Done(task(*arguments))
     except HdbenchError as error:
-        told = _Failed(error)
+        told = error
     except MemoryError:
         resource.setrlimit(resource.RLIMIT_DATA, whole)
-        told = _Failed(_too_large(memory))
+        told = _too_large(memory)
     except BrokenPipeError:  # nobody listens any more
         return
     except OSError as error:
         if error.errno != errno.EFBIG:
             raise
-        told = _Failed(_too_much(Message("{most:,} MiB of disk", most=written >> 20)))
+        told = _too_much(Message("{most:,} MiB of disk", most=written >> 20))
     with suppress(BrokenPipeError):
         pipe.send(told)
 
@@ -274,7 +270,7 @@ def _signal(process: BaseProcess, number: int) -> None:
 
 
 def _size_of_data() -> int:
-    """Bytes of this process's data now; 0 where the system does not say."""
+    """Return the bytes of this process's data now; 0 where the system does not say."""
     try:
         pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[5]
     except OSError:
@@ -289,7 +285,7 @@ def _check_goes_on() -> None:
 
 
 def _reason(status: int | None) -> HdbenchError:
-    """Why a process that did not say so has ended."""
+    """Return why a process that did not say so has ended."""
     if status == -signal.SIGXCPU:
         return _too_long()
     if status is not None and status < 0:  # C code that gets no memory aborts or is killed

@@ -7,28 +7,28 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from hdbench.space.server import limits
 
-_PATIENCE = "hdbench.patience"
+_TIMER = "hdbench.timer"
 
 
-class Patience:
-    """How long a client may take until its next request is there."""
+class ConnectionTimer:
+    """Closes a connection on which no request is made for too long."""
 
     def __init__(self) -> None:
         self._answering = 0
         self._closing: asyncio.TimerHandle | None = None
 
     def begin(self, transport: asyncio.Transport) -> None:
-        """A client has connected."""
+        """Begin to wait for the first request of a client that has connected."""
         self._transport = transport
         self._wait()
 
     def begin_answer(self) -> None:
-        """A request is there: its answer may take as long as it likes."""
+        """Stop waiting, as a request is there: its answer may take as long as it likes."""
         self._answering += 1
         self.end()
 
     def end_answer(self) -> None:
-        """A request was answered; the next one on this connection may have begun already."""
+        """Wait again, unless the next request on this connection has begun already."""
         self._answering -= 1
         if not self._answering:
             self._wait()
@@ -44,7 +44,7 @@ class Patience:
 
 
 def impatient(protocol: type[Any]) -> type[Any]:
-    """One of Uvicorn's protocols, which closes connections on which no request is made.
+    """Return one of Uvicorn's protocols, which closes connections on which no request is made.
 
     Uvicorn itself waits for the headers of a request as long as the client likes, and no setting
     of it, nor of h11, says otherwise. Of the protocol this uses only how Uvicorn makes it, what
@@ -57,15 +57,15 @@ def impatient(protocol: type[Any]) -> type[Any]:
 
     class Impatient(protocol):  # type: ignore[misc]
         def __init__(self, *, app_state: dict[str, Any], **given: Any) -> None:
-            self.patience = Patience()
-            super().__init__(app_state=app_state | {_PATIENCE: self.patience}, **given)
+            self.timer = ConnectionTimer()
+            super().__init__(app_state=app_state | {_TIMER: self.timer}, **given)
 
         def connection_made(self, transport: asyncio.Transport) -> None:
-            self.patience.begin(transport)
+            self.timer.begin(transport)
             super().connection_made(transport)
 
         def connection_lost(self, exc: Exception | None) -> None:
-            self.patience.end()
+            self.timer.end()
             super().connection_lost(exc)
 
     return Impatient
@@ -79,12 +79,12 @@ class Answering:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Have a request answered."""
-        patience = scope.get("state", {}).get(_PATIENCE)
-        if patience is None:  # the server starts, or the connection was there before `impatient`
+        timer = scope.get("state", {}).get(_TIMER)
+        if timer is None:  # the server starts, or the connection was there before `impatient`
             await self._app(scope, receive, send)
             return
-        patience.begin_answer()
+        timer.begin_answer()
         try:
             await self._app(scope, receive, send)
         finally:
-            patience.end_answer()
+            timer.end_answer()

@@ -1,4 +1,4 @@
-"""What a visitor may send, and which parts of Gradio are closed to visitors."""
+"""The limits of what a visitor may send, and the parts of Gradio that are closed to visitors."""
 
 import asyncio
 import ipaddress
@@ -8,7 +8,7 @@ import re
 import stat
 import threading
 import time
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -52,7 +52,7 @@ FRAMED_BY = "frame-ancestors 'self' https://huggingface.co https://*.hf.space"
 """The Hub shows a Space in a frame."""
 
 PROXIES = "127.0.0.1,10.0.0.0/8"
-"""Whom to believe, on the Hub, about a visitor's address: the Hub's own proxies."""
+"""The proxies to believe, on the Hub, about a visitor's address: its own."""
 
 CLOSED = re.compile(
     r"(/gradio_api)?/(deep_link|component_server|custom_component|vibe-|undo-vibe|runs|run-history"
@@ -107,7 +107,7 @@ class Guard:
             await body.refused(scope, receive, answer)
 
     def _body(self, scope: Scope, receive: Receive) -> "_Body":
-        """The body of a request, as it comes; refused if its headers are reason enough."""
+        """Return the body of a request, as it comes; refused if its headers are reason enough."""
         path = scope["path"]
         headers = Headers(scope=scope)
         body = _Body(receive, language_of(headers.get("accept-language")))
@@ -153,7 +153,7 @@ class _Body:
         self.refused = PlainTextResponse(told, status, {"Connection": "close"})
 
     async def receive(self) -> Message:
-        """The next message from the server, as the application asks for it."""
+        """Return the next message from the server, as the application asks for it."""
         if self._complete:
             return await self._receive()
         late = self._begun + MAX_PAUSE + self.size / MIN_RATE
@@ -173,7 +173,7 @@ class _Body:
 
 
 class _Uploads:
-    """How much each visitor has uploaded lately.
+    """The bytes that each visitor has uploaded lately.
 
     What has come of an aborted upload counts too: it stays on disk until it is swept.
     """
@@ -224,8 +224,30 @@ class _Sent:
     size: int = 0
 
 
+class WindowCounter:
+    """Counts by address, begun anew after some seconds.
+
+    Args:
+        seconds: how many.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._counts: Counter[str] = Counter()
+        self._ends = 0.0
+
+    def add(self, address: str, number: int = 1) -> int:
+        """Count something, and return how much there is of that address."""
+        now = time.monotonic()
+        if now > self._ends:
+            self._counts.clear()
+            self._ends = now + self._seconds
+        self._counts[address] += number
+        return self._counts[address]
+
+
 def visitor(scope: Scope) -> str:
-    """The address that a request comes from, as `network` gives it.
+    """Return the address that a request comes from, as `network` gives it.
 
     Behind a proxy that the server is told to believe, it is the one that the proxy names
     (Uvicorn's `FORWARDED_ALLOW_IPS`), so that nobody can choose it.
@@ -235,7 +257,7 @@ def visitor(scope: Scope) -> str:
 
 
 def network(address: str) -> str:
-    """What counts as one visitor: for IPv6 the network, as a host can choose its address in it.
+    """Return what counts as one visitor: for IPv6 the network, in which a host chooses its address.
 
     Example:
         >>> network("192.0.2.1"), network("2001:db8::1:2"), network("testclient")
@@ -290,7 +312,7 @@ def keep_swept(folder: Path, context: SpaceContext) -> None:
 
 
 def _files(folder: Path) -> Iterator[tuple[float, int, Path]]:
-    """Time, size and path of each file; what disappears meanwhile, folders too, is skipped."""
+    """Yield time, size and path of all files; what disappears meanwhile is skipped, folders too."""
     for parent, _, names in os.walk(folder):  # Path.rglob raises where a folder has gone
         for name in names:
             path = Path(parent, name)

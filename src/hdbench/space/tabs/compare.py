@@ -19,22 +19,7 @@ from hdbench.space.jobs.comparing import (
     recorded_runs,
 )
 from hdbench.space.jobs.working import TaskProcesses
-from hdbench.space.tabs.shared import (
-    BAR,
-    PRIVATE,
-    RESULT,
-    STARTS,
-    Given,
-    button,
-    download,
-    download_button,
-    field,
-    for_program,
-    protocol_choice,
-    refusal,
-    shown_work,
-    visitor_of,
-)
+from hdbench.space.tabs import shared
 from hdbench.space.texts import Say
 
 
@@ -52,38 +37,42 @@ def compare_tab(
     gr.Markdown(say("compare_intro"))
     with gr.Row():
         with gr.Column(scale=2, min_width=300):
-            files = field(gr.File, say, "compare_files", file_count="multiple", height=150)
+            files = shared.field(gr.File, say, "compare_files", file_count="multiple", height=150)
             gr.Markdown(say("file_info"))
             several: dict[str, Any] = {"multiselect": True, "max_choices": MAX_COMPARED}
             offered = _offer(context, context.first)
-            recorded = field(gr.Dropdown, say, "compare_recorded", value=[], **several, **offered)
-            looks: dict[str, Any] = {"variant": "primary", "elem_classes": STARTS}
-            start = button(say, "compare_start", elem_id="compare", **looks)
+            recorded = shared.field(
+                gr.Dropdown, say, "compare_recorded", value=[], **several, **offered
+            )
+            looks: dict[str, Any] = {"variant": "primary", "elem_classes": shared.STARTS}
+            start = shared.button(say, "compare_start", elem_id="compare", **looks)
             with gr.Accordion(say("advanced"), open=False):
-                protocol = protocol_choice(say)
+                protocol = shared.protocol_choice(say)
         with gr.Column(scale=3, min_width=300):
             bar = gr.HTML(elem_id="compare-progress", min_height=60)
-            shown = gr.HTML(elem_id="comparison", elem_classes=RESULT)
-            figures = download_button(say, "compare_json", "compare-json")
+            shown = gr.HTML(elem_id="comparison", elem_classes=shared.RESULT)
+            figures = shared.download_button(say, "compare_json", "compare-json")
 
     def offer(benchmark: str, files: list[str] | None, chosen: list[str] | None) -> dict[str, Any]:
         offered = _offer(context, benchmark, whole=bool(files))
         still = {folder for _, folder in offered["choices"]}
         return gr.update(**offered, value=[each for each in chosen or () if each in still])
 
-    def view(given: Given, request: gr.Request, progress: gr.Progress = BAR) -> Iterator[list[Any]]:
-        visitor = visitor_of(request)
+    def view(
+        given: shared.Given, request: gr.Request, progress: gr.Progress = shared.BAR
+    ) -> Iterator[list[Any]]:
+        visitor = shared.visitor_of(request)
         paths = [Path(file) for file in given[files] or ()]
         asked = (given[benchmark], paths, given[recorded] or [], given[protocol], visitor.language)
         try:
             with TemporaryDirectory() as folder:
                 task = (comparison, context, Wanted(*asked), Path(folder))
-                for told in shown_work(workers, visitor, progress, *task):
+                for told in shared.shown_work(workers, visitor, progress, *task):
                     if isinstance(told, Compared):
                         # Gradio copies the file before this goes on, where it is deleted.
-                        yield [told.page, download(told.file)]
+                        yield [told.page, shared.download(told.file)]
         except HdbenchError as error:
-            yield [refusal(error, visitor.language, "compare_error"), download(None)]
+            yield [shared.refusal(error, visitor.language, "compare_error"), shared.download(None)]
 
     gr.on(
         [benchmark.change, files.change],
@@ -91,10 +80,10 @@ def compare_tab(
         [benchmark, files, recorded],
         recorded,
         show_progress="hidden",
-        **PRIVATE,
+        **shared.PRIVATE,
     )
     inputs: set[Block] = {benchmark, files, recorded, protocol}
-    start.click(view, inputs, [shown, figures], show_progress_on=bar, **PRIVATE)
+    start.click(view, inputs, [shown, figures], show_progress_on=bar, **shared.PRIVATE)
 
 
 def _offer(context: SpaceContext, benchmark: str, *, whole: bool = False) -> dict[str, Any]:
@@ -121,7 +110,9 @@ def compare_api(context: SpaceContext, workers: TaskProcesses) -> None:
     ) -> dict[str, Any]:
         """Compare runs in pairs; the comparisons are those that hdbench compare --json writes."""
         wanted = Wanted(benchmark, [Path(file) for file in files or ()], recorded or [], protocol)
-        return {"comparisons": for_program(workers, request, comparison_records, context, wanted)}
+        return {
+            "comparisons": shared.for_program(workers, request, comparison_records, context, wanted)
+        }
 
     # Not gr.api: to that, gradio_client sends a file's local path, and uploads nothing.
     with gr.Row(visible=False):

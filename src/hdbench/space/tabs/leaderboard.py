@@ -16,7 +16,6 @@ from hdbench.leaderboard.words import AFTER_PUBLIC, FROM_DRAFTS, marks_of
 from hdbench.report.items import cut
 from hdbench.report.page import MAX_MESSAGE
 from hdbench.results.model_facts import ModelFacts
-from hdbench.results.warning_texts import in_words, people_in_words
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.recorded_runs import Ranking, Rankings
 from hdbench.space.tabs.shared import BAR, PRIVATE, Given, field, protocol_choice, visitor_of
@@ -30,10 +29,10 @@ MAX_WORDS = 200
 _SCORED = 0.8  # of the bar; the rest is for the ranking
 
 MAX_NAME = 80
-"""How many characters of an untrusted name are shown."""
+"""Maximum characters of an untrusted name that are shown."""
 
 MAX_LEFT_OUT = 20
-"""How many unusable runs are named."""
+"""Maximum unusable runs that are named."""
 
 _WORDS = {"not published": "leaderboard_not_published", "proprietary": "leaderboard_proprietary"}
 
@@ -103,7 +102,7 @@ def leaderboard_tab(context: SpaceContext, say: Say, benchmark: gr.Dropdown, tab
 
 
 class Filter(NamedTuple):
-    """Which models a visitor wants to see.
+    """The models that a visitor wants to see.
 
     Attributes:
         words: what the name must contain.
@@ -116,7 +115,7 @@ class Filter(NamedTuple):
     open_weights: bool = False
 
     def keeps(self, model: str, facts: ModelFacts | None) -> bool:
-        """Whether a model is shown."""
+        """Return whether a model is shown."""
         return (
             self.words.strip().casefold() in model.casefold()
             and (not self.runs_locally or (facts is not None and bool(facts.runs_locally)))
@@ -141,7 +140,7 @@ def _view(
 
 
 def _board_key(board: Board) -> str:
-    """What tells a board from others of its benchmark and protocol; it stays when runs are added.
+    """Return a board's key among those of its benchmark; it stays when runs are added.
 
     For both protocols, the boards of one question have the same key.
     """
@@ -150,7 +149,7 @@ def _board_key(board: Board) -> str:
 
 
 def _board_choices(boards: Sequence[Board], language: str) -> list[tuple[str, str]]:
-    """The boards to choose from: what is shown of each, and its key."""
+    """Return the boards to choose from: what is shown of each, and its key."""
     names = [_name(board, language) for board in boards]
     times = Counter(names)
     return [
@@ -165,7 +164,7 @@ def _board_choices(boards: Sequence[Board], language: str) -> list[tuple[str, st
 def board_view(
     benchmark: Benchmark, ranking: Ranking, board: Board, chosen: Filter, language: str
 ) -> str:
-    """A leaderboard as HTML: untrusted text is escaped.
+    """Return a leaderboard as HTML: untrusted text is escaped.
 
     Args:
         benchmark: the board's benchmark.
@@ -185,8 +184,6 @@ def board_view(
         after_public=AFTER_PUBLIC,
         from_drafts=FROM_DRAFTS,
         marks_of=marks_of,
-        people=None if board.people is None else people_in_words(board.people, language),
-        people_means=in_words("people_means", {}, language),
         facts=ranking.facts,
         span=(low, high),
         percent=lambda value: round(100 * (value - low) / (high - low), 1),
@@ -204,7 +201,7 @@ def board_view(
 
 
 def report_address(benchmark: str, run: str, protocol: str) -> str:
-    """Where the report of a run is served, relative to the page.
+    """Return where the report of a run is served, relative to the page.
 
     Example:
         >>> report_address("hdb/zettelkatalog", "2026/a b", "documented")
@@ -215,7 +212,7 @@ def report_address(benchmark: str, run: str, protocol: str) -> str:
 
 
 def _name(board: Board, language: str) -> str:
-    """What the board's runs were asked, and how many models there are."""
+    """Return what the board's runs were asked, and how many models there are."""
     kind = board.kind
     if kind.prompt is None:
         prompt = text("leaderboard_no_prompt", language)
@@ -232,7 +229,7 @@ def _name(board: Board, language: str) -> str:
 
 
 def _word(value: bool | str | None, language: str) -> str:
-    """A fact as readers see it."""
+    """Return a fact as readers see it."""
     if value is None:
         return text("leaderboard_unknown", language)
     if isinstance(value, bool):
@@ -241,7 +238,7 @@ def _word(value: bool | str | None, language: str) -> str:
 
 
 def _span(rows: Sequence[Row]) -> tuple[float, float]:
-    """The lowest and the highest of all intervals and values."""
+    """Return the lowest and the highest of all intervals and values."""
     ends = [row.judged for row in rows]
     for row in rows:
         if row.interval is not None:

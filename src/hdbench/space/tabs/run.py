@@ -11,7 +11,9 @@ from typing import Any
 import gradio as gr
 from gradio.components import Component
 
+from hdbench.building.run_tables import answers_jsonl
 from hdbench.errors import HdbenchError, escaped
+from hdbench.reading.answer import WrittenAnswer
 from hdbench.reading.titles import FieldTitles
 from hdbench.report.items import cut
 from hdbench.report.page import MAX_MESSAGE
@@ -22,20 +24,7 @@ from hdbench.space.jobs.scoring import Upload
 from hdbench.space.jobs.turns import Turn, Turns
 from hdbench.space.jobs.working import TaskProcesses, Waits
 from hdbench.space.server.asking import uploads
-from hdbench.space.tabs.result_view import DOWNLOAD_ROW, DOWNLOADS, download_buttons, result_views
-from hdbench.space.tabs.shared import (
-    BAR,
-    PRIVATE,
-    Given,
-    Visitor,
-    button,
-    download,
-    download_button,
-    field,
-    refusal,
-    visitor_of,
-    waits,
-)
+from hdbench.space.tabs import shared
 from hdbench.space.texts import Say, TextError, text
 from hdbench.space.views.summary import render
 
@@ -43,17 +32,17 @@ FORMS = [".jpg", ".jpeg", ".png", ".tif", ".tiff", ".webp"]
 """The extensions that a browser offers; the content decides what a file is."""
 
 ITEMS = 5
-"""How many items are suggested."""
+"""The number of items that is suggested."""
 
 TOLD_EVERY = 2.0
 """Seconds after which those who wait for their run are told how many are ahead of them. Gradio sees
 only then whether somebody has left."""
 
 MAX_TEXT = 5_000
-"""How many characters of an answer are shown; the download has them all."""
+"""Maximum characters of an answer that are shown; the download has them all."""
 
 MAX_FIELDS = 200
-"""How many fields of a record are shown."""
+"""Maximum fields of a record that are shown."""
 
 
 def run_tab(
@@ -76,40 +65,44 @@ def run_tab(
     looks: dict[str, Any] = {"value": first_prompt, "lines": 6, "max_lines": 20}
     with gr.Row():
         with gr.Column(scale=2, min_width=300):
-            model = field(gr.Dropdown, say, "run_model", choices=names, value=names[0])
+            model = shared.field(gr.Dropdown, say, "run_model", choices=names, value=names[0])
             with gr.Tab(say("run_tab_items")):
                 suggested: dict[str, Any] = {"value": min(ITEMS, most), "step": 1}
-                items = field(gr.Slider, say, "run_items", minimum=1, maximum=most, **suggested)
+                items = shared.field(
+                    gr.Slider, say, "run_items", minimum=1, maximum=most, **suggested
+                )
                 with gr.Accordion(say("run_prompt"), open=False):
-                    prompt = field(gr.Textbox, say, "run_prompt", interactive=False, **looks)
-                start = button(say, "run_start", variant="primary")
+                    prompt = shared.field(gr.Textbox, say, "run_prompt", interactive=False, **looks)
+                start = shared.button(say, "run_start", variant="primary")
             with gr.Tab(say("run_tab_image")):
-                image = field(gr.File, say, "run_image", file_types=FORMS, height=150)
+                image = shared.field(gr.File, say, "run_image", file_types=FORMS, height=150)
                 looks |= {"label": say("run_prompt"), "max_length": running_model.MAX_PROMPT}
-                own_prompt = field(gr.Textbox, say, "run_own_prompt", **looks)
-                start_image = button(say, "run_start_image", variant="primary")
+                own_prompt = shared.field(gr.Textbox, say, "run_own_prompt", **looks)
+                start_image = shared.button(say, "run_start_image", variant="primary")
         with gr.Column(scale=3, min_width=300):
             bar = gr.HTML(elem_id="run-bar", min_height=60)
             with gr.Column(elem_id="run-now"):  # on a phone, always in sight
                 status = gr.HTML(elem_id="run-status")
-                cancel = button(say, "run_cancel", visible=False)
+                cancel = shared.button(say, "run_cancel", visible=False)
             first = gr.HTML(elem_id="run-first")
-            with gr.Row(**DOWNLOAD_ROW):
-                lines = download_button(say, "run_download", "run-download-jsonl", min_width=120)
-                files = download_buttons(say, "run-")
+            with gr.Row(**shared.DOWNLOAD_ROW):
+                lines = shared.download_button(
+                    say, "run_download", "run-download-jsonl", min_width=120
+                )
+                files = shared.download_buttons(say, "run-")
             answers = gr.HTML(elem_id="run-answers")
     report = gr.HTML(elem_id="run-report")
     runs = _Runs(context, workers)
 
     def on_items(
-        given: Given, request: gr.Request, progress: gr.Progress = BAR
+        given: shared.Given, request: gr.Request, progress: gr.Progress = shared.BAR
     ) -> Iterator[list[Any]]:
         asked = (given[model], given[benchmark], given[items])
         run = running_model.run_on_items
         yield from runs.views(lambda folder: run(context, *asked, folder), request, progress)
 
     def on_image(
-        given: Given, request: gr.Request, progress: gr.Progress = BAR
+        given: shared.Given, request: gr.Request, progress: gr.Progress = shared.BAR
     ) -> Iterator[list[Any]]:
         def plan(folder: Path) -> ModelRun:
             if not given[image]:
@@ -120,17 +113,17 @@ def run_tab(
         yield from runs.views(plan, request, progress)
 
     outputs: list[Component] = [status, cancel, first, lines, *files, answers, report]
-    shared: dict[str, Any] = {"outputs": outputs, "show_progress_on": bar, **PRIVATE}
-    start.click(on_items, {model, benchmark, items}, **shared)
-    start_image.click(on_image, {model, benchmark, image, own_prompt}, **shared)
-    cancel.click(runs.stop, queue=False, **PRIVATE)
+    started: dict[str, Any] = {"outputs": outputs, "show_progress_on": bar, **shared.PRIVATE}
+    start.click(on_items, {model, benchmark, items}, **started)
+    start_image.click(on_image, {model, benchmark, image, own_prompt}, **started)
+    cancel.click(runs.stop, queue=False, **shared.PRIVATE)
     benchmark.change(
         lambda benchmark: [running_model.prompt_of(context, benchmark)] * 2,
         benchmark,
         [prompt, own_prompt],
         queue=False,
         show_progress="hidden",
-        **PRIVATE,
+        **shared.PRIVATE,
     )
 
 
@@ -148,7 +141,7 @@ class _Runs:
         self, plan: Callable[[Path], ModelRun], request: gr.Request, progress: gr.Progress
     ) -> Iterator[list[Any]]:
         """Yield the outputs of a run while it waits, while it goes on, and when it has ended."""
-        visitor = visitor_of(request)
+        visitor = shared.visitor_of(request)
         try:
             with (
                 self._turns.turn(visitor.address) as turn,
@@ -162,7 +155,7 @@ class _Runs:
                 run = plan(folder)._replace(language=visitor.language)
                 yield from self._going(run, visitor, progress)
         except HdbenchError as error:
-            yield _outputs(refusal(error, visitor.language, "run_error"), going=False)
+            yield _outputs(shared.refusal(error, visitor.language, "run_error"), going=False)
 
     def stop(self, request: gr.Request) -> None:
         """Cancel the runs of the page that a request comes from."""
@@ -189,10 +182,12 @@ class _Runs:
         while running_model.still_wanted(folder) and (before := self._turns.wait(turn)):
             if time.monotonic() - said >= TOLD_EVERY:
                 said = time.monotonic()
-                line = waits(Waits(before - 1, again=False), language)
+                line = shared.waits(Waits(before - 1, again=False), language)
                 yield _outputs(run_line(line, language), going=True)
 
-    def _going(self, run: ModelRun, visitor: Visitor, progress: gr.Progress) -> Iterator[list[Any]]:
+    def _going(
+        self, run: ModelRun, visitor: shared.Visitor, progress: gr.Progress
+    ) -> Iterator[list[Any]]:
         """Yield the outputs of a run while it goes on, and when it has ended."""
         language = visitor.language
         begun = time.monotonic()
@@ -224,15 +219,15 @@ class _Runs:
             return
         with TemporaryDirectory() as scratch:  # of which Gradio copies files to its own folder
             path = Path(scratch) / f"{run.path.name}-answers.jsonl"
-            path.write_bytes(running_model.as_jsonl(state.answers))
+            path.write_bytes(answers_jsonl(state.answers))
             ended = partial(_outputs, status, going=False, answers=answers, lines=path)
             if run.own_image:
-                record = running_model.fields_of(run.benchmark, state.answers[0].get("text", ""))
+                record = running_model.fields_of(run.benchmark, state.answers[0].get("text") or "")
                 titles = run.benchmark.field_titles(language)
                 yield ended(first=run_record(record, language, titles))
                 return
             upload = Upload(run.benchmark.spec.name, run.path)
-            views = result_views(self._workers, self._context, upload, visitor, progress)
+            views = shared.result_views(self._workers, self._context, upload, visitor, progress)
             for first, _, report, *files in views:
                 yield ended(first=first, report=report, files=files)
 
@@ -248,9 +243,9 @@ def _outputs(
     files: Sequence[Any] = (),
 ) -> list[Any]:
     """Return the outputs of the tab, in their order."""
-    files = files or [download(None)] * len(DOWNLOADS)
+    files = files or [shared.download(None)] * len(shared.DOWNLOADS)
     cancel = gr.update(visible=going)
-    return [status, cancel, first, download(lines), *files, answers, report]
+    return [status, cancel, first, shared.download(lines), *files, answers, report]
 
 
 def run_status(
@@ -262,7 +257,7 @@ def run_status(
     left: float | None,
     limit: float,
 ) -> str:
-    """How far a run is, or why it has ended, as HTML.
+    """Return how far a run is, or why it has ended, as HTML.
 
     Args:
         state: the run.
@@ -294,7 +289,7 @@ def run_status(
 
 
 def run_line(line: str, language: str) -> str:
-    """What is told of a run that has not begun, as HTML.
+    """Return what is told of a run that has not begun, as HTML.
 
     Args:
         line: what is told.
@@ -304,7 +299,7 @@ def run_line(line: str, language: str) -> str:
 
 
 def run_answers(
-    answers: Sequence[Mapping[str, Any]], pictures: Mapping[str, str | None], language: str
+    answers: Sequence[WrittenAnswer], pictures: Mapping[str, str | None], language: str
 ) -> str:
     """Answers as HTML, the last one first: untrusted text is escaped.
 
@@ -324,16 +319,16 @@ def run_answers(
 
 
 def run_record(fields: Sequence[tuple[str, str]], language: str, titles: FieldTitles) -> str:
-    """The fields of a record, by their titles, as HTML: untrusted text is escaped."""
+    """Return the fields of a record, by their titles, as HTML: untrusted text is escaped."""
     few = [(cut(path), cut(value, MAX_TEXT)) for path, value in fields[:MAX_FIELDS]]
     more = len(fields) - len(few)
     return render("run_record.html", language, fields=few, more=more, titles=titles)
 
 
 def time_left(
-    answers: Sequence[Mapping[str, Any]], came: Sequence[float], total: int, now: float
+    answers: Sequence[WrittenAnswer], came: Sequence[float], total: int, now: float
 ) -> float | None:
-    """Seconds until the last answer, at the pace of those so far; None before the first.
+    """Return the seconds until the last answer, at the pace of those so far; None before the first.
 
     Args:
         answers: the answers so far.
@@ -355,7 +350,7 @@ def time_left(
 
 
 def duration(seconds: float) -> str:
-    """A duration for readers.
+    """Return a duration for readers.
 
     Example:
         >>> duration(42.4), duration(300)

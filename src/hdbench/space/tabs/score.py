@@ -14,25 +14,7 @@ from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.held_out import HeldOutQuota
 from hdbench.space.jobs.scoring import Upload, records
 from hdbench.space.jobs.working import TaskProcesses
-from hdbench.space.tabs.result_view import (
-    DOWNLOAD_ROW,
-    download_buttons,
-    refused_view,
-    result_views,
-)
-from hdbench.space.tabs.shared import (
-    BAR,
-    PRIVATE,
-    RESULT,
-    STARTS,
-    Given,
-    button,
-    field,
-    for_program,
-    protocol_choice,
-    refusal,
-    visitor_of,
-)
+from hdbench.space.tabs import shared
 from hdbench.space.tabs.submit_panel import submit_panel
 from hdbench.space.texts import Say, text
 from hdbench.space.views.example import write_example
@@ -44,7 +26,10 @@ FIRST_LOOK = "first_look_html"
 
 _PRIMARY = """(file) => [file, !file].map((is_primary) => (
   {__type__: "update", variant: is_primary ? "primary" : "secondary"}))"""
-"""Which button comes first: the example's, until there is a file."""
+"""The button that comes first: the example's, until there is a file."""
+
+_PUBLISHED = {"name", "title", "version", "metric", "headline", "higher_is_better", "licence"}
+"""The keys of a benchmark that programs are told."""
 
 FORMS = [".jsonl", ".json", ".csv", ".tsv", ".txt", ".xlsx", ".zip", ".gz"]
 """The extensions that a browser offers; the content decides what a file is."""
@@ -73,60 +58,62 @@ def score_tab(
             look = gr.HTML(say(FIRST_LOOK))
         with gr.Column(elem_id="scoring-controls"):
             file = gr.File(label=say("file"), elem_id="file", height=150)
-            looks: dict[str, Any] = {"elem_classes": STARTS, "size": "md", "min_width": 180}
+            looks: dict[str, Any] = {"elem_classes": shared.STARTS, "size": "md", "min_width": 180}
             with gr.Row():
-                score = button(say, "score", **looks)
-                example = button(say, "example", variant="primary", **looks)
+                score = shared.button(say, "score", **looks)
+                example = shared.button(say, "example", variant="primary", **looks)
             gr.Markdown(say("file_info"))
             with gr.Accordion(say("advanced"), open=False):
-                protocol = protocol_choice(say)
-                strict = field(gr.Checkbox, say, "strict")
-                reread = field(gr.Checkbox, say, "reread")
+                protocol = shared.protocol_choice(say)
+                strict = shared.field(gr.Checkbox, say, "strict")
+                reread = shared.field(gr.Checkbox, say, "reread")
         with gr.Column(elem_id="scored"):
             bar = gr.HTML(elem_id="progress", min_height=60)
-            first = gr.HTML(elem_id="first", elem_classes=RESULT)
+            first = gr.HTML(elem_id="first", elem_classes=shared.RESULT)
             elsewhere = gr.Button(
-                visible=False, variant="primary", elem_id="elsewhere", elem_classes=STARTS
+                visible=False, variant="primary", elem_id="elsewhere", elem_classes=shared.STARTS
             )
-            run = field(gr.Dropdown, say, "run", choices=[], visible=False)
-            with gr.Row(**DOWNLOAD_ROW):
-                files = download_buttons(say)
+            run = shared.field(gr.Dropdown, say, "run", choices=[], visible=False)
+            with gr.Row(**shared.DOWNLOAD_ROW):
+                files = shared.download_buttons(say)
             repository = context.results_repository
             scored = [submit_panel(context, workers, say, repository)] if repository else []
     report = gr.HTML(elem_id="report")
     other = gr.State(time_to_live=context.keep_seconds)
     settings: list[Component] = [protocol, strict, reread, run]  # as in `Upload`
 
-    def view(given: Given, request: gr.Request, progress: gr.Progress = BAR) -> Iterator[list[Any]]:
+    def view(
+        given: shared.Given, request: gr.Request, progress: gr.Progress = shared.BAR
+    ) -> Iterator[list[Any]]:
         path = Path(given[file] or "")
         upload = Upload(given[benchmark], path, *(given[each] for each in settings))
-        visitor = visitor_of(request)
+        visitor = shared.visitor_of(request)
         try:
-            for outputs in result_views(workers, context, upload, visitor, progress, quota):
+            for outputs in shared.result_views(workers, context, upload, visitor, progress, quota):
                 submitted = [upload if outputs[2] else None for _ in scored]
                 yield [None, gr.update(visible=False), *outputs, *submitted]
         except UnknownIdsError as error:
             name, shown, message = _elsewhere(context, upload, error, visitor.language)
-            yield [name, shown, *refused_view(message), *(None for _ in scored)]
+            yield [name, shown, *shared.refused_view(message), *(None for _ in scored)]
 
     def example_file(benchmark: str) -> Iterator[str]:
         with TemporaryDirectory() as folder:
             yield str(write_example(context.benchmark(benchmark), Path(folder)))
 
     def first_look(benchmark: str, request: gr.Request) -> str:
-        return first_looks.html(benchmark, visitor_of(request).language)
+        return first_looks.html(benchmark, shared.visitor_of(request).language)
 
     shown: dict[str, Any] = {
         "fn": view,
         "inputs": {benchmark, file, *settings},
         "outputs": [other, elsewhere, first, run, report, *files, *scored],
         "show_progress_on": bar,
-        **PRIVATE,
+        **shared.PRIVATE,
     }
-    hidden: dict[str, Any] = {**PRIVATE, "show_progress": "hidden"}
+    hidden: dict[str, Any] = {**shared.PRIVATE, "show_progress": "hidden"}
     score.click(**shown)
     run.input(**shown)
-    example.click(example_file, benchmark, file, **PRIVATE).success(**shown)
+    example.click(example_file, benchmark, file, **shared.PRIVATE).success(**shown)
     elsewhere.click(lambda name: name, other, benchmark, **hidden).success(**shown)
     benchmark.change(first_look, benchmark, look, **hidden)
     # In the browser: nobody has to wait for a colour.
@@ -139,7 +126,7 @@ def _elsewhere(
     """Return the benchmark that has the ids of a file, a button for it, and the question."""
     name = recognized(error.ids, context.ids)
     if name is None:
-        return None, gr.update(visible=False), refusal(error, language, "error")
+        return None, gr.update(visible=False), shared.refusal(error, language, "error")
     named = {each: title for title, each in context.choices_in(language)}
     titles = {"other": named[name], "chosen": named[upload.benchmark]}
     question = text("elsewhere_which", language, file=upload.path.name, **titles)
@@ -168,23 +155,12 @@ def score_api(context: SpaceContext, workers: TaskProcesses) -> None:
     ) -> dict[str, Any]:
         """Score a file of answers; the records are those that hdbench score --json writes."""
         upload = Upload(benchmark, Path(file or ""), protocol)
-        found = for_program(workers, request, records, context, upload)
+        found = shared.for_program(workers, request, records, context, upload)
         return {"runs": [_for_client(record) for record in found]}
 
     def benchmarks() -> list[dict[str, Any]]:
         """The benchmarks that answers can be scored against."""
-        return [
-            {
-                "name": name,
-                "title": each.spec.title,
-                "version": each.spec.version,
-                "metric": each.spec.metric,
-                "headline": each.spec.headline,
-                "higher_is_better": each.spec.higher_is_better,
-                "licence": each.spec.licence,
-            }
-            for name, each in context.benchmarks.items()
-        ]
+        return [each.spec.model_dump(include=_PUBLISHED) for each in context.benchmarks.values()]
 
     # Not gr.api: to that, gradio_client sends a file's local path, and uploads nothing.
     with gr.Row(visible=False):

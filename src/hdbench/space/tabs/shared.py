@@ -1,7 +1,8 @@
-"""The parts that tabs share: settings, fields, and what a visitor is told of work."""
+"""The parts that tabs share: settings, fields, the progress of work, and a scored result."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple, TypeVar
 
 import gradio as gr
@@ -9,16 +10,26 @@ from gradio.components import Component
 
 from hdbench.common.texts import language_of
 from hdbench.errors import HdbenchError, escaped
+from hdbench.reading.answers import UnknownIdsError
+from hdbench.report.items import cut
 from hdbench.scoring.metric import PROTOCOLS
 from hdbench.space.context import SpaceContext
+from hdbench.space.jobs.held_out import HeldOutQuota
+from hdbench.space.jobs.scoring import Upload, View, view
 from hdbench.space.jobs.turns import QueueFullError
 from hdbench.space.jobs.working import Progress, Task, TaskProcesses, Waits
 from hdbench.space.server.limits import network
 from hdbench.space.texts import Say, reason, text, translations
-from hdbench.space.views.summary import problem
+from hdbench.space.views.report_files import keep_report, thumbnails
+from hdbench.space.views.summary import frame, problem
 
 STARTS, RESULT = "hdb-starts", "hdb-result"
 """The classes of buttons that start work, and of the places where its result appears."""
+
+DOWNLOADS = ("xlsx", "csv", "json", "html")
+
+DOWNLOAD_ROW: dict[str, Any] = {"elem_classes": "hdb-downloads", "equal_height": True}
+"""The looks of the row of these buttons."""
 
 PRIVATE: dict[str, Any] = {"api_visibility": "private"}
 """The option of events that no program may start."""
@@ -70,7 +81,7 @@ _UNSEEN = "position: absolute; width: 1px; height: 1px; overflow: hidden; clip-p
 
 
 def announcer() -> None:
-    """A place that screen readers watch, within a `gr.Blocks`.
+    """Add a place that screen readers watch to a `gr.Blocks`.
 
     It says what is in the attribute `data-announce` of whatever appears in the page. Readers watch
     only a place that was there before its text. A problem, which they say themselves, is scrolled
@@ -82,12 +93,12 @@ def announcer() -> None:
 
 
 def settings() -> None:
-    """The choice of the language and the colors, within a `gr.Blocks`."""
+    """Add the choice of the language and the colors to a `gr.Blocks`."""
     _made_by("hdbenchSettings", "settings")
 
 
 def skip_link() -> None:
-    """A link past the title and the tabs, seen when the keyboard gets to it."""
+    """Add a link past the title and the tabs, seen when the keyboard gets to it."""
     _made_by("hdbenchSkip", "skip")
 
 
@@ -126,6 +137,19 @@ def download(path: Path | None) -> dict[str, Any]:
     return gr.update(visible=path is not None, value=path and str(path))
 
 
+def download_buttons(say: Say, prefix: str = "") -> list[gr.DownloadButton]:
+    """Return a button for each of `DOWNLOADS`, hidden until there is something.
+
+    Args:
+        say: the texts.
+        prefix: the prefix of the buttons' ids in the page.
+    """
+    return [
+        download_button(say, f"download_{kind}", f"{prefix}download-{kind}", min_width=120)
+        for kind in DOWNLOADS
+    ]
+
+
 def protocol_choice(say: Say, elem_id: str | None = None) -> gr.Radio:
     """Return the choice of the protocol."""
     options = {"choices": list(PROTOCOLS), "value": "documented", "elem_id": elem_id}
@@ -162,7 +186,7 @@ def choices_in_language(app: gr.Blocks, context: SpaceContext) -> None:
 
 
 class Visitor(NamedTuple):
-    """Who asks for something.
+    """A visitor, who asks for something.
 
     Attributes:
         address: see `limits.visitor`.
@@ -174,7 +198,7 @@ class Visitor(NamedTuple):
 
 
 def visitor_of(request: gr.Request) -> Visitor:
-    """Who sent a request."""
+    """Return who sent a request."""
     language = language_of(request.headers.get("accept-language"))
     return Visitor(network(request.client.host if request.client else ""), language)
 
@@ -219,7 +243,7 @@ def show(progress: gr.Progress, told: object, language: str) -> None:
 
 
 def waits(told: Waits, language: str) -> str:
-    """That work is waiting, and for how many.
+    """Return that work is waiting, and for how many.
 
     Example:
         >>> waits(Waits(2, again=False), "de"), waits(Waits(0, again=False), "en")
@@ -230,7 +254,7 @@ def waits(told: Waits, language: str) -> str:
 
 
 def refusal(error: HdbenchError, language: str, lead: str) -> str:
-    """Why work was not done, as HTML.
+    """Return why work was not done, as HTML.
 
     Args:
         error: the reason.
@@ -240,3 +264,62 @@ def refusal(error: HdbenchError, language: str, lead: str) -> str:
     """
     lead = "not_started" if isinstance(error, QueueFullError) else lead
     return problem(reason(error, language), language, lead)
+
+
+def result_views(  # noqa: PLR0917  what a visitor gives, and where it is shown
+    workers: TaskProcesses,
+    context: SpaceContext,
+    upload: Upload,
+    visitor: Visitor,
+    progress: gr.Progress,
+    quota: HeldOutQuota | None = None,
+) -> Iterator[list[Any]]:
+    """Yield the outputs of a scored file: first what is quick, then the report and the downloads.
+
+    With a `quota`, the first view has the totals of held-out items, as often as it allows.
+
+    Raises:
+        UnknownIdsError: the file has ids that are none of the benchmark's.
+    """
+    language = visitor.language
+    if not upload.path.name:
+        why = text("choose_file", language, megabytes=context.max_upload >> 20)
+        yield refused_view(problem(why, language))
+        return
+    look = quota.take(visitor.address, upload.benchmark) if quota else None
+    looked = False
+    try:
+        with TemporaryDirectory() as folder:
+            task = (view, context, upload, language, Path(folder), thumbnails(), look)
+            for told in shown_work(workers, visitor, progress, *task):
+                if isinstance(told, View):
+                    looked = looked or told.looked
+                    # Gradio copies the files before this goes on, where they are deleted.
+                    yield _outputs(told, language)
+    except UnknownIdsError:
+        raise
+    except HdbenchError as error:
+        yield refused_view(refusal(error, language, "error"))
+    finally:
+        if quota and look and look.path and not looked:
+            quota.give_back(visitor.address, upload.benchmark)
+
+
+def refused_view(message: str) -> list[Any]:
+    """Return the outputs of a file that is not scored: why, as HTML, and nothing else."""
+    return [message, gr.update(visible=False), "", *map(download, [None] * len(DOWNLOADS))]
+
+
+def _outputs(view: View, language: str) -> list[Any]:
+    """Return the first view, the choice of a model if there are several, the report and the files.
+
+    The report and the files are there as soon as they are ready.
+    """
+    runs = gr.update(
+        choices=[(cut(escaped(name or "")), name or "") for name in view.runs],
+        value=view.chosen or "",
+        visible=len(view.runs) > 1,
+    )
+    report = frame(keep_report(view.files[-1], language), language) if view.files else ""
+    files: Sequence[Path | None] = view.files or [None] * len(DOWNLOADS)
+    return [view.first, runs, report, *map(download, files)]

@@ -15,21 +15,13 @@ from hdbench.report.trust_page import write_decision_page
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.deciding import ExampleDecision, decide_example, write_uploaded
 from hdbench.space.jobs.working import TaskProcesses
-from hdbench.space.tabs.shared import (
-    BAR,
-    PRIVATE,
-    download,
-    download_button,
-    refusal,
-    shown_work,
-    visitor_of,
-)
+from hdbench.space.tabs import shared
 from hdbench.space.texts import Say, text
 from hdbench.space.views.report_files import keep_report
 from hdbench.space.views.summary import frame
 
 _OURS = "hdbench"
-"""Whose turn the example takes; no visitor has such an address."""
+"""The address that the example is decided for; no visitor has such a one."""
 
 
 def trust_tab(context: SpaceContext, workers: TaskProcesses, say: Say, tab: gr.Tab) -> None:
@@ -48,14 +40,14 @@ def trust_tab(context: SpaceContext, workers: TaskProcesses, say: Say, tab: gr.T
             file = gr.File(label=say("trust_file"), elem_id="decision-file", height=140)
         with gr.Column(min_width=300):
             gr.Markdown(say("trust_file_info"))
-            page_button = download_button(say, "trust_download", "decision-page")
+            page_button = shared.download_button(say, "trust_download", "decision-page")
     bar = gr.HTML(elem_id="decision-progress", min_height=60)
     shown = gr.HTML(elem_id="decision")
 
     def view(
-        file: str | None, request: gr.Request, progress: gr.Progress = BAR
+        file: str | None, request: gr.Request, progress: gr.Progress = shared.BAR
     ) -> Iterator[list[Any]]:
-        visitor = visitor_of(request)
+        visitor = shared.visitor_of(request)
         language = visitor.language
         kind = "uploaded" if file else "example"
         note = text(f"trust_{kind}", language, file=cut(Path(file or "").name))
@@ -64,21 +56,21 @@ def trust_tab(context: SpaceContext, workers: TaskProcesses, say: Say, tab: gr.T
                 page = Path(folder) / "decision.html"
                 if file:
                     task = (write_uploaded, Path(file), page, language)
-                    for _ in shown_work(workers, visitor, progress, *task):
+                    for _ in shared.shown_work(workers, visitor, progress, *task):
                         pass
                 else:
                     work = example.work()
                     if work is None:
-                        yield ["", download(None)]
+                        yield ["", shared.download(None)]
                         return
                     while not wait([work], timeout=0.3).done:
                         progress(None, desc=text("trust_deciding", language))
                     write_decision_page(page, work.result(), language)
                 html = frame(keep_report(page, language), language, f"trust_{kind}_title", note)
                 # Gradio copies the file before this goes on, where it is deleted.
-                yield [html, download(page)]
+                yield [html, shared.download(page)]
         except HdbenchError as error:
-            yield [refusal(error, language, "trust_error"), download(None)]
+            yield [shared.refusal(error, language, "trust_error"), shared.download(None)]
 
     gr.on(
         [tab.select, file.upload, file.clear],
@@ -87,5 +79,5 @@ def trust_tab(context: SpaceContext, workers: TaskProcesses, say: Say, tab: gr.T
         [shown, page_button],
         show_progress_on=bar,
         trigger_mode="always_last",  # a file may be dropped while the example is being decided
-        **PRIVATE,
+        **shared.PRIVATE,
     )

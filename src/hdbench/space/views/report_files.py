@@ -15,8 +15,8 @@ from starlette.routing import Route
 
 from hdbench.common.texts import language_of
 from hdbench.space.server.asking import uploads
-from hdbench.space.server.language import PARAMETER
 from hdbench.space.server.limits import FRAMED_BY
+from hdbench.space.server.page import PARAMETER
 from hdbench.space.views.summary import render
 
 POLICY = f"sandbox allow-scripts allow-popups allow-popups-to-escape-sandbox; {FRAMED_BY}"
@@ -59,7 +59,7 @@ REPORTS = Route("/report/{name}", _report)
 
 
 def thumbnails() -> Path:
-    """The folder of the small pictures in reports, which are deleted like them."""
+    """Return the folder of the small pictures in reports, which are deleted like them."""
     return uploads().parent / "thumbnails"
 
 

@@ -23,7 +23,6 @@ from hdbench.space.jobs.recorded_runs import run_reports
 from hdbench.space.jobs.submit_hub import bound_time
 from hdbench.space.server import limits, temporary
 from hdbench.space.server.asking import Gate
-from hdbench.space.server.connections import Answering, impatient
 from hdbench.space.server.page import PageLanguage, gradio_words
 from hdbench.space.tabs import about, compare, leaderboard, run, score, shared, trust
 from hdbench.space.texts import translations
@@ -166,7 +165,7 @@ def serve(
             pwa=False,
             app_kwargs={
                 "middleware": [
-                    Middleware(Answering),
+                    Middleware(limits.Answering),
                     Middleware(PageLanguage),
                     Middleware(limits.Guard, context=context),
                     Middleware(Gate),
@@ -184,7 +183,7 @@ def serve(
         # bounds Uvicorn's version, and tests/space/test_cost.py fails where this does nothing.
         settings = app.server.config
         settings.timeout_graceful_shutdown = GRACE
-        settings.http_protocol_class = impatient(settings.http_protocol_class)
+        settings.http_protocol_class = limits.impatient(settings.http_protocol_class)
         started(url)
         app.block_thread()
 

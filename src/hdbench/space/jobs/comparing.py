@@ -41,7 +41,7 @@ MAX_WARNINGS = 3
 _BEGUN, _LOADED = 0.05, 0.5  # of the bar; the rest is the comparison's
 
 
-class RecordedRun(NamedTuple):
+class RunChoice(NamedTuple):
     """A recorded run that a visitor may choose.
 
     Attributes:
@@ -55,7 +55,7 @@ class RecordedRun(NamedTuple):
     whole: bool
 
 
-class Compared(NamedTuple):
+class ComparisonView(NamedTuple):
     """A comparison as a visitor sees it: the page, and the file with all figures."""
 
     page: str
@@ -80,7 +80,7 @@ class Wanted(NamedTuple):
     language: str = "en"
 
 
-def recorded_runs(context: SpaceContext, benchmark: str) -> list[RecordedRun]:
+def recorded_runs(context: SpaceContext, benchmark: str) -> list[RunChoice]:
     """Return the recorded runs of a benchmark by label; one that cannot be read is left out.
 
     Raises:
@@ -96,7 +96,7 @@ def recorded_runs(context: SpaceContext, benchmark: str) -> list[RecordedRun]:
             if not info.own_images:
                 unseen = ", without media" if info.without_media else ""
                 label = cut(escaped(cut(f"{info.model} ({name}{unseen})")))
-                runs.append(RecordedRun(folder.name, label, asked == items))
+                runs.append(RunChoice(folder.name, label, asked == items))
     return sorted(runs, key=lambda run: run.label)
 
 
@@ -139,7 +139,7 @@ def compare_wanted(
     return runs, comparisons
 
 
-def comparison(context: SpaceContext, wanted: Wanted, folder: Path) -> Compared:
+def comparison(context: SpaceContext, wanted: Wanted, folder: Path) -> ComparisonView:
     """Compare runs, and write the comparisons into a folder; sends its `Progress`.
 
     Raises:
@@ -149,7 +149,7 @@ def comparison(context: SpaceContext, wanted: Wanted, folder: Path) -> Compared:
     path = folder / f"hdbench-compare-{wanted.benchmark}.json"
     write_json(path, {"comparisons": [asdict(each) for each in comparisons]})
     titles = context.benchmark(wanted.benchmark).field_titles(wanted.language)
-    return Compared(comparison_page(runs, comparisons, wanted.language, titles), path)
+    return ComparisonView(comparison_page(runs, comparisons, wanted.language, titles), path)
 
 
 def comparison_records(context: SpaceContext, wanted: Wanted) -> list[dict[str, Any]]:

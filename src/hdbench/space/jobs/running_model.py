@@ -60,11 +60,17 @@ class RunState(NamedTuple):
 
     Attributes:
         answers: lines of `answers.jsonl`, in the order in which they came.
+        total: how many there will be.
+        elapsed: seconds since it began.
+        left: seconds until it is done, see `time_left`.
         ended: why it ended; None while it goes on.
         problem: what went wrong, in one line, if it failed.
     """
 
     answers: list[WrittenAnswer]
+    total: int
+    elapsed: float = 0.0
+    left: float | None = None
     ended: Ended | None = None
     problem: str = ""
 
@@ -217,22 +223,56 @@ def ask(context: SpaceContext, run: ModelRun, watch: Watch) -> Generator[RunStat
         watch: `watched`, or the one with a GPU.
     """
     answers: list[WrittenAnswer] = []
+    came: list[float] = []
+    begun = time.monotonic()
+
+    def now_is(ended: Ended | None = None, problem: str = "") -> RunState:
+        now = time.monotonic()
+        total = len(run.questions)
+        left = time_left(answers, came, total, now)
+        return RunState(list(answers), total, now - begun, left, ended, problem)
+
     state: int | str | None = None
     place = 0
     with closing(watch(run.command, run.folder, context.max_run_seconds)) as states:
         for state in states:
             place = _read_on(context, run, answers, place)
+            came += [time.monotonic()] * (len(answers) - len(came))
             if state is None:
-                yield RunState(list(answers))
+                yield now_is()
     if answers:
         _close(context, run, answers)
     if state in (Ended.TIME, Ended.STOPPED):
-        yield RunState(answers, Ended(state))
+        yield now_is(Ended(state))
     elif state == 0:
-        yield RunState(answers, Ended.ALL)
+        yield now_is(Ended.ALL)
     else:
         problem = _error(run.folder / _LOG, run.language)
-        yield RunState(answers, Ended.FAILED, _public(context, run, problem))
+        yield now_is(Ended.FAILED, _public(context, run, problem))
+
+
+def time_left(
+    answers: Sequence[WrittenAnswer], came: Sequence[float], total: int, now: float
+) -> float | None:
+    """Return the seconds until the last answer, at the pace of those so far; None before the first.
+
+    Args:
+        answers: the answers so far.
+        came: when each came.
+        total: how many there will be.
+        now: the time on the same clock.
+
+    Example:
+        >>> time_left([{}, {}, {}], [20.0, 24.0, 30.0], 5, 31.0)
+        9.0
+    """
+    if not answers:
+        return None
+    if len(came) > 1:  # before the first answer the model was loaded
+        pace = (came[-1] - came[0]) / (len(came) - 1)
+    else:
+        pace = answers[0].get("seconds") or 0.0
+    return float(max(0.0, pace * (total - len(came)) - (now - came[-1])))
 
 
 def watched(

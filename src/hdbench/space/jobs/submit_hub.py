@@ -5,13 +5,7 @@ from collections import deque
 from itertools import islice
 
 import httpx2
-from huggingface_hub import (
-    CommitOperationAdd,
-    HfApi,
-    get_session,
-    get_token,
-    set_client_factory,
-)
+from huggingface_hub import CommitOperationAdd, HfApi, get_session, get_token, set_client_factory
 from huggingface_hub.errors import HfHubHTTPError
 
 from hdbench.reading.run_info import RUN_FILE

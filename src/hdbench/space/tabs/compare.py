@@ -12,7 +12,7 @@ from hdbench.errors import HdbenchError
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.comparing import (
     MAX_COMPARED,
-    Compared,
+    ComparisonView,
     Wanted,
     comparison,
     comparison_records,
@@ -68,7 +68,7 @@ def compare_tab(
             with TemporaryDirectory() as folder:
                 task = (comparison, context, Wanted(*asked), Path(folder))
                 for told in shared.shown_work(workers, visitor, progress, *task):
-                    if isinstance(told, Compared):
+                    if isinstance(told, ComparisonView):
                         # Gradio copies the file before this goes on, where it is deleted.
                         yield [told.page, shared.download(told.file)]
         except HdbenchError as error:

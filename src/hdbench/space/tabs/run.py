@@ -92,7 +92,7 @@ def run_tab(
                 files = shared.download_buttons(say, "run-")
             answers = gr.HTML(elem_id="run-answers")
     report = gr.HTML(elem_id="run-report")
-    runs = _Runs(context, workers)
+    runs = _VisitorRuns(context, workers)
 
     def on_items(
         given: shared.Given, request: gr.Request, progress: gr.Progress = shared.BAR
@@ -127,7 +127,7 @@ def run_tab(
     )
 
 
-class _Runs:
+class _VisitorRuns:
     """The runs that visitors wait for or watch, of which one goes on at a time."""
 
     def __init__(self, context: SpaceContext, workers: TaskProcesses) -> None:
@@ -190,29 +190,18 @@ class _Runs:
     ) -> Iterator[list[Any]]:
         """Yield the outputs of a run while it goes on, and when it has ended."""
         language = visitor.language
-        begun = time.monotonic()
-        came: list[float] = []
         questions = {question.id: question for question in run.questions}
         pictures: dict[str, str | None] = {}
-        status = answers = ""
-        state = RunState([])
+        status, answers, shown = "", "", 0
+        state = RunState([], len(questions))
         with closing(running_model.ask(self._context, run, self._watch)) as states:
             for state in states:
-                now = time.monotonic()
-                if new := state.answers[len(came) :]:
-                    came += [now] * len(new)
-                    for item in (answer["id"] for answer in new):
-                        pictures[item] = running_model.picture_of(questions[item])
+                new = [answer["id"] for answer in state.answers[shown:]]
+                if new:
+                    shown += len(new)
+                    pictures |= {each: running_model.picture_of(questions[each]) for each in new}
                     answers = run_answers(state.answers, pictures, language)
-                before = status
-                status = run_status(
-                    state,
-                    len(run.questions),
-                    language,
-                    elapsed=now - begun,
-                    left=time_left(state.answers, came, len(run.questions), now),
-                    limit=self._context.max_run_seconds,
-                )
+                before, status = status, run_status(state, language, self._context.max_run_seconds)
                 if status != before:
                     yield _outputs(status, going=state.ended is None, answers=answers)
         if not state.answers:
@@ -248,28 +237,17 @@ def _outputs(
     return [status, cancel, first, shared.download(lines), *files, answers, report]
 
 
-def run_status(
-    state: RunState,
-    total: int,
-    language: str,
-    *,
-    elapsed: float,
-    left: float | None,
-    limit: float,
-) -> str:
+def run_status(state: RunState, language: str, limit: float) -> str:
     """Return how far a run is, or why it has ended, as HTML.
 
     Args:
         state: the run.
-        total: how many items it has.
         language: the interface's language.
-        elapsed: seconds since it began.
-        left: seconds until it is done; see `time_left`.
         limit: seconds that it may take.
     """
     done = len(state.answers)
-    told = {"done": done, "total": total}
-    times = {"elapsed": duration(elapsed), "limit": duration(limit)}
+    told = {"done": done, "total": state.total}
+    times = {"elapsed": duration(state.elapsed), "limit": duration(limit)}
     if state.ended is None:
         key = "run_going" if done else "run_loading"
     elif done or state.ended == Ended.FAILED:
@@ -280,7 +258,7 @@ def run_status(
         "run_status.html",
         language,
         line=text(key, language, **told, **times),
-        left=None if left is None else text("run_left", language, left=duration(left)),
+        left=None if state.left is None else text("run_left", language, left=duration(state.left)),
         elapsed=text("run_elapsed", language, **times),
         ended=state.ended,
         problem=cut(state.problem, MAX_MESSAGE),
@@ -323,30 +301,6 @@ def run_record(fields: Sequence[tuple[str, str]], language: str, titles: FieldTi
     few = [(cut(path), cut(value, MAX_TEXT)) for path, value in fields[:MAX_FIELDS]]
     more = len(fields) - len(few)
     return render("run_record.html", language, fields=few, more=more, titles=titles)
-
-
-def time_left(
-    answers: Sequence[WrittenAnswer], came: Sequence[float], total: int, now: float
-) -> float | None:
-    """Return the seconds until the last answer, at the pace of those so far; None before the first.
-
-    Args:
-        answers: the answers so far.
-        came: when each came.
-        total: how many there will be.
-        now: the time on the same clock.
-
-    Example:
-        >>> time_left([{}, {}, {}], [20.0, 24.0, 30.0], 5, 31.0)
-        9.0
-    """
-    if not answers:
-        return None
-    if len(came) > 1:  # before the first answer the model was loaded
-        pace = (came[-1] - came[0]) / (len(came) - 1)
-    else:
-        pace = answers[0].get("seconds") or 0.0
-    return float(max(0.0, pace * (total - len(came)) - (now - came[-1])))
 
 
 def duration(seconds: float) -> str:

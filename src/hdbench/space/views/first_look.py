@@ -51,7 +51,6 @@ class FirstLook:
     """An item beside an answer to it.
 
     Attributes:
-        id: the item.
         picture: its first image or PDF; None if it has none.
         text: its text, if it has one instead.
         rows: fields in the truth's order, the wrong ones among them.
@@ -60,7 +59,6 @@ class FirstLook:
         made: whether the answer is made from the ground truth.
     """
 
-    id: str
     picture: Path | None
     text: str
     rows: list[Row]
@@ -166,11 +164,9 @@ class FirstLooks:
 
 def _shown(benchmark: Benchmark, view: ItemView, truth: dict[str, Any], *, made: bool) -> FirstLook:
     shown = benchmark.shown({view.id})[view.id]
-    pictures = [path for path in shown.media if path.is_file()]
     wrong = len(view.errors) + view.more_errors
     return FirstLook(
-        id=view.id,
-        picture=next(iter(pictures), None),
+        picture=next((path for path in shown.media if path.is_file()), None),
         text=cut(shown.text, MAX_TEXT),
         rows=_rows(view.errors, view.others, truth),
         wrong=wrong,

@@ -19,9 +19,16 @@ from hdbench.collecting.held_out import hold_out
 from hdbench.errors import HdbenchError
 from hdbench.space.app import build_app
 from hdbench.space.context import SpaceContext
-from hdbench.space.jobs import held_out, scoring
-from hdbench.space.jobs.held_out import MAX_LOOKS, MIN_ANSWERED, HeldOutAccess, HeldOutQuota
-from hdbench.space.jobs.scoring import Upload, View, view
+from hdbench.space.jobs import scoring
+from hdbench.space.jobs.scoring import (
+    MAX_LOOKS,
+    MIN_ANSWERED,
+    HeldOutAccess,
+    HeldOutQuota,
+    Upload,
+    View,
+    view,
+)
 from hdbench.space.jobs.working import sending
 from hdbench.space.views.example import write_example
 from hdbench.space.views.first_look import FirstLooks
@@ -149,13 +156,13 @@ def test_each_address_and_benchmark_has_its_looks_a_day(context, monkeypatch):
     looks.give_back("a", "cards")
     assert [looks.take("a", "cards") for _ in range(2)] == [given, used_up]
     assert looks.take("a", "other") is None
-    tomorrow = held_out._today() + datetime.timedelta(days=1)
-    monkeypatch.setattr(held_out, "_today", lambda: tomorrow)
+    tomorrow = scoring._today() + datetime.timedelta(days=1)
+    monkeypatch.setattr(scoring, "_today", lambda: tomorrow)
     assert looks.take("a", "cards") == HeldOutAccess(path)
 
 
 def test_only_so_many_addresses_are_counted(context, monkeypatch):
-    monkeypatch.setattr(held_out, "MAX_COUNTED", 5)
+    monkeypatch.setattr(scoring, "MAX_COUNTED", 5)
     looks = HeldOutQuota(context)
     found = [looks.take(f"address {number}", "cards").path is not None for number in range(8)]
     assert found == [True] * 5 + [False] * 3

@@ -4,7 +4,6 @@ import os
 import shutil
 from collections.abc import Callable
 from contextlib import ExitStack
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +53,11 @@ def build_app(context: SpaceContext, looks: FirstLooks) -> gr.Blocks:
     Raises:
         HdbenchError: the namespace folder has no benchmark, or one is unusable.
     """
-    say = partial(_say, _texts(context, looks))
+    texts = _texts(context, looks)
+
+    def say(key: str) -> Any:
+        return texts(_PREFIX + key)
+
     workers = working.TaskProcesses(context)
     app = gr.Blocks(
         analytics_enabled=False,
@@ -71,7 +74,7 @@ def build_app(context: SpaceContext, looks: FirstLooks) -> gr.Blocks:
         shared.announcer()
         with gr.Column(elem_id="chosen"):
             benchmark = gr.Dropdown(
-                context.choices, value=context.first, label=say("benchmark"), elem_id="benchmark"
+                context.choices(), value=context.first, label=say("benchmark"), elem_id="benchmark"
             )
         with gr.Tabs(overflow_behavior="wrap", elem_id="tabs"):
             with gr.Tab(say("tab_score"), id="score"):
@@ -188,10 +191,6 @@ def serve(
         app.block_thread()
 
 
-def _say(texts: gr.I18n, key: str) -> Any:
-    return texts(_PREFIX + key)
-
-
 def _texts(context: SpaceContext, looks: FirstLooks) -> gr.I18n:
     """Return the texts with what the operator sets in them, and what each benchmark shows."""
     address = context.contact or ""
@@ -209,10 +208,7 @@ def _texts(context: SpaceContext, looks: FirstLooks) -> gr.I18n:
                 _PREFIX + key: value.format(**values) if key.startswith(with_values) else value
                 for key, value in texts.items()
             }
-            | {
-                f"{_PREFIX}{about.TITLE}{name}": title
-                for title, name in context.choices_in(language)
-            }
+            | {f"{_PREFIX}{about.TITLE}{name}": title for title, name in context.choices(language)}
             | gradio_words(language)["keys"]
             | {_PREFIX + score.FIRST_LOOK: looks.html(context.first, language)}
             for language, texts in translations().items()

@@ -95,19 +95,16 @@ class SpaceContext:
 
         return max(self.benchmarks, key=order)
 
-    @property
-    def choices(self) -> list[tuple[str, str]]:
-        """Return title and name of each benchmark, as a field offers them."""
-        return self.choices_in("en")
-
-    def choices_in(self, language: str) -> list[tuple[str, str]]:
-        """Return the same in a language of the interface."""
+    def choices(self, language: str = "en") -> list[tuple[str, str]]:
+        """Return title and name of each benchmark, as a field offers them in a language."""
         return [(each.spec.title_in(language), name) for name, each in self.benchmarks.items()]
 
     @property
     def ranked(self) -> list[tuple[str, str]]:
         """Return those of `choices` whose figures can rank models."""
-        return [(title, name) for title, name in self.choices if self.benchmarks[name].spec.ranked]
+        return [
+            (title, name) for title, name in self.choices() if self.benchmarks[name].spec.ranked
+        ]
 
     def benchmark(self, name: str) -> Benchmark:
         """Return the benchmark with that name.

@@ -1,16 +1,20 @@
 """An upload scored for a visitor or a program, with nothing of the server in the results."""
 
+import datetime
 import io
 import zipfile
+from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import Lock
 from typing import Any, NamedTuple
 
 import hdbench.reading.tables  # noqa: F401  loaded once here, and not in each process
 from hdbench.benchmarks.benchmark import Benchmark
+from hdbench.benchmarks.spec import HELD_OUT_ENDING
 from hdbench.common.progress import Listener, listening
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.held_out import score_held_out, totals
+from hdbench.evaluation.held_out import read_held_out, score_held_out, totals
 from hdbench.evaluation.score import Settings, score_runs
 from hdbench.reading import ReadAs
 from hdbench.reading.answers import UnknownIdsError
@@ -22,7 +26,6 @@ from hdbench.report.workbook import workbook
 from hdbench.results.files import to_record, write_results
 from hdbench.results.result import Result
 from hdbench.space.context import SpaceContext, mapped
-from hdbench.space.jobs.held_out import MIN_ANSWERED, HeldOutAccess
 from hdbench.space.jobs.working import Progress, Score, part_of_progress, send
 from hdbench.space.texts import TextError, text
 from hdbench.space.views.summary import summary
@@ -33,6 +36,17 @@ MAX_RUNS = 50
 MAX_FIELDS = 200_000
 """Maximum fields in one model's answers and their references: 263 cards have some 4,000. Each is
 looked at several times for the report and the downloads."""
+
+MAX_LOOKS = 3
+"""Maximum times a day that the totals of a benchmark are shown to one address."""
+
+MIN_ANSWERED = 20
+"""Minimum number of held-out items with an answer, or all of them if there are fewer: the totals of
+one answer would say whether it is right. Who makes up the other answers can still learn that, but
+no faster than `MAX_LOOKS` allows."""
+
+MAX_COUNTED = 100_000
+"""Maximum addresses that are counted in a day: further ones are shown nothing."""
 
 
 class Upload(NamedTuple):
@@ -150,7 +164,7 @@ def view(  # noqa: PLR0917  what a visitor gives, and where it is shown
     language: str,
     folder: Path,
     thumbnails: Path,
-    look: HeldOutAccess | None = None,
+    look: "HeldOutAccess | None" = None,
 ) -> View:
     """Score a file, and make its report and downloads; sends what is ready first.
 
@@ -217,7 +231,11 @@ def _write_downloads(result: Result, page: str, path: Path, language: str) -> li
 
 
 def _unseen(
-    benchmark: Benchmark, upload: Upload, public: Result, look: HeldOutAccess | None, language: str
+    benchmark: Benchmark,
+    upload: Upload,
+    public: Result,
+    look: "HeldOutAccess | None",
+    language: str,
 ) -> tuple[dict[str, Any] | None, str | None]:
     """Return the totals of held-out items, or why they are not shown; neither if there are none.
 
@@ -263,3 +281,69 @@ def sendable(value: Any) -> Any:
         {'\\ud800': ['Müller']}
     """
     return mapped(value, lambda text: text.encode(errors="backslashreplace").decode())
+
+
+class HeldOutAccess(NamedTuple):
+    """Access to held-out totals for one scored file.
+
+    Attributes:
+        path: the file with the ground truths; None if today's looks are used up.
+    """
+
+    path: Path | None
+
+
+class HeldOutQuota:
+    """Counts looks in memory, by address and benchmark; any number of threads may use it.
+
+    Args:
+        context: the Space's context; without `held_out`, there is nothing to look at.
+
+    Raises:
+        HdbenchError: a file in the folder is not what its benchmark holds out.
+    """
+
+    def __init__(self, context: SpaceContext) -> None:
+        self._paths: dict[str, Path] = {}
+        self._lock = Lock()
+        self._day = _today()
+        self._counts: Counter[tuple[str, str]] = Counter()
+        if context.held_out is None:
+            return
+        for name, benchmark in context.benchmarks.items():
+            path = context.held_out / f"{name}{HELD_OUT_ENDING}"
+            if path.is_file():
+                read_held_out(benchmark, path)
+                self._paths[name] = path.resolve()
+
+    def take(self, address: str, benchmark: str) -> HeldOutAccess | None:
+        """Return a look, which counts from now on.
+
+        Args:
+            address: the visitor's address.
+            benchmark: the benchmark's name.
+
+        Returns:
+            None if the benchmark has nothing that is held out.
+        """
+        if benchmark not in self._paths:
+            return None
+        key = (address, benchmark)
+        with self._lock:
+            if self._day != _today():
+                self._day, self._counts = _today(), Counter()
+            is_new = key not in self._counts
+            if self._counts[key] >= MAX_LOOKS or (is_new and len(self._counts) >= MAX_COUNTED):
+                return HeldOutAccess(None)
+            self._counts[key] += 1
+            return HeldOutAccess(self._paths[benchmark])
+
+    def give_back(self, address: str, benchmark: str) -> None:
+        """Uncount a look that showed nothing."""
+        with self._lock:
+            if self._counts[address, benchmark]:
+                self._counts[address, benchmark] -= 1
+
+
+def _today() -> datetime.date:
+    return datetime.datetime.now(datetime.UTC).date()

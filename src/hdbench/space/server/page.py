@@ -38,7 +38,7 @@ class PageLanguage:
             return
         asked = MutableHeaders(scope=scope)
         own = scope["query_string"].decode("ascii", "replace")
-        choice = chosen(own) or chosen(_query(asked.get("referer", "")))
+        choice = chosen(f"?{own}") or chosen(asked.get("referer", ""))
         if choice is not None:
             asked["accept-language"] = choice
         if scope["path"] != "/" or scope["method"] != "GET":
@@ -67,25 +67,19 @@ class PageLanguage:
         await self._app(scope, receive, sending)
 
 
-def chosen(query: str) -> str | None:
-    """Return the language that the query of an address asks for, if it is one of `LANGUAGES`.
+def chosen(address: str) -> str | None:
+    """Return the language that an address asks for in its query, if it is one of `LANGUAGES`.
 
     Example:
-        >>> chosen("__theme=dark&lang=de"), chosen("lang=xx"), chosen("")
+        >>> chosen("/?__theme=dark&lang=de"), chosen("?lang=xx"), chosen("")
         ('de', None, None)
     """
     try:
-        found = parse_qs(query[:1000], max_num_fields=20).get(PARAMETER, [])
-    except ValueError:  # more than twenty
+        query = urlsplit(address).query[:1000]
+        found = parse_qs(query, max_num_fields=20).get(PARAMETER, [])
+    except ValueError:  # more than twenty, or an address that is none
         return None
     return found[0] if found and found[0] in LANGUAGES else None
-
-
-def _query(address: str) -> str:
-    try:
-        return urlsplit(address).query
-    except ValueError:  # an address that is none
-        return ""
 
 
 @cache

@@ -11,8 +11,7 @@ from gradio.components import Component
 from hdbench.evaluation.recognition import recognized
 from hdbench.reading.answers import UnknownIdsError
 from hdbench.space.context import SpaceContext
-from hdbench.space.jobs.held_out import HeldOutQuota
-from hdbench.space.jobs.scoring import Upload, records
+from hdbench.space.jobs.scoring import HeldOutQuota, Upload, records
 from hdbench.space.jobs.working import TaskProcesses
 from hdbench.space.tabs import shared
 from hdbench.space.tabs.submit_panel import submit_panel
@@ -127,7 +126,7 @@ def _elsewhere(
     name = recognized(error.ids, context.ids)
     if name is None:
         return None, gr.update(visible=False), shared.refusal(error, language, "error")
-    named = {each: title for title, each in context.choices_in(language)}
+    named = {each: title for title, each in context.choices(language)}
     titles = {"other": named[name], "chosen": named[upload.benchmark]}
     question = text("elsewhere_which", language, file=upload.path.name, **titles)
     label = text("elsewhere_button", language, **titles)

@@ -14,8 +14,7 @@ from hdbench.reading.answers import UnknownIdsError
 from hdbench.report.items import cut
 from hdbench.scoring.metric import PROTOCOLS
 from hdbench.space.context import SpaceContext
-from hdbench.space.jobs.held_out import HeldOutQuota
-from hdbench.space.jobs.scoring import Upload, View, view
+from hdbench.space.jobs.scoring import HeldOutQuota, Upload, View, view
 from hdbench.space.jobs.turns import QueueFullError
 from hdbench.space.jobs.working import Progress, Task, TaskProcesses, Waits
 from hdbench.space.server.limits import network
@@ -175,7 +174,7 @@ def choices_in_language(app: gr.Blocks, context: SpaceContext) -> None:
 
     def named(request: gr.Request) -> list[Any]:
         language = language_of(request.headers.get("accept-language"))
-        names = {name: title for title, name in context.choices_in(language)}
+        names = {name: title for title, name in context.choices(language)}
         names |= {protocol: text(f"protocol_{protocol}", language) for protocol in PROTOCOLS}
         return [
             gr.update(choices=[(names[str(value)], value) for _, value in field.choices])

@@ -1,5 +1,7 @@
-"""The tab that scores a file."""
+"""The tab that scores a file, and can submit it to the leaderboard."""
 
+import datetime
+import html
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -8,17 +10,26 @@ from typing import Any
 import gradio as gr
 from gradio.components import Component
 
+from hdbench.errors import HdbenchError
 from hdbench.evaluation.recognition import recognized
 from hdbench.reading.answers import UnknownIdsError
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.scoring import HeldOutQuota, Upload, records
+from hdbench.space.jobs.submit_hub import AN_HOUR, Hourly, open_pull_request
+from hdbench.space.jobs.submitting import (
+    MAX_NAME,
+    MAX_NOTE,
+    Statement,
+    SubmissionError,
+    make_submission,
+)
+from hdbench.space.jobs.turns import Turns
 from hdbench.space.jobs.working import TaskProcesses
 from hdbench.space.tabs import shared
-from hdbench.space.tabs.submit_panel import submit_panel
-from hdbench.space.texts import Say, text
+from hdbench.space.texts import Say, reason, text
 from hdbench.space.views.example import write_example
 from hdbench.space.views.first_look import FirstLooks
-from hdbench.space.views.summary import problem
+from hdbench.space.views.summary import four_digits, problem, render
 
 FIRST_LOOK = "first_look_html"
 """The key of the first benchmark's first look among the texts."""
@@ -117,6 +128,75 @@ def score_tab(
     benchmark.change(first_look, benchmark, look, **hidden)
     # In the browser: nobody has to wait for a colour.
     file.change(None, file, [score, example], js=_PRIMARY, **hidden)
+
+
+def submit_panel(
+    context: SpaceContext, workers: TaskProcesses, say: Say, repository: str
+) -> gr.State:
+    """Add the controls to a `gr.Blocks`: they appear when there is something to submit.
+
+    Args:
+        context: the Space's context.
+        workers: the processes that score the submission again.
+        say: the texts.
+        repository: the dataset on the Hub that submissions go to.
+
+    Returns:
+        Where to put what was scored, an `Upload`; None if nothing was.
+    """
+    scored = gr.State(time_to_live=context.keep_seconds)
+    hourly = Hourly(AN_HOUR)
+    turns = Turns(1, context.max_waiting, context.max_per_visitor)
+    with gr.Accordion(say("submit"), open=False, visible=False, elem_id="submit-panel") as panel:
+        gr.Markdown(say("submit_what"))
+        gr.HTML(f"<p class='hdb-of'><code>{html.escape(repository)}</code></p>")
+        model = shared.field(gr.Textbox, say, "submit_model", max_length=MAX_NAME)
+        local = shared.field(gr.Checkbox, say, "submit_local")
+        provider = shared.field(gr.Textbox, say, "submit_provider", max_length=MAX_NAME)
+        own_prompt = shared.field(gr.Checkbox, say, "submit_own_prompt")
+        note = shared.field(gr.Textbox, say, "submit_note", max_length=MAX_NOTE)
+        name = shared.field(gr.Textbox, say, "submit_name", max_length=MAX_NAME)
+        consent = shared.field(gr.Checkbox, say, "submit_consent")
+        send = shared.button(say, "submit_send", variant="primary")
+        told = gr.HTML(elem_id="submit-told", min_height=40)
+    stated = [model, provider, local, own_prompt, note, name, consent]  # as in `Statement`
+
+    def submit(given: shared.Given, request: gr.Request) -> str:
+        address, language = shared.visitor_of(request)
+        upload: Upload | None = given[scored]
+        statement = Statement(*(given[each] for each in stated))
+        try:
+            if upload is None:
+                raise SubmissionError("submit_file_gone")
+            # One at a time: otherwise two could submit the same before either is there.
+            with turns.turn(address) as turn:
+                while turns.wait(turn):
+                    pass
+                today = datetime.datetime.now(datetime.UTC).date()
+                made = workers.result(address, make_submission, context, upload, statement, today)
+                hourly.take()
+                url = open_pull_request(repository, made)
+        except HdbenchError as error:
+            return problem(reason(error, language), language, "submit_error")
+        headline = made.result.headline
+        return render(
+            "submit_done.html",
+            language,
+            url=url,
+            headline=headline,
+            value=four_digits(made.result.figures()[headline], language),
+            folder=made.folder,
+        )
+
+    local.input(lambda local: gr.update(visible=not local), local, provider, **shared.PRIVATE)
+    scored.change(
+        lambda scored: [gr.update(visible=scored is not None), ""],
+        scored,
+        [panel, told],
+        **shared.PRIVATE,
+    )
+    send.click(submit, {scored, *stated}, told, **shared.PRIVATE)
+    return scored
 
 
 def _elsewhere(

@@ -127,7 +127,7 @@ def serve(
     with ExitStack() as stack:
         removed = ExitStack()
         interrupt_on_sigterm(end_in_time(working.end, removed.close))  # the folder must not stay
-        annotate = Annotate.of(context)
+        annotate = Annotate(context) if context.annotate or context.accounts else None
         if annotate is not None:
             stack.callback(annotate.close)
         temporary.remove_left_behind()

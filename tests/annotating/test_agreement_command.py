@@ -28,8 +28,8 @@ from hdbench.leaderboard.formats import csv as as_csv
 from hdbench.report.page import report_page
 from hdbench.report.workbook import workbook
 from hdbench.results.files import read_result, to_record
-from hdbench.space.jobs.rankings import Ranking
-from hdbench.space.tabs.board import Filter, board_view
+from hdbench.space.jobs.recorded_runs import Ranking
+from hdbench.space.tabs.leaderboard import Filter, board_view
 from hdbench.space.views.summary import summary
 
 ONE, OTHER = "zora-23", "quirin-7"

@@ -10,8 +10,8 @@ from hdbench.leaderboard.page import leaderboard_page
 from hdbench.reading.titles import FieldTitles
 from hdbench.results.files import read_result
 from hdbench.scoring.text_cer import TextCer
+from hdbench.space.jobs.comparing import comparison_page, verdict
 from hdbench.space.views.summary import summary
-from hdbench.space.views.verdict import comparison_page, verdict
 from hdbench.statistics.comparison import compare
 
 PAGES = 30

@@ -19,7 +19,7 @@ from hdbench.results.drafts import own_drafts
 from hdbench.results.files import read_result, write_results
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.scoring import Upload, score_upload
-from hdbench.space.tabs.board import Filter
+from hdbench.space.tabs.leaderboard import Filter
 from hdbench.space.views.summary import summary
 
 MADE = [

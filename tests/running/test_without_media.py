@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 from hdbench.cli import app
 from hdbench.leaderboard.boards import leaderboards
 from hdbench.space.context import SpaceContext
-from hdbench.space.jobs.rankings import Rankings
-from hdbench.space.tabs.board import Filter, board_view
+from hdbench.space.jobs.recorded_runs import Rankings
+from hdbench.space.tabs.leaderboard import Filter, board_view
 
 PROMPT = "Read card {number}.\n"
 WRONG = {"title": "Stellingen", "year": 1942}

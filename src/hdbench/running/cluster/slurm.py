@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from datatrove.executor.slurm import SlurmPipelineExecutor
+from pydantic import TypeAdapter, ValidationError
 
 from hdbench.common.names import did_you_mean
 from hdbench.errors import HdbenchError
@@ -247,21 +248,16 @@ def read_options(executor: type, options: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _converted(name: str, value: str, kind: Any) -> Any:
-    kinds = typing.get_args(kind) or (kind,)
-    if bool in kinds:
-        words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
-        if value.lower() not in words:
-            raise HdbenchError(
-                "--engine-option {name}={value}: must be true or false", name=name, value=value
-            )
-        return words[value.lower()]
-    if int in kinds and str not in kinds:
-        if not re.fullmatch(r"-?\d{1,9}", value):
-            raise HdbenchError(
-                "--engine-option {name}={value}: must be a whole number", name=name, value=value
-            )
-        return int(value)
-    return value
+    try:
+        return TypeAdapter(kind).validate_python(value)
+    except ValidationError as error:
+        raise HdbenchError(
+            "--engine-option {name}={value}: must be true or false"
+            if kind is bool
+            else "--engine-option {name}={value}: must be a whole number",
+            name=name,
+            value=value,
+        ) from error
 
 
 def _check_plain(name: str, value: str) -> None:

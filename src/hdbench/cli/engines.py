@@ -7,19 +7,19 @@ import typer
 
 from hdbench.cli.app import RUN, app
 from hdbench.cli.saying import shown
+from hdbench.common.extras import needed
 from hdbench.errors import HdbenchError
 
 if TYPE_CHECKING:
     from hdbench.running.cluster.launching import Engine
-    from hdbench.running.planning import Plan
-    from hdbench.running.run import Outcome
+    from hdbench.running.planning import RunPlan
+    from hdbench.running.run import RunOutcome
 
 EngineName = Annotated[
     str | None,
     typer.Option(
         help="Split the run into --tasks and start them with this engine: local (processes of "
-        "this machine), slurm (an array of jobs), ray or jobs (Hugging Face Jobs; both of these "
-        "are experimental).",
+        "this machine), slurm (an array of jobs) or jobs (Hugging Face Jobs, experimental).",
     ),
 ]
 Tasks = Annotated[
@@ -44,7 +44,9 @@ EngineOptions = Annotated[
 ]
 
 
-def ask(plan: "Plan", folder: Path, engine: "Engine | None", *, retry_failed: bool) -> "Outcome":
+def ask(
+    plan: "RunPlan", folder: Path, engine: "Engine | None", *, retry_failed: bool
+) -> "RunOutcome":
     """Ask in this process or on an engine; it ends here where the engine goes on alone."""
     if engine is None:
         return plan.run(folder, retry_failed=retry_failed)
@@ -70,10 +72,10 @@ def read_engine(
                 option=useless[0],
             )
         return None
-    from hdbench.running.cluster.launching import (  # noqa: PLC0415
-        Engine,
-        read_engine_options,
-    )
+    with needed("cluster", "--engine needs"):
+        import datatrove  # noqa: F401, PLC0415  named if it is missing
+
+        from hdbench.running.cluster.launching import Engine, read_engine_options  # noqa: PLC0415
 
     if tasks is None:
         raise HdbenchError(

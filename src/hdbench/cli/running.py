@@ -197,11 +197,10 @@ def run(
     Exit status 0: done; 1: no item was answered, or too many failed; 2: it could not be done.
     """
     from hdbench.benchmarks.benchmark import load_benchmark  # noqa: PLC0415  slow to import
-    from hdbench.running.backend import Decoding  # noqa: PLC0415
+    from hdbench.running.backend import Asked, Decoding, ImageLimits  # noqa: PLC0415
     from hdbench.running.choosing import named_ids, of_benchmark, own_images  # noqa: PLC0415
     from hdbench.running.dry_run import describe_run  # noqa: PLC0415
-    from hdbench.running.images import Limits  # noqa: PLC0415
-    from hdbench.running.planning import Asked, Plan, run_name  # noqa: PLC0415
+    from hdbench.running.planning import RunPlan, run_name  # noqa: PLC0415
 
     chosen_engine = read_engine(engine, tasks, workers, engine_option)
     if (images is None) == (benchmark is None) or (images is None) != (as_benchmark is None):
@@ -228,7 +227,7 @@ def run(
         revision=revision,
         decoding=Decoding(max_new_tokens, temperature, top_p, seed),
         schema=schema,
-        limits=Limits(max_side, pages),
+        limits=ImageLimits(max_side, pages),
         batch_size=batch_size,
         concurrency=concurrency,
         timeout=timeout,
@@ -236,7 +235,7 @@ def run(
     )
     name = run_name(loaded, model) + ("_without-media" if without_media else "")
     folder = out or Path("runs") / name
-    plan = Plan(loaded, choice, asked, prompt, own_images=images is not None)
+    plan = RunPlan(loaded, choice, asked, prompt, own_images=images is not None)
     if dry_run:
         for line in describe_run(plan, folder, engine=chosen_engine, retry_failed=retry_failed):
             typer.echo(shown(line))
@@ -315,7 +314,7 @@ def evaluate(
     from hdbench.cli.app import DEFAULT_OUT  # noqa: PLC0415
     from hdbench.cli.run_tables import print_evaluations  # noqa: PLC0415
     from hdbench.results.files import write_results  # noqa: PLC0415
-    from hdbench.running.backend import Decoding  # noqa: PLC0415
+    from hdbench.running.backend import Asked, Decoding  # noqa: PLC0415
     from hdbench.running.evaluating import (  # noqa: PLC0415
         Evaluation,
         Skipped,
@@ -325,7 +324,6 @@ def evaluate(
     from hdbench.running.evaluating import (  # noqa: PLC0415
         evaluate as evaluate_model,
     )
-    from hdbench.running.planning import Asked  # noqa: PLC0415
 
     if every == bool(names):
         raise HdbenchError("name benchmarks, or give --all")

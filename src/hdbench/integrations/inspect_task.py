@@ -23,9 +23,9 @@ from hdbench.reading.container import Entry, InMemory
 from hdbench.results.files import given_options
 from hdbench.results.items import candidate_of, prepare, score_items
 from hdbench.results.result import Result, signature
-from hdbench.running.backend import Decoding
+from hdbench.running.backend import Decoding, ImageLimits
 from hdbench.running.choosing import of_benchmark
-from hdbench.running.images import Limits, encoded_images
+from hdbench.running.images import encoded_images
 from hdbench.running.planning import PROMPT, read_prompt
 from hdbench.scoring import make_metric
 
@@ -115,7 +115,7 @@ def show_media(benchmark: str) -> Solver:
         question = questions[str(state.sample_id)]
         images = []
         if not question.text:
-            images = await to_thread.run_sync(encoded_images, question.media, Limits())
+            images = await to_thread.run_sync(encoded_images, question.media, ImageLimits())
         state.user_prompt.content = [
             *(
                 ContentImage(image=f"data:{mime};base64,{base64.b64encode(data).decode()}")

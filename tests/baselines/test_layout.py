@@ -5,10 +5,10 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hdbench.running.tesseract.dates import first_date
-from hdbench.running.tesseract.layout import Line, columns, joined, lines
-from hdbench.running.tesseract.ocr import Word
-from hdbench.running.tesseract.pages import advertisements, edited, numbered
+from hdbench.baselines.dates import first_date
+from hdbench.baselines.layout import TextLine, columns, joined, lines
+from hdbench.baselines.ocr import Word
+from hdbench.baselines.pages import advertisements, edited, numbered
 
 HEIGHT = 20
 
@@ -19,7 +19,7 @@ def line(text, left, top, *, height=HEIGHT, number=0):
     for word in text.split():
         words.append(Word(word, left, top, left + 10 * len(word), top + height, (number,)))
         left = words[-1].right + 10
-    return Line.of(words)
+    return TextLine.of(words)
 
 
 def column(*rows, left=30):

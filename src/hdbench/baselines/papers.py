@@ -11,8 +11,8 @@ from typing import Any
 
 from PIL import Image
 
-from hdbench.running.tesseract.layout import Line, joined, lines
-from hdbench.running.tesseract.ocr import read_words
+from hdbench.baselines.layout import TextLine, joined, lines
+from hdbench.baselines.ocr import read_words
 
 LANGUAGES = "eng+deu"
 _ANYWHERE = 1  # Tesseract's page segmentation mode
@@ -30,7 +30,7 @@ _MARKS = re.compile(r"[\d*†‡§¹²³]+")
 
 
 def read_paper(images: Sequence[Image.Image], timeout: float) -> dict[str, Any]:
-    """The record of a paper, or of a book if there is an ISBN.
+    """Return the record of a paper, or of a book if there is an ISBN.
 
     Args:
         images: its pages; the first four are read.
@@ -47,8 +47,8 @@ def read_paper(images: Sequence[Image.Image], timeout: float) -> dict[str, Any]:
     )
 
 
-def paper(pages: Sequence[Sequence[Line]]) -> dict[str, str]:
-    """The record made from the lines of the first pages."""
+def paper(pages: Sequence[Sequence[TextLine]]) -> dict[str, str]:
+    """Return the record made from the lines of the first pages."""
     texts = [line.text for page in pages for line in page]
     whole = "\n".join(texts)
     title, authors = _title(pages[0] if pages else [])
@@ -75,8 +75,8 @@ def paper(pages: Sequence[Sequence[Line]]) -> dict[str, str]:
     }
 
 
-def _title(page: Iterable[Line]) -> tuple[str, str]:
-    """The largest lines, and the line below them."""
+def _title(page: Iterable[TextLine]) -> tuple[str, str]:
+    """Return the largest lines, and the line below them."""
     prose = [line for line in page if re.search(r"\w{3}", line.text)]
     if not prose:
         return "", ""
@@ -92,7 +92,7 @@ def _title(page: Iterable[Line]) -> tuple[str, str]:
 
 
 def _below(texts: Sequence[str], heading: re.Pattern[str]) -> str:
-    """What follows a heading, up to the next one."""
+    """Return the text below a heading, up to the next one."""
     for place, text in enumerate(texts):
         if match := heading.match(text):
             rest = takewhile(lambda line: not _is_heading(line), texts[place + 1 :])

@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 from PIL import Image
 
+from hdbench.baselines import cards, letters, pages, papers
+from hdbench.baselines.layout import lines
+from hdbench.baselines.ocr import read_words
 from hdbench.errors import HdbenchError
 from hdbench.reading.schema import AnswerSchema
-from hdbench.running.tesseract import cards, letters, pages, papers
-from hdbench.running.tesseract.layout import lines
-from hdbench.running.tesseract.ocr import read_words
 
 _PLAIN = "deu"
 _TEXT = "text"
@@ -20,7 +20,7 @@ class NoRulesError(HdbenchError):
     """No rules answer a benchmark; those for others may."""
 
 
-class Kind(NamedTuple):
+class Baseline(NamedTuple):
     """A kind of record.
 
     Attributes:
@@ -35,7 +35,7 @@ class Kind(NamedTuple):
 
 
 def _read_text(images: Sequence[Image.Image], timeout: float) -> dict[str, Any]:
-    """The plain text of an item's images."""
+    """Return the plain text of an item's images."""
     read = (read_words(image, _PLAIN, segmentation=1, timeout=timeout) for image in images)
     return {_TEXT: "\n".join(line.text for words in read for line in lines(words))}
 
@@ -43,41 +43,41 @@ def _read_text(images: Sequence[Image.Image], timeout: float) -> dict[str, Any]:
 def _read_entry(
     name: str, images: Sequence[Image.Image], timeout: float
 ) -> dict[str, list[dict[str, Any]]]:
-    """The plain text as the one entry of a list."""
+    """Return the plain text as the one entry of a list."""
     return {name: [_read_text(images, timeout)]}
 
 
-_KINDS = (
-    Kind(frozenset({"advertisements"}), pages.LANGUAGES, pages.read_page),
-    Kind(
+_BASELINES = (
+    Baseline(frozenset({"advertisements"}), pages.LANGUAGES, pages.read_page),
+    Baseline(
         frozenset({"send_date", "sender_persons", "receiver_persons"}),
         letters.LANGUAGES,
         letters.read_letter,
     ),
-    Kind(
+    Baseline(
         frozenset({"author", "publication", "library_reference"}), cards.LANGUAGES, cards.read_card
     ),
-    Kind(frozenset({"title", "author", "doi"}), papers.LANGUAGES, papers.read_paper),
+    Baseline(frozenset({"title", "author", "doi"}), papers.LANGUAGES, papers.read_paper),
 )
 
 
-def kind_of(schema: Mapping[str, Any] | None) -> Kind:
-    """The rules for an answer schema.
+def baseline_for(schema: Mapping[str, Any] | None) -> Baseline:
+    """Return the rules for an answer schema.
 
     Raises:
         NoRulesError: there is no schema, or it asks for fields that no rules cover.
     """
     fields = _fields(schema)
-    for kind in _KINDS:
+    for kind in _BASELINES:
         if kind.fields <= fields:
             return kind
     if schema is not None and _TEXT in fields:
         known = AnswerSchema(dict(schema))
         if _TEXT in known.names:
-            return Kind(frozenset({_TEXT}), _PLAIN, _read_text)
+            return Baseline(frozenset({_TEXT}), _PLAIN, _read_text)
         name, entry = known.list_of_objects or ("", {})
         if _TEXT in entry.get("properties", {}):
-            return Kind(frozenset({name, _TEXT}), _PLAIN, partial(_read_entry, name))
+            return Baseline(frozenset({name, _TEXT}), _PLAIN, partial(_read_entry, name))
     raise NoRulesError(
         "the tesseract backend has no rules for this benchmark's answers: it needs an "
         "answer.schema.json with the fields of cards, pages of advertisements, letters or papers, "
@@ -87,7 +87,7 @@ def kind_of(schema: Mapping[str, Any] | None) -> Kind:
 
 
 def _fields(schema: Mapping[str, Any] | None) -> set[str]:
-    """The names of all properties, at any depth."""
+    """Return the names of all properties, at any depth."""
     found: set[str] = set()
     left: list[Any] = [schema]
     while left:

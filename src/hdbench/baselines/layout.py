@@ -6,7 +6,7 @@ from itertools import groupby
 from statistics import median
 from typing import NamedTuple
 
-from hdbench.running.tesseract.ocr import Word
+from hdbench.baselines.ocr import Word
 
 _MIDDLE = (0.3, 0.7)
 """Where the gutter between two columns is looked for, as shares of the page's width."""
@@ -30,7 +30,7 @@ _HYPHENS = "-=⸗»«"
 """What ends a divided word; Fraktur's hyphen is two strokes."""
 
 
-class Line(NamedTuple):
+class TextLine(NamedTuple):
     """Words side by side, and the box around them."""
 
     words: tuple[Word, ...]
@@ -40,23 +40,23 @@ class Line(NamedTuple):
     bottom: int
 
     @staticmethod
-    def of(words: Iterable[Word]) -> "Line | None":
-        """The line that some words form; None if there are none."""
+    def of(words: Iterable[Word]) -> "TextLine | None":
+        """Return the line that some words form; None if there are none."""
         there = list(words)
         return _line(there) if there else None
 
     @property
     def text(self) -> str:
-        """The words, separated by spaces."""
+        """Return the words, separated by spaces."""
         return " ".join(word.text for word in self.words)
 
     @property
     def height(self) -> float:
-        """The height of its middle word, so that a speck or a brace does not count."""
+        """Return the height of its middle word, so that a speck or a brace does not count."""
         return median(word.height for word in self.words)
 
 
-class Columns(NamedTuple):
+class TwoColumns(NamedTuple):
     """A page's two columns.
 
     Attributes:
@@ -68,8 +68,8 @@ class Columns(NamedTuple):
     top: int
 
 
-def lines(words: Iterable[Word]) -> list[Line]:
-    """Words grouped into the lines that Tesseract found, in its order.
+def lines(words: Iterable[Word]) -> list[TextLine]:
+    """Return words grouped into the lines that Tesseract found, in its order.
 
     Example:
         >>> words = [Word("Rother", 0, 0, 60, 20, (1,)), Word("Wein", 70, 0, 110, 20, (1,))]
@@ -79,8 +79,8 @@ def lines(words: Iterable[Word]) -> list[Line]:
     return [_line(list(group)) for _, group in groupby(words, key=lambda word: word.line)]
 
 
-def _line(words: Sequence[Word]) -> Line:
-    return Line(
+def _line(words: Sequence[Word]) -> TextLine:
+    return TextLine(
         tuple(words),
         min(word.left for word in words),
         min(word.top for word in words),
@@ -89,7 +89,7 @@ def _line(words: Sequence[Word]) -> Line:
     )
 
 
-def columns(words: Sequence[Word]) -> Columns | None:
+def columns(words: Sequence[Word]) -> TwoColumns | None:
     """The two columns of a page, found by the projection of its words onto the horizontal axis.
 
     The gutter is where the fewest words are above one another, in the middle of the text. Both
@@ -105,7 +105,7 @@ def columns(words: Sequence[Word]) -> Columns | None:
         ...     for left in (0, 110) for top in range(40, 400, 30)
         ... ]
         >>> columns(page)
-        Columns(gutter=106, top=20)
+        TwoColumns(gutter=106, top=20)
     """
     if not words:
         return None
@@ -131,11 +131,11 @@ def columns(words: Sequence[Word]) -> Columns | None:
     ):
         if len({word.top // 10 for word in column}) * 10 < _FULL * (bottom - begin):
             return None
-    return Columns(gutter, begin)
+    return TwoColumns(gutter, begin)
 
 
 def _emptiest(places: range, words: Iterable[Word]) -> range:
-    """The longest stretch with hardly more words than the emptiest place has."""
+    """Return the longest stretch with hardly more words than the emptiest place has."""
     covered = dict.fromkeys(places, 0)
     for word in words:
         for x in range(max(word.left, places.start), min(word.right, places.stop)):
@@ -152,7 +152,7 @@ def _emptiest(places: range, words: Iterable[Word]) -> range:
 
 
 def joined(texts: Iterable[str]) -> str:
-    """Lines as one text: divided words are joined, other lines are separated by a space.
+    """Return lines as one text: divided words are joined, other lines are separated by a space.
 
     A hyphen before a capital stays, as it belongs to a compound.
 

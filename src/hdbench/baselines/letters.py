@@ -6,9 +6,9 @@ from typing import Any
 
 from PIL import Image
 
-from hdbench.running.tesseract.dates import first_date
-from hdbench.running.tesseract.layout import lines
-from hdbench.running.tesseract.ocr import read_words
+from hdbench.baselines.dates import first_date
+from hdbench.baselines.layout import lines
+from hdbench.baselines.ocr import read_words
 
 LANGUAGES = "deu"
 _ONE_BLOCK = 6  # Tesseract's page segmentation mode
@@ -30,7 +30,7 @@ _SUBJECT = re.compile(r"\W*(Betr(?:ifft|eff|\.|:).{3,})")
 
 
 def read_letter(images: Sequence[Image.Image], timeout: float) -> dict[str, Any]:
-    """The record of a letter.
+    """Return the record of a letter.
 
     Args:
         images: its pages in their order.
@@ -48,7 +48,7 @@ def read_letter(images: Sequence[Image.Image], timeout: float) -> dict[str, Any]
 
 
 def letter(pages: Sequence[Sequence[str]]) -> dict[str, list[str]]:
-    """The record made from the lines of a letter's pages.
+    """Return the record made from the lines of a letter's pages.
 
     The receiver is the first `Herrn …` at the top, the writers are those who signed at the end,
     and the date is the first one on the first page.

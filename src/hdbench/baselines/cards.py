@@ -10,8 +10,8 @@ from typing import Any
 
 from PIL import Image
 
-from hdbench.running.tesseract.layout import joined, lines
-from hdbench.running.tesseract.ocr import read_words
+from hdbench.baselines.layout import joined, lines
+from hdbench.baselines.ocr import read_words
 
 LANGUAGES = "deu"
 _ONE_COLUMN = 4  # Tesseract's page segmentation mode
@@ -20,7 +20,6 @@ _ENLARGE = 2
 _SEE = re.compile(r"\W*[Ss]{1,2}(?:iehe)?\W*")
 _SPACED = re.compile(r"\b(?:\w ){3,}\w\b")
 _BROKEN = re.compile(r"(?<=[a-zäöüß]) (?!(?:von|van|de|du|der|den|zu|la)\b)(?=[a-zäöüß])")
-_CLINIC = re.compile(r"^Aus (?:d\.|dem|der) .{5,120}?[.:]\s(?!Univ|Dir|Prof)(?=[A-ZÄÖÜ]\w{3})")
 _YEAR = re.compile(r"\(?\b(1[5-9]\d\d)\b[])]*")
 _PAGES = re.compile(
     r"((?:\b[IVXLC]+\s?,\s?)?\b\d{1,4}(?:,\s?\d{1,3})?)\s?(?:S|p|pp|Bl)\b\.?"
@@ -37,7 +36,7 @@ _DISSERTATION = re.compile(
 
 
 def read_card(images: Sequence[Image.Image], timeout: float) -> dict[str, Any]:
-    """The record of a card.
+    """Return the record of a card.
 
     Args:
         images: the card; with several images, their lines are read in sequence.
@@ -56,7 +55,7 @@ def read_card(images: Sequence[Image.Image], timeout: float) -> dict[str, Any]:
 
 
 def card(texts: Sequence[str]) -> dict[str, Any]:
-    """The record that a card's lines make.
+    """Return the record that a card's lines make.
 
     Example:
         >>> card(["Oppenheim, Erwin: Über Mikropodie.", "Breslau 1917: Genossensch. 31 S. 8°"])[
@@ -72,7 +71,7 @@ def card(texts: Sequence[str]) -> dict[str, Any]:
 
 
 def _reference(text: str) -> dict[str, Any]:
-    """What a card refers to: the author and the title after `s.`."""
+    """Return the record of the card that another refers to: author and title after `s.`."""
     head, _, title = text.partition(" - ") if " - " in text else text.partition(". ")
     return _record("Reference", head, title)
 
@@ -132,7 +131,7 @@ def _author(text: str) -> tuple[str, str]:
 
 
 def _parted(text: str) -> tuple[str, str]:
-    """The title, and the imprint: the sentence that has the year, and what follows."""
+    """Return the title, and the imprint: the sentence that has the year, and what follows."""
     dashes = re.search(r"\s?(?:[-–—]{2,}|—)\s?(?=\(?\[?[A-ZÄÖÜ])", text)
     if dashes and _YEAR.search(text, dashes.end()):
         return text[: dashes.start()], text[dashes.end() :]

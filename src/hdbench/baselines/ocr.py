@@ -33,7 +33,7 @@ class Word(NamedTuple):
 
     @property
     def height(self) -> int:
-        """The height in pixels."""
+        """Return the height in pixels."""
         return self.bottom - self.top
 
 
@@ -46,7 +46,7 @@ def read_words(
     enlarge: int = 1,
     locally: bool = False,
 ) -> list[Word]:
-    """The words of an image, in Tesseract's order.
+    """Return the words of an image, in Tesseract's order.
 
     Args:
         image: what is read.

@@ -2,14 +2,14 @@
 
 import pytest
 
+from hdbench.baselines.by_schema import baseline_for
+from hdbench.baselines.cards import card
+from hdbench.baselines.layout import TextLine
+from hdbench.baselines.letters import letter
+from hdbench.baselines.ocr import Word
+from hdbench.baselines.papers import paper
 from hdbench.errors import HdbenchError
-from hdbench.running.images import Limits
-from hdbench.running.tesseract.cards import card
-from hdbench.running.tesseract.kinds import kind_of
-from hdbench.running.tesseract.layout import Line
-from hdbench.running.tesseract.letters import letter
-from hdbench.running.tesseract.ocr import Word
-from hdbench.running.tesseract.papers import paper
+from hdbench.running.backend import ImageLimits
 from hdbench.running.tesseract_backend import TesseractBackend
 
 TYPED = [
@@ -91,7 +91,7 @@ def test_what_a_letter_does_not_say_is_null_as_the_prompt_asks():
 
 def lines_of(*rows):
     return [
-        Line.of([Word(word, 0, 30 * n, 50, 30 * n + height) for word in text.split()])
+        TextLine.of([Word(word, 0, 30 * n, 50, 30 * n + height) for word in text.split()])
         for n, (text, height) in enumerate(rows)
     ]
 
@@ -134,9 +134,9 @@ def schema(*fields):
 
 
 def test_rules_are_chosen_by_the_schemas_fields():
-    assert kind_of(schema("advertisements")).languages == "Fraktur"
-    assert kind_of(schema("doi", "title", "author")).languages == "eng+deu"
-    assert kind_of(schema("text", "confidence")).languages == "deu"
+    assert baseline_for(schema("advertisements")).languages == "Fraktur"
+    assert baseline_for(schema("doi", "title", "author")).languages == "eng+deu"
+    assert baseline_for(schema("text", "confidence")).languages == "deu"
 
 
 LINE = {"type": "object", "properties": {"text": {"type": "string"}}}
@@ -144,10 +144,10 @@ LINES = {"type": "array", "items": LINE}
 
 
 def test_the_text_goes_where_the_schema_has_it(monkeypatch):
-    monkeypatch.setattr("hdbench.running.tesseract.kinds._read_text", lambda *_: {"text": "Abegg"})
+    monkeypatch.setattr("hdbench.baselines.by_schema._read_text", lambda *_: {"text": "Abegg"})
     pages = {"type": "object", "required": ["pages"], "properties": {"pages": LINES, "note": {}}}
-    assert kind_of(pages).read([], 1.0) == {"pages": [{"text": "Abegg"}]}
-    assert kind_of(LINE | {"required": ["text"]}).read([], 1.0) == {"text": "Abegg"}
+    assert baseline_for(pages).read([], 1.0) == {"pages": [{"text": "Abegg"}]}
+    assert baseline_for(LINE | {"required": ["text"]}).read([], 1.0) == {"text": "Abegg"}
 
 
 @pytest.mark.parametrize(
@@ -163,10 +163,10 @@ def test_the_text_goes_where_the_schema_has_it(monkeypatch):
 )
 def test_an_unknown_schema_is_refused(unknown):
     with pytest.raises(HdbenchError, match="no rules for this benchmark's answers"):
-        kind_of(unknown)
+        baseline_for(unknown)
 
 
 def test_a_missing_program_is_said_with_debians_packages(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(HdbenchError, match="tesseract-ocr, tesseract-ocr-deu and tesseract-ocr-s"):
-        TesseractBackend(schema("text"), limits=Limits())
+        TesseractBackend(schema("text"), limits=ImageLimits())

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 from PIL import Image
 
-from hdbench.running.tesseract.dates import first_date
-from hdbench.running.tesseract.layout import Line, columns, joined, lines
-from hdbench.running.tesseract.ocr import read_words
+from hdbench.baselines.dates import first_date
+from hdbench.baselines.layout import TextLine, columns, joined, lines
+from hdbench.baselines.ocr import read_words
 
 LANGUAGES = "Fraktur"
 _ANYWHERE, _ONE_COLUMN = 1, 4  # Tesseract's page segmentation modes
@@ -53,7 +53,7 @@ _SPELLING: tuple[tuple[str, str], ...] = (
 
 
 def read_page(images: Sequence[Image.Image], timeout: float) -> dict[str, Any]:
-    """The advertisements of a page.
+    """Return the advertisements of a page.
 
     Args:
         images: one or more pages, read one after the other.
@@ -74,12 +74,14 @@ def read_page(images: Sequence[Image.Image], timeout: float) -> dict[str, Any]:
     return {"advertisements": ads}
 
 
-def _date(part: Sequence[Line]) -> str | None:
+def _date(part: Sequence[TextLine]) -> str | None:
     return first_date(edited(" ".join(line.text for line in part)))
 
 
-def _read_columns(image: Image.Image, timeout: float) -> tuple[list[Line], list[list[Line]]]:
-    """The page's lines as they are first read, and those of each column.
+def _read_columns(
+    image: Image.Image, timeout: float
+) -> tuple[list[TextLine], list[list[TextLine]]]:
+    """Return the page's lines as they are first read, and those of each column.
 
     Each column is read on its own: on a whole page Tesseract runs lines across the gutter and
     separates the numbers in the margin from their ads.
@@ -92,22 +94,22 @@ def _read_columns(image: Image.Image, timeout: float) -> tuple[list[Line], list[
         (0, found.top, found.gutter, image.height),
         (found.gutter, found.top, image.width, image.height),
     )
-    return lines(first), [_read_column(image.crop(box), timeout) for box in boxes]
+    crops = map(image.crop, boxes)
+    return lines(first), [
+        lines(read_words(crop, LANGUAGES, segmentation=_ONE_COLUMN, timeout=timeout))
+        for crop in crops
+    ]
 
 
-def _read_column(image: Image.Image, timeout: float) -> list[Line]:
-    return lines(read_words(image, LANGUAGES, segmentation=_ONE_COLUMN, timeout=timeout))
-
-
-class _Ad(NamedTuple):
+class _ReadAd(NamedTuple):
     section: str
     begins: bool  # otherwise it is the rest of one
     number: int | None
     texts: list[str]
 
 
-def advertisements(body: Sequence[Sequence[Line]], section: str = "") -> list[tuple[str, str]]:
-    """Each advertisement's heading and text.
+def advertisements(body: Sequence[Sequence[TextLine]], section: str = "") -> list[tuple[str, str]]:
+    """Return each advertisement's heading and text.
 
     Args:
         body: the columns in reading order, each with its lines from top to bottom.
@@ -117,7 +119,7 @@ def advertisements(body: Sequence[Sequence[Line]], section: str = "") -> list[tu
         Texts spelled as in the edition, with their numbers corrected from their neighbours'. What
         comes before the first number is the rest of an ad that began earlier.
     """
-    ads: list[_Ad] = []
+    ads: list[_ReadAd] = []
     for number, column in enumerate(body):
         kept = _without_furniture(column, last=number == len(body) - 1)
         begins = _beginnings(kept)
@@ -128,9 +130,9 @@ def advertisements(body: Sequence[Sequence[Line]], section: str = "") -> list[tu
                 before = [section] if place - 1 in headings else []
                 section = joined([*before, edited(text)])
             elif place in begins:
-                ads.append(_Ad(section, True, _value(line.text), [_without_number(text)]))
+                ads.append(_ReadAd(section, True, _value(line.text), [_without_number(text)]))
             elif not ads:
-                ads.append(_Ad(section, False, None, [text]))
+                ads.append(_ReadAd(section, False, None, [text]))
             else:
                 ads[-1].texts.append(text)
     found = []
@@ -145,7 +147,7 @@ def advertisements(body: Sequence[Sequence[Line]], section: str = "") -> list[tu
 
 
 def edited(text: str) -> str:
-    """A text in Fraktur as an edition spells it.
+    """Return a text in Fraktur as an edition spells it.
 
     Example:
         >>> edited("Jtem ein Schleif- Stein / groſſe Feigen , di>e")
@@ -157,11 +159,11 @@ def edited(text: str) -> str:
 
 
 def _closed(texts: Sequence[str]) -> str:
-    """An ad's lines as one text, with a full stop for a comma at the end."""
+    """Return an ad's lines as one text, with a full stop for a comma at the end."""
     return re.sub(r"[\s,;:-]+$", ".", edited(joined([edited(text) for text in texts if text])))
 
 
-def _without_furniture(column: Sequence[Line], *, last: bool) -> list[Line]:
+def _without_furniture(column: Sequence[TextLine], *, last: bool) -> list[TextLine]:
     """A column without page number above, catchword below, and specks in the page's margin."""
     if not column:
         return []
@@ -183,7 +185,7 @@ def _without_furniture(column: Sequence[Line], *, last: bool) -> list[Line]:
     return kept
 
 
-def _beginnings(column: Sequence[Line]) -> set[int]:
+def _beginnings(column: Sequence[TextLine]) -> set[int]:
     """The lines that begin an ad: a number before the margin, or the next number in sequence."""
     begins, last = set(), None
     for place, line in enumerate(column):
@@ -196,7 +198,7 @@ def _beginnings(column: Sequence[Line]) -> set[int]:
     return begins
 
 
-def _margin(column: Sequence[Line], place: int) -> float:
+def _margin(column: Sequence[TextLine], place: int) -> float:
     """Where the lines without a number around one begin; a page may be askew."""
     around = column[max(0, place - _AROUND) : place + _AROUND + 1]
     lefts = sorted(line.left for line in around)
@@ -204,7 +206,7 @@ def _margin(column: Sequence[Line], place: int) -> float:
 
 
 def _in_margin(text: str) -> bool:
-    """Whether a text begins with what can be a number, perhaps misread."""
+    """Return whether a text begins with what can be a number, perhaps misread."""
     first = text.split(maxsplit=1)[0]
     short = 1 < len(first) <= _MAX_NUMBER and not first.endswith(")")
     return short and (first[-1] in ".,:;" or any(map(str.isdecimal, first)))
@@ -220,8 +222,8 @@ def _without_number(text: str) -> str:
     return (text[match.end() :] if match else text.partition(" ")[2]).strip()
 
 
-def _headings(column: Sequence[Line], begins: set[int]) -> set[int]:
-    """The lines of headings: few, directly above an ad, apart from it or in larger type."""
+def _headings(column: Sequence[TextLine], begins: set[int]) -> set[int]:
+    """Return the lines of headings: few, directly above an ad, apart from it or in larger type."""
     if not column:
         return set()
     pitches = [below.top - above.top for above, below in pairwise(column)]
@@ -246,7 +248,7 @@ def _headings(column: Sequence[Line], begins: set[int]) -> set[int]:
 
 
 def numbered(values: Sequence[int | None]) -> list[int | None]:
-    """The numbers of a section's ads, corrected: they increase by one.
+    """Return the numbers of a section's ads, corrected: they increase by one.
 
     Those that agree best are kept: the longest rising chain in which no more than a few ads were
     overlooked. The others are counted on from them.

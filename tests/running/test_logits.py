@@ -8,9 +8,8 @@ from PIL import Image
 from transformers import AutoTokenizer
 
 from hdbench.errors import HdbenchError
-from hdbench.running.backend import Decoding, Question
-from hdbench.running.constrained import SchemaGrammar
-from hdbench.running.images import Limits
+from hdbench.running.backend import Decoding, ImageLimits, Question
+from hdbench.running.logits import SchemaGrammar
 from hdbench.running.transformers_backend import TransformersBackend
 
 pytestmark = pytest.mark.slow
@@ -40,7 +39,7 @@ def ask(folder, questions, schema, decoding, batch_size):
         str(folder),
         "Answer:",
         decoding=decoding,
-        limits=Limits(),
+        limits=ImageLimits(),
         schema=schema,
         batch_size=batch_size,
         device="cpu",

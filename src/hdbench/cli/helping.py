@@ -28,15 +28,6 @@ class SpokenContext(typer.Context):
         return formatter
 
 
-def speak_of(group: TyperGroup) -> None:
-    """Let a group and its commands speak of themselves in the language that is spoken."""
-    group.context_class = SpokenContext
-    for command in group.commands.values():
-        if isinstance(command, TyperGroup):
-            speak_of(command)
-        command.context_class = SpokenContext
-
-
 @contextmanager
 def usage_errors_told() -> Iterator[None]:
     """Put usage errors into the language that is spoken."""

@@ -1,4 +1,4 @@
-"""A run's answers as a table, or its score for the Hub."""
+"""Command that writes a run's answers as a table, or its score for the Hub."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -6,11 +6,12 @@ from typing import Annotated
 
 import typer
 
-from hdbench.cli.app import SCORE, OfBenchmark, Protocol, app
-from hdbench.cli.orders import Other, one_run
-from hdbench.cli.saying import say
-from hdbench.cli.standard_input import answers_at
+from hdbench.cli.arguments import OfBenchmark, Other, answers_at, one_run
+from hdbench.cli.saying import STAYS, in_bytes, say
+from hdbench.common.jsonio import write_whole
 from hdbench.errors import HdbenchError
+from hdbench.exporting.export import export as export_run
+from hdbench.exporting.hub_results import hub_results
 
 
 class ExportForm(StrEnum):
@@ -28,39 +29,14 @@ TABLES = ("xlsx", "csv", "jsonl", "parquet")
 """The forms of the answers, which are also the endings of their files."""
 
 
-@app.command(rich_help_panel=SCORE)
-def export(
-    run_path: Annotated[
-        Path,
-        typer.Argument(
-            help="A run folder; with --benchmark also answers in any form, and - for those on "
-            "standard input; for eval-results and model-index also a result of hdbench score "
-            "--json.",
-            metavar="RUN",
-        ),
-    ],
+def command(
+    run_path: Annotated[Path, typer.Argument(metavar="RUN")],
     other: Other = None,
     *,
-    form: Annotated[
-        ExportForm | None,
-        typer.Option(
-            "--format",
-            help="The answers as xlsx, csv, jsonl or parquet; or the score in a form that the Hub "
-            "reads: eval-results for a model's folder .eval_results, model-index for its card. By "
-            "default as the ending of --out says, and csv without --out.",
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "-o",
-            "--out",
-            help="The file; by default one named after the run, and standard output for the Hub's "
-            "forms.",
-        ),
-    ] = None,
+    form: Annotated[ExportForm | None, typer.Option("--format")] = None,
+    out: Annotated[Path | None, typer.Option("-o", "--out")] = None,
     benchmark: OfBenchmark = None,
-    protocol: Protocol = "documented",
+    protocol: str = "documented",
 ) -> None:
     """Write a run's answers as a table, or its score for the Hub.
 
@@ -68,15 +44,18 @@ def export(
     reads it back. What a table cannot hold is lost: above all, an empty cell is read as an empty
     text, whether the model wrote one, null or nothing; and what a page has beside its list is not
     read. JSON Lines and Parquet, with one row per item, lose nothing.
-    """
-    from hdbench.cli.leaving import STAYS, in_bytes  # noqa: PLC0415  slow to import
 
+    Args:
+        run_path: A run folder; with --benchmark also answers in any form, and - for those on
+            standard input; for eval-results and model-index also a result of hdbench score --json.
+        form: The answers as xlsx, csv, jsonl or parquet; or the score in a form that the Hub reads:
+            eval-results for a model's folder .eval_results, model-index for its card. By default as
+            the ending of --out says, and csv without --out.
+        out: The file; by default one named after the run, and standard output for the Hub's forms.
+    """
     run_path, benchmark = one_run(run_path, other, benchmark)
     match (form or _form_of(out)).value:
         case "eval-results" | "model-index" as hub_form:
-            from hdbench.common.jsonio import write_whole  # noqa: PLC0415
-            from hdbench.exporting.hub_results import hub_results  # noqa: PLC0415  slow to import
-
             text = hub_results(run_path, hub_form, benchmark=benchmark, protocol=protocol)
             if out is None:
                 typer.echo(text, nl=False)
@@ -91,8 +70,6 @@ def export(
                     err=True,
                 )
         case table_form:
-            from hdbench.exporting.export import export as export_run  # noqa: PLC0415
-
             if protocol != "documented":
                 raise HdbenchError(
                     "--protocol only matters for scores: --format {form} writes the answers, leave "

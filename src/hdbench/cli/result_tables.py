@@ -2,42 +2,46 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from hdbench.benchmarks.agreement import Ceiling
-from hdbench.cli.said_tables import print_line, print_marked, said_table
-from hdbench.cli.saying import ends, number, said, shown
-from hdbench.cli.warning_lines import print_warnings
+from hdbench.cli.saying import ends, number, print_line, print_marked, said, said_table, shown
 from hdbench.common.printing import HEADING_WIDTH, MAX_NOTE, MAX_VALUE, heading, printable
 from hdbench.common.told import spoken
 from hdbench.errors import Message
+from hdbench.evaluation.by_column import ByColumn, Group, GroupDifference
+from hdbench.evaluation.run_warning import gravest_first
 from hdbench.results.error_counts import LOST
 from hdbench.results.items import WORST
 from hdbench.results.lead import lead, resources
-from hdbench.results.warning_texts import in_words, people_in_words
+from hdbench.results.result import Result
+from hdbench.results.warning_texts import in_language, in_words, people_in_words
 from hdbench.scoring.metric import Figure, Metric
-
-if TYPE_CHECKING:  # scipy takes long to import
-    from hdbench.results.result import Result
+from hdbench.statistics.bootstrap import MIN_ITEMS
 
 MAX_FIELDS = 40
 """Maximum rows of the table of fields: a model can invent any number of fields."""
 
+
 MAX_VIOLATIONS = 8
 """Maximum rows of the table of schema violations."""
+
 
 MAX_ERRORS = 4
 """How many errors of one item are shown."""
 
+
 COLUMN_SPACE = 3
 """The space between two columns of a table."""
 
+
 BEFORE = MAX_VALUE // 4
 """How many characters are shown before the first difference of two long texts."""
+
 
 _SHORT = {
     "f1": "F1",
@@ -49,6 +53,7 @@ _SHORT = {
     "false_negatives": "FN",
 }
 """The statistics of an item that are shown, with their column headings."""
+
 
 _KINDS = {
     "prompt": "prompt repeated",
@@ -66,8 +71,10 @@ _KINDS = {
 }
 """What is printed for each kind of unparsable answer."""
 
+
 _READ = ("unwrapped", "repaired", "truncated")
 """The statuses of answered items that were not clean."""
+
 
 _COUNTS = ("true_positives", "false_positives", "false_negatives")
 
@@ -136,7 +143,7 @@ def print_result(
     console.print(Text(figures["signature"], style="dim"), soft_wrap=True)
 
 
-def print_under(console: Console, results: Mapping[str, "Result"]) -> None:
+def print_under(console: Console, results: Mapping[str, Result]) -> None:
     """Print the figures of the same answers under several rules, and how they differ.
 
     Args:
@@ -372,3 +379,63 @@ def _shown(value: Any) -> str:
 
 def _number(value: float) -> str:
     return str(value) if isinstance(value, int) or value == int(value) > 1 else number(value, ".3f")
+
+
+GRAVEST = 3
+"""How many warnings are printed, unless all of them are asked for: more would bury the score."""
+
+
+def print_warnings(
+    console: Console, warnings: Sequence[Mapping[str, Any]], *, all_of_them: bool
+) -> None:
+    """Print warnings, the gravest first, and how many more there are."""
+    shown = len(warnings) if all_of_them else GRAVEST
+    for warning in gravest_first(warnings)[:shown]:
+        print_marked(console, "warning: ", in_language(warning, spoken()).text)
+    if len(warnings) > shown:
+        console.print(
+            Text(said("{count} more: --warnings", count=len(warnings) - shown), "bold yellow")
+        )
+
+
+_SIGNED = {"difference": "+.4f"}
+
+
+def print_groups(console: Console, found: ByColumn[Group] | ByColumn[GroupDifference]) -> None:
+    """Print the headline by the values of a column, of one run or of two side by side.
+
+    Args:
+        console: where to.
+        found: from `hdbench.evaluation.by_column`.
+    """
+    differ = bool(found.groups) and hasattr(found.groups[0], "difference")
+    figures = {"a": "A", "b": "B", "difference": "A - B"} if differ else {"figure": found.headline}
+    counts = ["items"] if differ else ["items", "answered"]
+    column = printable(found.column)
+    title = Message("By {column}", column=column.plain)
+    if differ:
+        title = Message("{figure} by {column}", figure=found.headline, column=column.plain)
+    table = said_table(
+        title,
+        column,
+        right=(*counts, *figures.values(), "95 % interval"),
+    )
+    for group in found.groups:
+        interval, sign = group.interval, "+" if differ else ""
+        few = said("too few") if group.items < MIN_ITEMS else ""
+        table.add_row(
+            Text(said("(none)")) if group.value is None else printable(group.value),
+            *(_cell(getattr(group, name), "d") for name in counts),
+            *(_cell(getattr(group, name), _SIGNED.get(name, ".4f")) for name in figures),
+            ends(interval.low, interval.high, form=f"{sign}.4f") if interval else few,
+        )
+    console.print()
+    console.print(table)
+    if found.note:
+        print_marked(console, "note: ", found.note, style="")
+    if found.warning:
+        print_marked(console, "warning: ", in_words(**found.warning, language=spoken()))
+
+
+def _cell(value: float | None, form: str) -> str:
+    return "" if value is None else number(value, form)

@@ -18,10 +18,10 @@ from hdbench.annotating.merging import Incoming, merge
 from hdbench.annotating.reviewing.review import Review
 from hdbench.benchmarks.names import full_name
 from hdbench.benchmarks.provenance import BLIND
-from hdbench.cli.saying import said, say, shown
+from hdbench.cli.saying import said, say, say_notes, shown
 from hdbench.common.extras import needed
 from hdbench.common.told import spoken
-from hdbench.errors import HdbenchError, Message, escaped
+from hdbench.errors import HdbenchError, Message, escaped, joined
 from hdbench.trust.listed import read_listed
 
 MAX_NAMED = 20
@@ -88,14 +88,12 @@ def command(
         raise HdbenchError("--review: shows the items of its own list: leave out --only")
     if review:
         reviewed = Review(Path(full_name(str(folder))), review, annotator, page_language)
-        for note in reviewed.notes:
-            say("note: {note}", note=note, err=True)
+        say_notes(reviewed.notes)
         serve(reviewed, port=port, started=_say_address)
         return
     listed = _listed(only, with_drafts=bool(drafts)) if only else None
     editor = Editor(folder, annotator, drafts or (), page_language, listed)
-    for note in editor.notes:
-        say("note: {note}", note=note, err=True)
+    say_notes(editor.notes)
     if waiting := editor.waiting():
         names = ", ".join(
             said("{name} ({count:,})", name=name, count=count)
@@ -110,7 +108,7 @@ def command(
 
 
 def _listed(path: Path, *, with_drafts: bool) -> Mapping[str, Sequence[str]]:
-    """The items of a list, and the fields to look at in each."""
+    """Return the items of a list, and the fields to look at in each."""
     listed = read_listed(path)
     if listed.blind and with_drafts:
         raise HdbenchError(
@@ -127,7 +125,7 @@ def _say_address(url: str) -> None:
 
 
 def _assign(folder: Path, annotators: list[str], number: int | None, seed: int) -> None:
-    """Several people look at the same items."""
+    """Assign the same items to several people."""
     done = assign(folder, [each.strip() for each in annotators], items=number, seed=seed)
     first, *others = done.assignment.annotators
     names = Message("{name}", name=first)
@@ -146,7 +144,7 @@ def _assign(folder: Path, annotators: list[str], number: int | None, seed: int) 
 def _exchange(
     folder: Path, annotator: str, handed_over: Path | None, merged: Path | None, *, yes: bool
 ) -> None:
-    """Two people's work, without a server between them."""
+    """Take in somebody else's work, or write one's own for somebody else."""
     if merged:
         done = merge(folder, merged, partial(_ask, merged, yes=yes))
         say(
@@ -186,7 +184,7 @@ def _ask(path: Path, incoming: Incoming, *, yes: bool) -> None:
             "{path}: {news}: nothing is taken in without being asked for: run this in a "
             "terminal, or add --yes",
             path=path,
-            news=_listed_news(news),
+            news=joined(news, "; "),
         )
     for each in news:
         say("{path}: {news}", path=path, news=each)
@@ -195,7 +193,7 @@ def _ask(path: Path, incoming: Incoming, *, yes: bool) -> None:
 
 
 def _news(incoming: Incoming) -> list[Message]:
-    """What would come in, a line for each thing."""
+    """Return a line for each kind of change that would come in."""
     made = [change for change in incoming.changes if not change.is_base]
     news = []
     if made:
@@ -252,11 +250,3 @@ def _news(incoming: Incoming) -> list[Message]:
             Message("items no longer to be annotated from a draft: {count:,}", count=incoming.blind)
         )
     return news
-
-
-def _listed_news(news: Sequence[Message]) -> Message:
-    first, *others = news
-    listed = Message("{news}", news=first)
-    for each in others:
-        listed = Message("{listed}; {news}", listed=listed, news=each)
-    return listed

@@ -83,7 +83,7 @@ _ARGUMENTS = "\n\nArgs:\n"
 _ARGUMENT = re.compile(r"^    (\w+): ", re.MULTILINE)
 
 
-class _Group(TyperGroup):
+class _CommandGroup(TyperGroup):
     """Group of commands in modules of their own, in the order in which a user needs them."""
 
     def __init__(self, **attributes: Any) -> None:
@@ -107,7 +107,7 @@ class _Group(TyperGroup):
         if listed is None or self._is_listing:
             return listed
         if cmd_name in COMMANDS:
-            loaded: Any = _Group(
+            loaded: Any = _CommandGroup(
                 name=cmd_name,
                 help=listed.help,
                 rich_help_panel=listed.rich_help_panel,
@@ -141,7 +141,7 @@ def _descriptions(docstring: str) -> dict[str, str]:
     return dict(zip(parts[::2], texts, strict=True))
 
 
-class _AllCommands(_Group):
+class _AllCommands(_CommandGroup):
     """The application's commands, in any language."""
 
     def make_context(
@@ -201,4 +201,4 @@ def _common(
         ),
     ] = "en",
 ) -> None:
-    """What every command has."""
+    """Options that every command has."""

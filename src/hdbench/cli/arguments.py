@@ -156,7 +156,7 @@ def benchmark_apart(
 
 
 def one_run(run: Path, other: Path | None, benchmark: str | None) -> tuple[Path, str | None]:
-    """The same for a command that takes one run.
+    """Tell benchmark and run apart, for a command that takes one run.
 
     Raises:
         HdbenchError: two were named, of which neither or both are a benchmark that is built.
@@ -172,7 +172,7 @@ def one_run(run: Path, other: Path | None, benchmark: str | None) -> tuple[Path,
 
 
 def is_built(name: str | Path) -> bool:
-    """Whether a benchmark that is built here is named so, and nothing else is."""
+    """Return whether a benchmark that is built here has that name, and nothing else does."""
     try:
         if Path(name).exists():
             return (Path(name) / DESCRIPTION).is_file()
@@ -188,7 +188,7 @@ _BLOCK = 2**20
 
 
 class GivenAnswers(NamedTuple):
-    """A file of answers.
+    """File of answers that a command was given.
 
     Attributes:
         path: where it is.
@@ -201,7 +201,7 @@ class GivenAnswers(NamedTuple):
 
 @contextmanager
 def answers_at(path: Path) -> Iterator[GivenAnswers]:
-    """The file or folder at a path; for `-` a copy of standard input, until the block ends.
+    """Give the file or folder at a path; for `-` a copy of standard input, until the block ends.
 
     Answers are read more than once, and in any order, which only a file allows.
 

@@ -6,19 +6,24 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
 from hdbench.annotating.reviewing.review_list import write_review_list
+from hdbench.audit.findings import Audit
 from hdbench.audit.findings import audit as audit_runs
-from hdbench.audit.lists import print_audit, work_list
+from hdbench.audit.lists import review_list, work_list
 from hdbench.audit.page import audit_page
-from hdbench.audit.review import review_list
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.cli.arguments import JsonOut, OfBenchmark, Runs, benchmark_apart
 from hdbench.cli.compare import load_comparable
-from hdbench.cli.saying import say
+from hdbench.cli.saying import said, said_table, say
 from hdbench.common.jsonio import write_json, write_whole
-from hdbench.common.told import spoken
+from hdbench.common.printing import printable
 from hdbench.evaluation.score import Settings
+from hdbench.report.rows import text
+
+MAX_ROWS = 200
+"""How many findings a terminal shows."""
 
 
 def command(
@@ -73,4 +78,49 @@ def command(
         write_whole(html_out, page.encode(errors="backslashreplace"))
     if list_out:
         write_review_list(list_out, review_list(found, loaded, agreeing=agreeing, seed=seed))
-    print_audit(Console(), found, spoken())
+    print_audit(Console(), found)
+
+
+def print_audit(console: Console, found: Audit) -> None:
+    """Print an audit: how many findings there are, who was asked, and each finding.
+
+    Args:
+        console: where to print.
+        found: the audit.
+    """
+    good = [run for run in found.runs if run.good]
+    title = f"{found.benchmark or found.metric} {found.dataset_version or ''}, {found.protocol}"
+    console.print(printable(title, 200), style="bold")
+    nothing = sum(finding.error_class == "invented" for finding in found.findings)
+    line = said(
+        "Ground-truth values that more than half of {good} good models contradict: "
+        "{same} with the same value, {nothing} by reading nothing there; and {of_form} in form "
+        "alone",
+        good=len(good),
+        same=len(found.findings) - nothing,
+        nothing=nothing,
+        of_form=found.of_form,
+    )
+    console.print(line, soft_wrap=True)
+    makers = ", ".join(sorted({run.maker for run in good}))
+    console.print(Text.assemble(said("Makers: "), printable(makers, 1_000)), soft_wrap=True)
+    if not found.findings:
+        return
+    table = said_table(None, "id", "field", "ground truth", "models read", right=["agree"])
+    table.add_column(said("class"))
+    for finding in found.findings[:MAX_ROWS]:
+        table.add_row(
+            printable(finding.id),
+            printable(finding.field),
+            *map(_shown, (finding.truth, finding.value)),
+            f"{finding.agreeing}/{finding.good}",
+            said(finding.error_class),
+        )
+    if len(found.findings) > MAX_ROWS:
+        table.add_row(said("and {count} more", count=len(found.findings) - MAX_ROWS))
+    console.print(table)
+
+
+def _shown(value: object) -> Text:
+    shown = text(value)
+    return Text(said("(absent)"), style="dim") if shown is None else printable(shown or '""')

@@ -98,7 +98,7 @@ def command(
 
 
 def _facts(built: Built) -> list[str]:
-    """What is said about a dataset that was built."""
+    """Return the facts to print about a dataset that was built."""
     facts: list[str] = [Message("{count} rows", count=built.rows)]
     if built.missing:
         facts.append(Message("{count} files missing", count=len(built.missing)))
@@ -110,7 +110,7 @@ def _facts(built: Built) -> list[str]:
 
 
 def _files_of(folder: Path) -> list[str]:
-    """The names of the files of a dataset; of those in a folder, how many they are."""
+    """Return the names of a dataset's files; for those in a folder, their number."""
     files = sorted(each for each in folder.iterdir() if not each.name.startswith("."))
     return [
         Message("{name} ({count:,} files)", name=f"{each.name}/", count=len(list(each.iterdir())))
@@ -121,14 +121,14 @@ def _files_of(folder: Path) -> list[str]:
 
 
 def _agreement(recipe: Recipe) -> Agreement | None:
-    """How well the people agree who annotated a collection, if several did."""
+    """Return the agreement of those who annotated a collection, if several did."""
     if recipe.sample or not read_annotation(recipe.folder).assignments:
         return None
     return agreement_of(recipe.folder, read_assigned(recipe.folder).finished)
 
 
 def _checked(names: Iterable[str], out: Path, *, allow_missing: bool) -> list[Report]:
-    """What is to say about those of the names that are folders of people's own."""
+    """Check those of the names that are folders of the user's own."""
     folders = filter(None, map(plain_folder, names))
     try:
         return [refuse_errors(folder, out, allow_missing=allow_missing) for folder in folders]

@@ -44,7 +44,7 @@ def command(
 
 
 def lines_of(report: Report) -> Iterator[str]:
-    """What is wrong in each file, errors first, and a summary."""
+    """Yield the problems of each file, errors first, and a summary."""
     for file, problems in groupby(report.problems, lambda problem: problem.file):
         yield escaped(file)
         for problem in problems:
@@ -58,7 +58,7 @@ def lines_of(report: Report) -> Iterator[str]:
 
 
 def warnings_line(report: Report) -> str:
-    """How many warnings there are, and how to see them."""
+    """Return a line with the number of warnings, and how to see them."""
     warnings = report.number_of_warnings
     return said("{warnings}: hdbench check {folder}", warnings=warnings, folder=report.folder)
 

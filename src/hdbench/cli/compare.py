@@ -82,7 +82,7 @@ def command(
 def load_comparable(
     runs: list[Path], benchmark: str | None, settings: Settings, names: Sequence[str] = ()
 ) -> dict[str, Result]:
-    """The results of runs on the same items; one line names runs in folders that had others."""
+    """Return results of runs on the same items; one line names runs in folders that had others."""
     if runs.count(Path("-")) > 1:
         raise HdbenchError("-: standard input can be read only once: name files for the others")
     with ExitStack() as stack:

@@ -97,7 +97,7 @@ def command(name: Annotated[str, typer.Argument()] = "zettelkatalog") -> None:
 
 
 def _command() -> str:
-    """How users call hdbench from where they are: it may not be on their PATH."""
+    """Return how users call hdbench from where they are: it may not be on their PATH."""
     if shutil.which("hdbench"):
         return "hdbench"
     started = Path(sys.argv[0])

@@ -8,7 +8,7 @@ import typer
 from hdbench.annotating.reviewing.accepted import SECOND_LOOKS, record_review
 from hdbench.cli.arguments import DEFAULT_OUT
 from hdbench.cli.errata_add import AcceptedAt, ApprovedBy, RecipeName
-from hdbench.cli.saying import say
+from hdbench.cli.saying import say, say_notes
 from hdbench.errors import Message
 
 
@@ -40,8 +40,7 @@ def command(
         out=DEFAULT_OUT,
     )
     outcome, head, added = recorded.outcome, recorded.review.head, recorded.added
-    for note in outcome.notes:
-        say("note: {note}", note=note, err=True)
+    say_notes(outcome.notes)
     kinds = (
         ("finding", Message("findings"), head.findings),
         ("control", Message("controls"), head.controls),

@@ -1,39 +1,27 @@
 """Command that writes a run's answers as a table, or its score for the Hub."""
 
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal, get_args
 
 import typer
 
 from hdbench.cli.arguments import OfBenchmark, Other, answers_at, one_run
-from hdbench.cli.saying import STAYS, in_bytes, say
+from hdbench.cli.saying import STAYS, in_bytes, say, say_notes
 from hdbench.common.jsonio import write_whole
 from hdbench.errors import HdbenchError
+from hdbench.exporting.export import Format
 from hdbench.exporting.export import export as export_run
-from hdbench.exporting.hub_results import hub_results
+from hdbench.exporting.hub_results import HubForm, hub_results
 
-
-class ExportForm(StrEnum):
-    """How a run is exported."""
-
-    xlsx = "xlsx"
-    csv = "csv"
-    jsonl = "jsonl"
-    parquet = "parquet"
-    eval_results = "eval-results"
-    model_index = "model-index"
-
-
-TABLES = ("xlsx", "csv", "jsonl", "parquet")
-"""The forms of the answers, which are also the endings of their files."""
+TABLES: tuple[Format, ...] = get_args(Format)
+HUB_FORMS: tuple[HubForm, ...] = get_args(HubForm)
 
 
 def command(
     run_path: Annotated[Path, typer.Argument(metavar="RUN")],
     other: Other = None,
     *,
-    form: Annotated[ExportForm | None, typer.Option("--format")] = None,
+    form: Annotated[Literal[Format, HubForm] | None, typer.Option("--format")] = None,
     out: Annotated[Path | None, typer.Option("-o", "--out")] = None,
     benchmark: OfBenchmark = None,
     protocol: str = "documented",
@@ -54,7 +42,7 @@ def command(
         out: The file; by default one named after the run, and standard output for the Hub's forms.
     """
     run_path, benchmark = one_run(run_path, other, benchmark)
-    match (form or _form_of(out)).value:
+    match form or _form_of(out):
         case "eval-results" | "model-index" as hub_form:
             text = hub_results(run_path, hub_form, benchmark=benchmark, protocol=protocol)
             if out is None:
@@ -86,19 +74,19 @@ def command(
                 size=size,
                 stays=STAYS,
             )
-            for note in done.notes:
-                say("note: {note}", note=note, err=True)
+            say_notes(done.notes)
 
 
-def _form_of(out: Path | None) -> ExportForm:
-    """The form of a table that is to have a name: CSV, which needs no extra, if it has none."""
+def _form_of(out: Path | None) -> Format:
+    """Return the form that a file's ending names: CSV, which needs no extra, without a file."""
     if out is None:
-        return ExportForm.csv
+        return "csv"
     ending = out.suffix.lower().removeprefix(".")
-    if ending not in TABLES:
-        raise HdbenchError(
-            "{path}: its ending says no format: choose one of {forms} with --format",
-            path=out,
-            forms=", ".join(ExportForm),
-        )
-    return ExportForm(ending)
+    for form in TABLES:
+        if form == ending:
+            return form
+    raise HdbenchError(
+        "{path}: its ending says no format: choose one of {forms} with --format",
+        path=out,
+        forms=", ".join((*TABLES, *HUB_FORMS)),
+    )

@@ -155,7 +155,7 @@ def _print_money(console: Console, forecast: Forecast) -> None:
 
 
 def _print_rule(console: Console, forecast: Forecast) -> None:
-    """What is left to do, one line for each threshold: with intervals, it would be too wide."""
+    """Print what is left to do, one line per threshold: with intervals, it would be too wide."""
     title = Message(
         "By the plan" if forecast.promise else "Taken over from a trust score on: no promise"
     )

@@ -3,7 +3,6 @@
 import shlex
 import sys
 from collections.abc import Sequence
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -30,16 +29,7 @@ from hdbench.leaderboard.changes import RULES, changes, revisions
 from hdbench.leaderboard.page import leaderboard_page
 from hdbench.results.model_facts import RESULTS, ModelFacts, read_model_facts
 
-
-class Form(StrEnum):
-    """How a leaderboard is written."""
-
-    table = "table"
-    markdown = "markdown"
-    csv = "csv"
-    json = "json"
-    latex = "latex"
-    html = "html"
+Form = Literal["table", "markdown", "csv", "json", "latex", "html"]
 
 
 def command(
@@ -52,7 +42,7 @@ def command(
     show_changes: Annotated[bool, typer.Option("--changes")] = False,
     also: Also = None,
     strict: Annotated[bool, typer.Option("--strict")] = False,
-    form: Annotated[Form, typer.Option("--format")] = Form.table,
+    form: Annotated[Form, typer.Option("--format")] = "table",
     language: Literal["en", "de"] | None = None,
     seed: int = 0,
     revision: Annotated[list[str] | None, typer.Option(metavar="REVISION")] = None,
@@ -89,13 +79,13 @@ def command(
     if len(chosen) > 1:
         one, other = chosen
         raise HdbenchError("{one} and {other}: give only one of them", one=one, other=other)
-    if chosen and form is not Form.table:
+    if chosen and form != "table":
         raise HdbenchError(
             "{option}: cannot be written as {form}: leave out --format",
             option=chosen[0],
-            form=form.value,
+            form=form,
         )
-    if language is not None and form is not Form.html:
+    if language is not None and form != "html":
         raise HdbenchError("--language: only matters with --format html: leave it out")
     if chosen and strict:
         raise HdbenchError(
@@ -132,7 +122,7 @@ def command(
 
 
 def _facts(runs: list[Path]) -> dict[str, ModelFacts]:
-    """What is known about models: in the results dataset that is built here, and in those given."""
+    """Return facts about models, from the results dataset that is built here and those given."""
     facts: dict[str, ModelFacts] = {}
     for folder in (DEFAULT_OUT / RESULTS, *runs):
         facts |= read_model_facts(folder)
@@ -176,17 +166,13 @@ def write_boards(boards: Sequence[Board], form: Form, language: str) -> None:
         form: how they are written.
         language: the language of a table or page; the other forms are English.
     """
-    if form is Form.table:
+    if form == "table":
         formats.print_boards(Console(), boards, language)
-    elif form is Form.csv:
+    elif form == "csv":
         sys.stdout.buffer.write(formats.csv(boards))
-    elif form is Form.html:
+    elif form == "html":
         page = leaderboard_page(boards, language)
         sys.stdout.buffer.write(page.encode(errors="backslashreplace"))
     else:
-        write = {
-            Form.markdown: formats.markdown,
-            Form.json: formats.as_json,
-            Form.latex: formats.latex,
-        }
+        write = {"markdown": formats.markdown, "json": formats.as_json, "latex": formats.latex}
         typer.echo(write[form](boards), nl=False)

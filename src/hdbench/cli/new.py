@@ -12,11 +12,12 @@ from rich.table import Table
 from rich.text import Text
 
 from hdbench.benchmarks.spec import HELD_OUT_ENDING
-from hdbench.cli.saying import one_line, said, say, shown
+from hdbench.cli.arguments import names_in
+from hdbench.cli.saying import one_line, said, said_table, say, shown
 from hdbench.collecting.media import OTHER_IMAGES
 from hdbench.collecting.plan import Plan, Sources, Wish, check_licence, make_plan, read_sources
 from hdbench.collecting.writing import HeldOut, write_collection
-from hdbench.common.printing import MAX_NOTE, plain_table, printable
+from hdbench.common.printing import MAX_NOTE, printable
 from hdbench.common.regular_files import not_opened
 from hdbench.errors import HdbenchError, Message, shortened
 
@@ -88,7 +89,7 @@ def command(
         columns=columns,
         marc=marc,
         sample=sample,
-        fields=_named(fields),
+        fields=tuple(names_in(fields)),
         title=title,
         licence=licence,
         language=language,
@@ -108,7 +109,7 @@ def command(
 
 
 def _mapping(given: Sequence[str]) -> tuple[dict[str, str], Path | None]:
-    """What `--map` says of columns, and the mapping file for MARC."""
+    """Return what `--map` says of columns, and the mapping file for MARC."""
     columns: dict[str, str] = {}
     marc = None
     for each in given:
@@ -126,19 +127,15 @@ def _mapping(given: Sequence[str]) -> tuple[dict[str, str], Path | None]:
 
 
 def _share(text: str) -> float:
-    """A share as people write it: 30%, or 0.3."""
+    """Read a share as people write it: 30%, or 0.3."""
     try:
         return float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
     except ValueError as error:
         raise HdbenchError("--held-out {text}: must be a share such as 30%", text=text) from error
 
 
-def _named(fields: str | None) -> tuple[str, ...]:
-    return tuple(name.strip() for name in fields.split(",") if name.strip()) if fields else ()
-
-
 def _show(plan: Plan, console: Console) -> None:
-    """What would be written."""
+    """Print what would be written."""
     wish, media = plan.wish, plan.media
     if plan.columns:
         console.print()
@@ -176,8 +173,7 @@ def _line(console: Console, template: str, **values: object) -> None:
 
 
 def _columns_table(plan: Plan) -> Table:
-    titles = ("column", "an example", "becomes", "read as", "because")
-    table = plain_table(None, *map(said, titles), right=())
+    table = said_table(None, "column", "an example", "becomes", "read as", "because", right=())
     for each in plan.columns:
         becomes = said("the item's id") if each.key else each.path or "–"
         if each.title in plan.grouping:
@@ -197,7 +193,7 @@ def _columns_table(plan: Plan) -> Table:
 
 
 def _licence() -> str:
-    """The licence, asked for until it is one."""
+    """Ask for the licence until it is one."""
     while True:
         asked = said("Licence (cc0-1.0, cc-by-4.0, …; other if none is stated)")
         licence: str = typer.prompt(asked, default="other")
@@ -210,7 +206,7 @@ def _licence() -> str:
 
 
 def _asked(plan: Plan, sources: Sources, console: Console) -> Plan:
-    """The plan as the person at the terminal wants it."""
+    """Ask the person at the terminal what to change in the plan."""
     wish = plan.wish
     if not wish.title:
         wish = replace(wish, title=typer.prompt(said("Title of the collection"), default=wish.name))
@@ -240,7 +236,7 @@ def _asked(plan: Plan, sources: Sources, console: Console) -> Plan:
 
 
 def _say_next(folder: Path, plan: Plan) -> None:
-    """What was written, and what to do with it."""
+    """Print what was written, and what to do with it."""
     name = plan.wish.name
     accept = "" if plan.wish.licence != "other" else " --accept-licence"
     typer.echo()

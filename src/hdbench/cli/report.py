@@ -13,7 +13,7 @@ from hdbench.cli.arguments import (
     answers_at,
     one_run,
 )
-from hdbench.cli.saying import say
+from hdbench.cli.saying import say, say_notes
 from hdbench.common.told import spoken
 from hdbench.errors import escaped
 from hdbench.report.folder import write_report
@@ -61,6 +61,5 @@ def command(
         )
     for path in written.files:
         typer.echo(escaped(str(path)))
-    for note in written.notes:
-        say("note: {note}", note=note, err=True)
+    say_notes(written.notes)
     say("open {page}", page=written.page)

@@ -259,7 +259,7 @@ def _answered(figures: Mapping[str, Any]) -> Message:
 
 
 def _strictly(figures: Mapping[str, Any]) -> str:
-    """The headline with and without what had to be unwrapped, repaired or completed."""
+    """Return a line with the headline if only valid JSON counted, if that differs."""
     headline = figures["headline"]
     strictly, value = figures.get("strictly", {}).get(headline), figures[headline]
     if strictly is None or strictly == value:
@@ -273,7 +273,7 @@ def _strictly(figures: Mapping[str, Any]) -> str:
 
 
 def _violations_table(violations: Mapping[str, Mapping[str, int]]) -> Table:
-    """The fields in which most answers break the benchmark's schema."""
+    """Return a table of the fields in which most answers break the benchmark's schema."""
     table = said_table("Against the schema", "field", "rule", right=["times"])
     rows = [
         (count, field, rule) for field, rules in violations.items() for rule, count in rules.items()
@@ -287,7 +287,7 @@ def _violations_table(violations: Mapping[str, Mapping[str, int]]) -> Table:
 
 
 def _reading_table(details: Sequence[Mapping[str, Any]]) -> Table:
-    """The ids of each status except `clean`."""
+    """Return a table of the ids of each status except `clean`."""
     table = said_table("What was done to read the answers", "status", "ids", right=())
     by_status: dict[str, list[str]] = {}
     for item in details:
@@ -316,7 +316,7 @@ def _is_invented(rates: Mapping[str, Any]) -> bool:
 
 
 def _worst_table(worst: Sequence[Mapping[str, Any]], figure: str) -> Table:
-    """The worst items; the figure that says how good one is is named if it has no column."""
+    """Return a table of the worst items, which names their figure if it has no column."""
     numbers = [name for name in _SHORT if name in worst[0]]
     title = Message("Worst items")
     if figure not in numbers:
@@ -359,7 +359,7 @@ def _errors(item: Mapping[str, Any]) -> Text:
 
 
 def _side_by_side(reference: Any, prediction: Any) -> tuple[str, str]:
-    """Two values as text; of long ones what comes before their first difference is left out."""
+    """Return two values as text; long ones without what comes before their first difference."""
     both_shown = _shown(reference), _shown(prediction)
     is_long = max(map(len, both_shown)) > MAX_VALUE
     if not (is_long and isinstance(reference, str) and isinstance(prediction, str)):

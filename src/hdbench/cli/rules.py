@@ -17,7 +17,7 @@ _NEXT_OPTION = re.compile(r",\s*(?=\w+=)")
 
 
 def read_options(texts: Sequence[str], where: str = "--option") -> dict[str, Any]:
-    """The metric's options by name, from texts like `threshold=0.8` or `lists=position`.
+    """Return the metric's options by name, from texts like `threshold=0.8` or `lists=position`.
 
     A value is JSON; a text that is one word needs no quotation marks.
 
@@ -48,7 +48,7 @@ def read_options(texts: Sequence[str], where: str = "--option") -> dict[str, Any
 
 
 def beside(settings: Settings, also: Sequence[str]) -> dict[str, "Settings"]:
-    """What `--also` asks for, beside the settings of the command.
+    """Return what `--also` asks for, beside the settings of the command.
 
     Returns:
         A name → the settings; those of the command come first.

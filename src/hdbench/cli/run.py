@@ -23,7 +23,7 @@ INTERRUPTED = 130
 
 
 def _at_once(value: str) -> int | None:
-    """A number of requests, or None for `auto`."""
+    """Read a number of requests; None for `auto`."""
     if value == "auto":
         return None
     if not value.isdecimal() or not int(value):
@@ -194,7 +194,7 @@ def ask(plan: Plan, folder: Path, engine: Engine | None, *, retry_failed: bool) 
 def read_engine(
     name: str | None, tasks: int | None, workers: int | None, options: list[str] | None
 ) -> Engine | None:
-    """The engine that was asked for; None for a single process."""
+    """Return the engine that was asked for; None for a single process."""
     if name is None:
         given = {"--tasks": tasks, "--workers": workers, "--engine-option": options}
         if useless := [option for option, value in given.items() if value]:

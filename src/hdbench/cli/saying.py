@@ -14,7 +14,7 @@ from hdbench.errors import HdbenchError, Message, escaped, is_full, os_reason, w
 
 
 def said(template: str, /, **values: object) -> str:
-    """A line in the language that is spoken, with control characters escaped.
+    """Return a line in the language that is spoken, with control characters escaped.
 
     Args:
         template: the line in English, as `Message` takes it; its translations are in `messages/`.
@@ -24,7 +24,7 @@ def said(template: str, /, **values: object) -> str:
 
 
 def shown(text: str) -> str:
-    """A text for a terminal: a message in the language that is spoken, any other as it is.
+    """Return a text for a terminal: a message in the language that is spoken, any other as it is.
 
     Control characters are escaped. The no-break space before a percent sign, which German has, is
     a space, as it would be escaped, too; others, as in a name of a file, are seen.
@@ -34,12 +34,12 @@ def shown(text: str) -> str:
 
 
 def number(value: float, form: str) -> str:
-    """A number in a format such as `.4f`, as the language that is spoken writes it."""
+    """Return a number in a format such as `.4f`, as the language that is spoken writes it."""
     return in_terminal(value, form, spoken())
 
 
 def ends(low: float, high: float, *, form: str) -> str:
-    """Both ends of an interval, as `number` writes them."""
+    """Return both ends of an interval, as `number` writes them."""
     return said("{low} to {high}", low=number(low, form), high=number(high, form))
 
 
@@ -54,13 +54,19 @@ def say(template: str, /, *, err: bool = False, **values: object) -> None:
     typer.echo(said(template, **values), err=err)
 
 
+def say_notes(notes: Iterable[str]) -> None:
+    """Print notes to standard error, a line for each."""
+    for note in notes:
+        say("note: {note}", note=note, err=True)
+
+
 def say_error(error: Exception) -> None:
     """Print an error as one line, as every command ends with."""
     typer.echo(f"{said('error')}: {one_line(error)}", err=True)
 
 
 def one_line(error: Exception) -> str:
-    """An error as one line for a terminal."""
+    """Return an error as one line for a terminal."""
     if isinstance(error, HdbenchError):
         return said(error.message)
     if isinstance(error, OSError) and error.strerror:
@@ -72,7 +78,7 @@ def one_line(error: Exception) -> str:
 
 
 def said_table(title: str | None, *columns: str | Text, right: Iterable[str | Text]) -> Table:
-    """Same as `plain_table`, with title and headings as `said` makes them; a `Text` stays."""
+    """Return a `plain_table` with title and headings as `said` makes them; a `Text` stays."""
     heads = [_heading(each) for each in right]
     return plain_table(title and said(title), *map(_heading, columns), right=heads)
 
@@ -100,7 +106,7 @@ STAYS = Message("History, comments and annotators of a collection stay on this c
 
 
 def in_bytes(size: int) -> str:
-    """A size for people, in powers of 1,000."""
+    """Return a size for people, in powers of 1,000."""
     if size < 10_000:  # noqa: PLR2004
         return f"{number(size, ',')} B"
     return f"{number(size / 1000, ',.0f')} kB"

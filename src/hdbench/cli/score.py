@@ -146,7 +146,7 @@ def command(
 def _named(
     scored: list[dict[str | None, Result]], name: str | None
 ) -> list[dict[str | None, Result]]:
-    """What was scored, with the model's name if one is given."""
+    """Return what was scored, with the model's name if one is given."""
     if name is None:
         return scored
     named = (with_names(list(each.values()), [name]) for each in scored)
@@ -189,7 +189,7 @@ def _naming_another(benchmark: str, predictions: Path) -> Iterator[None]:
 def _groups(
     results: Mapping[str | None, Result], column: str | None
 ) -> dict[str | None, ByColumn[Group]]:
-    """Model → the headline by the values of a column; nothing without one."""
+    """Return model → the headline by the values of a column; nothing without one."""
     if column is None:
         return {}
     loaded = benchmark_of(next(iter(results.values())))

@@ -1,6 +1,5 @@
 """Command that applies a decision."""
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -13,7 +12,7 @@ from hdbench.cli.saying import FIELD_WIDTH, number, print_line, said_table, say
 from hdbench.common.printing import heading
 from hdbench.common.progress import in_lines
 from hdbench.errors import HdbenchError, Message, escaped
-from hdbench.exporting.applied import check_table, write_table
+from hdbench.exporting.applied import check_table, write_applied
 from hdbench.exporting.applied_marc import (
     LEFT_LIST,
     RECORDS,
@@ -27,21 +26,12 @@ from hdbench.trust.out import CONTROL, WORK_LIST, Applied
 from hdbench.trust.plan import read_plan
 
 
-class Format(StrEnum):
-    """What is written besides the values as JSON Lines."""
-
-    jsonl = "jsonl"
-    csv = "csv"
-    xlsx = "xlsx"
-    marcxml = "marcxml"
-
-
 def command(
     plan_file: Annotated[Path, typer.Argument(metavar="PLAN")],
     *,
     out: Annotated[Path, typer.Option("-o", "--out")],
     control: Annotated[int, typer.Option(min=1)] = 100,
-    form: Annotated[Format, typer.Option("--format")] = Format.jsonl,
+    form: Annotated[Literal["jsonl", "csv", "xlsx", "marcxml"], typer.Option("--format")] = "jsonl",
     records: Annotated[Path | None, typer.Option(metavar="FILE")] = None,
     mapping: Annotated[Path | None, typer.Option("--marc", metavar="MAPPING")] = None,
     benchmark: OfPlan = None,
@@ -63,20 +53,17 @@ def command(
             what they do not have is filled in.
         mapping: With --format marcxml: the mapping between fields and MARC, as for hdbench new.
     """
-    if (records or mapping) and form != Format.marcxml:
+    if (records or mapping) and form != "marcxml":
         raise HdbenchError("--records and --marc: go with --format marcxml")
     plan = read_plan(plan_file)
     of = load_benchmark(benchmark or plan.benchmark)
-    table: Literal["csv", "xlsx"] | None = (
-        "csv" if form == Format.csv else "xlsx" if form == Format.xlsx else None
-    )
-    if table:
-        check_table(table, of)
-    fields = check_marc(records, mapping) if form == Format.marcxml else None
+    if form in ("csv", "xlsx"):
+        check_table(form, of)
+    fields = check_marc(records, mapping) if form == "marcxml" else None
     try:
         with in_lines():
             applied = apply_plan(plan, of, plan_file, out, control=control)
-            path = write_table(out, table, of) if table else None
+            path = write_applied(out, form, of) if form in ("csv", "xlsx") else None
             marc = write_marc(out, fields, records) if fields else None
     except KeyboardInterrupt:
         say("interrupted: the same command resumes in {folder}", folder=out, err=True)

@@ -1,6 +1,5 @@
 """Command that draws the sample of a plan."""
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -14,21 +13,7 @@ from hdbench.cli.saying import print_line, print_marked, said
 from hdbench.common.printing import printable
 from hdbench.errors import Message
 from hdbench.trust.plan import Plan, make_plan, write_plan
-from hdbench.trust.wish import Wish
-
-
-class Right(StrEnum):
-    """When a value counts as right."""
-
-    letter = "letter"
-    threshold = "threshold"
-
-
-class Verdict(StrEnum):
-    """What decides."""
-
-    rule = "rule"
-    exact = "exact"
+from hdbench.trust.wish import Right, VerdictName, Wish
 
 
 def command(
@@ -40,8 +25,8 @@ def command(
     limit: float = 0.05,
     confidence: float = 0.9,
     fields: Annotated[str | None, typer.Option(metavar="FIELD,…")] = None,
-    right: Right = Right.letter,
-    verdict: Verdict = Verdict.rule,
+    right: Right = "letter",
+    verdict: VerdictName = "rule",
     by: Annotated[str | None, typer.Option(metavar="COLUMN,…")] = None,
     seed: Annotated[int, typer.Option(min=0)] = 0,
     scores: Annotated[Path | None, typer.Option(metavar="FILE")] = None,
@@ -76,8 +61,8 @@ def command(
         limit=limit,
         confidence=confidence,
         fields=names_in(fields),
-        right=right.value,
-        verdict=verdict.value,
+        right=right,
+        verdict=verdict,
         by=names_in(by),
         seed=seed,
         scores=scores,

@@ -70,7 +70,8 @@ httpx2 hdbench.cli hdbench.building.builder hdbench.building.errata_add hdbench.
 hdbench.evaluation.verify hdbench.exporting.run_answers hdbench.leaderboard.formats
 hdbench.publishing.repositories hdbench.publishing.wheel hdbench.report.folder
 hdbench.report.plots hdbench.report.workbook hdbench.running.dry_run hdbench.running.evaluating
-hdbench.cli.tables hdbench.evaluation.held_out json_repair xlsxwriter
+hdbench.cli.score hdbench.cli.compare hdbench.cli.leaderboard hdbench.cli.report hdbench.cli.run
+hdbench.evaluation.held_out json_repair xlsxwriter
 """
 
 

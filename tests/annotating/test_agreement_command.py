@@ -20,7 +20,7 @@ from hdbench.api import Settings, score
 from hdbench.benchmarks.agreement import Estimate
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.building.agreement_card import agreement_section
-from hdbench.cli.agreement_table import print_agreement
+from hdbench.cli.agreement import print_agreement
 from hdbench.errors import HdbenchError
 from hdbench.leaderboard.boards import leaderboards
 from hdbench.leaderboard.formats import as_json, latex, markdown

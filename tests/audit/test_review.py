@@ -7,7 +7,7 @@ from helpers.audited import card_runs
 
 from hdbench.annotating.reviewing.review_list import read_review_list, write_review_list
 from hdbench.audit.findings import agreeing_values, audit
-from hdbench.audit.review import review_list
+from hdbench.audit.lists import review_list
 from hdbench.errors import HdbenchError
 
 RIGHT, WRONG = {"name": "Somazzi"}, {"name": "Somazzl"}

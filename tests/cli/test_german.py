@@ -12,7 +12,7 @@ from rich.console import Console
 
 from hdbench import cli
 from hdbench.benchmarks.agreement import Agreement, Ceiling, Estimate, FieldAgreement
-from hdbench.cli.agreement_table import print_agreement
+from hdbench.cli.agreement import print_agreement
 from hdbench.common.texts import Texts
 from hdbench.common.told import speak, translations
 from hdbench.leaderboard import words as leaderboard_words

@@ -15,7 +15,7 @@ from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.common.csv_files import as_it_was
 from hdbench.errors import HdbenchError
 from hdbench.exporting import applied as tables
-from hdbench.exporting.applied import write_table
+from hdbench.exporting.applied import write_applied
 from hdbench.exporting.applied_marc import check_marc, write_marc
 from hdbench.exporting.formats import MAX_ROWS
 
@@ -49,7 +49,7 @@ def by_id(path):
 
 
 def table(collection, form):
-    return write_table(collection.folder / "out", form, load_benchmark(str(collection.benchmark)))
+    return write_applied(collection.folder / "out", form, load_benchmark(str(collection.benchmark)))
 
 
 def test_a_table_has_a_row_for_each_item_and_no_formula(collection):

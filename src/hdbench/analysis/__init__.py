@@ -1,1 +1,1 @@
-"""What kinds of errors there are, and which values are equal in form."""
+"""Classes of errors, and equality of values in form."""

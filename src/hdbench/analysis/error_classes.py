@@ -32,6 +32,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, Literal, NamedTuple, get_args
 
 from rapidfuzz import fuzz
@@ -83,7 +84,7 @@ _NUMBER = re.compile(r"[0-9]+|m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv
 
 
 class ErrorSummary(NamedTuple):
-    """How often each class of error occurs.
+    """Number of errors of each class.
 
     Attributes:
         total: class → number of errors.
@@ -111,7 +112,7 @@ def classify(
     persons: Container[str] = (),
     forms: Mapping[str, ValueForm] = NO_FORMS,
 ) -> ErrorClass | None:
-    """The class of one error, by the rules of this module; None if the metric finds no error.
+    """Return the class of one error, by this module's rules; None if the metric finds no error.
 
     A person's name "Last, First" is also taken as "First Last", and the earlier class counts. Two
     values with the same text that the metric considers different are `different`.
@@ -136,7 +137,7 @@ def errors(
     persons: Container[str] = (),
     forms: Mapping[str, ValueForm] = NO_FORMS,
 ) -> list[tuple[FieldMatch, ErrorClass]]:
-    """The errors of one item with their classes, after `pair`.
+    """Return the errors of one item with their classes, after `pair`.
 
     Args:
         matches: what `Metric.explain` returns. For an item without an answer, all are missing.
@@ -168,7 +169,7 @@ class _Elsewhere:
 
 
 def pair(matches: Sequence[FieldMatch]) -> list[FieldMatch]:
-    """The matches of one item, in which a missing and a spurious value of a set become one match.
+    """Return the matches of one item, a missing and a spurious value of a set being one match.
 
     A set is a field with several values and no places, such as the persons of a letter. The most
     similar two are paired first, if their similarity is at least `PAIRED_SIMILARITY`; two values
@@ -209,7 +210,7 @@ def pair(matches: Sequence[FieldMatch]) -> list[FieldMatch]:
 
 
 def summarise(items: Iterable[Sequence[tuple[FieldMatch, ErrorClass]]]) -> ErrorSummary:
-    """The classes of all errors, counted, and the characters that were confused.
+    """Count the classes of all errors, and the characters that were confused.
 
     Args:
         items: what `errors` returns, item by item.
@@ -228,7 +229,7 @@ def summarise(items: Iterable[Sequence[tuple[FieldMatch, ErrorClass]]]) -> Error
 
 
 def confusions(reference: str, prediction: str) -> list[tuple[str, str]]:
-    """The one or two characters of a reference that appear as one or two others in the answer.
+    """Return characters of a reference, one or two, that are one or two others in the answer.
 
     Derived from the edit operations of the Levenshtein distance between the texts in NFC; adjacent
     ones are taken together, two characters for two as one for one each. Longer replacements, and
@@ -255,7 +256,7 @@ def confusions(reference: str, prediction: str) -> list[tuple[str, str]]:
 def form_counts(
     items: Iterable[Sequence[FieldMatch]], forms: Mapping[str, ValueForm] = NO_FORMS
 ) -> FormCounts:
-    """The counts for the figure `f1_form`, for metrics that count fields: cards and letters.
+    """Return the counts for the figure `f1_form`, for metrics that count fields: cards and letters.
 
     What the metric counts as right is right, and so is a pair of values, after `pair`, with the
     same `form`. Each field has the weight 1.
@@ -264,20 +265,14 @@ def form_counts(
         items: what `Metric.explain` returns, item by item.
         forms: see `classify`.
     """
-    correct = substituted = missing = spurious = 0
-    for matches in items:
-        for match in pair(matches):
-            if match.outcome == "correct":
-                correct += 1
-            elif match.outcome == "missing":
-                missing += 1
-            elif match.outcome == "spurious":
-                spurious += 1
-            elif _form(match.reference, match, forms) == _form(match.prediction, match, forms):
-                correct += 1
-            else:
-                substituted += 1
-    return FormCounts(correct, substituted + spurious, substituted + missing)
+    counts: Counter[str] = Counter()
+    for match in chain.from_iterable(map(pair, items)):
+        is_forgiven = match.outcome == "substituted" and (
+            _form(match.reference, match, forms) == _form(match.prediction, match, forms)
+        )
+        counts["correct" if is_forgiven else match.outcome] += 1
+    wrong = counts["substituted"]
+    return FormCounts(counts["correct"], wrong + counts["spurious"], wrong + counts["missing"])
 
 
 def _classify(  # noqa: PLR0911  one return per rule
@@ -339,7 +334,7 @@ def _compare_forms(  # noqa: PLR0911  one return per rule
 
 
 def _readings(truth: str, *, is_person: bool) -> list[str]:
-    """A reference's text, and a person's name also in the other order."""
+    """Return a reference's text, and a person's name also in the other order."""
     last, comma, first = truth.partition(",")
     return [truth, f"{first} {last}"] if comma and is_person else [truth]
 
@@ -354,7 +349,7 @@ def _folded(text: str) -> str:
 
 
 def _holds(words: Sequence[str], part: Sequence[str]) -> bool:
-    """Whether a part's words are among the words, contiguously."""
+    """Return whether a part's words are among the words, contiguously."""
     return bool(part) and f" {' '.join(part)} " in f" {' '.join(words)} "
 
 
@@ -370,7 +365,7 @@ def _are_numbers(words: Iterable[str]) -> bool:
 
 
 def _likeness(truth: Sequence[str], answer: Sequence[str]) -> float:
-    """How alike the words of two values are, 0.0 to 1.0; at least 0.7 for two numbers or dates."""
+    """Return the similarity of two values' words, 0.0 to 1.0; at least 0.7 for numbers or dates."""
     alike = fuzz.token_sort_ratio(" ".join(truth), " ".join(answer)) / 100
     if truth and answer and _are_numbers([*truth, *answer]):
         return max(alike, PAIRED_SIMILARITY)

@@ -31,7 +31,7 @@ _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": 
 
 
 def text_of(value: Any) -> str:
-    """A JSON value as text, as the metrics compare it: its `str()`, or the empty text for nothing.
+    """Return a JSON value as the text that metrics compare: its `str()`; for nothing, no text.
 
     Example:
         >>> text_of(1924), text_of(None), text_of([])
@@ -47,7 +47,7 @@ def text_of(value: Any) -> str:
 
 
 def field_name(path: str) -> str:
-    """A field's path without the places in lists.
+    """Return a field's path without the places in lists.
 
     Example:
         >>> field_name("advertisements[3].text")
@@ -57,7 +57,7 @@ def field_name(path: str) -> str:
 
 
 def column_of(path: str) -> str:
-    """A field's path, the same for all objects of a list.
+    """Return a field's path, the same for all objects of a list.
 
     Example:
         >>> column_of("advertisements[3].text"), column_of("subjects[3]")
@@ -67,7 +67,7 @@ def column_of(path: str) -> str:
 
 
 def form(value: Any, kind: ValueForm | None = None) -> str:
-    """A value without the freedom in how to write it; applying this again changes nothing.
+    """Return a value without the freedom in how to write it; applying this again changes nothing.
 
     NFKC, case folded (also ſ to s and ß to ss), one kind of quotes and one of dashes, no space
     around a sign, other white space as one space. In addition, by the kind of value:
@@ -99,12 +99,12 @@ def form(value: Any, kind: ValueForm | None = None) -> str:
 
 
 def words_of(text: str) -> list[str]:
-    """The runs of letters and digits in a text."""
+    """Return the runs of letters and digits in a text."""
     return _WORD.findall(text)
 
 
 def joined(parts: Sequence[str]) -> str:
-    """Parts with nothing between them, except a space between two digits.
+    """Return parts with nothing between them, except a space between two digits.
 
     Example:
         >>> joined(["X", "184"]), joined(["12", "20"])
@@ -119,12 +119,12 @@ def joined(parts: Sequence[str]) -> str:
 
 
 def key(text: str) -> str:
-    """A text's letters and digits."""
+    """Return a text's letters and digits."""
     return joined(words_of(text))
 
 
 def without_diacritics(text: str) -> set[str]:
-    """A lower-case text without its diacritics, and one with umlauts as two letters.
+    """Return a lower-case text without its diacritics, and one with umlauts as two letters.
 
     Example:
         >>> sorted(without_diacritics("müller"))
@@ -145,7 +145,7 @@ def _plain(text: str) -> str:
 
 
 def _stable(text: str, step: Callable[[str], str]) -> str:
-    """A text after so many steps that another changes nothing: one can make way for the next."""
+    """Repeat a step until it changes nothing: one can make way for the next."""
     while (next_text := step(text)) != text:
         text = next_text
     return text

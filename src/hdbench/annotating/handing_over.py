@@ -24,7 +24,8 @@ from hdbench.annotating.history import SUFFIX, History
 from hdbench.annotating.metadata import Metadata
 from hdbench.common.checked import validate
 from hdbench.common.jsonio import parse_line, write_whole
-from hdbench.errors import HdbenchError, os_reason
+from hdbench.common.os_errors import read_errors
+from hdbench.errors import HdbenchError
 from hdbench.reading.members import Zip
 
 MAX_CHANGES = 1_000_000
@@ -99,12 +100,8 @@ def read_hand_over(path: Path) -> HandedOver:
     Raises:
         HdbenchError: it is not such a ZIP, or has more changes than are taken in.
     """
-    try:
+    with read_errors(path):
         archive = Zip(path, str(path))
-    except OSError as error:
-        raise HdbenchError(
-            "{place}: cannot be read: {why}", place=path, why=os_reason(error)
-        ) from error
     try:
         names = [name for name in (*archive.names, *archive.others) if name != ASSIGNED]
         annotator = names[0].removesuffix(SUFFIX) if names else ""

@@ -10,11 +10,11 @@ from hdbench.analysis.error_classes import classify, pair
 from hdbench.analysis.forms import column_of, field_name, form, text_of
 from hdbench.audit.models import MAKERS, AskedRun, ask
 from hdbench.errors import HdbenchError, Message, shortened
+from hdbench.results.error_counts import LOST
 from hdbench.results.result import Result
 from hdbench.scoring.metric import FieldMatch, Metric, Outcome, ValueForm
 from hdbench.scoring.similarity import similarity
-
-_LOST = ("unanswered", "unparsable")
+from hdbench.statistics.comparison import check_comparable
 
 _ENTRY = re.compile(r"\](?=\.)")
 """Where the path of an entry of a list ends in that of one of its fields."""
@@ -85,8 +85,8 @@ class Audit:
     findings: list[Finding]
 
 
-class _Place(NamedTuple):
-    """What is contradicted: a value of the ground truth, or, if `truth` is None, its absence."""
+class _Contested(NamedTuple):
+    """Contradicted place: a value of the ground truth, or, if `truth` is None, its absence."""
 
     field: str
     truth: str | None
@@ -118,8 +118,6 @@ def audit(runs: Mapping[str, Result]) -> Audit:
         HdbenchError: there are no runs; they are not comparable, or a result has no details; the
             good models are by fewer than `MAKERS` makers.
     """
-    from hdbench.statistics.comparison import check_comparable  # noqa: PLC0415  slow to import
-
     if not runs:
         raise HdbenchError("no runs: name runs from at least {makers} makers", makers=MAKERS)
     first_name, first = next(iter(runs.items()))
@@ -148,11 +146,9 @@ def audit(runs: Mapping[str, Result]) -> Audit:
             others=Message(" (not asked: {runs})", runs=shortened(not_asked)) if not_asked else "",
         )
 
-    items = {each.name: {item["id"]: item for item in runs[each.name].per_item} for each in good}
     findings: list[Finding] = []
     of_form = 0
-    for item_id in first.ids:
-        answers = [(each, items[each.name][item_id]) for each in good]
+    for item_id, answers in _answers(runs, good):
         found, alike = _of_item(item_id, answers, first.metric)
         findings += found
         of_form += alike
@@ -171,7 +167,7 @@ def audit(runs: Mapping[str, Result]) -> Audit:
 
 
 def agreeing_values(runs: Mapping[str, Result]) -> list[Finding]:
-    """The ground-truth values that most good models, by several makers, read as they are.
+    """Return the ground-truth values that most good models, by several makers, read as they are.
 
     An audit alone would correct a ground truth only where the models contradict it. A random share
     of these values, looked at in the same way, shows how many slips it misses.
@@ -179,51 +175,73 @@ def agreeing_values(runs: Mapping[str, Result]) -> list[Finding]:
     Args:
         runs: as for `audit`.
     """
-    first = next(iter(runs.values()))
     good = [each for each in ask(runs) if each.good]
-    items = {each.name: {item["id"]: item for item in runs[each.name].per_item} for each in good}
     found = []
-    for item_id in first.ids:
-        votes: dict[_Place, dict[AskedRun, Any]] = {}
-        truths: dict[_Place, Any] = {}
-        for run in good:
-            item = items[run.name][item_id]
-            matches = () if item["status"] in _LOST else item["fields"]
+    for item_id, answers in _answers(runs, good):
+        votes: dict[_Contested, dict[AskedRun, Any]] = {}
+        truths: dict[_Contested, Any] = {}
+        for run, item in answers:
+            matches = () if item["status"] in LOST else item["fields"]
             for match in (FieldMatch(**match) for match in matches):
-                place = _Place(match.field, text_of(match.reference))
+                place = _Contested(match.field, text_of(match.reference))
                 if match.outcome == "correct" and place.truth:
                     truths.setdefault(place, match.reference)
                     votes.setdefault(place, {}).setdefault(run, match.prediction)
-        for place, by_run in sorted(votes.items()):
-            makers = sorted({run.maker for run in by_run})
-            if len(makers) < MAKERS or len(by_run) <= len(good) / 2:
-                continue
-            found.append(
-                Finding(
-                    id=item_id,
-                    field=place.field,
-                    truth=truths[place],
-                    value=_value(by_run),
-                    agreeing=len(by_run),
-                    good=len(good),
-                    makers=makers,
-                    models=[run.model for run in by_run],
-                    runs=[run.name for run in by_run],
-                    similarity=similarity(truths[place], _value(by_run)),
-                    error_class="",
-                )
-            )
+        found += [
+            _finding(item_id, place.field, truths[place], by_run, good=len(good))
+            for place, by_run in sorted(votes.items())
+            if _is_agreed(by_run, len(good))
+        ]
     return found
+
+
+def _answers(
+    runs: Mapping[str, Result], good: Sequence[AskedRun]
+) -> Iterator[tuple[str, list[tuple[AskedRun, dict[str, Any]]]]]:
+    """Return each item's id and what the good runs have of it."""
+    items = [(each, {item["id"]: item for item in runs[each.name].per_item}) for each in good]
+    for item_id in next(iter(runs.values())).ids:
+        yield item_id, [(each, of_run[item_id]) for each, of_run in items]
+
+
+def _is_agreed(by_run: Mapping[AskedRun, Any], good: int) -> bool:
+    """Return whether most good models, by several makers, give a value."""
+    return len({run.maker for run in by_run}) >= MAKERS and len(by_run) > good / 2
+
+
+def _finding(
+    item_id: str,
+    field: str,
+    truth: Any,
+    by_run: Mapping[AskedRun, Any],
+    *,
+    good: int,
+    error_class: str = "",
+) -> Finding:
+    value = _value(by_run)
+    return Finding(
+        id=item_id,
+        field=field,
+        truth=truth,
+        value=value,
+        agreeing=len(by_run),
+        good=good,
+        makers=sorted({run.maker for run in by_run}),
+        models=[run.model for run in by_run],
+        runs=[run.name for run in by_run],
+        similarity=similarity(truth, value),
+        error_class=error_class,
+    )
 
 
 def _of_item(
     item_id: str, answers: Sequence[tuple[AskedRun, Mapping[str, Any]]], metric: Metric
 ) -> tuple[list[Finding], int]:
-    """The findings of one item, and how many more differ only in form."""
-    truths: dict[_Place, Any] = {}
-    votes: dict[tuple[_Place, str], dict[AskedRun, Any]] = {}
+    """Return the findings of one item, and how many more differ only in form."""
+    truths: dict[_Contested, Any] = {}
+    votes: dict[tuple[_Contested, str], dict[AskedRun, Any]] = {}
     for run, item in answers:
-        if item["status"] in _LOST:
+        if item["status"] in LOST:
             continue
         matches = [FieldMatch(**match) for match in item["fields"]]
         own = [match for match in matches if match.outcome != "spurious"]
@@ -235,39 +253,24 @@ def _of_item(
             by_run = votes.setdefault((_place(match, entries), value), {})
             by_run.setdefault(run, match.prediction)
 
-    agreed: dict[tuple[_Place, str], dict[AskedRun, Any]] = {}
+    agreed: dict[tuple[_Contested, str], dict[AskedRun, Any]] = {}
     of_form = 0
     for (place, value), by_run in votes.items():
-        several = len({run.maker for run in by_run}) >= MAKERS
-        if several and len(by_run) > len(answers) / 2:
+        if _is_agreed(by_run, len(answers)):
             if form(truths.get(place), _kind(place.field, metric)) == value:
                 of_form += 1
             else:
                 agreed[place, value] = by_run
-    values = {key: _value(by_run) for key, by_run in agreed.items()}
-
     # What the models read in all fields: the ground truth, except where they contradict it.
     contradicted = {place for place, _ in agreed}
-    read = [(place.field, value) for (place, _), value in values.items()]
+    read = [(place.field, _value(by_run)) for (place, _), by_run in agreed.items()]
     read += [(place.field, truth) for place, truth in truths.items() if place not in contradicted]
     findings = []
-    for key, by_run in agreed.items():
-        place, value = key[0], values[key]
+    for (place, _), by_run in agreed.items():
         truth = None if place.truth is None else truths[place]
+        error = _error_class(place, _value(by_run), read, metric)
         findings.append(
-            Finding(
-                id=item_id,
-                field=place.field,
-                truth=truth,
-                value=value,
-                agreeing=len(by_run),
-                good=len(answers),
-                makers=sorted({run.maker for run in by_run}),
-                models=[run.model for run in by_run],
-                runs=[run.name for run in by_run],
-                similarity=similarity(truth, value),
-                error_class=_error_class(place, value, read, metric),
-            )
+            _finding(item_id, place.field, truth, by_run, good=len(answers), error_class=error)
         )
     findings.sort(key=lambda finding: finding.field)
     return findings, of_form
@@ -277,8 +280,8 @@ def _kind(field: str, metric: Metric) -> ValueForm | None:
     return metric.value_forms.get(field_name(field))
 
 
-def _place(match: FieldMatch, entries: Container[str]) -> _Place:
-    """What a match is about.
+def _place(match: FieldMatch, entries: Container[str]) -> _Contested:
+    """Return what a match is about.
 
     Args:
         match: what became of a field.
@@ -286,20 +289,20 @@ def _place(match: FieldMatch, entries: Container[str]) -> _Place:
     """
     truth = text_of(match.reference)
     if truth:
-        return _Place(match.field, truth)
+        return _Contested(match.field, truth)
     entry = ""
     if match.record != "invented":  # whose place is that in the answer
         entry = next((each for each in _entries(match.field)[::-1] if each in entries), "")
-    return _Place(entry + field_name(match.field[len(entry) :]), None)
+    return _Contested(entry + field_name(match.field[len(entry) :]), None)
 
 
 def _entries(path: str) -> list[str]:
-    """The paths of the entries of lists that a field is in, the outermost first."""
+    """Return the paths of the entries of lists that a field is in, the outermost first."""
     return [path[: found.end()] for found in _ENTRY.finditer(path)]
 
 
 def _contradictions(matches: Sequence[FieldMatch], sets: Container[str]) -> Iterator[FieldMatch]:
-    """The matches of one answer that differ from the ground truth."""
+    """Yield the matches of one answer that differ from the ground truth."""
     for match in pair(matches):
         of_several = match.field.endswith("]") or match.field in sets or match.record is not None
         if match.outcome != "correct" and (form(match.prediction) or not of_several):
@@ -307,14 +310,16 @@ def _contradictions(matches: Sequence[FieldMatch], sets: Container[str]) -> Iter
 
 
 def _value(by_run: Mapping[AskedRun, Any]) -> Any:
-    """The most common spelling, None for nothing; in a tie, that of the best run."""
+    """Return the most common spelling, None for nothing; in a tie, that of the best run."""
     spellings = Counter(map(text_of, by_run.values()))
     [(most, _)] = spellings.most_common(1)  # in a tie, the one counted first
     return next(value for value in by_run.values() if text_of(value) == most) if most else None
 
 
-def _error_class(place: _Place, value: Any, read: Sequence[tuple[str, Any]], metric: Metric) -> str:
-    """The class of a ground truth as if it were an answer to what the models read."""
+def _error_class(
+    place: _Contested, value: Any, read: Sequence[tuple[str, Any]], metric: Metric
+) -> str:
+    """Return the class of a ground truth as if it were an answer to what the models read."""
     outcome: Outcome = "substituted"
     if place.truth is None:
         outcome = "missing"

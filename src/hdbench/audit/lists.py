@@ -1,75 +1,20 @@
-"""An audit as a table for a terminal, and as a work list for a librarian."""
+"""Lists of an audit's findings: a work list for a librarian, and one for second looks."""
 
-from rich import box
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+from collections.abc import Mapping
+from random import Random
+from typing import Literal
 
-from hdbench.audit.findings import Audit
-from hdbench.common.printing import printable
-from hdbench.common.told import told
-from hdbench.errors import Message
+from hdbench.annotating.reviewing.review_list import Entry, Head, ReviewList, key_of
+from hdbench.audit.findings import Audit, Finding, agreeing_values
 from hdbench.report.csv_files import csv_bytes
 from hdbench.report.rows import Rows, text
-
-MAX_ROWS = 200
-"""How many findings a terminal shows."""
+from hdbench.results.result import Result
 
 _HEAD = ("id", "field", "truth", "proposed value", "agreement", "makers", "error class", "verdict")
 
 
-def print_audit(console: Console, audit: Audit, language: str = "en") -> None:
-    """Print an audit: how many findings there are, who was asked, and each finding.
-
-    Args:
-        console: where to print.
-        audit: from `hdbench.audit.findings.audit`.
-        language: one of `hdbench.common.texts.LANGUAGES`.
-    """
-
-    def said(template: str, **values: object) -> str:
-        return told(Message(template, **values), language)
-
-    good = [run for run in audit.runs if run.good]
-    title = f"{audit.benchmark or audit.metric} {audit.dataset_version or ''}, {audit.protocol}"
-    console.print(printable(title, 200), style="bold")
-    nothing = sum(finding.error_class == "invented" for finding in audit.findings)
-    console.print(
-        said(
-            "Ground-truth values that more than half of {good} good models contradict: "
-            "{same} with the same value, {nothing} by reading nothing there; and {of_form} in form "
-            "alone",
-            good=len(good),
-            same=len(audit.findings) - nothing,
-            nothing=nothing,
-            of_form=audit.of_form,
-        ),
-        soft_wrap=True,
-    )
-    makers = ", ".join(sorted({run.maker for run in good}))
-    console.print(Text.assemble(said("Makers: "), printable(makers, 1_000)), soft_wrap=True)
-    if not audit.findings:
-        return
-    table = Table(box=box.SIMPLE_HEAD)
-    for column in (said("id"), said("field"), said("ground truth"), said("models read")):
-        table.add_column(column, overflow="fold")
-    table.add_column(said("agree"), justify="right", no_wrap=True)
-    table.add_column(said("class"))
-    for finding in audit.findings[:MAX_ROWS]:
-        table.add_row(
-            printable(finding.id),
-            printable(finding.field),
-            *(_shown(value, said("(absent)")) for value in (finding.truth, finding.value)),
-            f"{finding.agreeing}/{finding.good}",
-            said(finding.error_class),
-        )
-    if len(audit.findings) > MAX_ROWS:
-        table.add_row(said("and {count} more", count=len(audit.findings) - MAX_ROWS))
-    console.print(table)
-
-
 def work_list(audit: Audit) -> bytes:
-    """The findings as a CSV file, with an empty column `verdict` to fill in.
+    """Return the findings as a CSV file, with an empty column `verdict` to fill in.
 
     As in `hdbench.report.csv_files`: no spreadsheet takes anything in it for a formula, and
     invisible characters are written as escapes.
@@ -93,6 +38,50 @@ def work_list(audit: Audit) -> bytes:
     return csv_bytes(Rows(_HEAD, rows))
 
 
-def _shown(value: object, absent: str) -> Text:
-    shown = text(value)
-    return Text(absent, style="dim") if shown is None else printable(shown or '""')
+def review_list(
+    audit: Audit, runs: Mapping[str, Result], *, agreeing: float, seed: int
+) -> ReviewList:
+    """Return the list of an audit for second looks, in random order.
+
+    Args:
+        audit: from `hdbench.audit.findings.audit`.
+        runs: what it was made from.
+        agreeing: the share of the agreeing values to look at too, 0.0 to 1.0.
+        seed: of the draw and the order.
+    """
+    # A seed stands for a draw, whatever else is drawn with it.
+    found = agreeing_values(runs)
+    controls = Random(f"controls {seed}").sample(found, round(agreeing * len(found)))  # noqa: S311  no secret
+    by_key = {each.key: each for each in [_entry(control, "control") for control in controls]}
+    for finding in audit.findings:  # a place with both is a finding
+        entry = _entry(finding, "finding")
+        by_key[entry.key] = entry
+    entries = sorted(by_key.values(), key=lambda entry: entry.key)
+    Random(f"order {seed}").shuffle(entries)  # noqa: S311  no secret
+    kinds = [entry.kind for entry in entries]
+    head = Head(
+        benchmark=audit.benchmark,
+        dataset_version=audit.dataset_version,
+        dataset_sha256=audit.dataset_sha256,
+        metric=audit.metric,
+        protocol=audit.protocol,
+        findings=kinds.count("finding"),
+        controls=kinds.count("control"),
+        agreeing_values=len(found),
+        agreeing=agreeing,
+        seed=seed,
+    )
+    return ReviewList(head, tuple(entries))
+
+
+def _entry(finding: Finding, kind: Literal["finding", "control"]) -> Entry:
+    return Entry(
+        key=key_of(finding.id, finding.field, finding.truth),
+        id=finding.id,
+        field=finding.field,
+        truth=finding.truth,
+        value=finding.value,
+        kind=kind,
+        agreeing=finding.agreeing,
+        good=finding.good,
+    )

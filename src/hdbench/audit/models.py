@@ -1,4 +1,4 @@
-"""Which models' answers an audit asks: each model's best run, and only those of good models."""
+"""Models whose answers an audit asks: each model's best run, and only those of good models."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ class AskedRun:
 
 
 def maker_of(run: Mapping[str, Any], name: str) -> tuple[str, str]:
-    """A run's maker and model.
+    """Return a run's maker and model.
 
     For a model `maker/model`, as OpenRouter names them, the part before the slash; otherwise the
     provider, as most providers offer what they make themselves; otherwise the model, or the run.
@@ -68,7 +68,7 @@ def maker_of(run: Mapping[str, Any], name: str) -> tuple[str, str]:
 
 
 def ask(runs: Mapping[str, Result]) -> list[AskedRun]:
-    """The runs with what makes each good or not, the best first.
+    """Return the runs with what makes each good or not, the best first.
 
     The best run of a model by the headline stands for the model, so a model that was run three
     times has one vote; in a tie, the first. Such a run is good if the headline is in the upper half

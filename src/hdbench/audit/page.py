@@ -23,7 +23,7 @@ MAX_VALUE = 2_000
 
 @dataclass(frozen=True)
 class FindingView:
-    """A finding as it is shown.
+    """Finding as it is shown.
 
     Attributes:
         finding: the finding.
@@ -39,7 +39,7 @@ class FindingView:
 def audit_page(
     audit: Audit, title: str, media: Mapping[str, Sequence[Path]], language: str = "en"
 ) -> str:
-    """The page of an audit, self-contained, without a script.
+    """Return the page of an audit, self-contained, without a script.
 
     Args:
         audit: from `hdbench.audit.findings.audit`.

@@ -4,7 +4,8 @@ import re
 from pathlib import Path
 
 from hdbench.common.names import check_name
-from hdbench.errors import HdbenchError, Message, os_reason
+from hdbench.common.os_errors import read_errors
+from hdbench.errors import HdbenchError, Message
 from hdbench.reading.encodings import UTF16_MARKS
 from hdbench.reading.sheets.table import Table
 from hdbench.reading.sheets.truth import Truths
@@ -45,7 +46,7 @@ def open_truth(path: Path, mapping: Path | None = None) -> Table | Truths:
             "{place}: Excel's lock file: name {name} itself", place=path, name=path.name[2:]
         )
     check_name(path)
-    try:
+    with read_errors(path):
         if path.is_dir():
             return _open_folder(path)
         if path.exists() and not path.is_file():  # a pipe or device might never end
@@ -53,10 +54,6 @@ def open_truth(path: Path, mapping: Path | None = None) -> Table | Truths:
                 "{place}: neither a file nor a folder: {accepted}", place=path, accepted=ACCEPTED
             )
         head = _head(path)
-    except OSError as error:
-        raise HdbenchError(
-            "{place}: cannot be read: {why}", place=path, why=os_reason(error)
-        ) from error
     start = head.lstrip(b"\xef\xbb\xbf \t\r\n")
     if start.startswith(b"<"):
         return _open_xml(path, head, mapping)

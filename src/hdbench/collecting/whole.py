@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from hdbench.collecting.media import KINDS
 from hdbench.common.hashing import file_sha256
-from hdbench.errors import HdbenchError, Message, os_reason
+from hdbench.common.os_errors import read_errors
+from hdbench.errors import HdbenchError, Message
 from hdbench.reading.cells import FAULTS, MISSING
 from hdbench.truths.table import read_table
 
@@ -51,12 +52,8 @@ def read_whole(path: Path) -> Whole:
         HdbenchError: it cannot be read, has no items or too many, or an id is missing, too long, or
             occurs twice.
     """
-    try:
+    with read_errors(path):
         whole = _folder(path) if path.is_dir() else _table(path)
-    except OSError as error:
-        raise HdbenchError(
-            "{place}: cannot be read: {why}", place=path, why=os_reason(error)
-        ) from error
     if len(whole.ids) > MAX_ITEMS:
         raise HdbenchError(
             "{place}: more than {most:,} items: draw from parts of it", place=path, most=MAX_ITEMS

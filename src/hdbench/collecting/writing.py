@@ -23,10 +23,11 @@ from hdbench.collecting.media import MediaItem, Page, safe_name
 from hdbench.collecting.plan import Plan
 from hdbench.common.jsonio import told_if_full, write_json
 from hdbench.common.markdown import as_code, as_text
+from hdbench.common.os_errors import write_errors
 from hdbench.common.pictures import FORMATS
 from hdbench.common.progress import progress
 from hdbench.common.templates import STRICT
-from hdbench.errors import HdbenchError, Message, is_full, write_reason
+from hdbench.errors import HdbenchError, Message, is_full
 
 MAX_TEXT = 2**20
 """Maximum number of bytes of an item that is a text."""
@@ -79,14 +80,10 @@ def write_collection(plan: Plan, out: Path = Path(), held_out: HeldOut | None = 
         notes = [] if held_out else plan.notes
         for name, text in _cards(plan, notes).items():
             (made / name).write_text(text, encoding="utf-8")
-        try:
+        with write_errors(folder):
             if held_out:
                 hold_out(made, held_out.share, held_out.seed).rename(beside)
             made.rename(folder)
-        except OSError as error:
-            raise HdbenchError(
-                "{place}: cannot be written: {why}", place=folder, why=write_reason(error)
-            ) from error
     return folder
 
 

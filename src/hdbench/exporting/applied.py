@@ -1,28 +1,25 @@
-"""What `hdbench trust apply` decided, as a table with a row for each item."""
+"""Decisions of `hdbench trust apply` as a table with a row for each item."""
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from hdbench.benchmarks.benchmark import Benchmark
-from hdbench.common.csv_files import write_csv
 from hdbench.common.excel import xlsx_writer
-from hdbench.common.jsonio import read_jsonl, whole_file
+from hdbench.common.jsonio import read_jsonl
 from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError
 from hdbench.exporting.cells import Cell, cell, plain
 from hdbench.exporting.columns import FieldColumns
-from hdbench.exporting.formats import check_size, write_xlsx
+from hdbench.exporting.formats import check_size, write_table
 from hdbench.trust.out import VALUES, read_applied, read_begun
 from hdbench.trust.tally import CHECK
-
-TableForm = Literal["csv", "xlsx"]
 
 WIDTH = 24
 """Characters of a column in a spreadsheet."""
 
 
-def check_table(form: TableForm, benchmark: Benchmark) -> None:
+def check_table(form: str, benchmark: Benchmark) -> None:
     """Refuse a table that cannot be written, before anything else is done.
 
     Raises:
@@ -33,7 +30,7 @@ def check_table(form: TableForm, benchmark: Benchmark) -> None:
         check_size(sum(1 for _ in benchmark.ids()), 1)
 
 
-def write_table(out: Path, form: TableForm, benchmark: Benchmark) -> Path:
+def write_applied(out: Path, form: str, benchmark: Benchmark) -> Path:
     """Write the values of a folder of `hdbench trust apply` into a table beside them.
 
     Columns: `id`, and for each field its value, what becomes of it (`taken`, `checked`, or why a
@@ -75,12 +72,9 @@ def write_table(out: Path, form: TableForm, benchmark: Benchmark) -> Path:
             yield row
 
     path = out / f"values.{form}"
-    with whole_file(path) as beside:
-        if form == "csv":
-            write_csv(beside, head, rows())
-        else:
-            check_size(applied.items, len(head))
-            write_xlsx(beside, head, rows(), [WIDTH] * len(head))
+    if form == "xlsx":
+        check_size(applied.items, len(head))
+    write_table(path, form, head, rows(), [WIDTH] * len(head))
     return path
 
 

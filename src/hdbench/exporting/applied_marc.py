@@ -1,7 +1,8 @@
-"""What `hdbench trust apply` took over, as MARCXML: in a library's own records, or in new ones."""
+"""Values that `hdbench trust apply` took over as MARCXML: in a library's records or new ones."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -31,7 +32,7 @@ LEFT_LIST = "not_in_records.csv"
 
 MARC = "http://www.loc.gov/MARC21/slim"
 LEADER = "00000nam a2200000uu 4500"
-"""Of a new record: a new book, with an unknown level of description."""
+"""Leader of a new record: a new book, with an unknown level of description."""
 
 NO_RECORD = "no record has the id"
 
@@ -42,7 +43,7 @@ _HEADS = {
 
 
 class Written(NamedTuple):
-    """What was written.
+    """Numbers of what was written.
 
     Attributes:
         records: how many records.
@@ -58,7 +59,7 @@ class Written(NamedTuple):
 
 
 def check_marc(records: Path | None, mapping: Path | None) -> MarcMapping:
-    """The mapping, when all that is needed is there.
+    """Return the mapping, when all that is needed is there.
 
     Raises:
         HdbenchError: the mapping is unusable, or there are no such records.
@@ -98,7 +99,7 @@ def write_marc(out: Path, mapping: MarcMapping, records: Path | None) -> Written
     with ExitStack() as stack:
         file = stack.enter_context(whole_file(out / RECORDS))
         lists = _Lists(plan.hash(), out, stack)
-        values = _Values(out / VALUES, stack)
+        values = _TakenValues(out / VALUES, stack)
         made = _new(values) if records is None else _filled_in(records, mapping, values)
         write = _writing(file, made, stack)
         for item, element, found in progress(write, "Writing the records"):
@@ -107,7 +108,7 @@ def write_marc(out: Path, mapping: MarcMapping, records: Path | None) -> Written
             number += 1
             touched += bool(filled)
         if records is not None:
-            for item in values.unused():
+            for item in [item for item in values.offsets if item not in values.used]:
                 found = values.take(item)
                 lists.add(item, found, (), [Left(name, NO_RECORD, "") for name in found])
     return Written(number, touched, lists.taken, lists.left)
@@ -179,39 +180,43 @@ class _Made(NamedTuple):
 _Found = Mapping[str, Mapping[str, Any]]
 
 
-class _Values:
-    """The values that are taken over and not empty, looked up by item."""
+class _TakenValues:
+    """Values that are taken over and not empty, looked up by item.
+
+    Attributes:
+        offsets: item → where its line begins.
+        used: the items whose values were taken.
+    """
 
     def __init__(self, path: Path, stack: ExitStack) -> None:
         self._path = path
-        self._offsets: dict[str, int] = {}
+        self.offsets: dict[str, int] = {}
         for number, offset, raw in raw_lines(path):
             if IS_TAKEN in raw:
                 item = plain_id(raw) or parse_line(raw, f"{path}:{number}")["id"]
-                self._offsets[item] = offset
-        self._forms: dict[str, str] | None = None
-        self._used: set[str] = set()
+                self.offsets[item] = offset
+        self.used: set[str] = set()
         self._file = stack.enter_context(path.open("rb"))
 
-    def items(self) -> Iterator[str]:
-        """All items, in their order."""
-        return iter(self._offsets)
+    @cached_property
+    def _items(self) -> dict[str, str]:
+        """The plain form of an id → its item; empty if several have that form."""
+        items: dict[str, str] = {}
+        for item in self.offsets:
+            form = plain_form(item)
+            items[form] = "" if form in items else item
+        return items
 
     def item(self, key: str | None) -> str | None:
-        """The item that a record's key names, as people write ids; None if there is none."""
-        if key is None or key in self._offsets:
+        """Return the item that a record's key names, as people write ids; None if none does."""
+        if key is None or key in self.offsets:
             return key
-        if self._forms is None:
-            self._forms = {}
-            for item in self._offsets:
-                form = plain_form(item)
-                self._forms[form] = "" if form in self._forms else item
-        return self._forms.get(plain_form(key)) or None
+        return self._items.get(plain_form(key)) or None
 
     def take(self, item: str) -> dict[str, dict[str, Any]]:
-        """The values of an item, once."""
-        self._used.add(item)
-        self._file.seek(self._offsets[item])
+        """Return the values of an item, once."""
+        self.used.add(item)
+        self._file.seek(self.offsets[item])
         line = parse_line(self._file.readline(), self._path)
         fields: dict[str, dict[str, Any]] = line["fields"]
         return {
@@ -220,17 +225,9 @@ class _Values:
             if value["decision"] == TAKEN and value["value"] is not None
         }
 
-    def is_used(self, item: str) -> bool:
-        """Whether the values of an item were taken."""
-        return item in self._used
 
-    def unused(self) -> list[str]:
-        """The items whose values were not taken."""
-        return [item for item in self._offsets if item not in self._used]
-
-
-def _filled_in(path: Path, mapping: MarcMapping, values: _Values) -> Iterator[_Made]:
-    """The library's records, each with the values of its item."""
+def _filled_in(path: Path, mapping: MarcMapping, values: _TakenValues) -> Iterator[_Made]:
+    """Yield the library's records, each with the values of its item."""
     with path.open("rb") as file:
         number = 0
         for number, element in enumerate(marc_elements(file, str(path)), 1):
@@ -245,7 +242,7 @@ def _filled_in(path: Path, mapping: MarcMapping, values: _Values) -> Iterator[_M
             item = values.item(mapping.key_of(record))
             if item is None:
                 yield _Made("", element, {})
-            elif values.is_used(item):
+            elif item in values.used:
                 raise HdbenchError(
                     "{place}: record {number} is the second one with the id of item {item}: "
                     "remove one of them",
@@ -259,11 +256,11 @@ def _filled_in(path: Path, mapping: MarcMapping, values: _Values) -> Iterator[_M
             raise HdbenchError("{place}: no MARC record in it", place=path)
 
 
-def _new(values: _Values) -> Iterator[_Made]:
-    """A record for each item, with nothing but its id."""
+def _new(values: _TakenValues) -> Iterator[_Made]:
+    """Yield a record for each item, with nothing but its id."""
     from lxml import etree  # noqa: PLC0415  of an extra
 
-    for item in values.items():
+    for item in values.offsets:
         found = values.take(item)
         if not found:
             continue

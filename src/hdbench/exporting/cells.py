@@ -5,7 +5,7 @@ import math
 import re
 from typing import Any
 
-from hdbench.exporting.columns import Field
+from hdbench.exporting.columns import ColumnType
 from hdbench.reading.cells import FAULTS, MISSING
 from hdbench.reading.sheets.values import SEPARATORS
 
@@ -18,7 +18,7 @@ _SIGNS, _DELETE = 0x2400, 0x7F
 
 
 def plain(text: str) -> str:
-    r"""A text that any table can hold, in the same number of characters.
+    r"""Return a text that any table can hold, in the same number of characters.
 
     Control characters, which XML cannot have, become the symbols that Unicode has for them, or
     U+FFFD; a line break is `\n`. What a spreadsheet shows for a missing value or a failed formula
@@ -39,8 +39,8 @@ def _sign(found: re.Match[str]) -> str:
     return "␡" if code == _DELETE else chr(_SIGNS + code) if code < ord(" ") else "\ufffd"
 
 
-def cell(value: Any, field: Field | None = None) -> Cell:
-    """A value as a cell; nothing and null give an empty cell.
+def cell(value: Any, field: ColumnType | None = None) -> Cell:
+    """Return a value as a cell; nothing and null give an empty cell.
 
     Numbers stay numbers; a text becomes one only in a field of the schema that is a number, and
     only if it is written as one. Objects and lists become JSON.
@@ -50,9 +50,9 @@ def cell(value: Any, field: Field | None = None) -> Cell:
         field: the schema's field, if the column is one.
 
     Example:
-        >>> cell("1957", Field(is_list=False, is_number=True)), cell("0012"), cell(None)
+        >>> cell("1957", ColumnType(is_list=False, is_number=True)), cell("0012"), cell(None)
         (1957, '0012', '')
-        >>> cell(["Christ", "Paravicini"], Field(is_list=True, is_number=False))
+        >>> cell(["Christ", "Paravicini"], ColumnType(is_list=True, is_number=False))
         'Christ | Paravicini'
     """
     if value is None:
@@ -76,5 +76,5 @@ def cell(value: Any, field: Field | None = None) -> Cell:
 
 
 def as_json(value: Any) -> str:
-    """A value as JSON that a table can hold."""
+    """Return a value as JSON that a table can hold."""
     return plain(json.dumps(value, ensure_ascii=False))

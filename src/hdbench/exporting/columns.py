@@ -21,8 +21,8 @@ _RESERVED = ABOUT | {FILE_NAME, OTHER_FIELDS}
 _NO_TITLE = re.compile(r"[=+\-@＝＋－＠'\"]")
 
 
-class Field(NamedTuple):
-    """A column from the schema.
+class ColumnType(NamedTuple):
+    """Type of a column from the schema.
 
     Attributes:
         is_list: whether its cell holds several texts, with `|` between them.
@@ -58,7 +58,7 @@ class FieldColumns:
             if len(alternative["properties"]) == 1 and inner in schema.alternatives
         )
         whole = [schema.list_of_objects[1]] if schema.list_of_objects else schema.alternatives
-        self.fields: dict[str, Field] = {}
+        self.fields: dict[str, ColumnType] = {}
         self._letters: set[str] = set()
         for path in (path for alternative in whole for path in _leaves(alternative)):
             title = ".".join(path)
@@ -68,20 +68,20 @@ class FieldColumns:
                 items = schema.type_of((*prefix, *path, "[]"))
                 is_list = "array" in types and "string" in items
                 is_number = not types & {"string", "object"} and bool(types & {"integer", "number"})
-                self.fields.setdefault(title, Field(is_list, is_number))
+                self.fields.setdefault(title, ColumnType(is_list, is_number))
         self.invented: dict[str, None] = {}
         self._paths = {self._path(title) for title in self.fields}
 
     def column(self, name: str) -> str:
-        """The title of a field's column."""
+        """Return the title of a field's column."""
         return object_title(self.listed, name) if self.listed else name
 
     def has(self, title: str) -> bool:
-        """Whether there is such a column."""
+        """Return whether there is such a column."""
         return title in self.fields or title in self.invented
 
     def admit(self, title: str) -> bool:
-        """Whether there is such a column; it is added if it may be.
+        """Return whether there is such a column; it is added if it may be.
 
         A name cannot be a column's if it is hostile or long, means something else in a table, is
         read as another column (`Publication_Year`), or is above or below one.
@@ -123,5 +123,5 @@ def _leaves(schema: dict[str, Any], prefix: tuple[str, ...] = ()) -> Iterator[tu
 
 
 def _letters(title: str) -> str:
-    """A title without what is ignored when tables are read."""
+    """Return a title without what is ignored when tables are read."""
     return "".join(filter(str.isalnum, title.casefold()))

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from hdbench.common.csv_files import write_csv
 from hdbench.common.excel import xlsx_writer
 from hdbench.common.jsonio import whole_file
 from hdbench.common.progress import progress
@@ -13,6 +12,7 @@ from hdbench.common.regular_files import without_links
 from hdbench.errors import HdbenchError, Message
 from hdbench.exporting.cells import Cell
 from hdbench.exporting.columns import OTHER_FIELDS
+from hdbench.exporting.formats import check_size, write_jsonl, write_parquet, write_table
 from hdbench.exporting.rows import AnswerRows, json_line
 from hdbench.exporting.run_answers import RunAnswers
 from hdbench.reading.run_names import run_name
@@ -22,7 +22,7 @@ Format = Literal["xlsx", "csv", "jsonl", "parquet"]
 
 @dataclass(frozen=True)
 class Exported:
-    """What was written.
+    """File that was written.
 
     Attributes:
         path: the file.
@@ -102,14 +102,6 @@ def export(
         )
     if form == "xlsx":
         xlsx_writer()  # what is missing is said before all the answers are read
-    # Imported here, because the command line names the formats in its help.
-    from hdbench.exporting.formats import (  # noqa: PLC0415
-        check_size,
-        write_jsonl,
-        write_parquet,
-        write_xlsx,
-    )
-
     with RunAnswers.opened(run, benchmark, called) as answers:
         if form in ("jsonl", "parquet"):
             write = write_jsonl if form == "jsonl" else write_parquet
@@ -127,11 +119,7 @@ def export(
                 for row in table.of(item):
                     yield [row.get(title, "") for title in head]
 
-        with whole_file(path) as beside:
-            if form == "csv":
-                write_csv(beside, head, rows())
-            else:
-                write_xlsx(beside, head, rows(), [table.widths.get(title, 0) for title in head])
+        write_table(path, form, head, rows(), [table.widths.get(title, 0) for title in head])
         notes = list(answers.notes)
     if OTHER_FIELDS in table.widths:
         notes.append(

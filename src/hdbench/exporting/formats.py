@@ -2,14 +2,15 @@
 
 import datetime
 import json
-import re
 from collections.abc import Iterable, Sequence
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from hdbench.common.excel import MAX_CELL, workbook_into, write_cell
+from hdbench.common.csv_files import write_csv
+from hdbench.common.excel import workbook_into, write_text
+from hdbench.common.jsonio import whole_file
 from hdbench.errors import HdbenchError
 from hdbench.exporting.cells import Cell
 
@@ -20,7 +21,6 @@ PARQUET_COLUMNS = ("id", "model", "status", "prediction", "text", "error")
 ROW_GROUP = 10_000
 """Rows of a Parquet file that are in memory at a time."""
 
-_OVERLAP = re.compile(r"(?<=_x[0-9a-fA-F]{4})_(?=x[0-9a-fA-F]{4}_)")
 _NARROWEST = 10
 _CREATED = datetime.datetime(1980, 1, 1)  # the time would make each export a different file
 
@@ -69,22 +69,39 @@ def _as_texts(line: dict[str, Any]) -> dict[str, str]:
     return {name: text.encode(errors="backslashreplace").decode() for name, text in texts.items()}
 
 
-def write_xlsx(
+def write_table(
+    path: Path,
+    form: str,
+    head: Sequence[str],
+    rows: Iterable[Sequence[Cell]],
+    widths: Sequence[int],
+) -> None:
+    """Write a table as CSV or XLSX; the whole file or nothing.
+
+    Args:
+        path: the file.
+        form: `csv` or `xlsx`.
+        head: the columns' names.
+        rows: the same number of cells each.
+        widths: the columns' widths in a workbook, in characters.
+
+    Raises:
+        HdbenchError: the file cannot be written.
+    """
+    with whole_file(path) as beside:
+        if form == "csv":
+            write_csv(beside, head, rows)
+        else:
+            _write_xlsx(beside, head, rows, widths)
+
+
+def _write_xlsx(
     path: Path, head: Sequence[str], rows: Iterable[Sequence[Cell]], widths: Sequence[int]
 ) -> None:
     """Write a table as an Excel workbook of one sheet, row by row.
 
     Texts are text cells, never formulas, links or numbers; numbers are numbers. What is too long
     for a cell is cut, and says so. The header stays in view and has a filter.
-
-    Args:
-        path: the file.
-        head: the columns' names.
-        rows: the same number of cells each.
-        widths: the columns' widths, in characters.
-
-    Raises:
-        OSError: the file cannot be written.
     """
     # Row by row into a file: the whole sheet is never in memory, only what it is packed to. If
     # xlsxwriter had the file to write to, it would leave it open where there is no more room.
@@ -102,11 +119,11 @@ def write_xlsx(
         sheet.freeze_panes(1, 1)
         last = 0
         for column, title in enumerate(head):
-            _write_text(sheet, 0, column, title, bold)
+            write_text(sheet, 0, column, title, bold, is_plain=True)
         for last, row in enumerate(rows, start=1):
             for column, value in enumerate(row):
                 if isinstance(value, str):
-                    _write_text(sheet, last, column, value, text)
+                    write_text(sheet, last, column, value, text, is_plain=True)
                 else:
                     sheet.write_number(last, column, value, number)
         sheet.autofilter(0, 0, last, len(head) - 1)
@@ -127,21 +144,3 @@ def check_size(rows: int, columns: int) -> None:
             rows=rows,
             columns=columns,
         )
-
-
-def _write_text(sheet: Any, row: int, column: int, value: str, look: Any) -> None:
-    """Write a text from `cells.plain` as it is; `excel.write_text` escapes a non-breaking space."""
-    # Excel reads `_x0041_` as the code of a character, so xlsxwriter escapes such text. But of two
-    # codes that share an underscore (`_x0041_x0042_`) it escapes only the first, so that underscore
-    # is written as `\x5f`.
-    text = _OVERLAP.sub(r"\\x5f", value) if "_x" in value else value
-    if text:
-        write_cell(sheet, row, column, _cut(text), look)
-
-
-def _cut(text: str) -> str:
-    units = text.encode("utf-16-le")
-    if len(units) <= 2 * MAX_CELL:
-        return text
-    note = f"… [cut: {len(text)} characters]"
-    return units[: 2 * (MAX_CELL - len(note))].decode("utf-16-le", "ignore") + note

@@ -55,7 +55,7 @@ class Headline(NamedTuple):
 def hub_results(
     run: Path, form: HubForm, *, benchmark: str | None = None, protocol: str = "documented"
 ) -> str:
-    """The headline of a run as YAML that a model's repository on the Hub takes.
+    """Return the headline of a run as YAML that a model's repository on the Hub takes.
 
     `eval-results` is a file for its folder `.eval_results`, and `model-index` goes into the YAML
     of its card, with the dataset's version and hash, the protocol, the interval, the coverage and
@@ -124,7 +124,7 @@ def hub_results(
 
 
 def headline_of(result: Result) -> Headline:
-    """The headline of a result, higher is better."""
+    """Return the headline of a result, higher is better."""
     name = result.headline
     value = float(result.figures()[name])
     between = result.intervals.figures.get(name)
@@ -188,7 +188,7 @@ def _index_entry(result: Result, benchmark: Benchmark) -> EvalResult:
 
 
 def _not_ranked(result: Result, benchmark: Benchmark) -> Iterator[Message]:
-    """Why a score must not be listed with those of whole runs."""
+    """Yield why a score must not be listed with those of whole runs."""
     version = str(result.dataset["dataset_version"])
     if "+" in version:
         yield Message("a score on version {version}", version=version)
@@ -203,18 +203,18 @@ def _not_ranked(result: Result, benchmark: Benchmark) -> Iterator[Message]:
 
 
 def _changed_options(result: Result, benchmark: Benchmark) -> dict[str, Any]:
-    """The options whose values are not those that the protocol has in this benchmark."""
+    """Return the options whose values are not those that the protocol has in this benchmark."""
     return given_options(result.metric, benchmark.spec.make_metric(result.metric.protocol))
 
 
 def _hub_id(benchmark: Benchmark) -> str:
-    """The dataset's name on the Hub: its own if it has that form, otherwise below `hdb`."""
+    """Return the dataset's name on the Hub: its own if it has that form, otherwise below `hdb`."""
     is_id = _HUB_ID.fullmatch(benchmark.id) and benchmark.id.endswith(f"/{benchmark.spec.name}")
     return benchmark.id if is_id else f"{NAMESPACE}/{benchmark.spec.name}"
 
 
 def _commit(result: Result, benchmark: Benchmark) -> str | None:
-    """The dataset's commit that was scored; None if it did not come from the Hub.
+    """Return the dataset's commit that was scored; None if it did not come from the Hub.
 
     The Hub's cache names the folder of a snapshot by its commit.
     """
@@ -228,7 +228,7 @@ def _commit(result: Result, benchmark: Benchmark) -> str | None:
 
 
 def _recorded_url(result: Result, benchmark: Benchmark) -> str | None:
-    """Where the run is among the recorded runs; None if it is not one of them."""
+    """Return where the run is among the recorded runs; None if it is not one of them."""
     place = Path(result.answers.get("path", "")).resolve()
     found = _RECORDED.fullmatch(place.as_posix())
     if found is None or not found["run"].startswith(f"{benchmark.spec.name}/"):

@@ -18,7 +18,7 @@ MAX_WIDTH = 60
 
 
 def json_line(item: ItemAnswer) -> dict[str, Any]:
-    """An item as `hdbench score` reads it back: its record, or its text if there is none."""
+    """Return an item as `hdbench score` reads it back: its record, or its text if there is none."""
     model, answer, _ = item
     found: dict[str, Any] = {"id": answer.id, "status": answer.status}
     if model is not None:
@@ -49,7 +49,7 @@ class AnswerRows:
 
     @property
     def head(self) -> list[str]:
-        """The names of the columns; those beyond the schema's only if they hold something."""
+        """Names of the columns; those beyond the schema's only if they hold something."""
         about = [FILE_NAME, "text", "error", OTHER_FIELDS]
         if self._text_is_a_field:
             about.remove("text")
@@ -64,7 +64,7 @@ class AnswerRows:
 
     @property
     def _text_is_a_field(self) -> bool:
-        """Whether a column `text` is read back as a field, such as that of an advertisement.
+        """Return whether a column `text` is read back as a field, such as that of an advertisement.
 
         The text of an answer without a record is in `error` then.
         """
@@ -81,7 +81,7 @@ class AnswerRows:
                         self.widths[title] = max(width, _width(value))
 
     def of(self, item: ItemAnswer) -> Iterator[Row]:
-        """The rows of one item: one, or one for each object that its record lists."""
+        """Yield the rows of one item: one, or one for each object that its record lists."""
         answer = item.answer
         record = None if is_error(answer.prediction) else answer.prediction
         about: Row = {"id": plain(answer.id), "status": answer.status}
@@ -97,7 +97,7 @@ class AnswerRows:
             yield about | self._record(record) | _error(answer)
 
     def _without_record(self, answer: Answer) -> Row:
-        """The cells for an answer without a record: its text, its error, or both.
+        """Return the cells for an answer without a record: its text, its error, or both.
 
         Where `text` is a field, there is always an error. If rows are objects, one with neither an
         object nor an error stands for a record whose list is empty, such as a page without ads.
@@ -132,7 +132,7 @@ class AnswerRows:
             others = {}
 
     def _fields(self, record: dict[str, Any]) -> tuple[Row, dict[str, Any]]:
-        """The cells of an object, and its fields that have no column."""
+        """Return the cells of an object, and its fields that have no column."""
         row: Row = {}
         others: dict[str, Any] = {}
         waiting: list[tuple[str, Any]] = list(record.items())[::-1]

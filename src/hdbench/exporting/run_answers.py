@@ -68,7 +68,7 @@ class RunAnswers:
     def opened(
         cls, path: Path, benchmark: str | None, called: str | None = None
     ) -> Iterator["RunAnswers"]:
-        """A run's answers, until the block ends.
+        """Open a run's answers, until the block ends.
 
         Args:
             path: a run folder; with `benchmark` also answers in any form.

@@ -1,4 +1,4 @@
-"""What the modules for `evaluate.load` share: from JSON values to a result."""
+"""Base of the modules for `evaluate.load`: from JSON values to a result."""
 
 import json
 import warnings
@@ -149,7 +149,7 @@ class MetricModule(evaluate.Metric):  # type: ignore[misc]  # evaluate is not ty
 
 
 def _encode_each(name: str, values: Any) -> list[str]:
-    """JSON values as JSON texts."""
+    """Return JSON values as JSON texts."""
     if values is None:
         raise HdbenchError("{name}: none were given", name=name)
     if isinstance(values, str | Mapping):  # whose letters or keys would be taken
@@ -160,7 +160,7 @@ def _encode_each(name: str, values: Any) -> list[str]:
 
 
 def _encode(name: str, value: Any) -> str:
-    """A JSON value as a JSON text, which Arrow can hold."""
+    """Return a JSON value as a JSON text, which Arrow can hold."""
     if isinstance(value, int | float):
         raise HdbenchError(
             "{name} is the number {number!r}: give a record (dict), a text (str), or None where "
@@ -175,7 +175,7 @@ def _encode(name: str, value: Any) -> str:
 
 
 def _reference(metric: Metric, position: int, encoded: str) -> Any:
-    """A ground truth as the protocol takes it; JSON text, as in the metadata, is parsed."""
+    """Return a ground truth as the protocol takes it; JSON text, as in the metadata, is parsed."""
     value = json.loads(encoded)
     if isinstance(value, str):
         try:
@@ -194,6 +194,6 @@ def _reference(metric: Metric, position: int, encoded: str) -> Any:
 
 
 def _answer(encoded: str, schema: AnswerSchema) -> Reading:
-    """A prediction; a string is a model's raw text, which is read."""
+    """Return a prediction; a string is a model's raw text, which is read."""
     value = json.loads(encoded)
     return read_text(value, schema) if isinstance(value, str) else Reading(value, "clean")

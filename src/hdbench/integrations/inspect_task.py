@@ -35,7 +35,7 @@ MAX_SHOWN = 20
 
 @task(name="benchmark")
 def benchmark_task(benchmark: str, protocol: str = "documented") -> Task:
-    """A benchmark, asked with its own prompt and images, and scored as `hdbench score` does.
+    """Return a benchmark as a task, with its own prompt and images, scored as by `hdbench score`.
 
     An item that fails or is not answered counts as a complete failure, the same as in hdbench, and
     is never left out of the figures. Decoding is the same as in `hdbench run`; options of
@@ -178,7 +178,7 @@ def answer_scorer(benchmark: str, protocol: str = "documented") -> Scorer:
 def figures(
     name: str, protocol: str, headline: str, options: dict[str, Any] | None = None
 ) -> Metric:
-    """The figures that `hdbench score` gives, from the statistics of the items added up.
+    """Return the figures that `hdbench score` gives, from the statistics of the items added up.
 
     Also the coverage, and the headline's 95 % interval as `<headline>_low` and `<headline>_high`,
     which exists for one epoch only: answers to one item are not independent. With several epochs,
@@ -225,7 +225,7 @@ def figures(
 
 
 def _what_is_wrong(item: dict[str, Any]) -> str:
-    """The wrong fields of an item, one line each."""
+    """Return the wrong fields of an item, one line each."""
     if item["status"] in ("unparsable", "unanswered"):
         return str(item["status"])
     wrong = [match for match in item["fields"] if match["outcome"] != "correct"]

@@ -3,10 +3,9 @@
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi, RepoCard
+from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi, RepoCard, get_token
 from huggingface_hub.errors import RepositoryNotFoundError
 from huggingface_hub.hf_api import RepoFile
 
@@ -22,7 +21,7 @@ _OF_THE_HUB = ".gitattributes"
 
 @dataclass(frozen=True)
 class Published:
-    """The outcome for a repository.
+    """Outcome for a repository.
 
     Attributes:
         repository: the repository's id.
@@ -41,7 +40,7 @@ class Published:
     tagged: bool
 
     def line(self) -> Message:
-        """A line for the user."""
+        """Return a line for the user."""
         if not (self.created or self.changed or self.removed or self.tagged):
             return Message("{url}: unchanged", url=self.url)
         parts = [Message("created")] if self.created else []
@@ -53,17 +52,15 @@ class Published:
         return Message("{url}: {parts}", url=self.url, parts=joined(parts))
 
 
-class _Remote(NamedTuple):
-    """What the Hub has of a repository: the commit of main, its files by path, and its tags."""
+class _HubState(NamedTuple):
+    """State of a repository on the Hub: the commit of main, its files by path, and its tags."""
 
     head: str
     files: dict[str, RepoFile]
     tags: list[str]
 
 
-def publish(
-    repositories: Sequence[Repository], *, private: bool = False, api: HfApi | None = None
-) -> Iterator[Published]:
+def publish(repositories: Sequence[Repository], *, private: bool = False) -> Iterator[Published]:
     """Send what differs; nothing is sent before all that can be checked has been checked.
 
     `token_namespaces`, which is called first, checks whether the token may write. A repository
@@ -73,7 +70,6 @@ def publish(
     Args:
         repositories: see `find_repositories`.
         private: create new ones as private.
-        api: the Hub's client.
 
     Yields:
         The outcome for each, as it is done.
@@ -82,13 +78,12 @@ def publish(
         HdbenchError: a card is refused; a version is already published with other files; a sample
             would replace the whole dataset; or the Hub fails.
     """
-    hub = api or HfApi()
+    hub = HfApi()
     remotes = []
     for repository in progress(repositories, Message("Checking")):
         with one_line_errors(repository.id, AGAIN):
-            RepoCard(
-                _content(repository.files[CARD]).decode(), ignore_metadata_errors=False
-            ).validate(repo_type=repository.kind)
+            card = RepoCard(repository.content(CARD).decode(), ignore_metadata_errors=False)
+            card.validate(repo_type=repository.kind)
             remote = _remote(hub, repository)
             _check_version(hub, repository, remote)
         remotes.append(remote)
@@ -99,18 +94,13 @@ def publish(
             yield _send(hub, repository, remote, private)
 
 
-def token_namespaces(api: HfApi | None = None) -> list[str]:
-    """The namespaces of the token's owner: the user's own, and those of their organisations.
-
-    Args:
-        api: the Hub's client.
+def token_namespaces() -> list[str]:
+    """Return the namespaces of the token's owner: the user's own, and those of their organisations.
 
     Raises:
         HdbenchError: there is no token, it has expired, or it may not write.
     """
-    from huggingface_hub import get_token  # noqa: PLC0415
-
-    hub = api or HfApi()
+    hub = HfApi()
     if not (hub.token or get_token()):
         raise HdbenchError("no Hub token: log in with hf auth login, or set HF_TOKEN")
     with one_line_errors(Message("the Hub"), Message("nothing was sent")):
@@ -120,14 +110,14 @@ def token_namespaces(api: HfApi | None = None) -> list[str]:
     return [found["name"], *(each["name"] for each in found.get("orgs", ()))]
 
 
-def _remote(hub: HfApi, repository: Repository) -> _Remote | None:
+def _remote(hub: HfApi, repository: Repository) -> _HubState | None:
     where: dict[str, Any] = {"repo_id": repository.id, "repo_type": repository.kind}
     try:
         head = hub.repo_info(**where).sha or ""
     except RepositoryNotFoundError:
         return None
     tags = [tag.name for tag in hub.list_repo_refs(**where).tags]
-    return _Remote(head, _files(hub, repository, None), tags)
+    return _HubState(head, _files(hub, repository, None), tags)
 
 
 def _files(hub: HfApi, repository: Repository, revision: str | None) -> dict[str, RepoFile]:
@@ -137,8 +127,8 @@ def _files(hub: HfApi, repository: Repository, revision: str | None) -> dict[str
     return {entry.path: entry for entry in entries if isinstance(entry, RepoFile)}
 
 
-def _check_version(hub: HfApi, repository: Repository, remote: _Remote | None) -> None:
-    """A tag is for ever: what it names must be what is published under it."""
+def _check_version(hub: HfApi, repository: Repository, remote: _HubState | None) -> None:
+    """Refuse another version under the same tag: what a tag names must not change."""
     if remote is None or repository.tag is None:
         return
     whole = [tag for tag in remote.tags if tag.startswith("hdbench-") and not tag.endswith(SAMPLE)]
@@ -161,7 +151,7 @@ def _check_version(hub: HfApi, repository: Repository, remote: _Remote | None) -
             )
 
 
-def _send(hub: HfApi, repository: Repository, remote: _Remote | None, private: bool) -> Published:
+def _send(hub: HfApi, repository: Repository, remote: _HubState | None, private: bool) -> Published:
     where: dict[str, Any] = {"repo_id": repository.id, "repo_type": repository.kind}
     if remote is None:
         sdk = "gradio" if repository.kind == "space" else None
@@ -181,7 +171,7 @@ def _send(hub: HfApi, repository: Repository, remote: _Remote | None, private: b
         head = hub.create_commit(
             **where,
             operations=[
-                *(CommitOperationAdd(path, _source(repository.files[path])) for path in changed),
+                *(CommitOperationAdd(path, repository.files[path]) for path in changed),
                 *(CommitOperationDelete(path) for path in removed),
             ],
             commit_message=repository.tag or "hdbench publish",
@@ -195,27 +185,18 @@ def _send(hub: HfApi, repository: Repository, remote: _Remote | None, private: b
 
 
 def _differences(repository: Repository, files: dict[str, RepoFile]) -> tuple[list[str], list[str]]:
-    """The paths that the Hub lacks or has with other content, and those that it should not have."""
+    """Return paths that the Hub lacks or has with other content, and those it should not have."""
     changed = [
         path
-        for path, content in repository.files.items()
-        if path not in files or not _is_same(content, files[path])
+        for path in repository.files
+        if path not in files or not _is_same(repository.content(path), files[path])
     ]
     removed = sorted(set(files) - set(repository.files) - {_OF_THE_HUB})
     return changed, removed
 
 
-def _is_same(content: Path | bytes, file: RepoFile) -> bool:
-    data = _content(content)
+def _is_same(data: bytes, file: RepoFile) -> bool:
     if file.lfs is not None:
         return hashlib.sha256(data).hexdigest() == file.lfs.sha256
     git = hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False)  # as git names it
     return git.hexdigest() == file.blob_id
-
-
-def _content(content: Path | bytes) -> bytes:
-    return content if isinstance(content, bytes) else content.read_bytes()
-
-
-def _source(content: Path | bytes) -> str | bytes:
-    return content if isinstance(content, bytes) else str(content)

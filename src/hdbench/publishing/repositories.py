@@ -1,4 +1,4 @@
-"""What is published: each folder of a namespace folder, as a repository on the Hub."""
+"""Repositories to publish: each folder of a namespace folder, as a repository on the Hub."""
 
 import re
 from collections.abc import Collection, Iterator
@@ -24,7 +24,7 @@ from hdbench.publishing.wheel import NAME as WHEEL
 from hdbench.publishing.wheel import make_wheel
 
 SAMPLE = "+sample"
-"""How a sample's version ends."""
+"""Ending of a sample's version."""
 
 _WITH_NAMES = (".md", "benchmark.yaml", "croissant.json", "eval.yaml")
 """The files that name repositories with their namespace."""
@@ -66,6 +66,11 @@ class Repository:
         """The size of all files in bytes."""
         return sum(map(self.file_size, self.files))
 
+    def content(self, path: str) -> bytes:
+        """Return what is in a file."""
+        content = self.files[path]
+        return content if isinstance(content, bytes) else content.read_bytes()
+
     def file_size(self, path: str) -> int:
         """The size of a file in bytes."""
         content = self.files[path]
@@ -79,7 +84,7 @@ def find_repositories(
     namespace: str | None = None,
     only: Collection[str] = (),
 ) -> list[Repository]:
-    """The repositories in a namespace folder, checked as far as possible here.
+    """Return the repositories in a namespace folder, checked as far as possible here.
 
     Datasets come first: a Space that starts needs them.
 
@@ -171,7 +176,7 @@ def _repository(folder: Path, owner: str, names: list[str], endpoint: str) -> Re
 
 
 def _card(path: Path) -> dict[str, Any]:
-    """The YAML of a card."""
+    """Return the YAML of a card."""
     found = _FRONT_MATTER.match(text_in(path.parent, path.name, MAX_FILLED))
     card = card_yaml(found[1], path) if found else {}
     if not isinstance(card.get("license"), str):
@@ -182,7 +187,7 @@ def _card(path: Path) -> dict[str, Any]:
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    """The files of a repository; hidden ones are the builder's own.
+    """Yield the files of a repository; hidden ones are the builder's own.
 
     What says who made its ground truth, and when, is left out: the history, with all comments, and
     who was assigned what.

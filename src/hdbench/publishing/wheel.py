@@ -24,7 +24,7 @@ _THE_SAME_EVERY_TIME = (1980, 1, 1, 0, 0, 0)
 
 
 def make_wheel() -> bytes:
-    """The installed hdbench as a wheel: the same bytes each time.
+    """Return the installed hdbench as a wheel: the same bytes each time.
 
     Its form follows the binary distribution format, PEP 427.
     """
@@ -45,7 +45,7 @@ def make_wheel() -> bytes:
 
 
 def _package() -> dict[str, bytes]:
-    """The package's files, with the folders that lie beside it in a checkout."""
+    """Return the package's files, with the folders that lie beside it in a checkout."""
     package = Path(__file__).parents[1]
     files = {
         f"hdbench/{path.relative_to(package).as_posix()}": path.read_bytes()
@@ -65,7 +65,7 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _record(files: dict[str, bytes]) -> bytes:
-    """The list of all files with their hashes, as the format requires."""
+    """Return the list of all files with their hashes, as the format requires."""
     lines = io.StringIO()
     writer = csv.writer(lines, lineterminator="\n")
     for name, content in files.items():

@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from hdbench.errors import HdbenchError, Message, os_reason
+from hdbench.common.os_errors import read_errors
+from hdbench.errors import HdbenchError, Message
 from hdbench.reading.container import Container
 from hdbench.reading.encodings import UTF16_MARKS, write_as_utf8
 from hdbench.reading.folders import answers_files, open_members
@@ -88,7 +89,7 @@ def open_container(
             where.
     """
     name = name or str(path)
-    try:
+    with read_errors(name):
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):
             if is_in_shards(path):
@@ -103,10 +104,6 @@ def open_container(
                 "{place}: neither a file nor a folder: {accepted}", place=name, accepted=ACCEPTED
             )
         return _open_file(path, name, schema, all_are_loaded=all_are_loaded, ids=ids)
-    except OSError as error:
-        raise HdbenchError(
-            "{place}: cannot be read: {why}", place=name, why=os_reason(error)
-        ) from error
 
 
 def _open_file(

@@ -12,7 +12,8 @@ from typing import IO, Protocol
 
 from hdbench.common.jsonio import MAX_LINE
 from hdbench.common.names import check_name
-from hdbench.errors import HdbenchError, is_full, os_reason, write_reason
+from hdbench.common.os_errors import read_errors
+from hdbench.errors import HdbenchError, is_full, write_reason
 
 MAX_FILES = 1_000_000
 """Maximum number of files in a folder or ZIP."""
@@ -74,29 +75,24 @@ class Folder:
         self.names: list[str] = []
         self.others: list[str] = []
         self._path = path
-        try:
-            with os.scandir(path) as entries:
-                for entry in entries:
-                    if _is_hidden(entry.name):
-                        continue
-                    if entry.is_symlink():
-                        raise HdbenchError(
-                            "{place}: is a symbolic link, which is not followed: put the file "
-                            "itself there",
-                            place=path / entry.name,
-                        )
-                    can_be_read = entry.is_file() and entry.name.lower().endswith(READ_ENDINGS)
-                    if can_be_read:
-                        check_name(path / entry.name)
-                    (self.names if can_be_read else self.others).append(entry.name)
-                    if len(self.names) + len(self.others) > MAX_FILES:
-                        raise HdbenchError(
-                            "{place}: more than {most:,} files", place=path, most=MAX_FILES
-                        )
-        except OSError as error:
-            raise HdbenchError(
-                "{place}: cannot be read: {why}", place=path, why=os_reason(error)
-            ) from error
+        with read_errors(path), os.scandir(path) as entries:
+            for entry in entries:
+                if _is_hidden(entry.name):
+                    continue
+                if entry.is_symlink():
+                    raise HdbenchError(
+                        "{place}: is a symbolic link, which is not followed: put the file "
+                        "itself there",
+                        place=path / entry.name,
+                    )
+                can_be_read = entry.is_file() and entry.name.lower().endswith(READ_ENDINGS)
+                if can_be_read:
+                    check_name(path / entry.name)
+                (self.names if can_be_read else self.others).append(entry.name)
+                if len(self.names) + len(self.others) > MAX_FILES:
+                    raise HdbenchError(
+                        "{place}: more than {most:,} files", place=path, most=MAX_FILES
+                    )
         self.names.sort()  # the order of a listing differs from one machine to the next
         self.others.sort()
 
@@ -106,13 +102,8 @@ class Folder:
 
     def read(self, name: str) -> bytes:
         """A file's bytes; see `Members.read`."""
-        try:
-            with (self._path / name).open("rb") as file:
-                return _bounded(file.read(MAX_LINE + 1), self.place(name))
-        except OSError as error:
-            raise HdbenchError(
-                "{place}: cannot be read: {why}", place=self.place(name), why=os_reason(error)
-            ) from error
+        with read_errors(self.place(name)), (self._path / name).open("rb") as file:
+            return _bounded(file.read(MAX_LINE + 1), self.place(name))
 
     def unpacked(self, name: str, scratch: Path) -> Path:
         """The file itself."""

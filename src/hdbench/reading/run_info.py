@@ -8,7 +8,8 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from hdbench.common.checked import validate
-from hdbench.errors import HdbenchError, os_reason
+from hdbench.common.os_errors import read_errors
+from hdbench.errors import HdbenchError
 from hdbench.reading.folders import OUR_ANSWERS
 from hdbench.reading.json_files import parse_file
 from hdbench.reading.parts import is_in_shards, our_parts
@@ -136,14 +137,10 @@ def read_run_info(folder: Path) -> RunInfo:
         HdbenchError: its run.json cannot be read, is too large, or lacks something.
     """
     path = folder / RUN_FILE
+    with read_errors(path), path.open("rb") as file:
+        raw = file.read(MAX_BYTES + 1)
     try:
-        with path.open("rb") as file:
-            raw = file.read(MAX_BYTES + 1)
         text = raw.decode("utf-8-sig")
-    except OSError as error:
-        raise HdbenchError(
-            "{place}: cannot be read: {why}", place=path, why=os_reason(error)
-        ) from error
     except UnicodeDecodeError as error:
         raise HdbenchError(
             "{place}: not UTF-8 (byte {byte})", place=path, byte=error.start + 1

@@ -20,7 +20,8 @@ from xml.parsers import expat
 
 from python_calamine import CalamineSheet, CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
 
-from hdbench.errors import HdbenchError, os_reason
+from hdbench.common.os_errors import read_errors
+from hdbench.errors import HdbenchError
 from hdbench.reading.bounds import MAX_CELLS, MAX_TEXT, too_much_text
 from hdbench.reading.cells import Cell, column_letter
 
@@ -73,14 +74,10 @@ def read_sheets(file: Path, name: str) -> Iterator[Sheet]:
     Raises:
         HdbenchError: it is not an XLSX workbook, is damaged, has a password, or is too large.
     """
-    try:
+    with read_errors(name):
         if file.stat().st_size > MAX_UNPACKED:
             raise _too_large(name)
         checked, parts = _check(file, name)
-    except OSError as error:
-        raise HdbenchError(
-            "{place}: cannot be read: {why}", place=name, why=os_reason(error)
-        ) from error
     yield from _sheets(checked, parts, name)
 
 

@@ -3,7 +3,8 @@
 from collections import defaultdict
 from pathlib import Path
 
-from hdbench.errors import HdbenchError, Message, os_reason, shortened
+from hdbench.common.os_errors import read_errors
+from hdbench.errors import HdbenchError, Message, shortened
 
 MAX_BYTES = 64 * 2**20
 """Maximum size of a file."""
@@ -39,13 +40,8 @@ def read_bounded(path: Path, where: str) -> bytes:
     """
     if path.exists() and not path.is_file():  # a pipe or device might never end
         raise HdbenchError("{place}: not a file", place=where)
-    try:
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise HdbenchError(
-            "{place}: cannot be read: {why}", place=where, why=os_reason(error)
-        ) from error
+    with read_errors(where), path.open("rb") as file:
+        data = file.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
         raise HdbenchError(
             "{place}: larger than {most} MiB: export it in several files",

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from hdbench.common.jsonio import EXACT, MAX_LINE, read_jsonl
-from hdbench.errors import HdbenchError, Message, os_reason
+from hdbench.common.os_errors import read_errors
+from hdbench.errors import HdbenchError, Message
 from hdbench.reading.csv_lines import decode_or_cp1252
 from hdbench.reading.encodings import decode
 from hdbench.reading.fields import nested, shown
@@ -54,7 +55,7 @@ def read_json_truths(path: Path) -> Truths:
         Truth(place='truth.jsonl:1', key='b12.jpg', record={'title': 'Lieder'})
     """
     name = path.name
-    try:
+    with read_errors(name):
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):
             return _of_folder(path)
@@ -65,10 +66,6 @@ def read_json_truths(path: Path) -> Truths:
         beside: dict[str, str] = {}
         read = _of_lines if _is_lines(path, name) else _of_file
         truths = list(read(path, name, beside))
-    except OSError as error:
-        raise HdbenchError(
-            "{place}: cannot be read: {why}", place=name, why=os_reason(error)
-        ) from error
     if not truths:
         raise HdbenchError("{place}: no ground truths in this file", place=name)
     return Truths(truths, _notes(name, beside))

@@ -3,7 +3,8 @@
 import stat
 from pathlib import Path
 
-from hdbench.errors import HdbenchError, Message, os_reason
+from hdbench.common.os_errors import read_errors
+from hdbench.errors import HdbenchError, Message
 from hdbench.reading.files import GZIP, ZIP, head_of, office_kind, other_kind
 from hdbench.reading.json_files import read_whole
 from hdbench.reading.members import Zip
@@ -39,7 +40,7 @@ def read_table(path: Path) -> Table:
         'wahrheit.csv: cells are separated by semicolons'
     """
     name = path.name
-    try:
+    with read_errors(name):
         if not stat.S_ISREG(path.stat().st_mode):  # a pipe might never end
             raise HdbenchError("{place}: not a file: {accepted}", place=name, accepted=ACCEPTED)
         head = head_of(path)
@@ -53,10 +54,6 @@ def read_table(path: Path) -> Table:
                 "{place}: this is {kind}: {accepted}", place=name, kind=kind, accepted=ACCEPTED
             )
         return csv_table(read_whole(path, name), name)
-    except OSError as error:
-        raise HdbenchError(
-            "{place}: cannot be read: {why}", place=name, why=os_reason(error)
-        ) from error
 
 
 def _check_workbook(path: Path, name: str) -> None:

@@ -1,19 +1,56 @@
-"""How well people agree, as a table for a terminal."""
+"""Command that says how well people agree."""
 
+from pathlib import Path
+from typing import Annotated
+
+import typer
 from rich.console import Console
 from rich.text import Text
 
+from hdbench.annotating.agreement import agreement_of
+from hdbench.annotating.assigned import read_assigned
 from hdbench.benchmarks.agreement import Agreement, Estimate
-from hdbench.cli.said_tables import print_line, said_table
-from hdbench.cli.saying import ends, number
+from hdbench.cli.arguments import JsonOut
+from hdbench.cli.saying import ends, number, print_line, said_table
+from hdbench.common.jsonio import write_json
 from hdbench.common.printing import printable
 from hdbench.common.told import spoken
-from hdbench.errors import Message
+from hdbench.errors import HdbenchError, Message
 from hdbench.results.warning_texts import in_words, people_in_words
 from hdbench.statistics.agreement import MAX_DIFFERENT, MIN_ITEMS
 
 LEAST_ROOM = 12
 """The width that a field's name has at least."""
+
+
+def command(
+    folder: Path,
+    *,
+    seed: Annotated[int, typer.Option(min=0)] = 0,
+    json_out: JsonOut = None,
+) -> None:
+    """How well do the people agree who annotated the same items?
+
+    For each field, and as the score that they reach against each other, by the benchmark's own
+    rules. It follows from what each of them entered before anything was settled.
+
+    Args:
+        folder: The collection's folder.
+        seed: For the random numbers of the intervals.
+        json_out: Write the figures to this file.
+    """
+    finished, unfinished = read_assigned(folder)
+    found = agreement_of(folder, finished, seed=seed)
+    if found is None:
+        why = Message("assign some with hdbench annotate --assign")
+        if unfinished:
+            why = Message("{count} assigned, and not all are done with them", count=unfinished)
+        raise HdbenchError(
+            "{folder}: no item yet that several people are done with: {why}", folder=folder, why=why
+        )
+    if json_out:
+        write_json(json_out, found.model_dump(mode="json"))
+    print_agreement(Console(), found, unfinished)
 
 
 def print_agreement(console: Console, agreement: Agreement, unfinished: int) -> None:

@@ -2,42 +2,46 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from hdbench.benchmarks.agreement import Ceiling
-from hdbench.cli.said_tables import print_line, print_marked, said_table
-from hdbench.cli.saying import ends, number, said, shown
-from hdbench.cli.warning_lines import print_warnings
+from hdbench.cli.saying import ends, number, print_line, print_marked, said, said_table, shown
 from hdbench.common.printing import HEADING_WIDTH, MAX_NOTE, MAX_VALUE, heading, printable
 from hdbench.common.told import spoken
 from hdbench.errors import Message
+from hdbench.evaluation.by_column import ByColumn, Group, GroupDifference
+from hdbench.evaluation.run_warning import gravest_first
 from hdbench.results.error_counts import LOST
 from hdbench.results.items import WORST
 from hdbench.results.lead import lead, resources
-from hdbench.results.warning_texts import in_words, people_in_words
+from hdbench.results.result import Result
+from hdbench.results.warning_texts import in_language, in_words, people_in_words
 from hdbench.scoring.metric import Figure, Metric
-
-if TYPE_CHECKING:  # scipy takes long to import
-    from hdbench.results.result import Result
+from hdbench.statistics.bootstrap import MIN_ITEMS
 
 MAX_FIELDS = 40
 """Maximum rows of the table of fields: a model can invent any number of fields."""
 
+
 MAX_VIOLATIONS = 8
 """Maximum rows of the table of schema violations."""
+
 
 MAX_ERRORS = 4
 """How many errors of one item are shown."""
 
+
 COLUMN_SPACE = 3
 """The space between two columns of a table."""
 
+
 BEFORE = MAX_VALUE // 4
 """How many characters are shown before the first difference of two long texts."""
+
 
 _SHORT = {
     "f1": "F1",
@@ -49,6 +53,7 @@ _SHORT = {
     "false_negatives": "FN",
 }
 """The statistics of an item that are shown, with their column headings."""
+
 
 _KINDS = {
     "prompt": "prompt repeated",
@@ -66,8 +71,10 @@ _KINDS = {
 }
 """What is printed for each kind of unparsable answer."""
 
+
 _READ = ("unwrapped", "repaired", "truncated")
 """The statuses of answered items that were not clean."""
+
 
 _COUNTS = ("true_positives", "false_positives", "false_negatives")
 
@@ -136,7 +143,7 @@ def print_result(
     console.print(Text(figures["signature"], style="dim"), soft_wrap=True)
 
 
-def print_under(console: Console, results: Mapping[str, "Result"]) -> None:
+def print_under(console: Console, results: Mapping[str, Result]) -> None:
     """Print the figures of the same answers under several rules, and how they differ.
 
     Args:
@@ -252,7 +259,7 @@ def _answered(figures: Mapping[str, Any]) -> Message:
 
 
 def _strictly(figures: Mapping[str, Any]) -> str:
-    """The headline with and without what had to be unwrapped, repaired or completed."""
+    """Return a line with the headline if only valid JSON counted, if that differs."""
     headline = figures["headline"]
     strictly, value = figures.get("strictly", {}).get(headline), figures[headline]
     if strictly is None or strictly == value:
@@ -266,7 +273,7 @@ def _strictly(figures: Mapping[str, Any]) -> str:
 
 
 def _violations_table(violations: Mapping[str, Mapping[str, int]]) -> Table:
-    """The fields in which most answers break the benchmark's schema."""
+    """Return a table of the fields in which most answers break the benchmark's schema."""
     table = said_table("Against the schema", "field", "rule", right=["times"])
     rows = [
         (count, field, rule) for field, rules in violations.items() for rule, count in rules.items()
@@ -280,7 +287,7 @@ def _violations_table(violations: Mapping[str, Mapping[str, int]]) -> Table:
 
 
 def _reading_table(details: Sequence[Mapping[str, Any]]) -> Table:
-    """The ids of each status except `clean`."""
+    """Return a table of the ids of each status except `clean`."""
     table = said_table("What was done to read the answers", "status", "ids", right=())
     by_status: dict[str, list[str]] = {}
     for item in details:
@@ -309,7 +316,7 @@ def _is_invented(rates: Mapping[str, Any]) -> bool:
 
 
 def _worst_table(worst: Sequence[Mapping[str, Any]], figure: str) -> Table:
-    """The worst items; the figure that says how good one is is named if it has no column."""
+    """Return a table of the worst items, which names their figure if it has no column."""
     numbers = [name for name in _SHORT if name in worst[0]]
     title = Message("Worst items")
     if figure not in numbers:
@@ -352,7 +359,7 @@ def _errors(item: Mapping[str, Any]) -> Text:
 
 
 def _side_by_side(reference: Any, prediction: Any) -> tuple[str, str]:
-    """Two values as text; of long ones what comes before their first difference is left out."""
+    """Return two values as text; long ones without what comes before their first difference."""
     both_shown = _shown(reference), _shown(prediction)
     is_long = max(map(len, both_shown)) > MAX_VALUE
     if not (is_long and isinstance(reference, str) and isinstance(prediction, str)):
@@ -372,3 +379,67 @@ def _shown(value: Any) -> str:
 
 def _number(value: float) -> str:
     return str(value) if isinstance(value, int) or value == int(value) > 1 else number(value, ".3f")
+
+
+GRAVEST = 3
+"""How many warnings are printed, unless all of them are asked for: more would bury the score."""
+
+
+def print_warnings(
+    console: Console, warnings: Sequence[Mapping[str, Any]], *, all_of_them: bool
+) -> None:
+    """Print warnings, the gravest first, and how many more there are."""
+    shown = len(warnings) if all_of_them else GRAVEST
+    for warning in gravest_first(warnings)[:shown]:
+        print_marked(console, "warning: ", in_language(warning, spoken()).text)
+    if len(warnings) > shown:
+        console.print(
+            Text(said("{count} more: --warnings", count=len(warnings) - shown), "bold yellow")
+        )
+
+
+_SIGNED = {"difference": "+.4f"}
+
+
+def print_groups(console: Console, found: ByColumn[Group] | ByColumn[GroupDifference]) -> None:
+    """Print the headline by the values of a column, of one run or of two side by side.
+
+    Args:
+        console: where to.
+        found: from `hdbench.evaluation.by_column`.
+    """
+    differ = bool(found.groups) and hasattr(found.groups[0], "difference")
+    figures = {"figure": found.headline}
+    if found.judged_by != found.headline:
+        figures["judged"] = found.judged_by
+    if differ:
+        figures = {"a": "A", "b": "B", "difference": "A - B"}
+    counts = ["items"] if differ else ["items", "answered"]
+    column = printable(found.column)
+    title = Message("By {column}", column=column.plain)
+    if differ:
+        title = Message("{figure} by {column}", figure=found.judged_by, column=column.plain)
+    table = said_table(
+        title,
+        column,
+        right=(*counts, *figures.values(), "95 % interval"),
+    )
+    for group in found.groups:
+        interval, sign = group.interval, "+" if differ else ""
+        few = said("too few") if group.items < MIN_ITEMS else ""
+        table.add_row(
+            Text(said("(none)")) if group.value is None else printable(group.value),
+            *(_cell(getattr(group, name), "d") for name in counts),
+            *(_cell(getattr(group, name), _SIGNED.get(name, ".4f")) for name in figures),
+            ends(interval.low, interval.high, form=f"{sign}.4f") if interval else few,
+        )
+    console.print()
+    console.print(table)
+    if found.note:
+        print_marked(console, "note: ", found.note, style="")
+    if found.warning:
+        print_marked(console, "warning: ", in_words(**found.warning, language=spoken()))
+
+
+def _cell(value: float | None, form: str) -> str:
+    return "" if value is None else number(value, form)

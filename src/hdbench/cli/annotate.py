@@ -1,121 +1,76 @@
-"""The command with which people make and correct a ground truth."""
+"""Command with which people make and correct a ground truth."""
 
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
-from hdbench.cli.app import MAKE, app
-from hdbench.cli.saying import said, say, shown
+from hdbench.annotating.annotation import ANNOTATION
+from hdbench.annotating.assigning import assign
+from hdbench.annotating.changes import SETTLED
+from hdbench.annotating.editor import Editor
+from hdbench.annotating.handing_over import hand_over
+from hdbench.annotating.merging import Incoming, merge
+from hdbench.annotating.reviewing.review import Review
+from hdbench.benchmarks.names import full_name
+from hdbench.benchmarks.provenance import BLIND
+from hdbench.cli.saying import said, say, say_notes, shown
+from hdbench.common.extras import needed
 from hdbench.common.told import spoken
-from hdbench.errors import HdbenchError, Message, escaped
-
-if TYPE_CHECKING:
-    from hdbench.annotating.merging import Incoming  # slow to import
+from hdbench.errors import HdbenchError, Message, escaped, joined
+from hdbench.trust.listed import read_listed
 
 MAX_NAMED = 20
 """How many conflicts, assignments and people are named."""
 
 
-@app.command(rich_help_panel=MAKE)
-def annotate(
-    folder: Annotated[
-        Path,
-        typer.Argument(
-            help="The collection's folder, as hdbench new writes it; with --review also a "
-            "benchmark."
-        ),
-    ],
+def command(
+    folder: Path,
     *,
-    annotator: Annotated[
-        str,
-        typer.Option(
-            "--as",
-            help="Your pseudonym, which stands in the history: a-z, 0-9, _ and -. If several "
-            "people work on a collection, each needs one.",
-            metavar="PSEUDONYM",
-        ),
-    ] = "me",
-    drafts: Annotated[
-        list[Path] | None,
-        typer.Option(
-            help="A run whose answers can be filled in, to be corrected. Repeat it for a second "
-            "one, to see where the models differ.",
-            metavar="RUN",
-        ),
-    ] = None,
-    only: Annotated[
-        Path | None,
-        typer.Option(
-            help="Show these items only, in this order: a plan of hdbench trust plan, or a work "
-            "list or control sample of hdbench trust apply. Samples are checked without --drafts.",
-            metavar="FILE",
-        ),
-    ] = None,
-    port: Annotated[
-        int, typer.Option(help="The port of the page; 0 for any that is free.", min=0, max=65535)
-    ] = 7870,
-    language: Annotated[
-        Literal["en", "de"] | None,
-        typer.Option(
-            help="The page's language; by default that of hdbench --language, and the browser's "
-            "where that is English."
-        ),
-    ] = None,
-    assigned: Annotated[
-        str | None,
-        typer.Option(
-            "--assign",
-            help="Give the same items to several people, such as anna,ben, who do not see each "
-            "other's entries until they are all done with an item, and do no more. Items are drawn "
-            "at random among those that nobody has started.",
-            metavar="PSEUDONYMS",
-        ),
-    ] = None,
-    number: Annotated[
-        int | None,
-        typer.Option("--items", help="With --assign: how many; by default all.", min=1),
-    ] = None,
-    seed: Annotated[
-        int, typer.Option(help="With --assign: another draw for each seed; it is recorded.")
-    ] = 1,
-    review: Annotated[
-        Path | None,
-        typer.Option(
-            help="Look through this list of hdbench audit --list instead: read each value again, "
-            "without seeing what the ground truth has, then judge.",
-            metavar="LIST",
-        ),
-    ] = None,
-    handed_over: Annotated[
-        Path | None,
-        typer.Option(
-            "--hand-over",
-            help="Write your history into a ZIP for somebody else who works on the same "
-            "collection, with which items are assigned to whom, and do no more.",
-            metavar="FILE",
-        ),
-    ] = None,
-    merged: Annotated[
-        Path | None,
-        typer.Option(
-            "--merge",
-            help="Take in what somebody else handed over, and do no more. It shows whose work it "
-            "is said to be, and asks first.",
-            metavar="FILE",
-        ),
-    ] = None,
-    yes: Annotated[
-        bool, typer.Option("--yes", help="With --merge: take it in without asking.")
-    ] = False,
+    annotator: Annotated[str, typer.Option("--as", metavar="PSEUDONYM")] = "me",
+    drafts: Annotated[list[Path] | None, typer.Option(metavar="RUN")] = None,
+    only: Annotated[Path | None, typer.Option(metavar="FILE")] = None,
+    port: Annotated[int, typer.Option(min=0, max=65535)] = 7870,
+    language: Literal["en", "de"] | None = None,
+    assigned: Annotated[str | None, typer.Option("--assign", metavar="PSEUDONYMS")] = None,
+    number: Annotated[int | None, typer.Option("--items", min=1)] = None,
+    seed: int = 1,
+    review: Annotated[Path | None, typer.Option(metavar="LIST")] = None,
+    handed_over: Annotated[Path | None, typer.Option("--hand-over", metavar="FILE")] = None,
+    merged: Annotated[Path | None, typer.Option("--merge", metavar="FILE")] = None,
+    yes: Annotated[bool, typer.Option("--yes")] = False,
 ) -> None:
     """Make or correct the ground truth in the browser, the image beside a form.
 
     Every entry is saved at once, into a history in FOLDER/history.
+
+    Args:
+        folder: The collection's folder, as hdbench new writes it; with --review also a benchmark.
+        annotator: Your pseudonym, which stands in the history: a-z, 0-9, _ and -. If several people
+            work on a collection, each needs one.
+        drafts: A run whose answers can be filled in, to be corrected. Repeat it for a second one,
+            to see where the models differ.
+        only: Show these items only, in this order: a plan of hdbench trust plan, or a work list or
+            control sample of hdbench trust apply. Samples are checked without --drafts.
+        port: The port of the page; 0 for any that is free.
+        language: The page's language; by default that of hdbench --language, and the browser's
+            where that is English.
+        assigned: Give the same items to several people, such as anna,ben, who do not see each
+            other's entries until they are all done with an item, and do no more. Items are drawn at
+            random among those that nobody has started.
+        number: With --assign: how many; by default all.
+        seed: With --assign: another draw for each seed; it is recorded.
+        review: Look through this list of hdbench audit --list instead: read each value again,
+            without seeing what the ground truth has, then judge.
+        handed_over: Write your history into a ZIP for somebody else who works on the same
+            collection, with which items are assigned to whom, and do no more.
+        merged: Take in what somebody else handed over, and do no more. It shows whose work it is
+            said to be, and asks first.
+        yes: With --merge: take it in without asking.
     """
     if assigned is not None:
         _assign(folder, assigned.split(","), number, seed)
@@ -123,11 +78,8 @@ def annotate(
     if handed_over or merged:
         _exchange(folder, annotator, handed_over, merged, yes=yes)
         return
-    from hdbench.common.extras import needed  # noqa: PLC0415
-
     with needed("space", "the editor needs"):
         from hdbench.annotating.server import serve  # noqa: PLC0415  Starlette is slow to import
-    from hdbench.annotating.editor import Editor  # noqa: PLC0415
 
     page_language = language or (None if spoken() == "en" else spoken())
     if review and drafts:
@@ -135,18 +87,13 @@ def annotate(
     if review and only:
         raise HdbenchError("--review: shows the items of its own list: leave out --only")
     if review:
-        from hdbench.annotating.reviewing.review import Review  # noqa: PLC0415
-        from hdbench.benchmarks.names import full_name  # noqa: PLC0415
-
         reviewed = Review(Path(full_name(str(folder))), review, annotator, page_language)
-        for note in reviewed.notes:
-            say("note: {note}", note=note, err=True)
+        say_notes(reviewed.notes)
         serve(reviewed, port=port, started=_say_address)
         return
     listed = _listed(only, with_drafts=bool(drafts)) if only else None
     editor = Editor(folder, annotator, drafts or (), page_language, listed)
-    for note in editor.notes:
-        say("note: {note}", note=note, err=True)
+    say_notes(editor.notes)
     if waiting := editor.waiting():
         names = ", ".join(
             said("{name} ({count:,})", name=name, count=count)
@@ -161,9 +108,7 @@ def annotate(
 
 
 def _listed(path: Path, *, with_drafts: bool) -> Mapping[str, Sequence[str]]:
-    """The items of a list, and the fields to look at in each."""
-    from hdbench.trust.listed import read_listed  # noqa: PLC0415  slow to import
-
+    """Return the items of a list, and the fields to look at in each."""
     listed = read_listed(path)
     if listed.blind and with_drafts:
         raise HdbenchError(
@@ -180,10 +125,7 @@ def _say_address(url: str) -> None:
 
 
 def _assign(folder: Path, annotators: list[str], number: int | None, seed: int) -> None:
-    """Several people look at the same items."""
-    from hdbench.annotating.annotation import ANNOTATION  # noqa: PLC0415
-    from hdbench.annotating.assigning import assign  # noqa: PLC0415
-
+    """Assign the same items to several people."""
     done = assign(folder, [each.strip() for each in annotators], items=number, seed=seed)
     first, *others = done.assignment.annotators
     names = Message("{name}", name=first)
@@ -202,10 +144,7 @@ def _assign(folder: Path, annotators: list[str], number: int | None, seed: int) 
 def _exchange(
     folder: Path, annotator: str, handed_over: Path | None, merged: Path | None, *, yes: bool
 ) -> None:
-    """Two people's work, without a server between them."""
-    from hdbench.annotating.handing_over import hand_over  # noqa: PLC0415
-    from hdbench.annotating.merging import merge  # noqa: PLC0415
-
+    """Take in somebody else's work, or write one's own for somebody else."""
     if merged:
         done = merge(folder, merged, annotator, partial(_ask, merged, yes=yes))
         say(
@@ -233,7 +172,7 @@ def _exchange(
         )
 
 
-def _ask(path: Path, incoming: "Incoming", *, yes: bool) -> None:
+def _ask(path: Path, incoming: Incoming, *, yes: bool) -> None:
     """Show what would come in, and go on only if the user wants it.
 
     Raises:
@@ -245,7 +184,7 @@ def _ask(path: Path, incoming: "Incoming", *, yes: bool) -> None:
             "{path}: {news}: nothing is taken in without being asked for: run this in a "
             "terminal, or add --yes",
             path=path,
-            news=_listed_news(news),
+            news=joined(news, "; "),
         )
     for each in news:
         say("{path}: {news}", path=path, news=each)
@@ -253,11 +192,8 @@ def _ask(path: Path, incoming: "Incoming", *, yes: bool) -> None:
         typer.confirm(said("Take this in? Nothing proves whose it is."), abort=True)
 
 
-def _news(incoming: "Incoming") -> list[Message]:
-    """What would come in, a line for each thing."""
-    from hdbench.annotating.changes import SETTLED  # noqa: PLC0415
-    from hdbench.benchmarks.provenance import BLIND  # noqa: PLC0415
-
+def _news(incoming: Incoming) -> list[Message]:
+    """Return a line for each kind of change that would come in."""
     made = [change for change in incoming.changes if not change.is_base]
     news = []
     if made:
@@ -314,11 +250,3 @@ def _news(incoming: "Incoming") -> list[Message]:
             Message("items no longer to be annotated from a draft: {count:,}", count=incoming.blind)
         )
     return news
-
-
-def _listed_news(news: Sequence[Message]) -> Message:
-    first, *others = news
-    listed = Message("{news}", news=first)
-    for each in others:
-        listed = Message("{listed}; {news}", listed=listed, news=each)
-    return listed

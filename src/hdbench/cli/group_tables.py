@@ -15,7 +15,7 @@ from hdbench.results.warning_texts import in_words
 from hdbench.statistics.bootstrap import MIN_ITEMS
 
 if TYPE_CHECKING:  # numpy takes long to import
-    from hdbench.collecting.drawing import Sample
+    from hdbench.collecting.drawing import DrawnSample
     from hdbench.evaluation.by_column import ByColumn, Group, GroupDifference
 
 MAX_ROWS = 100
@@ -24,7 +24,7 @@ MAX_ROWS = 100
 _SIGNED = {"difference": "+.4f"}
 
 
-def print_sample(console: Console, drawn: "Sample", notes: Sequence[str]) -> None:
+def print_sample(console: Console, drawn: "DrawnSample", notes: Sequence[str]) -> None:
     """Print the strata of a sample with their sizes.
 
     Args:

@@ -17,7 +17,7 @@ from hdbench.common.regular_files import not_opened
 from hdbench.errors import HdbenchError, Message, shortened
 
 if TYPE_CHECKING:
-    from hdbench.collecting.plan import Plan, Sources
+    from hdbench.collecting.plan import CollectionPlan, Sources
 
 MAX_SHOWN = 8
 """Maximum number of files passed over that are named."""
@@ -110,12 +110,12 @@ def new(
     changed. The images are copied.
     """
     from hdbench.benchmarks.spec import HELD_OUT_ENDING  # noqa: PLC0415
-    from hdbench.collecting.plan import Wish, make_plan, read_sources  # noqa: PLC0415  slow
-    from hdbench.collecting.writing import HeldOut, write_collection  # noqa: PLC0415
+    from hdbench.collecting.plan import CollectionWish, make_plan, read_sources  # noqa: PLC0415  slow
+    from hdbench.collecting.writing import HeldOutFolder, write_collection  # noqa: PLC0415
 
     columns, marc = _mapping(mapping or [])
-    part = HeldOut(_share(held_out), seed) if held_out else None
-    wish = Wish(
+    part = HeldOutFolder(_share(held_out), seed) if held_out else None
+    wish = CollectionWish(
         name=name,
         images=images,
         truth=truth,
@@ -172,7 +172,7 @@ def _named(fields: str | None) -> tuple[str, ...]:
     return tuple(name.strip() for name in fields.split(",") if name.strip()) if fields else ()
 
 
-def _show(plan: "Plan", console: Console) -> None:
+def _show(plan: "CollectionPlan", console: Console) -> None:
     """What would be written."""
     from hdbench.collecting.media import OTHER_IMAGES  # noqa: PLC0415  with Pillow
 
@@ -212,7 +212,7 @@ def _line(console: Console, template: str, **values: object) -> None:
     console.print(printable(said(template, **values), MAX_NOTE), soft_wrap=True)
 
 
-def _columns_table(plan: "Plan") -> Table:
+def _columns_table(plan: "CollectionPlan") -> Table:
     titles = ("column", "an example", "becomes", "read as", "because")
     table = plain_table(None, *map(said, titles), right=())
     for each in plan.columns:
@@ -248,7 +248,7 @@ def _licence() -> str:
         return licence
 
 
-def _asked(plan: "Plan", sources: "Sources", console: Console) -> "Plan":
+def _asked(plan: "CollectionPlan", sources: "Sources", console: Console) -> "CollectionPlan":
     """The plan as the person at the terminal wants it."""
     from dataclasses import replace  # noqa: PLC0415
 
@@ -282,7 +282,7 @@ def _asked(plan: "Plan", sources: "Sources", console: Console) -> "Plan":
         _show(plan, console)
 
 
-def _say_next(folder: Path, plan: "Plan") -> None:
+def _say_next(folder: Path, plan: "CollectionPlan") -> None:
     """What was written, and what to do with it."""
     name = plan.wish.name
     accept = "" if plan.wish.licence != "other" else " --accept-licence"

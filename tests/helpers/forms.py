@@ -23,7 +23,7 @@ from helpers.run_folders import SPEC
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.building.checks.folder import check_folder
 from hdbench.collecting.matching import match_truths
-from hdbench.collecting.media import Media, MediaItem
+from hdbench.collecting.media import MediaFiles, MediaItem
 from hdbench.collecting.truth_files import open_truth
 from hdbench.common.checked import read_yaml
 from hdbench.reading.answers import Answers
@@ -75,7 +75,7 @@ def read_truths(path: Path) -> None:
         columns = propose(found, paths=None, file_names=[], given={})
         found = mapped(found, columns)
     ids = dict.fromkeys(f"0{each.key}" for each in found.truths)
-    match_truths(found, Media("image", [MediaItem(each, ()) for each in ids], []))
+    match_truths(found, MediaFiles("image", [MediaItem(each, ()) for each in ids], []))
 
 
 def read_benchmark(path: Path) -> None:

@@ -15,8 +15,15 @@ from hdbench.benchmarks.spec import HELD_OUT_ENDING
 from hdbench.cli.arguments import names_in
 from hdbench.cli.saying import one_line, said, said_table, say, shown
 from hdbench.collecting.media import OTHER_IMAGES
-from hdbench.collecting.plan import Plan, Sources, Wish, check_licence, make_plan, read_sources
-from hdbench.collecting.writing import HeldOut, write_collection
+from hdbench.collecting.plan import (
+    CollectionPlan,
+    CollectionWish,
+    Sources,
+    check_licence,
+    make_plan,
+    read_sources,
+)
+from hdbench.collecting.writing import HeldOutShare, write_collection
 from hdbench.common.printing import MAX_NOTE, printable
 from hdbench.common.regular_files import not_opened
 from hdbench.errors import HdbenchError, Message, shortened
@@ -80,8 +87,8 @@ def command(
         language: The language of the items: de, fr, la, …
     """
     columns, marc = _mapping(mapping or [])
-    part = HeldOut(_share(held_out), seed) if held_out else None
-    wish = Wish(
+    part = HeldOutShare(_share(held_out), seed) if held_out else None
+    wish = CollectionWish(
         name=name,
         images=images,
         truth=truth,
@@ -134,7 +141,7 @@ def _share(text: str) -> float:
         raise HdbenchError("--held-out {text}: must be a share such as 30%", text=text) from error
 
 
-def _show(plan: Plan, console: Console) -> None:
+def _show(plan: CollectionPlan, console: Console) -> None:
     """Print what would be written."""
     wish, media = plan.wish, plan.media
     if plan.columns:
@@ -172,7 +179,7 @@ def _line(console: Console, template: str, **values: object) -> None:
     console.print(printable(said(template, **values), MAX_NOTE), soft_wrap=True)
 
 
-def _columns_table(plan: Plan) -> Table:
+def _columns_table(plan: CollectionPlan) -> Table:
     table = said_table(None, "column", "an example", "becomes", "read as", "because", right=())
     for each in plan.columns:
         becomes = said("the item's id") if each.key else each.path or "–"
@@ -205,7 +212,7 @@ def _licence() -> str:
         return licence
 
 
-def _asked(plan: Plan, sources: Sources, console: Console) -> Plan:
+def _asked(plan: CollectionPlan, sources: Sources, console: Console) -> CollectionPlan:
     """Ask the person at the terminal what to change in the plan."""
     wish = plan.wish
     if not wish.title:
@@ -235,7 +242,7 @@ def _asked(plan: Plan, sources: Sources, console: Console) -> Plan:
         _show(plan, console)
 
 
-def _say_next(folder: Path, plan: Plan) -> None:
+def _say_next(folder: Path, plan: CollectionPlan) -> None:
     """Print what was written, and what to do with it."""
     name = plan.wish.name
     accept = "" if plan.wish.licence != "other" else " --accept-licence"

@@ -111,8 +111,7 @@ def command(
         trust_remote_code: Run Python code from the model's repository.
         retry_failed: Ask again for items where only an error was recorded.
         engine: Split the run into --tasks and start them with this engine: local (processes of this
-            machine), slurm (an array of jobs), ray or jobs (Hugging Face Jobs; both of these are
-            experimental).
+            machine), slurm (an array of jobs) or jobs (Hugging Face Jobs, experimental).
         tasks: With --engine: into how many tasks the items are split.
         workers: With --engine: how many tasks run at the same time. By default as many as there is
             room for; with local, one per accelerator, or per core if the model is elsewhere.

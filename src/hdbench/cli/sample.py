@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from hdbench.cli.saying import number, print_line, print_marked, said, said_table, shown
-from hdbench.collecting.drawing import Sample, draw, write_sample
+from hdbench.collecting.drawing import DrawnSample, draw, write_sample
 from hdbench.collecting.whole import read_whole
 from hdbench.common.printing import printable
 from hdbench.errors import Message
@@ -49,7 +49,7 @@ def command(
     typer.echo(shown(str(out)))
 
 
-def print_sample(console: Console, drawn: Sample, notes: Sequence[str]) -> None:
+def print_sample(console: Console, drawn: DrawnSample, notes: Sequence[str]) -> None:
     """Print the strata of a sample with their sizes.
 
     Args:

@@ -32,7 +32,7 @@ Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Values = tuple[str | None, ...]
 
 
-class Source(Strict):
+class SampledDataset(Strict):
     """The whole that was drawn from.
 
     Attributes:
@@ -44,7 +44,7 @@ class Source(Strict):
     sha256: Sha256
 
 
-class Sample(sample.Sample):
+class DrawnSample(sample.Sample):
     """The items that were drawn, and how.
 
     Attributes:
@@ -52,11 +52,11 @@ class Sample(sample.Sample):
         ids: the items → their stratum's place in `strata`.
     """
 
-    source: Source
+    source: SampledDataset
     ids: dict[str, int]
 
     @model_validator(mode="after")
-    def _counts_its_items(self) -> "Sample":
+    def _counts_its_items(self) -> "DrawnSample":
         drawn = {place: each.items for place, each in enumerate(self.strata)}
         if Counter(self.ids.values()) != drawn:
             raise unfit(Message("ids: are not as many of each stratum as strata says"))
@@ -76,7 +76,7 @@ class Draw(NamedTuple):
         notes: one line each.
     """
 
-    sample: Sample
+    sample: DrawnSample
     notes: tuple[str, ...]
 
 
@@ -135,7 +135,7 @@ def draw(whole: Whole, number: int, *, by: Sequence[str] = (), seed: int = 0) ->
         chosen = rng.choice(len(members), count, replace=False)
         ids |= {sorted(members)[index]: place for index in sorted(chosen.tolist())}
     return Draw(
-        sample=Sample(
+        sample=DrawnSample(
             of=len(whole.ids),
             by=tuple(by),
             seed=seed,
@@ -143,7 +143,7 @@ def draw(whole: Whole, number: int, *, by: Sequence[str] = (), seed: int = 0) ->
                 sample.Stratum(values=_present(by, values), of=size, items=count)
                 for values, size, count in zip(strata, sizes, drawn, strict=True)
             ),
-            source=Source(name=whole.name, sha256=whole.sha256),
+            source=SampledDataset(name=whole.name, sha256=whole.sha256),
             ids=ids,
         ),
         notes=(*notes, *_small(sizes, drawn, number)),
@@ -269,7 +269,7 @@ def _items(count: int) -> Message:
     return Message("{count:,} item" if count == 1 else "{count:,} items", count=count)
 
 
-def write_sample(path: Path, drawn: Sample) -> None:
+def write_sample(path: Path, drawn: DrawnSample) -> None:
     """Write a sample as YAML; a file that has another sample is not replaced.
 
     Raises:
@@ -284,11 +284,11 @@ def write_sample(path: Path, drawn: Sample) -> None:
     write_whole(path, data)
 
 
-def read_sample(path: Path) -> Sample:
+def read_sample(path: Path) -> DrawnSample:
     """The sample in a file that `hdbench sample` wrote.
 
     Raises:
         HdbenchError: it cannot be read, or is not a sample; the message names the key.
     """
     check_file(path, MAX_FILE, "a sample")
-    return validate(Sample, read_yaml(path), path)
+    return validate(DrawnSample, read_yaml(path), path)

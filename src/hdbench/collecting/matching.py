@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from hdbench.collecting.media import Media
+from hdbench.collecting.media import MediaFiles
 from hdbench.errors import SHOWN, HdbenchError, Message, shortened
 from hdbench.reading.fields import shown
 from hdbench.reading.ids import Matched, match_ids
@@ -24,7 +24,7 @@ class MatchedTruths(NamedTuple):
     notes: list[str]
 
 
-def match_truths(truths: Truths, media: Media) -> MatchedTruths:
+def match_truths(truths: Truths, media: MediaFiles) -> MatchedTruths:
     """Find the item of each ground truth by its key, as people write names of files.
 
     Leading zeros, extensions, folders, case and the composition of characters may differ. The
@@ -123,7 +123,7 @@ def _left_out(truths: Truths, matched: Matched, by_key: Mapping[str, Truth]) -> 
     return notes
 
 
-def _within_folders(keys: Sequence[str], media: Media) -> list[str]:
+def _within_folders(keys: Sequence[str], media: MediaFiles) -> list[str]:
     """A note on ground truths that name pages of items, where whole items are expected."""
     pages = {
         page.path.name: f"{item.id}/{page.path.name}"
@@ -148,7 +148,9 @@ def _within_folders(keys: Sequence[str], media: Media) -> list[str]:
     ]
 
 
-def _of_pages(truths: Truths, by_key: Mapping[str, Truth], media: Media) -> MatchedTruths | None:
+def _of_pages(
+    truths: Truths, by_key: Mapping[str, Truth], media: MediaFiles
+) -> MatchedTruths | None:
     """Texts of single pages as those of items with several; None if they are not."""
     if any(
         truth.record is not None and list(truth.record) != ["text"] for truth in by_key.values()

@@ -70,7 +70,7 @@ class MediaItem(NamedTuple):
     pages: tuple[Page, ...]
 
 
-class Media(NamedTuple):
+class MediaFiles(NamedTuple):
     """The items of a folder.
 
     Attributes:
@@ -86,7 +86,7 @@ class Media(NamedTuple):
     not_opened: Sequence[str] = ()
 
 
-def find_media(folder: Path) -> Media:
+def find_media(folder: Path) -> MediaFiles:
     """The items of a folder: a file each, or a folder each with the pages.
 
     Images are JPEG, PNG, WebP or TIFF; a TIFF with several pages is one item. PDFs and texts
@@ -159,7 +159,7 @@ def find_media(folder: Path) -> Media:
             second=other,
         )
     kind = "pages" if "pages" in kinds else next(iter(kinds))
-    return Media(kind, list(found.values()), passed_over, names)
+    return MediaFiles(kind, list(found.values()), passed_over, names)
 
 
 def safe_name(item_id: str) -> str:

@@ -15,13 +15,13 @@ from hdbench.benchmarks.spec import is_reserved
 from hdbench.benchmarks.truths import TRUTHS
 from hdbench.building.licences import unusable
 from hdbench.collecting.drawing import read_sample
-from hdbench.collecting.like import Like, find_like
 from hdbench.collecting.matching import match_truths
-from hdbench.collecting.media import Media, find_media
+from hdbench.collecting.media import MediaFiles, find_media
 from hdbench.collecting.prompt import draft_prompt
 from hdbench.collecting.rules import rules_for, rules_of
 from hdbench.collecting.sampled import sampled
 from hdbench.collecting.schema import schema_of_records, titles_of
+from hdbench.collecting.similar_benchmark import Like, find_like
 from hdbench.collecting.truth_files import open_truth
 from hdbench.common.names import is_writable
 from hdbench.errors import HdbenchError
@@ -49,7 +49,7 @@ _CITATION = """\
 
 
 @dataclass(frozen=True)
-class Wish:
+class CollectionWish:
     """What a person asked for.
 
     Attributes:
@@ -80,7 +80,7 @@ class Wish:
 
 
 @dataclass(frozen=True)
-class Plan:
+class CollectionPlan:
     """A new benchmark's folder, before it is written.
 
     Attributes:
@@ -97,8 +97,8 @@ class Plan:
         notes: what was assumed, one line each.
     """
 
-    wish: Wish
-    media: Media
+    wish: CollectionWish
+    media: MediaFiles
     columns: list[Column]
     truths: dict[str, Truth]
     strata: dict[str, int]
@@ -127,13 +127,13 @@ class Sources(NamedTuple):
     """
 
     like: Like | None
-    media: Media
+    media: MediaFiles
     strata: dict[str, int]
     design: dict[str, Any]
     truth: Table | Truths
 
 
-def read_sources(wish: Wish) -> Sources:
+def read_sources(wish: CollectionWish) -> Sources:
     """Read what a wish names; nothing is written.
 
     Raises:
@@ -163,7 +163,7 @@ def read_sources(wish: Wish) -> Sources:
     return Sources(like, media, strata, design, truth)
 
 
-def make_plan(wish: Wish, sources: Sources) -> Plan:
+def make_plan(wish: CollectionWish, sources: Sources) -> CollectionPlan:
     """Decide on everything; nothing is written.
 
     Args:
@@ -182,7 +182,7 @@ def make_plan(wish: Wish, sources: Sources) -> Plan:
     rules, options = rules_of(like) if like else rules_for(schema, found.columns)
     types = _column_types(found.own_columns, sources.strata)
     drafted = draft_prompt(schema, title=wish.title or wish.name, media=media.kind)
-    return Plan(
+    return CollectionPlan(
         wish=wish,
         media=media,
         columns=found.columns,
@@ -198,7 +198,7 @@ def make_plan(wish: Wish, sources: Sources) -> Plan:
 
 
 class _Found(NamedTuple):
-    """What the source of the ground truth gives; see `Plan`."""
+    """What the source of the ground truth gives; see `CollectionPlan`."""
 
     by_id: dict[str, Truth]
     columns: list[Column]
@@ -207,7 +207,7 @@ class _Found(NamedTuple):
     notes: list[str]
 
 
-def _found(wish: Wish, sources: Sources) -> _Found:
+def _found(wish: CollectionWish, sources: Sources) -> _Found:
     """The ground truths by item, and what became of the columns if they are in a table."""
     source, media = sources.truth, sources.media
     if isinstance(source, Table):
@@ -256,7 +256,7 @@ def _check_name(name: str) -> None:
 
 
 def _mapping(
-    table: Table, wish: Wish, like: Like | None, media: Media
+    table: Table, wish: CollectionWish, like: Like | None, media: MediaFiles
 ) -> tuple[list[Column], dict[str, str]]:
     """What becomes of each column, and which are the dataset's own."""
     own = {
@@ -290,7 +290,7 @@ def _mapping(
 
 
 def _own_columns(
-    table: Table, columns: Sequence[Column], own: Mapping[str, str], media: Media
+    table: Table, columns: Sequence[Column], own: Mapping[str, str], media: MediaFiles
 ) -> dict[str, dict[str, str | None]]:
     """The dataset's own columns, item by item."""
     if not own:
@@ -311,7 +311,10 @@ def _own_columns(
 
 
 def _schema(
-    wish: Wish, media: str, records: Sequence[Mapping[str, Any]], columns: Sequence[Column]
+    wish: CollectionWish,
+    media: str,
+    records: Sequence[Mapping[str, Any]],
+    columns: Sequence[Column],
 ) -> dict[str, Any]:
     """The form of an answer: that of the ground truths, or of the fields that were asked for."""
     titles = {
@@ -339,7 +342,7 @@ def _add_field(record: dict[str, Any], path: str) -> None:
 
 
 def _spec(
-    wish: Wish,
+    wish: CollectionWish,
     media: str,
     columns: Mapping[str, str],
     rules: Mapping[str, Any],

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hdbench.collecting.like import Like
 from hdbench.collecting.schema import transcribed
+from hdbench.collecting.similar_benchmark import Like
 from hdbench.reading.sheets.mapping import Column
 
 COMPARE: dict[str, Any] = {

@@ -1,12 +1,12 @@
 """The items of a collection that were drawn."""
 
-from hdbench.collecting.drawing import Sample
-from hdbench.collecting.media import Media
+from hdbench.collecting.drawing import DrawnSample
+from hdbench.collecting.media import MediaFiles
 from hdbench.errors import HdbenchError, shortened
 from hdbench.reading.ids import match_ids
 
 
-def sampled(media: Media, sample: Sample) -> tuple[Media, dict[str, int]]:
+def sampled(media: MediaFiles, sample: DrawnSample) -> tuple[MediaFiles, dict[str, int]]:
     """Only the items of a sample, and the stratum of each if there are any.
 
     Args:

@@ -20,7 +20,7 @@ from hdbench.benchmarks.spec import HELD_OUT_ENDING, MEDIA_KEYS
 from hdbench.building.media import MEDIA_FOLDERS
 from hdbench.collecting.held_out import hold_out
 from hdbench.collecting.media import MediaItem, Page, safe_name
-from hdbench.collecting.plan import Plan
+from hdbench.collecting.plan import CollectionPlan
 from hdbench.common.jsonio import told_if_full, write_json
 from hdbench.common.markdown import as_code, as_text
 from hdbench.common.os_errors import write_errors
@@ -33,14 +33,16 @@ MAX_TEXT = 2**20
 """Maximum number of bytes of an item that is a text."""
 
 
-class HeldOut(NamedTuple):
+class HeldOutShare(NamedTuple):
     """Which part of the ground truths is held out: its share, and the seed of the draw."""
 
     share: float
     seed: int
 
 
-def write_collection(plan: Plan, out: Path = Path(), held_out: HeldOut | None = None) -> Path:
+def write_collection(
+    plan: CollectionPlan, out: Path = Path(), held_out: HeldOutShare | None = None
+) -> Path:
     """Write a benchmark's folder; images are copied, and the originals stay as they are.
 
     Args:
@@ -94,7 +96,7 @@ def _yaml(spec: Mapping[str, Any]) -> str:
     return yaml.safe_dump(rest, sort_keys=False, allow_unicode=True) + f"citation: |\n{citation}"
 
 
-def _row(item: MediaItem, plan: Plan, folder: Path) -> dict[str, Any]:
+def _row(item: MediaItem, plan: CollectionPlan, folder: Path) -> dict[str, Any]:
     """A line of the metadata, and the item's files copied."""
     kind, truth = plan.media.kind, plan.truths.get(item.id)
     shown: Any
@@ -156,7 +158,7 @@ def _text(path: Path) -> str:
         raise HdbenchError("{place}: not UTF-8: save it as UTF-8", place=path) from error
 
 
-def _cards(plan: Plan, notes: Sequence[str]) -> Mapping[str, str]:
+def _cards(plan: CollectionPlan, notes: Sequence[str]) -> Mapping[str, str]:
     """The card's template and the changelog."""
     # They are Markdown, and the card has placeholders: the filters keep values from being either.
     environment = jinja2.Environment(  # noqa: S701
@@ -186,7 +188,7 @@ def _cards(plan: Plan, notes: Sequence[str]) -> Mapping[str, str]:
     }
 
 
-def _mapping(plan: Plan) -> list[str]:
+def _mapping(plan: CollectionPlan) -> list[str]:
     """What became of each column, for the card."""
     became = []
     for each in plan.columns:

@@ -15,7 +15,7 @@ from hdbench.evaluation.looks import Looks
 from hdbench.reading import ReadAs
 from hdbench.reading.answer import Answer, WrittenAnswer
 from hdbench.reading.answers import AnswerReader
-from hdbench.reading.place import Place
+from hdbench.reading.place import AnswerPlace
 from hdbench.reading.schema import AnswerSchema
 from hdbench.reading.usage import Usage
 from hdbench.results.items import ScoredItem, Tallied, Tally, candidate_of, prepare
@@ -165,7 +165,9 @@ class PartScorer:
             if current.provenance and current.provenance.run:
                 drafts[current.provenance] += 1
             for reading in readings:
-                answer = reading.reader.answer(item_id, fields, Place(self._source.where, key))
+                answer = reading.reader.answer(
+                    item_id, fields, AnswerPlace(self._source.where, key)
+                )
                 reading.add(answer, current, stratum, self._schema)
         return Scored(items, drafts, [reading.done() for reading in readings])
 

@@ -19,7 +19,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, generate, solver
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.common import resources
 from hdbench.reading.answers import Answers
-from hdbench.reading.container import Entry, InMemory
+from hdbench.reading.container import AnswerEntry, InMemory
 from hdbench.results.files import given_options
 from hdbench.results.items import candidate_of, prepare, score_items
 from hdbench.results.result import Result, signature
@@ -144,7 +144,7 @@ def answer_scorer(benchmark: str, protocol: str = "documented") -> Scorer:
     schema = loaded.answer_schema()
 
     def score_text(item_id: str, position: int, truth: str, text: str) -> Score:
-        place = Entry(f"sample {item_id}", {"text": text})
+        place = AnswerEntry(f"sample {item_id}", {"text": text})
         answers = Answers(InMemory({None: {item_id: place}}), None, [item_id], loaded.id, schema)
         answer = answers.take(item_id)
         prepared = prepare(rules, json.loads(truth), item_id)

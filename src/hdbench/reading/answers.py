@@ -12,7 +12,7 @@ from hdbench.reading.bounds import number_of_values
 from hdbench.reading.container import Container
 from hdbench.reading.fields import shown
 from hdbench.reading.ids import match_ids
-from hdbench.reading.place import Place
+from hdbench.reading.place import AnswerPlace
 from hdbench.reading.schema import AnswerSchema
 from hdbench.reading.text import is_record, read_text, read_value
 
@@ -184,7 +184,7 @@ class Answers:
         Raises:
             HdbenchError: it cannot be loaded, or the answers so far have more values than allowed.
         """
-        place = Place(self._container.where, self.key(item_id))
+        place = AnswerPlace(self._container.where, self.key(item_id))
         return self.reader.answer(item_id, self.written(item_id), place)
 
     def key(self, item_id: str) -> Any:

@@ -40,7 +40,7 @@ class Container(Protocol):
         """Close what is held open."""
 
 
-class Entry(NamedTuple):
+class AnswerEntry(NamedTuple):
     """An answer that is held in memory, and its place."""
 
     where: str
@@ -53,16 +53,16 @@ class InMemory:
     lines = None
 
     def __init__(
-        self, runs: Mapping[str | None, Mapping[str, Entry]], notes: list[str] | None = None
+        self, runs: Mapping[str | None, Mapping[str, AnswerEntry]], notes: list[str] | None = None
     ) -> None:
         self.runs = runs
         self.notes = notes or []
 
-    def load(self, key: Entry) -> WrittenAnswer:
+    def load(self, key: AnswerEntry) -> WrittenAnswer:
         """One answer; see `Container.load`."""
         return key.fields
 
-    def where(self, key: Entry) -> str:
+    def where(self, key: AnswerEntry) -> str:
         """Its place."""
         return key.where
 

@@ -18,7 +18,7 @@ Way = Literal["pages", "files", "zeros", "other"]
 """As pages of an item, as file names, without leading zeros, or written differently."""
 
 
-class Difference(NamedTuple):
+class IdDifference(NamedTuple):
     """A way in which a file's ids differ from the benchmark's.
 
     Attributes:
@@ -44,7 +44,7 @@ class Matched(NamedTuple):
     """
 
     ids: dict[str, str]
-    differences: list[Difference]
+    differences: list[IdDifference]
     unknown: list[str]
     number: int
     several: dict[str, list[str]]
@@ -157,7 +157,7 @@ def form_without_page(item_id: str) -> str:
     return plain_form(page["item"]) if page else ""
 
 
-def _differences(matched: dict[str, str]) -> list[Difference]:
+def _differences(matched: dict[str, str]) -> list[IdDifference]:
     """How ids differ, with an example of each way."""
     ways: dict[Way, list[tuple[str, str]]] = defaultdict(list)
     for item, item_id in matched.items():
@@ -173,6 +173,6 @@ def _differences(matched: dict[str, str]) -> list[Difference]:
             way = "other"
         ways[way].append((item_id, item))
     return [
-        Difference(way, [item_id for item_id, _ in pairs], item=pairs[0][1])
+        IdDifference(way, [item_id for item_id, _ in pairs], item=pairs[0][1])
         for way, pairs in ways.items()
     ]

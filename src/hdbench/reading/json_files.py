@@ -8,7 +8,7 @@ from typing import Any, BinaryIO
 
 from hdbench.common.jsonio import MAX_LINE, UNIQUE, parse_json
 from hdbench.errors import HdbenchError, Message
-from hdbench.reading.container import Container, Entry, InMemory
+from hdbench.reading.container import AnswerEntry, Container, InMemory
 from hdbench.reading.encodings import decode
 from hdbench.reading.fields import EntryReader, almost_id, given_id
 from hdbench.reading.json_lines import JsonLines, LinesFile
@@ -160,14 +160,14 @@ def _read_whole(path: Path, name: str, schema: AnswerSchema | None) -> InMemory:
         value = [value]
     if not value:
         raise HdbenchError("{place}: no predictions in this file", place=name)
-    runs: dict[str | None, dict[str, Entry]] = {}
+    runs: dict[str | None, dict[str, AnswerEntry]] = {}
     if isinstance(value, dict):
         for item_id, answer in value.items():
             where = _place(name, item_id)
             fields = reader.answer(answer, item_id, where)
             is_entry = isinstance(answer, dict) and reader.is_entry(answer)
             model = reader.model(answer, where) if is_entry else None
-            runs.setdefault(model, {})[item_id] = Entry(where, fields)
+            runs.setdefault(model, {})[item_id] = AnswerEntry(where, fields)
         return InMemory(runs)
     for number, entry in enumerate(value, start=1):
         where = Message("{place}: entry {number}", place=name, number=number)
@@ -180,7 +180,7 @@ def _read_whole(path: Path, name: str, schema: AnswerSchema | None) -> InMemory:
             raise HdbenchError(
                 "{place}: a second answer for id {id!r}: keep one", place=where, id=item_id
             )
-        ids[item_id] = Entry(_place(name, item_id), fields)
+        ids[item_id] = AnswerEntry(_place(name, item_id), fields)
     return InMemory(runs)
 
 

@@ -8,7 +8,7 @@ from hdbench.common.jsonio import MAX_LINE, UNIQUE, parse_line, plain_id, raw_li
 from hdbench.errors import HdbenchError, Message, os_reason
 from hdbench.reading.answer import WrittenAnswer
 from hdbench.reading.fields import EntryReader
-from hdbench.reading.place import Place
+from hdbench.reading.place import AnswerPlace
 from hdbench.reading.schema import AnswerSchema
 
 MAX_FILE = 2**48
@@ -50,7 +50,7 @@ class AnswerLines:
 
     def load(self, place: int) -> WrittenAnswer:
         """The answer in a line; see `Container.load`."""
-        where = Place(self.where, place)
+        where = AnswerPlace(self.where, place)
         return self.reader.entry(parse_line(self.raw(place), where, UNIQUE), where)
 
     def raw(self, place: int) -> bytes:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 
-class Place:
+class AnswerPlace:
     """The place of an answer, which is put into words when a message needs it.
 
     Args:

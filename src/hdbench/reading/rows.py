@@ -10,10 +10,10 @@ from hdbench.reading.answer import WrittenAnswer
 from hdbench.reading.bounds import MAX_CELLS, too_many_cells
 from hdbench.reading.cells import DATES, FAULTS, MISSING, Cell, OddCells, structured_of, text_of
 from hdbench.reading.columns import Columns, Field
-from hdbench.reading.container import Entry, InMemory
+from hdbench.reading.container import AnswerEntry, InMemory
 from hdbench.reading.fields import about
 from hdbench.reading.schema import AnswerSchema
-from hdbench.reading.sheets.table_header import Row
+from hdbench.reading.sheets.table_header import TableRow
 from hdbench.reading.sheets.totals import is_total, place_of
 
 DIGITS = re.compile(r"[0-9]{1,15}")
@@ -28,12 +28,12 @@ MADE_DATES = Message(
 )
 
 
-Runs = dict[str | None, dict[str, list[Row]]]
+Runs = dict[str | None, dict[str, list[TableRow]]]
 
 
 def read_rows(
     header: Sequence[str],
-    rows: Iterable[Row],
+    rows: Iterable[TableRow],
     name: str,
     schema: AnswerSchema | None,
     notes: list[str],
@@ -60,7 +60,7 @@ def read_rows(
     if schema and "text" in columns.about and not columns.lists:
         notes += _decide_text(columns, runs, schema, name)
     notes += columns.divide(partial(_texts, runs))
-    entries: dict[str | None, dict[str, Entry]] = {}
+    entries: dict[str | None, dict[str, AnswerEntry]] = {}
     for model, items in runs.items():
         entries[model] = {}
         for item_id, found in items.items():
@@ -71,7 +71,7 @@ def read_rows(
                     id=item_id,
                     first=found[0].place,
                 )
-            entries[model][item_id] = Entry(found[0].place, reader.answer(found))
+            entries[model][item_id] = AnswerEntry(found[0].place, reader.answer(found))
             found.clear()  # the cells of a large table need not be held along with its records
     return InMemory(entries, notes)
 
@@ -124,7 +124,7 @@ class _Reader:
         self._titles = columns.titles
         self.odd = OddCells()
 
-    def runs(self, rows: Iterable[Row]) -> Runs:
+    def runs(self, rows: Iterable[TableRow]) -> Runs:
         """Model → id → rows.
 
         Raises:
@@ -147,14 +147,14 @@ class _Reader:
                 raise HdbenchError("{place}: has no id: enter it, or delete the row", place=where)
             model = text_of(cells[place["model"]]).strip() or None if "model" in place else None
             models.setdefault(model, row.place)
-            runs.setdefault(model, {}).setdefault(item_id, []).append(Row(where, cells))
+            runs.setdefault(model, {}).setdefault(item_id, []).append(TableRow(where, cells))
         if None in models and len(models) > 1:
             raise HdbenchError(
                 "{place}: names no model, but other rows do: enter it", place=models[None]
             )
         return runs
 
-    def _clean(self, row: Row) -> list[Cell]:
+    def _clean(self, row: TableRow) -> list[Cell]:
         """As many cells as columns; dates as text, and a spreadsheet's marks for no value as empty.
 
         Raises:
@@ -194,12 +194,12 @@ class _Reader:
                 self.odd.add(UNNAMED, partial(self._place, row, index))
         return cells
 
-    def _place(self, row: Row, index: int, text: str = "") -> Message:
+    def _place(self, row: TableRow, index: int, text: str = "") -> Message:
         column = self._titles[index] or index + 1
         place = Message("{place}, column {column}", place=row.place, column=column)
         return Message("{place}: {text}", place=place, text=text) if text else place
 
-    def answer(self, rows: Sequence[Row]) -> WrittenAnswer:
+    def answer(self, rows: Sequence[TableRow]) -> WrittenAnswer:
         """The answer in the rows of one id, as `Container.load` returns it."""
         columns, first = self._columns, rows[0]
         answer = self._about(first.cells)
@@ -220,7 +220,7 @@ class _Reader:
             answer["prediction"] = None
         return answer
 
-    def _beside(self, row: Row) -> dict[str, Any]:
+    def _beside(self, row: TableRow) -> dict[str, Any]:
         """The schema's fields beside the list of objects, which `hdbench export` writes as JSON."""
         index = self._columns.about.get("other_fields")
         others = None if index is None else structured_of(row.cells[index])
@@ -228,7 +228,7 @@ class _Reader:
             return {}
         return {name: value for name, value in others.items() if name in self._columns.beside}
 
-    def _is_blank(self, row: Row) -> bool:
+    def _is_blank(self, row: TableRow) -> bool:
         return all(row.cells[field.column] == "" for field in self._columns.fields)
 
     def _about(self, cells: Sequence[Cell]) -> WrittenAnswer:

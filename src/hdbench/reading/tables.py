@@ -22,7 +22,7 @@ from hdbench.reading.rows import read_rows
 from hdbench.reading.schema import AnswerSchema
 from hdbench.reading.sheets.answers import sheet_answers
 from hdbench.reading.sheets.table import Table, csv_table, table_of, workbook_table
-from hdbench.reading.sheets.table_header import Row
+from hdbench.reading.sheets.table_header import TableRow
 
 MAX_CELL = 16 * 2**20
 """Maximum number of characters in a cell of a CSV file."""
@@ -70,7 +70,7 @@ def read_csv(
             mapped = _mapped(partial(csv_table, data, name), header[1], schema, ids)
             if mapped is not None:
                 return mapped
-        rows = (Row(f"{name}:{number}", cells) for number, cells in found)
+        rows = (TableRow(f"{name}:{number}", cells) for number, cells in found)
         return read_rows(without_empty_end(header[1]), rows, name, schema, notes)
 
 
@@ -100,7 +100,7 @@ def read_xlsx(
     for sheet in read_sheets(file, name):
         filled = ((number, cells) for number, cells in sheet.rows if any(c != "" for c in cells))
         rows = _places(filled, f"{name}: {sheet.name}")
-        first = next(rows, Row("", []))
+        first = next(rows, TableRow("", []))
         header = without_empty_end([text_of(cell) for cell in first.cells])
         if header:
             (chosen if has_id(header) else others).append(
@@ -138,8 +138,8 @@ class _Worksheet(NamedTuple):
 
     title: str
     header: list[str]
-    first: Row
-    rows: Iterator[Row]
+    first: TableRow
+    rows: Iterator[TableRow]
 
 
 def _mapped(
@@ -155,9 +155,9 @@ def _mapped(
     return sheet_answers(table, schema, ids)
 
 
-def _places(rows: Iterator[tuple[int, list[Cell]]], name: str) -> Iterator[Row]:
+def _places(rows: Iterator[tuple[int, list[Cell]]], name: str) -> Iterator[TableRow]:
     for number, cells in rows:
-        yield Row(Message("{place}, row {number}", place=name, number=number), cells)
+        yield TableRow(Message("{place}, row {number}", place=name, number=number), cells)
 
 
 def _rank(found: Iterator[Line], schema: AnswerSchema | None) -> tuple[bool, int, int]:

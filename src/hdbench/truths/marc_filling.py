@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from hdbench.truths.marc import marc_fields, record_from
-from hdbench.truths.marc_mapping import Each, First, MarcMapping, Place, trimmed
+from hdbench.truths.marc_mapping import Each, First, MarcMapping, MarcPlace, trimmed
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element
@@ -150,7 +150,7 @@ class _Filling:
             raise ValueError(record)
         return record
 
-    def add(self, places: Sequence[Place], text: str) -> list[_Added]:
+    def add(self, places: Sequence[MarcPlace], text: str) -> list[_Added]:
         """Add a text, to the first field that is meant and has nothing there, or in a new one."""
         found = self._empty(places)
         place = found[0] if found else places[0]
@@ -160,7 +160,7 @@ class _Filling:
             self._put(field, subfield)
         return [_Added(field, subfield) for subfield in subfields]
 
-    def add_each(self, place: Place, texts: Sequence[str]) -> list[_Added]:
+    def add_each(self, place: MarcPlace, texts: Sequence[str]) -> list[_Added]:
         """Add texts, each in a new field."""
         subfields = [self._subfield(place.subfields[0][1], text) for text in texts]
         added = [_Added(self._new_field(place), subfield) for subfield in subfields]
@@ -199,7 +199,7 @@ class _Filling:
             for each in fields:
                 each.insert(0, self._subfield("8", link))
 
-    def _empty(self, places: Sequence[Place]) -> "tuple[Place, Element] | None":
+    def _empty(self, places: Sequence[MarcPlace]) -> "tuple[MarcPlace, Element] | None":
         """The first field that is meant and has nothing there."""
         record = self.record()
         for place in places:
@@ -209,7 +209,7 @@ class _Filling:
                     return place, child
         return None
 
-    def _new_field(self, place: Place) -> "Element":
+    def _new_field(self, place: MarcPlace) -> "Element":
         asked = place.indicators or INDICATORS.get(place.tag, "##")
         field = self._inserted(place.tag, asked.replace("#", " ").replace("*", " "))
         self._new.append(field)
@@ -246,11 +246,11 @@ class _Filling:
         return f"{{{self._namespace}}}{name}" if self._namespace else name
 
 
-def _split(text: str, place: Place) -> list[tuple[str, str]]:
+def _split(text: str, place: MarcPlace) -> list[tuple[str, str]]:
     """The subfields that a text fills: it is divided where the mapping has something between two.
 
     Example:
-        >>> title = Place("245", None, slice(None), ((" ", "a"), (" : ", "b")))
+        >>> title = MarcPlace("245", None, slice(None), ((" ", "a"), (" : ", "b")))
         >>> _split("Die Stadt : Roman : Fassung", title)
         [('a', 'Die Stadt'), ('b', 'Roman : Fassung')]
     """

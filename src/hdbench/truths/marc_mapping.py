@@ -36,7 +36,7 @@ _LETTERS = 3
 """So many letters or digits before a full stop are no abbreviation."""
 
 
-class Place(NamedTuple):
+class MarcPlace(NamedTuple):
     """A place in a record.
 
     Attributes:
@@ -81,7 +81,7 @@ class Place(NamedTuple):
 class First(NamedTuple):
     """A text: the first that is found."""
 
-    places: list[Place]
+    places: list[MarcPlace]
 
     def read(self, record: "Record") -> str | None:
         """The text in a record."""
@@ -95,8 +95,8 @@ class First(NamedTuple):
 class Each(NamedTuple):
     """A list: of texts, or of objects if there are `fields`."""
 
-    places: list[Place]
-    fields: dict[str, list[Place]]
+    places: list[MarcPlace]
+    fields: dict[str, list[MarcPlace]]
 
     def read(self, record: "Record") -> list[Any]:
         """The list in a record."""
@@ -220,7 +220,7 @@ def _node(value: Any, path: Path, name: str) -> First | Each | Nested:
     return Each(_places(value["each"], path, name), inner)
 
 
-def _places(value: Any, path: Path, name: str, *, within: bool = False) -> list[Place]:
+def _places(value: Any, path: Path, name: str, *, within: bool = False) -> list[MarcPlace]:
     texts = value if isinstance(value, list) else [value]
     places = []
     for text in texts:
@@ -241,13 +241,13 @@ def _places(value: Any, path: Path, name: str, *, within: bool = False) -> list[
     return places
 
 
-def _place(match: re.Match[str]) -> Place:
+def _place(match: re.Match[str]) -> MarcPlace:
     part = slice(None)
     if match["first"]:
         part = slice(int(match["first"]), int(match["last"] or match["first"]) + 1)
     pieces = (match["subfields"] or "").split("$")
     subfields = [(before[1:] or " ", piece[0]) for before, piece in pairwise(pieces)]
-    return Place(match["tag"] or "", match["indicators"], part, tuple(subfields))
+    return MarcPlace(match["tag"] or "", match["indicators"], part, tuple(subfields))
 
 
 def _unmarked(text: str) -> str:

@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Sequence
 
 from hdbench.errors import HdbenchError, Message, joined
-from hdbench.reading.container import Entry, InMemory
+from hdbench.reading.container import AnswerEntry, InMemory
 from hdbench.reading.fields import ABOUT
 from hdbench.reading.schema import AnswerSchema
 from hdbench.reading.sheets.column import Column
+from hdbench.reading.sheets.column_choices import KEY, LEFT_OUT
 from hdbench.reading.sheets.fields import field_paths
-from hdbench.reading.sheets.given import KEY, LEFT_OUT
-from hdbench.reading.sheets.likeness import Fields
+from hdbench.reading.sheets.likeness import TargetFields
 from hdbench.reading.sheets.mapping import propose
 from hdbench.reading.sheets.records import mapped
 from hdbench.reading.sheets.table import Table
@@ -30,12 +30,12 @@ def needs_mapping(others: Iterable[str], known: Iterable[str], schema: AnswerSch
         >>> needs_mapping(["Jahr"], [], schema), needs_mapping(["Jahr"], ["year"], schema)
         (True, False)
     """
-    fields = Fields(field_paths(schema))
+    fields = TargetFields(field_paths(schema))
     taken = {field for title in known for field in _surely(fields, title)}
     return any(not taken.issuperset(_surely(fields, title)) for title in others)
 
 
-def _surely(fields: Fields, title: str) -> set[int]:
+def _surely(fields: TargetFields, title: str) -> set[int]:
     return {like.field for like in fields.like(title) if like.sure}
 
 
@@ -58,7 +58,7 @@ def sheet_answers(table: Table, schema: AnswerSchema, ids: Iterable[str]) -> InM
     columns = propose(table, paths=field_paths(schema), file_names=list(ids), given=given)
     if not any(each.key for each in columns) or not any(each.path for each in columns):
         return None
-    runs: dict[str | None, dict[str, Entry]] = {}
+    runs: dict[str | None, dict[str, AnswerEntry]] = {}
     notes: list[str] = [_read_as(table.name, columns)]
     model_column = next((title for title in given if title.casefold() == "model"), None)
     used = [each for each in columns if each.title != model_column]
@@ -71,7 +71,7 @@ def sheet_answers(table: Table, schema: AnswerSchema, ids: Iterable[str]) -> InM
                 continue
             if key is None:
                 raise HdbenchError("{place}: has no id: enter it, or delete the row", place=place)
-            first = runs[model].setdefault(key, Entry(place, {"prediction": record}))
+            first = runs[model].setdefault(key, AnswerEntry(place, {"prediction": record}))
             if first.where is not place:
                 raise HdbenchError(
                     "{place}: a second answer for id {id!r}, the first is in {first}: keep one",

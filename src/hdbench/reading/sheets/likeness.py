@@ -17,7 +17,7 @@ SAME, SAME_END, MEANT = 1.0, 0.95, 0.85
 """How like a field's path or title, the path's last name, and a word for it are."""
 
 
-class Likeness(NamedTuple):
+class ColumnLikeness(NamedTuple):
     """How like a column and a field are.
 
     Attributes:
@@ -33,16 +33,16 @@ class Likeness(NamedTuple):
     sure: bool
 
 
-class Fields:
+class TargetFields:
     """The fields of a benchmark, to be found by the headings of columns.
 
     Args:
         paths: the fields.
 
     Example:
-        >>> fields = Fields([FieldPath("publication.year", "integer")])
+        >>> fields = TargetFields([FieldPath("publication.year", "integer")])
         >>> next(fields.like("Erscheinungsjahr"))
-        Likeness(score=0.85, field=0, why='means year', sure=True)
+        ColumnLikeness(score=0.85, field=0, why='means year', sure=True)
     """
 
     def __init__(self, paths: Sequence[FieldPath]) -> None:
@@ -59,7 +59,7 @@ class Fields:
                     self._meant[found[-1]].append((index, found))
         self._names = list(self._exact)
 
-    def like(self, heading: str) -> Iterator[Likeness]:
+    def like(self, heading: str) -> Iterator[ColumnLikeness]:
         """The fields that are like a column's heading, in no order."""
         name, words = plain(heading), meanings(heading)
         exact: dict[int, float] = {}
@@ -67,26 +67,26 @@ class Fields:
             for index, score in self._exact.get(spelling, {}).items():
                 exact[index] = max(score, exact.get(index, 0.0))
         for index, score in exact.items():
-            yield Likeness(score, index, Message("has the field's name"), sure=True)
+            yield ColumnLikeness(score, index, Message("has the field's name"), sure=True)
         for word in set(words):
             for index, found in self._meant.get(word, []):
                 if set(words) <= set(found):
                     score = MEANT + 0.02 * min(len(set(words)) - 1, 4)
                     what = Message(word.replace("_", " "))
                     why = Message("means {what}", what=what)
-                    yield Likeness(score, index, why, sure=True)
+                    yield ColumnLikeness(score, index, why, sure=True)
         for alike, ratio, _ in process.extract(
             name, self._names, scorer=fuzz.ratio, processor=None, score_cutoff=ALIKE, limit=5
         ):
             for index in self._exact[alike]:
                 why = Message("is spelled like the field")
-                yield Likeness(0.8 * ratio / 100, index, why, sure=False)
+                yield ColumnLikeness(0.8 * ratio / 100, index, why, sure=False)
 
     def near(self, heading: str) -> list[str]:
         """The paths of the fields whose names mean what the heading does, and more.
 
         Example:
-            >>> Fields([FieldPath("author.last_name", "text")]).near("Verfasser")
+            >>> TargetFields([FieldPath("author.last_name", "text")]).near("Verfasser")
             ['author.last_name']
         """
         words = set(meanings(heading))

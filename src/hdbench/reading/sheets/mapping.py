@@ -8,14 +8,14 @@ from dataclasses import replace
 from hdbench.errors import Message
 from hdbench.reading.fields import path_of, shown
 from hdbench.reading.sheets.column import Column
+from hdbench.reading.sheets.column_choices import KEY, LEFT_OUT, read_given
 from hdbench.reading.sheets.fields import FieldPath, Kind
-from hdbench.reading.sheets.given import KEY, LEFT_OUT, read_given
 from hdbench.reading.sheets.key import key_of
-from hdbench.reading.sheets.likeness import Fields, Likeness
+from hdbench.reading.sheets.likeness import ColumnLikeness, TargetFields
 from hdbench.reading.sheets.records import check_places, mapped
 from hdbench.reading.sheets.table import Table
 from hdbench.reading.sheets.values import (
-    Found,
+    CellKind,
     any_separator,
     is_blank,
     is_date,
@@ -141,12 +141,12 @@ def _fields_of(
         if index not in chosen and filled[index] and (key is None or key[0] != index)
     ]
     taken = {path for path in chosen.values() if path in by_path}
-    fields = Fields(paths)
+    fields = TargetFields(paths)
     found = _assigned(table, filled, free, paths, fields=fields, taken=taken)
     columns = []
     for index, title in enumerate(table.header):
         cells, given = filled[index], chosen.get(index)
-        why = Found("text", None, _why_not(fields.near(title)) if cells else Message("empty"))
+        why = CellKind("text", None, _why_not(fields.near(title)) if cells else Message("empty"))
         own = key if key and key[0] == index else None
         column = _column(title, cells, why, given, own)
         field = by_path.get(given or "")
@@ -180,7 +180,7 @@ def _separator(field: FieldPath, cells: list[str]) -> str | None:
 
 
 def _column(
-    title: str, cells: list[str], found: Found, given: str | None, key: tuple[int, str] | None
+    title: str, cells: list[str], found: CellKind, given: str | None, key: tuple[int, str] | None
 ) -> Column:
     """A column that goes nowhere yet."""
     why = found.why
@@ -200,9 +200,9 @@ def _assigned(
     free: list[int],
     paths: Sequence[FieldPath],
     *,
-    fields: Fields,
+    fields: TargetFields,
     taken: set[str],
-) -> dict[int, Likeness]:
+) -> dict[int, ColumnLikeness]:
     """Column → its field, the likest first; then years and dates by their values."""
     candidates = [
         (like, index)
@@ -211,7 +211,7 @@ def _assigned(
         if like.sure or _suits(filled[index], paths[like.field].kind)
     ]
     candidates.sort(key=lambda each: (-each[0].score, each[0].field, each[1]))
-    assigned: dict[int, Likeness] = {}
+    assigned: dict[int, ColumnLikeness] = {}
     for like, index in candidates:
         if index not in assigned and paths[like.field].path not in taken:
             assigned[index] = like
@@ -231,7 +231,7 @@ def _assigned(
             if index not in assigned and sum(map(test, filled[index])) >= MOST * len(filled[index])
         ]
         if len(wanted) == 1 and len(of_kind) == 1:
-            assigned[of_kind[0]] = Likeness(0.0, wanted[0], why, sure=False)
+            assigned[of_kind[0]] = ColumnLikeness(0.0, wanted[0], why, sure=False)
             taken.add(paths[wanted[0]].path)
     return assigned
 

@@ -21,7 +21,7 @@ from hdbench.reading.csv_lines import (
     without_empty_end,
 )
 from hdbench.reading.fields import shown
-from hdbench.reading.sheets.table_header import Row, find_header, is_empty, named, texts_of
+from hdbench.reading.sheets.table_header import TableRow, find_header, is_empty, named, texts_of
 
 MAX_CELL = 2**20
 """Maximum number of characters in a cell."""
@@ -90,7 +90,7 @@ def csv_table(data: bytes, name: str) -> Table:
                 )
             )
         found = lines(text, delimiter, name, blank=True)
-        return table_of(name, (Row(f"{name}:{line}", cells) for line, cells in found), notes)
+        return table_of(name, (TableRow(f"{name}:{line}", cells) for line, cells in found), notes)
 
 
 def _evenness(found: Iterator[Line]) -> tuple[bool, int, int]:
@@ -118,12 +118,12 @@ def workbook_table(path: Path, name: str) -> Table:
         from hdbench.reading.spreadsheet import read_sheets  # noqa: PLC0415
 
     # One at a time: only the largest sheet so far is held.
-    best: tuple[int, str, list[Row]] = (0, "", [])
+    best: tuple[int, str, list[TableRow]] = (0, "", [])
     sheets: list[str] = []
     for sheet in read_sheets(path, name):
         where = f"{name}: {sheet.name}"
         rows = [
-            Row(Message("{place}, row {number}", place=where, number=number), cells)
+            TableRow(Message("{place}, row {number}", place=where, number=number), cells)
             for number, cells in sheet.rows
         ]
         filled = sum(not is_empty(cell) for row in rows for cell in row.cells)
@@ -146,7 +146,7 @@ def workbook_table(path: Path, name: str) -> Table:
     return table_of(f"{name}: {title}" if title else name, iter(rows), notes)
 
 
-def table_of(name: str, rows: Iterator[Row], notes: list[str]) -> Table:
+def table_of(name: str, rows: Iterator[TableRow], notes: list[str]) -> Table:
     """Return a table from its rows, with or without a title above the header.
 
     Args:
@@ -183,7 +183,7 @@ def table_of(name: str, rows: Iterator[Row], notes: list[str]) -> Table:
     return _without_empty(table, [index for index, text in enumerate(texts) if not text])
 
 
-def _numbered(rows: Iterable[Row]) -> Iterator[Row]:
+def _numbered(rows: Iterable[TableRow]) -> Iterator[TableRow]:
     """The rows, while they are not too many.
 
     Raises:
@@ -210,7 +210,7 @@ class _Cells:
         self._number = 0
         self.odd = OddCells()
 
-    def cells(self, row: Row) -> list[str]:
+    def cells(self, row: TableRow) -> list[str]:
         """As many texts as the header has.
 
         Raises:
@@ -245,7 +245,7 @@ class _Cells:
                 self.odd.add(STRIPPED, partial(self._where, row, index))
         return texts
 
-    def _where(self, row: Row, index: int, text: str = "") -> Message:
+    def _where(self, row: TableRow, index: int, text: str = "") -> Message:
         place = Message("{place}, column {column}", place=row.place, column=self._header[index])
         return Message("{place}: {text}", place=place, text=text) if text else place
 

@@ -14,14 +14,14 @@ MAX_TITLE = 200
 """Maximum number of characters in a column's name."""
 
 
-class Row(NamedTuple):
+class TableRow(NamedTuple):
     """A row: where it is, and its cells."""
 
     place: str
     cells: Sequence[Cell]
 
 
-def find_header(name: str, rows: list[Row]) -> tuple[int, Row]:
+def find_header(name: str, rows: list[TableRow]) -> tuple[int, TableRow]:
     """The number of rows above the header, and the header.
 
     Raises:
@@ -90,7 +90,7 @@ def named(texts: list[str], place: str, notes: list[str]) -> list[str]:
     return names
 
 
-def texts_of(row: Row) -> list[str]:
+def texts_of(row: TableRow) -> list[str]:
     """The cells as text, without white space around it."""
     return [
         cell.strip() if isinstance(cell, str) else text_of(cell)  # most are texts

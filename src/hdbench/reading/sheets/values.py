@@ -38,7 +38,7 @@ _SPELLINGS = {"ja": True, "yes": True, "oui": True, "sì": True, "si": True} | {
 }
 
 
-class Found(NamedTuple):
+class CellKind(NamedTuple):
     """What the cells of a column are.
 
     Attributes:
@@ -62,7 +62,7 @@ def is_blank(cell: str) -> bool:
     return len(cell) <= 5 and cell.casefold() in BLANK  # noqa: PLR2004  the longest
 
 
-def kind_of(cells: Sequence[str]) -> Found:
+def kind_of(cells: Sequence[str]) -> CellKind:
     """What the cells of a column are, none of them blank.
 
     A number must be written as JSON writes it, so that no leading or last zero is lost; a date as
@@ -70,15 +70,15 @@ def kind_of(cells: Sequence[str]) -> Found:
 
     Example:
         >>> kind_of(["1912", "1913"])
-        Found(kind='integer', separator=None, why='whole numbers')
+        CellKind(kind='integer', separator=None, why='whole numbers')
         >>> kind_of(["1912", "17.9.1912", "1913"]).why
         "text, as '17.9.1912' is no plain whole number"
         >>> kind_of(["Müller | Ott", "Sutter", "Ott | Wyss"])
-        Found(kind='list', separator='|', why="lists, divided by '|' in 2 cells")
+        CellKind(kind='list', separator='|', why="lists, divided by '|' in 2 cells")
     """
     distinct = list(dict.fromkeys(cells))
     if not distinct:
-        return Found("text", None, Message("empty"))
+        return CellKind("text", None, Message("empty"))
     tests: list[tuple[Kind, Callable[[str], bool], Message]] = [
         ("boolean", lambda cell: cell.casefold() in BOOLEANS, Message("true or false")),
         ("integer", is_integer, Message("whole numbers")),
@@ -87,19 +87,19 @@ def kind_of(cells: Sequence[str]) -> Found:
     ]
     for kind, test, why in tests:
         if all(map(test, distinct)):
-            return Found(kind, None, why)
+            return CellKind(kind, None, why)
     separator = separator_of(cells)
     if separator:
         count = sum(separator in cell for cell in cells)
         why = Message(
             "lists, divided by {separator!r} in {count:,} cells", separator=separator, count=count
         )
-        return Found("list", separator, why)
+        return CellKind("list", separator, why)
     odd = odd_ones(cells)
     why = Message("text")
     if odd:
         why = Message("text, as {odd!r} is no plain whole number", odd=odd[0][:40])
-    return Found("text", None, why)
+    return CellKind("text", None, why)
 
 
 def is_integer(cell: str) -> bool:

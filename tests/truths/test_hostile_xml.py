@@ -191,3 +191,36 @@ def test_unknown_encodings_and_control_characters_are_refused(reader, document, 
         text.replace("text", "&#27;").encode(),
     ):
         assert "not well-formed XML: " in refused(reader, data)
+
+
+@pytest.mark.parametrize(
+    ("reader", "begin", "end"),
+    [
+        (
+            read_page_xml,
+            '<PcGts><Page imageFilename="a.jpg">' + "<TextRegion>" * 100,
+            "</TextRegion>" * 100 + "</Page></PcGts>",
+        ),
+        (
+            read_alto,
+            "<alto><Layout><Page><PrintSpace>" + "<TextBlock>" * 100,
+            "</TextBlock>" * 100 + "</PrintSpace></Page></Layout></alto>",
+        ),
+        (
+            read_marc,
+            '<record><datafield tag="245"><subfield code="a">' * 60,
+            "</subfield></datafield></record>" * 60,
+        ),
+    ],
+    ids=["PAGE", "ALTO", "MARC"],
+)
+def test_a_text_within_many_elements_is_read_once(reader, begin, end, tmp_path):
+    text = "S" * 10_000
+    line = {
+        read_page_xml: f"<TextLine><TextEquiv><Unicode>{text}</Unicode></TextEquiv></TextLine>",
+        read_alto: f'<TextLine><String CONTENT="{text}"/></TextLine>',
+        read_marc: text,
+    }
+    (tmp_path / "a.xml").write_text(begin + line[reader] + end)
+    truths = reader(tmp_path / "a.xml").truths
+    assert sum(str(truth.record).count("S") for truth in truths) == len(text)

@@ -1,4 +1,5 @@
 import io
+import tracemalloc
 import unicodedata
 
 import pymarc
@@ -9,6 +10,7 @@ from pymarc import Field, Indicators, MARCReader, MARCWriter, Record, Subfield, 
 
 from hdbench.errors import HdbenchError
 from hdbench.truths import marc
+from hdbench.truths.files import MAX_BYTES
 from hdbench.truths.marc import read_marc
 from hdbench.truths.marc_mapping import DEFAULT_MAPPING
 
@@ -326,6 +328,39 @@ SIZE = len(THREE) // 3
 )
 def test_damaged_records_are_named_by_number(refused, data, problem):
     assert refused(data) == f"{problem}: export the file again"
+
+
+def bomb(*entries):
+    """A record whose directory has the same field thousands of times."""
+    data = b"1\x1e" + (b"  \x1fa" + b"S" * 9_990 + b"\x1e")
+    directory = b"001000200000" + b"".join(b"020%04d%05d" % entry for entry in entries) + b"\x1e"
+    base = 24 + len(directory)
+    leader = b"%05dnam a22%05d   4500" % (base + len(data) + 1, base)
+    return leader + directory + data + b"\x1d"
+
+
+def test_a_record_has_no_byte_twice(refused, read):
+    assert read(bomb((9_995, 2))).truths[0].record["isbn"] == ["S" * 9_990]
+    overlapping = "record 1 has a damaged directory (fields overlap): export the file again"
+    for entries in (
+        [(9_995, 2)] * 2,
+        [(9_995, 2), (5, 9_992)],  # the end of the one before
+        [(9_995, 2), (2, 0)],  # of field 001
+        [(5, 9_992), (9_995, 2)],
+    ):
+        assert refused(bomb(*entries)) == overlapping
+
+
+def test_many_such_records_take_little_memory(refused, read):
+    read(THREE)  # imports what it needs
+    data = bomb(*[(9_995, 2)] * 4_500) * 10
+    tracemalloc.start()
+    message = refused(data)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert "record 10" not in message
+    assert message.count("fields overlap") == 3
+    assert peak < MAX_BYTES + 10 * len(data)  # each record would have been 45 MB
 
 
 def test_a_hundred_damaged_records_give_one_line(refused):

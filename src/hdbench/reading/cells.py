@@ -97,13 +97,29 @@ def boolean_of(cell: Cell) -> Value:
 
 
 def list_of(cell: Cell, separator: str = "|") -> Value:
-    """The texts in a cell, without the white space around them, or the objects of a JSON list."""
-    if isinstance(cell, str) and cell.startswith("[{"):
-        structured = structured_of(cell)
-        if isinstance(structured, list):
-            return structured
+    """The texts in a cell, without the white space around them, or the values of a JSON list."""
+    listed = json_list(cell)
+    if listed is not None:
+        return listed
     parts = (part.strip() for part in text_of(cell).split(separator))
     return [part for part in parts if part]
+
+
+def json_list(cell: Cell) -> list[Any] | None:
+    """Return the values of a JSON list of texts or objects; None if a cell is not one.
+
+    `[1912]` stays text, as catalogers put what they inferred in brackets.
+
+    Example:
+        >>> json_list('["Ehe; Lied", "Zoo"]'), json_list("[Basel]"), json_list("[1912]")
+        (['Ehe; Lied', 'Zoo'], None, None)
+    """
+    if not (isinstance(cell, str) and cell.startswith("[")):
+        return None
+    value = structured_of(cell)
+    if isinstance(value, list) and all(isinstance(each, str | dict) for each in value):
+        return value
+    return None
 
 
 def as_it_stands(cell: Cell) -> Value:

@@ -9,7 +9,7 @@ from hdbench.reading.cells import Cell, Value, converter, list_of
 from hdbench.reading.fields import ABOUT, path_of, shown
 from hdbench.reading.schema import AnswerSchema
 from hdbench.reading.sheets.answers import needs_mapping
-from hdbench.reading.sheets.values import list_separator
+from hdbench.reading.sheets.values import list_separator, taken_whole
 from hdbench.reading.sheets.words import meanings
 
 
@@ -93,7 +93,7 @@ class Columns:
         return _field(self.about["text"], "text", schema, _object_path(schema))
 
     def divide(self, column: Callable[[int], Iterable[str]]) -> list[str]:
-        """Find what divides the texts of lists, and return notes on what is not `|`.
+        """Find what divides the texts of lists, and return notes on what is not `|`, or left whole.
 
         Args:
             column: index → the cells of a column, as text.
@@ -117,6 +117,7 @@ class Columns:
                         count=count,
                     )
                 )
+            notes += taken_whole(self._name, field.title, field.title, cells, separator)
         return notes
 
     def _sort(self, schema: AnswerSchema | None) -> dict[str, int]:

@@ -133,6 +133,16 @@ def _fault(chunk: bytes) -> Message | None:
         end = int(base) + int(entry[7:]) + int(entry[3:7])
         if chunk[end - 1 : end] != END_OF_FIELD:
             return Message("has a damaged field {tag}", tag=entry[:3].decode())
+    return _overlap(entries)
+
+
+def _overlap(entries: list[bytes]) -> Message | None:
+    """Return that two fields have the same bytes, by which a small file would fill the memory."""
+    free = 0
+    for entry in sorted(entries, key=lambda entry: int(entry[7:])):
+        if int(entry[7:]) < free:
+            return Message("has a damaged directory (fields overlap)")
+        free = int(entry[7:]) + int(entry[3:7])
     return None
 
 

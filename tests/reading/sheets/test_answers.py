@@ -107,6 +107,54 @@ def test_a_table_in_our_form_is_taken_by_its_letters():
         "1": {"schlagwoerter": ["Ehe; Lied", "Zoo"]},
         "2": {"schlagwoerter": ["Tiere; Pflanzen"]},
     }
+    assert found.notes == [whole("schlagwoerter", 1, "Tiere; Pflanzen", "|")]
+
+
+def whole(title, count, first, separator):
+    return (
+        f"t.csv: {title}: cells of a list read as one value: {count}, the first is {first!r} (if "
+        f"it is several, divide all lists by {separator!r} only)"
+    )
+
+
+HEADINGS = [("id", "schlagwoerter"), ("Bild", "Schlagwörter")]
+"""As in our tables, and as people keep them."""
+
+
+@pytest.mark.parametrize(("key", "title"), HEADINGS)
+def test_a_list_may_be_json(key, title):
+    found = read(
+        f"{key};{title}",
+        'Kasten3_0001;"[""Ehe; Lied"", ""Zoo""]"',
+        'Kasten3_0002;"[]"',
+        "Kasten3_0003;[Basel]",
+    )
+    assert list(records(found).values()) == [
+        {"schlagwoerter": ["Ehe; Lied", "Zoo"]},
+        {"schlagwoerter": []},
+        {"schlagwoerter": ["[Basel]"]},
+    ]
+    assert not any("read as one value" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(("key", "title"), HEADINGS)
+def test_cells_with_other_signs_than_what_divides_the_lists_are_said(key, title):
+    found = read(
+        f"{key};{title}",
+        'Kasten3_0001;"Ehe; Lied"',
+        'Kasten3_0002;"Ehe, Lied"',
+        "Kasten3_0003;Tiere / Zoo",
+    )
+    assert records(found)["Kasten3_0002"] == {"schlagwoerter": ["Ehe, Lied"]}
+    assert found.notes[-1] == whole(title, 2, "Ehe, Lied", ";")
+    found = read(f"{key};{title}", 'Kasten3_0001;"Ehe, Lied"', "Kasten3_0002;Zoo")
+    assert found.notes[-1] == whole(title, 1, "Ehe, Lied", "|")
+
+
+def test_a_comma_in_a_name_or_title_is_not_said():
+    schema = AnswerSchema({"properties": {"verfasser": LIST, "titel": LIST}})
+    found = read("id;verfasser;titel", "1;Müller, Anna;Ehe, Lied", schema=schema)
+    assert records(found) == {"1": {"verfasser": ["Müller, Anna"], "titel": ["Ehe, Lied"]}}
     assert found.notes == []
 
 

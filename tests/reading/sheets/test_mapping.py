@@ -605,3 +605,10 @@ def test_columns_can_be_written_by_hand():
         Column("Datei", None, "text", key=True, separator=None, example="1.jpg", why=""),
     ]
     assert mapped(made, columns).truths[0][1:] == ("1.jpg", {"title": "A"})
+
+
+def test_lists_in_json_make_a_field_of_lists():
+    made = table("Datei;Tags", '1.jpg;["Ehe, Lied", "Zoo"]', "2.jpg;Tiere")
+    assert proposal(made, files=["1.jpg", "2.jpg"])["Tags"].why == "lists in JSON in 1 cells"
+    found = records(made, files=["1.jpg", "2.jpg"])
+    assert found == [{"tags": ["Ehe, Lied", "Zoo"]}, {"tags": ["Tiere"]}]

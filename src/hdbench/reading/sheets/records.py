@@ -12,7 +12,14 @@ from hdbench.reading.sheets.column import Column
 from hdbench.reading.sheets.table import Table
 from hdbench.reading.sheets.totals import place_of
 from hdbench.reading.sheets.truth import Truth, Truths
-from hdbench.reading.sheets.values import is_blank, is_of, odd_ones, parts_of, value_of
+from hdbench.reading.sheets.values import (
+    is_blank,
+    is_of,
+    odd_ones,
+    parts_of,
+    taken_whole,
+    value_of,
+)
 
 _READ_AS_EMPTY = Message("cells read as empty")
 
@@ -97,7 +104,7 @@ def mapped(table: Table, columns: Sequence[Column]) -> Truths:
         truths.append(Truth(place_of(where, cells, keys[0]) if keys else where, key, record))
     if any(place.around for place in places):
         truths = _together(truths, {place.around for place in places if place.around})
-    notes = [*table.notes, *_unused(table, columns), *_mixed(table, places)]
+    notes = [*table.notes, *_unused(table, columns), *_mixed(table, places), *_whole(table, places)]
     return Truths(truths, notes + reader.odd.notes(table.name))
 
 
@@ -344,3 +351,19 @@ def _mixed(table: Table, places: Sequence[_Place]) -> list[str]:
                     )
                 )
     return notes
+
+
+def _whole(table: Table, places: Sequence[_Place]) -> list[str]:
+    """Notes on cells of lists that were taken for one value, and may be several."""
+    return [
+        note
+        for place in places
+        if place.appended
+        for note in taken_whole(
+            table.name,
+            place.column.title,
+            place.column.path or "",
+            (cells[place.index] for _, cells in table.rows),
+            place.column.separator,
+        )
+    ]

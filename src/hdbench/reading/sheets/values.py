@@ -7,7 +7,15 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from hdbench.errors import Message
-from hdbench.reading.cells import BOOLEANS, MISSING, boolean_of, integer_of, number_of, text_of
+from hdbench.reading.cells import (
+    BOOLEANS,
+    MISSING,
+    boolean_of,
+    integer_of,
+    json_list,
+    number_of,
+    text_of,
+)
 from hdbench.reading.sheets.fields import Kind
 from hdbench.reading.sheets.words import meanings
 
@@ -26,6 +34,9 @@ MAX_PART = 60
 """Maximum number of characters in the parts of a list divided by semicolons."""
 
 YEARS = range(1000, 2101)
+
+PERSONS = frozenset({"author", "editor", "last_name", "receiver", "sender"})
+"""The meanings of fields in which a comma is within a name."""
 
 _INTEGER = re.compile(r"-?[1-9][0-9]{0,14}|0")
 _NUMBER = re.compile(r"-?(?:[1-9][0-9]{0,14}|0)(?:\.[0-9]{1,15})?")
@@ -88,6 +99,10 @@ def kind_of(cells: Sequence[str]) -> CellKind:
     for kind, test, why in tests:
         if all(map(test, distinct)):
             return CellKind(kind, None, why)
+    listed = sum(json_list(cell) is not None for cell in distinct)
+    if listed:
+        why = Message("lists in JSON in {count:,} cells", count=listed)
+        return CellKind("list", separator_of(cells), why)
     separator = separator_of(cells)
     if separator:
         count = sum(separator in cell for cell in cells)
@@ -128,7 +143,7 @@ def separator_of(cells: Iterable[str]) -> str | None:
 
     A semicolon must be in one cell of five, since texts have some too.
     """
-    cells = list(cells)
+    cells = _not_json(cells)
     if sum("|" in cell for cell in cells) >= MIN_ROWS:
         return "|"
     divided = [cell.split(";") for cell in cells if ";" in cell]
@@ -140,7 +155,7 @@ def separator_of(cells: Iterable[str]) -> str | None:
 
 def any_separator(cells: Iterable[str]) -> str | None:
     """What divides the texts in a field that is known to be a list: the surest that occurs."""
-    cells = list(cells)
+    cells = _not_json(cells)
     return next((each for each in SEPARATORS if any(each in cell for cell in cells)), None)
 
 
@@ -157,9 +172,59 @@ def list_separator(name: str, cells: Iterable[str]) -> str | None:
         >>> list_separator("subjects[]", ["Ehe; Lied"]), list_separator("title[]", ["Ehe; Lied"])
         (';', None)
     """
-    if {"text", "title", "abstract"} & set(meanings(name)[-1:]):
-        return "|" if any("|" in cell for cell in cells) else None
+    if _has_long_texts(name):
+        return "|" if any("|" in cell for cell in _not_json(cells)) else None
     return any_separator(cells)
+
+
+def taken_whole(
+    place: str, title: str, name: str, cells: Iterable[str], separator: str | None
+) -> list[str]:
+    """Return a note on the cells of a list that may be several values and were taken for one.
+
+    Commas are between the parts of a person's name, and titles have signs of their own.
+
+    Args:
+        place: what messages call the table.
+        title: the column's heading.
+        name: the path of the field, which is a list.
+        cells: the cells of the column.
+        separator: what divides the texts of the list.
+
+    Example:
+        >>> print(*taken_whole("a.csv", "Tags", "tags[]", ["Ehe, Lied", "Ehe; Lied"], ";"))
+        a.csv: Tags: cells of a list read as one value: 1, the first is 'Ehe, Lied' (if it is \
+several, divide all lists by ';' only)
+    """
+    if _has_long_texts(name):
+        return []
+    signs = SEPARATORS if PERSONS & set(meanings(name)) else (*SEPARATORS, ",")
+    whole = [
+        cell
+        for cell in _not_json(cells)
+        if not (separator and separator in cell) and any(sign in cell for sign in signs)
+    ]
+    if not whole:
+        return []
+    return [
+        Message(
+            "{place}: {column}: cells of a list read as one value: {count:,}, the first is "
+            "{first!r} (if it is several, divide all lists by {separator!r} only)",
+            place=place,
+            column=title,
+            count=len(whole),
+            first=whole[0][:40],
+            separator=separator or "|",
+        )
+    ]
+
+
+def _has_long_texts(name: str) -> bool:
+    return bool({"text", "title", "abstract"} & set(meanings(name)[-1:]))
+
+
+def _not_json(cells: Iterable[str]) -> list[str]:
+    return [cell for cell in cells if json_list(cell) is None]
 
 
 def value_of(cell: str, kind: Kind, separator: str | None) -> Any:
@@ -191,8 +256,11 @@ def is_of(value: Any, kind: Kind) -> bool:
     return kind in ("text", "list") or not isinstance(value, str)
 
 
-def parts_of(cell: str, separator: str | None) -> list[str]:
-    """The texts in a cell that are not blank."""
+def parts_of(cell: str, separator: str | None) -> list[Any]:
+    """The texts in a cell that are not blank, or the values of a JSON list."""
+    listed = json_list(cell)
+    if listed is not None:
+        return listed
     parts = [part.strip() for part in cell.split(separator)] if separator else [cell]
     return [part for part in parts if not is_blank(part)]
 

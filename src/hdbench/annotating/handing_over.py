@@ -152,7 +152,7 @@ def _read(unpacked: Path, annotator: str, path: Path) -> list[Change]:
                     name=annotator,
                 )
             if changes.setdefault(change.id, change) is change:
-                sizes[change.item] += 1
+                sizes[change.item] += change.weight
                 weights[change.item] += len(raw)
             elif not same_change(changes[change.id], change):
                 raise HdbenchError(

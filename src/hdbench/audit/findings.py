@@ -137,10 +137,9 @@ def audit(runs: Mapping[str, Result]) -> Audit:
             if each.why_not
         ]
         raise HdbenchError(
-            "the good models ({good}) come from {count} makers ({makers}): name runs from at least "
-            "{least}, as two may share an error{others}",
+            "the good models ({good}) come from {makers} only: name runs from at least {least} "
+            "makers, as two may share an error{others}",
             good=len(good),
-            count=len(makers),
             makers=", ".join(makers),
             least=MAKERS,
             others=Message(" (not asked: {runs})", runs=shortened(not_asked)) if not_asked else "",

@@ -133,6 +133,22 @@ def test_money_by_tokens(collection):
     assert keys(found).count("forecast_usage") == 1
 
 
+def test_runs_of_one_model_have_its_price_and_names_of_their_own(collection):
+    files = [collection / "first.jsonl", collection / "second.jsonl"]
+    for file, reader in zip(files, ("one", "two"), strict=True):
+        found = [
+            {"id": f"{n:04}", "prediction": read(n, reader), "model": "gpt", "seconds": 3600}
+            for n in range(5, 15)
+        ]
+        file.write_text("".join(json.dumps(each) + "\n" for each in found))
+    prices = {"gpt": Price(per_hour=2, **RATES)}
+    found = made(collection, replace(WISH, prices=prices), runs=files)
+    assert [each.model for each in found.models] == ["gpt (first)", "gpt (second)"]
+    # An hour for each of ten items.
+    assert [each.usd.amount.whole.value for each in found.models] == [2_000, 2_000]
+    assert "forecast_no_price" not in keys(found)
+
+
 def test_money_by_the_hour(collection):
     prices = {"two": Price(per_hour=2.5, **RATES)}
     found = made(collection, replace(WISH, prices=prices))

@@ -14,7 +14,7 @@ from hdbench.evaluation.score import Settings, score_loaded, with_names
 from hdbench.evaluation.score_cache import ScoreCache
 from hdbench.reading.json_files import is_result
 from hdbench.reading.run_info import RUN_FILE, is_run, read_run_info
-from hdbench.reading.run_names import run_name
+from hdbench.reading.run_names import Named, distinct_names, run_name
 from hdbench.results.files import item_set, read_results
 from hdbench.results.result import Result
 
@@ -40,8 +40,8 @@ def load_runs(
             of these are not kept.
 
     Returns:
-        Name → result: the model's name, with the run's or else the file's if several are of one
-        model; otherwise the file's. A run without media says so in its name.
+        Name → result: the model's name, or else the file's; see `distinct_names` for several of one
+        name. A run without media says so in its name.
 
     Raises:
         HdbenchError: a path is none of these, is unusable, or is given twice; a result lacks its
@@ -129,6 +129,12 @@ class _Found(NamedTuple):
         """Its model, or else its file; and whether it saw the items."""
         without = " (without media)" if self.result.run.get("without_media") else ""
         return (self.result.model or self.file) + without
+
+    @property
+    def named(self) -> Named:
+        """What tells it apart from others of its name."""
+        own = self.result.run.get("run") or (self.file if self.result.model else None)
+        return Named(self.name, own, Path(self.path))
 
 
 def _named(found: Sequence[_Found], names: Sequence[str]) -> list[_Found]:
@@ -287,11 +293,9 @@ def _distinct(found: Sequence[_Found]) -> dict[str, Result]:
                 "{name}: the same answers are given twice: name each run once", name=each.name
             )
         seen.add(key)
-    times = Counter(each.name for each in found)
+    names = distinct_names([each.named for each in found])
     named: dict[str, _Found] = {}
-    for each in found:
-        own = each.result.run.get("run") or (each.file if each.result.model else None)
-        full = f"{each.name} ({own})" if times[each.name] > 1 and own else each.name
+    for full, each in zip(names, found, strict=True):
         if full in named:
             raise HdbenchError(
                 "{first} and {second}: two results are called {full!r}: rename one of the files, "

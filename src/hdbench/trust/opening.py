@@ -1,6 +1,6 @@
 """One model's answers, opened for reading."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from hdbench.errors import HdbenchError
 from hdbench.evaluation.opened_run import OpenedRun
 from hdbench.reading.answers import Answers
 from hdbench.reading.run_info import RunInfo
-from hdbench.reading.run_names import run_name
+from hdbench.reading.run_names import Named, distinct_names, run_name
 
 
 class Opened(NamedTuple):
@@ -21,12 +21,14 @@ class Opened(NamedTuple):
         answers: to the items of the benchmark.
         info: what a run folder says about itself; None if it is not one.
         run: all of it.
+        own: what the run folder or else the file is called; None if that is its name already.
     """
 
     name: str
     answers: Answers
     info: RunInfo | None
     run: OpenedRun
+    own: str | None
 
 
 @contextmanager
@@ -55,4 +57,11 @@ def opened_run(
             )
         (model,) = run.models
         name = run.info.model if run.info is not None else model or run_name(path)
-        yield Opened(name, run.answers(model), run.info, run)
+        own = run.info.run if run.info is not None else run_name(path) if model else None
+        yield Opened(name, run.answers(model), run.info, run, own)
+
+
+def names_of(paths: Sequence[Path], opened: Sequence[Opened]) -> list[str]:
+    """Return the names of runs, as every command shows them; see `distinct_names`."""
+    pairs = zip(opened, paths, strict=True)
+    return distinct_names([Named(each.name, each.own, path) for each, path in pairs])

@@ -22,7 +22,7 @@ from hdbench.statistics.acceptance import CONFIDENCE, GRID, least_items
 from hdbench.trust.as_planned import AsPlanned, as_planned
 from hdbench.trust.given_scores import read_scores
 from hdbench.trust.grid import grid_of
-from hdbench.trust.opening import opened_run
+from hdbench.trust.opening import Opened, names_of, opened_run
 from hdbench.trust.sample import draw_items
 from hdbench.trust.sealed import Sealed, Sha256, read_sealed, write_sealed
 from hdbench.trust.wish import (
@@ -181,20 +181,20 @@ def list_sha256(ids: Iterable[str]) -> str:
 
 def _planned_runs(benchmark: Benchmark, paths: Sequence[Path], *, alone: bool) -> list[PlannedRun]:
     """The runs; one is enough if it may stand alone."""
-    runs: list[PlannedRun] = []
+    opened: list[Opened] = []
     for path in paths:
-        with opened_run(path, benchmark) as opened:
-            name = opened.name
+        with opened_run(path, benchmark) as run:
+            opened.append(run)
+    runs: list[PlannedRun] = []
+    for path, name in zip(paths, names_of(paths, opened), strict=True):
         sha256 = answers_sha256(path)
-        for run in runs:
-            if run.sha256 == sha256:
+        for other in runs:
+            if other.sha256 == sha256:
                 raise HdbenchError(
                     "{place}: has the same answers as {first}: leave one out",
                     place=path,
-                    first=run.path,
+                    first=other.path,
                 )
-        if any(run.name == name for run in runs):  # of one model
-            name = f"{name} ({path})"
         runs.append(PlannedRun(path=str(path), name=name, sha256=sha256))
     if len(runs) == 1 and not alone:
         raise HdbenchError(

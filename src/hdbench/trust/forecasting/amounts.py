@@ -167,7 +167,7 @@ def model_forecast(
     price = (prices or {}).get(run.model)
     usd, usd_from = _usd(run, scale, price)
     return ModelForecast(
-        model=run.model,
+        model=run.name,
         path=run.path,
         answered=run.answered,
         untouched=scale.items(edits == 0),

@@ -16,7 +16,7 @@ from hdbench.reading.answers import Answers
 from hdbench.scoring.metric import Metric, ProtocolName
 from hdbench.trust.checked import wrong_by_metric
 from hdbench.trust.forecasting.work import Work, keystrokes, work
-from hdbench.trust.opening import Opened, opened_run
+from hdbench.trust.opening import Opened, names_of, opened_run
 from hdbench.trust.plan import Plan
 from hdbench.trust.runs import Judged, Runs
 from hdbench.trust.values import Field, fields_of, text_of, texts_of
@@ -30,6 +30,7 @@ class MeasuredRun:
 
     Attributes:
         path: where the run is.
+        name: what it is called beside the others.
         model: its model, or its file.
         work: of checking all values of each item.
         answered: how many items have a record.
@@ -40,6 +41,7 @@ class MeasuredRun:
     """
 
     path: str
+    name: str
     model: str
     work: Sequence[Work]
     answered: int
@@ -205,6 +207,7 @@ class _Measuring:
         return [
             MeasuredRun(
                 str(path),
+                name,
                 each.name,
                 works,
                 answered,
@@ -212,8 +215,14 @@ class _Measuring:
                 [seconds for _, seconds in used],
                 _recorded(each, items),
             )
-            for path, each, works, answered, used in zip(
-                paths, self._opened, self._works, self._answered, self._used, strict=True
+            for path, name, each, works, answered, used in zip(
+                paths,
+                names_of(paths, self._opened),
+                self._opened,
+                self._works,
+                self._answered,
+                self._used,
+                strict=True,
             )
         ]
 

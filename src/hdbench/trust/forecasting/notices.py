@@ -48,13 +48,11 @@ def notices_of(
         yield _notice("forecast_without_truth", fields=", ".join(measured.without_truth))
     if measured.in_lists:
         yield _notice("forecast_in_lists")
-    for each in models:
-        yield from _of_model(each, items, prices)
+    for run, each in zip(measured.runs, models, strict=True):
+        yield from _of_model(each, items, has_price=prices is None or run.model in prices)
 
 
-def _of_model(
-    model: ModelForecast, items: int, prices: Mapping[str, Price] | None
-) -> Iterator[Warned]:
+def _of_model(model: ModelForecast, items: int, *, has_price: bool) -> Iterator[Warned]:
     if model.answered < items:
         missing = items - model.answered
         yield _notice("forecast_unanswered", model=model.model, number=missing, items=items)
@@ -63,7 +61,7 @@ def _of_model(
     if min(tokens, seconds) < items:
         known = {"tokens": tokens, "seconds": seconds, "items": items}
         yield _notice("forecast_usage", model=model.model, **known)
-    if prices is not None and model.model not in prices:
+    if not has_price:
         yield _notice("forecast_no_price", model=model.model)
 
 

@@ -340,7 +340,7 @@ def test_changes_that_build_on_many_others_are_bounded_by_all_of_these(collectio
     widening = [
         line(n, also=[f"{each:032x}" for each in range(max(0, n - 100), n)]) for n in range(160)
     ]
-    # The first 100 stand for 1 + 1 + 2 + … + 99 = 4,951; the 51st after them is the first over 10,000.
+    # The first 100 stand for 1 + 1 + 2 + … + 99 = 4,951; the 51st after them exceeds 10,000.
     with pytest.raises(HdbenchError, match=":151: more changes than are taken in"):
         merge(collection, packed(tmp_path / "ben.zip", "ben", widening))
     assert not (collection / "history/ben.jsonl").exists()

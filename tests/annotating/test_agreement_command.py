@@ -19,14 +19,14 @@ from hdbench.annotating.changes import Change, as_line
 from hdbench.api import Settings, score
 from hdbench.benchmarks.agreement import Estimate
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.building.agreement_card import agreement_section
 from hdbench.cli.agreement import print_agreement
+from hdbench.datasets.building.agreement_card import agreement_section
 from hdbench.errors import HdbenchError
-from hdbench.leaderboard.boards import leaderboards
-from hdbench.leaderboard.formats import as_json, latex, markdown
-from hdbench.leaderboard.formats import csv as as_csv
-from hdbench.report.page import report_page
-from hdbench.report.workbook import workbook
+from hdbench.output.leaderboard.boards import leaderboards
+from hdbench.output.leaderboard.formats import as_json, latex, markdown
+from hdbench.output.leaderboard.formats import csv as as_csv
+from hdbench.output.report.page import report_page
+from hdbench.output.report.workbook import workbook
 from hdbench.results.files import read_result, to_record
 from hdbench.space.jobs.recorded_runs import Ranking
 from hdbench.space.tabs.leaderboard import Filter, board_view

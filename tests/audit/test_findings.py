@@ -6,9 +6,9 @@ from helpers.audited import card_runs, letter_runs, list_runs, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hdbench.audit.findings import audit
-from hdbench.audit.models import ask
 from hdbench.errors import HdbenchError
+from hdbench.output.audit.findings import audit
+from hdbench.output.audit.models import ask
 from hdbench.scoring.zettel_f1 import ZettelF1
 
 

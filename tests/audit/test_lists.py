@@ -4,10 +4,10 @@ import io
 from helpers.audited import card_runs
 from rich.console import Console
 
-from hdbench.audit.findings import audit
-from hdbench.audit.lists import work_list
 from hdbench.cli.audit import MAX_ROWS, print_audit
 from hdbench.common.told import speak
+from hdbench.output.audit.findings import audit
+from hdbench.output.audit.lists import work_list
 
 
 def rows(result):

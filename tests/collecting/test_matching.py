@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from hdbench.collecting.matching import match_truths
-from hdbench.collecting.media import MediaFiles, MediaItem, Page
+from hdbench.answers.sheets.truth import Truth, Truths
+from hdbench.datasets.collecting.matching import match_truths
+from hdbench.datasets.collecting.media import MediaFiles, MediaItem, Page
 from hdbench.errors import HdbenchError
-from hdbench.reading.sheets.truth import Truth, Truths
 
 
 def media(*names, kind="image"):

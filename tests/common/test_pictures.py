@@ -6,9 +6,9 @@ import pytest
 from PIL import Image
 
 from hdbench.annotating.media import Media
-from hdbench.building.media import copy_media
-from hdbench.building.source import folder_source
-from hdbench.collecting.media import find_media
+from hdbench.datasets.building.media import copy_media
+from hdbench.datasets.building.source import folder_source
+from hdbench.datasets.collecting.media import find_media
 from hdbench.errors import HdbenchError
 from hdbench.running.backend import ImageLimits
 from hdbench.running.images import encoded_images, load_images

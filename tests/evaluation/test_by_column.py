@@ -12,7 +12,7 @@ from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.by_column import by_column, differences_by_column
 from hdbench.evaluation.score import Settings
-from hdbench.report.page import report_page
+from hdbench.output.report.page import report_page
 from hdbench.results.files import read_result, write_results
 from hdbench.statistics.bootstrap import intervals
 

@@ -7,12 +7,12 @@ import pytest
 from helpers.run_folders import RIGHT, SPEC, write_run
 
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.collecting.held_out import hold_out
+from hdbench.datasets.collecting.held_out import hold_out
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.held_out import read_held_out
 from hdbench.evaluation.runs import load_runs
 from hdbench.evaluation.score import Settings, score
-from hdbench.leaderboard.boards import leaderboards
+from hdbench.output.leaderboard.boards import leaderboards
 from hdbench.results.files import read_results, write_results
 
 PROTOCOLS = ("documented", "published")

@@ -4,20 +4,20 @@ import csv
 import io
 
 import pytest
+from ground_truth.test_marc_filling import NAMESPACE, element, lines
 from lxml import etree
 from openpyxl import load_workbook
 from pymarc import parse_xml_to_array
 from trust.collection import Collection
 from trust.test_apply import GIVEN, HOSTILE, applied
-from truths.test_marc_filling import NAMESPACE, element, lines
 
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.common.csv_files import as_it_was
 from hdbench.errors import HdbenchError
-from hdbench.exporting import applied as tables
-from hdbench.exporting.applied import write_applied
-from hdbench.exporting.applied_marc import check_marc, write_marc
-from hdbench.exporting.formats import MAX_ROWS
+from hdbench.output.exporting import applied as tables
+from hdbench.output.exporting.applied import write_applied
+from hdbench.output.exporting.applied_marc import check_marc, write_marc
+from hdbench.output.exporting.formats import MAX_ROWS
 
 MAPPING = """
 key: 001

@@ -11,7 +11,7 @@ from helpers.plain_evaluate import evaluate
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.common.jsonio import read_jsonl
 from hdbench.evaluation.score import Settings, score
-from hdbench.exporting.export import export
+from hdbench.output.exporting.export import export
 
 PROTOCOLS = ("documented", "published")
 

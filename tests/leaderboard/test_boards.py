@@ -13,10 +13,10 @@ from rich.console import Console
 from hdbench.api import score
 from hdbench.evaluation.runs import load_runs
 from hdbench.evaluation.score import Settings
-from hdbench.leaderboard import formats
-from hdbench.leaderboard.boards import leaderboards
-from hdbench.leaderboard.changes import changes
-from hdbench.leaderboard.words import about_ranks, notes
+from hdbench.output.leaderboard import formats
+from hdbench.output.leaderboard.boards import leaderboards
+from hdbench.output.leaderboard.changes import changes
+from hdbench.output.leaderboard.words import about_ranks, notes
 from hdbench.results.files import write_results
 from hdbench.statistics.ranking import Ranks
 

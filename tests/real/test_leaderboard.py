@@ -8,8 +8,8 @@ import pytest
 
 from hdbench.evaluation.runs import load_runs
 from hdbench.evaluation.score import Settings
-from hdbench.leaderboard.boards import leaderboards
-from hdbench.leaderboard.changes import AS_RECORDED, PUBLISHED, READ, changes
+from hdbench.output.leaderboard.boards import leaderboards
+from hdbench.output.leaderboard.changes import AS_RECORDED, PUBLISHED, READ, changes
 from hdbench.statistics.ranking import Ranks
 
 pytestmark = pytest.mark.slow

@@ -29,10 +29,10 @@ from running.test_engines import ENDPOINT, LAUNCH
 from typer.testing import CliRunner
 
 import hdbench
+from hdbench.answers.answer import WrittenAnswer
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.cli import app
 from hdbench.errors import HdbenchError
-from hdbench.reading.answer import WrittenAnswer
 from hdbench.running.answers_file import AnswersFile, read_answers
 from hdbench.running.backend import BACKENDS, Asked, InShard, Question, read_questions
 from hdbench.running.choosing import of_benchmark

@@ -12,10 +12,10 @@ from filelock import FileLock
 from running.many_texts import write_texts
 from typer.testing import CliRunner
 
+from hdbench.answers import parts
 from hdbench.cli import app
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.score import score
-from hdbench.reading import parts
 from hdbench.running.answers_file import AnswersFile
 from hdbench.running.folder import RunFolder, recorded_answers
 from hdbench.running.shards import merging

@@ -11,7 +11,7 @@ from running.faulty_server import FaultyServer, Response, completion
 from typer.testing import CliRunner
 
 from hdbench.cli import app
-from hdbench.leaderboard.boards import leaderboards
+from hdbench.output.leaderboard.boards import leaderboards
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.recorded_runs import Rankings
 from hdbench.space.tabs.leaderboard import Filter, board_view

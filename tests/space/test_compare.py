@@ -14,8 +14,8 @@ from playwright.sync_api import expect
 from space.pages import assert_contrast, choose, go_to_tab, settled
 from space.servers import serving, wait_for_client
 
+from hdbench.answers.titles import FieldTitles
 from hdbench.errors import HdbenchError
-from hdbench.reading.titles import FieldTitles
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.comparing import (
     MAX_COMPARED,

@@ -15,7 +15,7 @@ from helpers.run_folders import SPEC
 from space.servers import APP, serving, wait_for_client
 from space.visitors import Visitor, run
 
-from hdbench.collecting.held_out import hold_out
+from hdbench.datasets.collecting.held_out import hold_out
 from hdbench.errors import HdbenchError
 from hdbench.space.app import build_app
 from hdbench.space.context import SpaceContext

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hdbench.answers.csv_lines import at_most, lines
+from hdbench.answers.encodings import decode
 from hdbench.common.os_errors import read_errors
 from hdbench.errors import HdbenchError
-from hdbench.reading.csv_lines import at_most, lines
-from hdbench.reading.encodings import decode
 
 MAX_LINES = 1_000_000
 """Maximum number of lines of an authority file."""

@@ -22,11 +22,11 @@ from hdbench.annotating.changes import (
 )
 from hdbench.annotating.history import SUFFIX, History
 from hdbench.annotating.metadata import Metadata
+from hdbench.answers.members import Zip
 from hdbench.common.checked import validate
 from hdbench.common.jsonio import parse_line, write_whole
 from hdbench.common.os_errors import read_errors
 from hdbench.errors import HdbenchError
-from hdbench.reading.members import Zip
 
 MAX_CHANGES = 1_000_000
 """Maximum number of changes in a history that is taken in."""

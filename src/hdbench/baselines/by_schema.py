@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 from PIL import Image
 
+from hdbench.answers.schema import AnswerSchema
 from hdbench.baselines import cards, letters, pages, papers
 from hdbench.baselines.layout import lines
 from hdbench.baselines.ocr import read_words
 from hdbench.errors import HdbenchError
-from hdbench.reading.schema import AnswerSchema
 
 _PLAIN = "deu"
 _TEXT = "text"

@@ -9,6 +9,8 @@ from itertools import chain, repeat
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from hdbench.answers.schema import AnswerSchema
+from hdbench.answers.titles import FieldTitles
 from hdbench.benchmarks.agreement import AGREEMENT, Agreement
 from hdbench.benchmarks.names import DESCRIPTION, full_name, what_to_do
 from hdbench.benchmarks.provenance import Provenance
@@ -29,8 +31,6 @@ from hdbench.common.jsonio import (
 )
 from hdbench.common.names import did_you_mean, is_writable
 from hdbench.errors import HdbenchError, Message
-from hdbench.reading.schema import AnswerSchema
-from hdbench.reading.titles import FieldTitles
 from hdbench.scoring.metric import ProtocolName, reference_for
 
 METADATA = "metadata.jsonl"

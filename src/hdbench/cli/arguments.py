@@ -45,9 +45,9 @@ from typing import Annotated, NamedTuple
 
 import typer
 
+from hdbench.answers.unpacking import MAX_UNPACKED
 from hdbench.benchmarks.names import DESCRIPTION, full_name
 from hdbench.errors import HdbenchError, Message
-from hdbench.reading.unpacking import MAX_UNPACKED
 
 DEFAULT_OUT = Path("hdb")
 BENCHMARK = "A benchmark, such as zettelkatalog: built here, or else taken from the Hub."

@@ -9,10 +9,6 @@ from rich.console import Console
 from rich.text import Text
 
 from hdbench.annotating.reviewing.review_list import write_review_list
-from hdbench.audit.findings import Audit
-from hdbench.audit.findings import audit as audit_runs
-from hdbench.audit.lists import review_list, work_list
-from hdbench.audit.page import audit_page
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.cli.arguments import JsonOut, OfBenchmark, Runs, benchmark_apart
 from hdbench.cli.compare import load_comparable
@@ -20,7 +16,11 @@ from hdbench.cli.saying import said, said_table, say
 from hdbench.common.jsonio import write_json, write_whole
 from hdbench.common.printing import printable
 from hdbench.evaluation.score import Settings
-from hdbench.report.rows import text
+from hdbench.output.audit.findings import Audit
+from hdbench.output.audit.findings import audit as audit_runs
+from hdbench.output.audit.lists import review_list, work_list
+from hdbench.output.audit.page import audit_page
+from hdbench.output.report.rows import text
 
 MAX_ROWS = 200
 """How many findings a terminal shows."""

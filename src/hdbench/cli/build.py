@@ -11,16 +11,16 @@ from hdbench.annotating.annotation import read_annotation
 from hdbench.annotating.assigned import read_assigned
 from hdbench.benchmarks.agreement import Agreement
 from hdbench.benchmarks.names import recipe_names
-from hdbench.building.builder import Built, install_spaces
-from hdbench.building.builder import build as build_dataset
-from hdbench.building.checks.folder import refuse_errors
-from hdbench.building.checks.problems import FaultyFolderError, Report
-from hdbench.building.recipe import Recipe, find_recipe, plain_folder
-from hdbench.building.results_dataset import NAME, build_results
 from hdbench.cli.arguments import DEFAULT_OUT
 from hdbench.cli.check import lines_of, warnings_line
 from hdbench.cli.saying import say, say_error
 from hdbench.common.names import bare
+from hdbench.datasets.building.builder import Built, install_spaces
+from hdbench.datasets.building.builder import build as build_dataset
+from hdbench.datasets.building.checks.folder import refuse_errors
+from hdbench.datasets.building.checks.problems import FaultyFolderError, Report
+from hdbench.datasets.building.recipe import Recipe, find_recipe, plain_folder
+from hdbench.datasets.building.results_dataset import NAME, build_results
 from hdbench.errors import HdbenchError, Message, joined
 
 

@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
-from hdbench.building.checks.folder import check_folder
-from hdbench.building.checks.problems import EXAMPLES, Example, Problem, Report
 from hdbench.cli.arguments import DEFAULT_OUT
 from hdbench.cli.saying import said, shown
+from hdbench.datasets.building.checks.folder import check_folder
+from hdbench.datasets.building.checks.problems import EXAMPLES, Example, Problem, Report
 from hdbench.errors import Message, escaped, joined
 
 

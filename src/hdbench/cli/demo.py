@@ -12,11 +12,11 @@ from rich.markup import escape
 from hdbench.benchmarks.benchmark import EXAMPLE, load_benchmark
 from hdbench.benchmarks.names import recipe_names
 from hdbench.benchmarks.spec import read_spec
-from hdbench.building.builder import build, install_spaces
-from hdbench.building.recipe import find_recipe
 from hdbench.cli.arguments import DEFAULT_OUT
 from hdbench.cli.result_tables import print_result
 from hdbench.cli.saying import said
+from hdbench.datasets.building.builder import build, install_spaces
+from hdbench.datasets.building.recipe import find_recipe
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.opened_run import OpenedRun
 from hdbench.scoring import METRICS

@@ -4,9 +4,9 @@ from typing import Annotated, Literal
 
 import typer
 
-from hdbench.building.errata_add import add_correction
 from hdbench.cli.arguments import DEFAULT_OUT
 from hdbench.cli.saying import say
+from hdbench.datasets.building.errata_add import add_correction
 
 RecipeName = Annotated[str, typer.Argument(help="The benchmark, or the folder of its recipe.")]
 ApprovedBy = Annotated[str, typer.Option(metavar="NAME")]

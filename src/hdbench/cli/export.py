@@ -9,9 +9,9 @@ from hdbench.cli.arguments import OfBenchmark, Other, answers_at, one_run
 from hdbench.cli.saying import STAYS, in_bytes, say, say_notes
 from hdbench.common.jsonio import write_whole
 from hdbench.errors import HdbenchError
-from hdbench.exporting.export import Format
-from hdbench.exporting.export import export as export_run
-from hdbench.exporting.hub_results import HubForm, hub_results
+from hdbench.output.exporting.export import Format
+from hdbench.output.exporting.export import export as export_run
+from hdbench.output.exporting.hub_results import HubForm, hub_results
 
 TABLES: tuple[Format, ...] = get_args(Format)
 HUB_FORMS: tuple[HubForm, ...] = get_args(HubForm)

@@ -70,7 +70,7 @@ def command(
         check_replaceable(json_out)
     if plot:
         with needed("plots", "plots need"):
-            from hdbench.report.forecast_plot import (  # noqa: PLC0415
+            from hdbench.output.report.forecast_plot import (  # noqa: PLC0415
                 check_plot,
                 write_forecast_plot,
             )

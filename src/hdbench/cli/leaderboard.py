@@ -23,10 +23,10 @@ from hdbench.common.told import spoken
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.runs import load_runs, strictly, without_unbuilt
 from hdbench.evaluation.score import Settings
-from hdbench.leaderboard import formats
-from hdbench.leaderboard.boards import Board, leaderboards, unplaced
-from hdbench.leaderboard.changes import RULES, changes, revisions
-from hdbench.leaderboard.page import leaderboard_page
+from hdbench.output.leaderboard import formats
+from hdbench.output.leaderboard.boards import Board, leaderboards, unplaced
+from hdbench.output.leaderboard.changes import RULES, changes, revisions
+from hdbench.output.leaderboard.page import leaderboard_page
 from hdbench.results.model_facts import RESULTS, ModelFacts, read_model_facts
 
 Form = Literal["table", "markdown", "csv", "json", "latex", "html"]

@@ -14,8 +14,10 @@ from rich.text import Text
 from hdbench.benchmarks.spec import HELD_OUT_ENDING
 from hdbench.cli.arguments import names_in
 from hdbench.cli.saying import one_line, said, said_table, say, shown
-from hdbench.collecting.media import OTHER_IMAGES
-from hdbench.collecting.plan import (
+from hdbench.common.printing import MAX_NOTE, printable
+from hdbench.common.regular_files import not_opened
+from hdbench.datasets.collecting.media import OTHER_IMAGES
+from hdbench.datasets.collecting.plan import (
     CollectionPlan,
     CollectionWish,
     Sources,
@@ -23,9 +25,7 @@ from hdbench.collecting.plan import (
     make_plan,
     read_sources,
 )
-from hdbench.collecting.writing import HeldOutShare, write_collection
-from hdbench.common.printing import MAX_NOTE, printable
-from hdbench.common.regular_files import not_opened
+from hdbench.datasets.collecting.writing import HeldOutShare, write_collection
 from hdbench.errors import HdbenchError, Message, shortened
 
 MAX_SHOWN = 8

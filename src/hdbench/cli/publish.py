@@ -15,9 +15,9 @@ from hdbench.cli.arguments import DEFAULT_OUT
 from hdbench.cli.saying import STAYS, in_bytes, print_line, said, said_table, say, shown
 from hdbench.common.printing import MAX_NOTE, printable
 from hdbench.errors import HdbenchError, Message
-from hdbench.publishing.publish import publish as send
-from hdbench.publishing.publish import token_namespaces
-from hdbench.publishing.repositories import Repository, find_repositories
+from hdbench.output.publishing.publish import publish as send
+from hdbench.output.publishing.publish import token_namespaces
+from hdbench.output.publishing.repositories import Repository, find_repositories
 
 MAX_ALIKE = 5
 """Files below one folder, with one extension, that are each listed; more are counted."""
@@ -93,7 +93,7 @@ def print_repositories(console: Console, repositories: Sequence[Repository]) -> 
 
     Args:
         console: where to.
-        repositories: from `hdbench.publishing.repositories`.
+        repositories: from `hdbench.output.publishing.repositories`.
     """
     for each in repositories:
         heading = Message(

@@ -16,7 +16,7 @@ from hdbench.cli.arguments import (
 from hdbench.cli.saying import say, say_notes
 from hdbench.common.told import spoken
 from hdbench.errors import escaped
-from hdbench.report.folder import write_report
+from hdbench.output.report.folder import write_report
 
 
 def command(

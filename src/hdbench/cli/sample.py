@@ -9,9 +9,9 @@ from rich.console import Console
 from rich.text import Text
 
 from hdbench.cli.saying import number, print_line, print_marked, said, said_table, shown
-from hdbench.collecting.drawing import DrawnSample, draw, write_sample
-from hdbench.collecting.whole import read_whole
 from hdbench.common.printing import printable
+from hdbench.datasets.collecting.drawing import DrawnSample, draw, write_sample
+from hdbench.datasets.collecting.whole import read_whole
 from hdbench.errors import Message
 
 MAX_ROWS = 100

@@ -8,6 +8,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from hdbench.answers import ReadAs
+from hdbench.answers.answers import UnknownIdsError
 from hdbench.cli.arguments import (
     BENCHMARK,
     Also,
@@ -29,9 +31,7 @@ from hdbench.evaluation.held_out import score_held_out, totals
 from hdbench.evaluation.recognition import recognized_in
 from hdbench.evaluation.runs import benchmark_of
 from hdbench.evaluation.score import Settings, score_under, with_names
-from hdbench.reading import ReadAs
-from hdbench.reading.answers import UnknownIdsError
-from hdbench.report.effort import keystrokes
+from hdbench.output.report.effort import keystrokes
 from hdbench.results.files import to_record, write_records
 from hdbench.results.result import Result
 

@@ -12,8 +12,8 @@ from hdbench.cli.saying import FIELD_WIDTH, number, print_line, said_table, say
 from hdbench.common.printing import heading
 from hdbench.common.progress import in_lines
 from hdbench.errors import HdbenchError, Message, escaped
-from hdbench.exporting.applied import check_table, write_applied
-from hdbench.exporting.applied_marc import (
+from hdbench.output.exporting.applied import check_table, write_applied
+from hdbench.output.exporting.applied_marc import (
     LEFT_LIST,
     RECORDS,
     TAKEN_LIST,

@@ -13,7 +13,7 @@ from hdbench.common.jsonio import write_json
 from hdbench.common.printing import heading
 from hdbench.common.told import spoken
 from hdbench.errors import Message, escaped
-from hdbench.report.trust_page import check_page, write_decision_page
+from hdbench.output.report.trust_page import check_page, write_decision_page
 from hdbench.trust.decision import Decision, Outcome
 from hdbench.trust.decision import decide as decide_by
 from hdbench.trust.plan import read_plan

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any, NamedTuple, Protocol
 
+from hdbench.answers import ReadAs
+from hdbench.answers.answer import Answer, WrittenAnswer
+from hdbench.answers.answers import AnswerReader
+from hdbench.answers.place import AnswerPlace
+from hdbench.answers.schema import AnswerSchema
+from hdbench.answers.usage import Usage
 from hdbench.benchmarks.benchmark import Benchmark, Item, Part
 from hdbench.benchmarks.provenance import Provenance
 from hdbench.benchmarks.truths import ErrataName
 from hdbench.evaluation.looks import Looks
-from hdbench.reading import ReadAs
-from hdbench.reading.answer import Answer, WrittenAnswer
-from hdbench.reading.answers import AnswerReader
-from hdbench.reading.place import AnswerPlace
-from hdbench.reading.schema import AnswerSchema
-from hdbench.reading.usage import Usage
 from hdbench.results.items import ScoredItem, Tallied, Tally, candidate_of, prepare
 from hdbench.scoring.metric import Metric
 

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from hdbench import __version__
+from hdbench.answers import READ_AS, ReadAs
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.by_column import by_column
 from hdbench.evaluation.run_warning import with_draft_warning
 from hdbench.evaluation.score import Settings, score_runs
-from hdbench.reading import READ_AS, ReadAs
 from hdbench.results.files import given_options, read_records, to_record
 from hdbench.results.record import from_record
 from hdbench.results.result import ERRATA, Result

@@ -9,13 +9,13 @@ import datasets
 import evaluate
 
 from hdbench import __version__
+from hdbench.answers.answer import Reading
+from hdbench.answers.inferred import schema_of
+from hdbench.answers.schema import AnswerSchema
+from hdbench.answers.text import read_text
 from hdbench.benchmarks.configurations import Configuration, configuration_of
 from hdbench.common.jsonio import FINITE, parse_json
 from hdbench.errors import HdbenchError
-from hdbench.reading.answer import Reading
-from hdbench.reading.inferred import schema_of
-from hdbench.reading.schema import AnswerSchema
-from hdbench.reading.text import read_text
 from hdbench.results.items import Candidate, prepare, score_items
 from hdbench.results.lead import effort_of
 from hdbench.results.result import signature

@@ -16,10 +16,10 @@ from inspect_ai.model import ContentImage, ContentText, GenerateConfig
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
 from inspect_ai.solver import Generate, Solver, TaskState, generate, solver
 
+from hdbench.answers.answers import Answers
+from hdbench.answers.container import AnswerEntry, InMemory
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.common import resources
-from hdbench.reading.answers import Answers
-from hdbench.reading.container import AnswerEntry, InMemory
 from hdbench.results.files import given_options
 from hdbench.results.items import candidate_of, prepare, score_items
 from hdbench.results.result import Result, signature

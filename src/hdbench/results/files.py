@@ -8,14 +8,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from hdbench.answers.json_files import is_one_object, parse_file
+from hdbench.answers.members import Folder
+from hdbench.answers.parts import is_in_shards, our_parts
+from hdbench.answers.run_names import run_name
 from hdbench.common.hashing import file_sha256
 from hdbench.common.jsonio import whole_file
 from hdbench.common.os_errors import read_errors
 from hdbench.errors import HdbenchError
-from hdbench.reading.json_files import is_one_object, parse_file
-from hdbench.reading.members import Folder
-from hdbench.reading.parts import is_in_shards, our_parts
-from hdbench.reading.run_names import run_name
 from hdbench.results.lead import effort_of
 from hdbench.results.record import from_record
 from hdbench.results.result import Result

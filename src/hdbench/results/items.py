@@ -9,8 +9,8 @@ from functools import cached_property
 from itertools import repeat
 from typing import Any, NamedTuple
 
+from hdbench.answers.answer import Answer, Kind, Status
 from hdbench.errors import HdbenchError
-from hdbench.reading.answer import Answer, Kind, Status
 from hdbench.results.result import Result
 from hdbench.scoring.metric import (
     OUTCOMES,

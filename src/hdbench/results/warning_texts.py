@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from hdbench.answers.ids import IdDifference
 from hdbench.benchmarks.agreement import Ceiling
 from hdbench.common.texts import Texts
-from hdbench.reading.ids import IdDifference
 
 _TEXTS = Texts(Path(__file__).with_name("translations"))
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import cast
 
+from hdbench.answers.answer import WrittenAnswer
 from hdbench.common.appending import append
 from hdbench.common.jsonio import MAX_LINE, UNIQUE, parse_json, write_whole
 from hdbench.errors import HdbenchError, Message
-from hdbench.reading.answer import WrittenAnswer
 
 
 class AnswersFile:

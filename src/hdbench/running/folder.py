@@ -7,13 +7,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from hdbench.answers.answer import WrittenAnswer
+from hdbench.answers.folders import OUR_ANSWERS
+from hdbench.answers.parts import is_in_shards, our_parts
+from hdbench.answers.run_info import RUN_FILE, has_answers, read_run_info
 from hdbench.common.jsonio import write_json
 from hdbench.common.parents import parents_of
 from hdbench.errors import HdbenchError, Message, joined
-from hdbench.reading.answer import WrittenAnswer
-from hdbench.reading.folders import OUR_ANSWERS
-from hdbench.reading.parts import is_in_shards, our_parts
-from hdbench.reading.run_info import RUN_FILE, has_answers, read_run_info
 from hdbench.running.answers_file import AnswersFile, read_answers
 from hdbench.running.endpoint_listing import check_served
 from hdbench.running.shards.launch import now

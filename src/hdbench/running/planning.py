@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from hdbench.answers.run_info import Prompt
+from hdbench.answers.schema import read_schema
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.folder_files import MAX_TEXT
 from hdbench.common.regular_files import read_at_most
 from hdbench.errors import HdbenchError, os_reason
-from hdbench.reading.run_info import Prompt
-from hdbench.reading.schema import read_schema
 from hdbench.running.backend import Asked, Backend, make_backend
 from hdbench.running.choosing import Choice
 from hdbench.running.model_files import model_name

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
+from hdbench.answers.answer import WrittenAnswer
+from hdbench.answers.schema import AnswerSchema
+from hdbench.answers.text import read_text
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.errors import Message, joined
-from hdbench.reading.answer import WrittenAnswer
-from hdbench.reading.schema import AnswerSchema
-from hdbench.reading.text import read_text
 from hdbench.results.items import Candidate, Tally, prepare
 from hdbench.running.answers_file import AnswersFile, about_schema
 from hdbench.running.backend import Backend, Question, Reply

@@ -8,9 +8,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from hdbench.answers.folders import OUR_ANSWERS
+from hdbench.answers.run_info import RunInfo, read_run_info
 from hdbench.errors import HdbenchError, Message, joined, shortened
-from hdbench.reading.folders import OUR_ANSWERS
-from hdbench.reading.run_info import RunInfo, read_run_info
 from hdbench.running.amounts import as_rate, as_time, as_usd
 from hdbench.running.answers_file import about_schema, is_failed, read_answers
 from hdbench.running.shards.launch import RankState, Seen, Shards, Tokens, is_locked

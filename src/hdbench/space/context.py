@@ -6,10 +6,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from hdbench.answers.run_info import RUN_FILE, is_run
 from hdbench.benchmarks.benchmark import EXAMPLE, Benchmark
-from hdbench.building.results_dataset import NAME as RESULTS
+from hdbench.datasets.building.results_dataset import NAME as RESULTS
 from hdbench.errors import HdbenchError, changed
-from hdbench.reading.run_info import RUN_FILE, is_run
 from hdbench.running.evaluating import find_benchmarks
 
 

@@ -8,8 +8,8 @@ from itertools import combinations
 from statistics import NormalDist
 from typing import Literal
 
+from hdbench.answers import READ_AS
 from hdbench.errors import HdbenchError, Message
-from hdbench.reading import READ_AS
 from hdbench.scoring.metric import figure_of, judging_figure
 from hdbench.statistics.bootstrap import MIN_ITEMS, Interval
 from hdbench.statistics.differences import Differences, DrawnDifferences, differences

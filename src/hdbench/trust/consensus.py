@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from hdbench import __version__
+from hdbench.answers.folders import OUR_ANSWERS
+from hdbench.answers.run_info import RUN_FILE, RunInfo
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.jsonio import whole_file, write_json
 from hdbench.common.os_errors import write_errors
 from hdbench.errors import HdbenchError
-from hdbench.reading.folders import OUR_ANSWERS
-from hdbench.reading.run_info import RUN_FILE, RunInfo
 from hdbench.results.files import answers_sha256
 from hdbench.trust.checked import as_record
 from hdbench.trust.opening import Opened, opened_run

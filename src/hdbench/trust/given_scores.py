@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hdbench.answers.cells import NUMBER, text_of
+from hdbench.answers.csv_lines import Line, at_most, decode_or_cp1252, delimiter_of, lines
+from hdbench.answers.files import GZIP, ZIP, head_of
+from hdbench.answers.ids import match_ids
+from hdbench.answers.json_files import read_whole
 from hdbench.common.extras import needed
 from hdbench.common.jsonio import UNIQUE, read_jsonl
 from hdbench.common.os_errors import read_errors
 from hdbench.errors import HdbenchError, Message
-from hdbench.reading.cells import NUMBER, text_of
-from hdbench.reading.csv_lines import Line, at_most, decode_or_cp1252, delimiter_of, lines
-from hdbench.reading.files import GZIP, ZIP, head_of
-from hdbench.reading.ids import match_ids
-from hdbench.reading.json_files import read_whole
 
 ID = "id"
 SCORE = "score"
@@ -206,7 +206,7 @@ def _has_ids(found: Iterator[Line]) -> tuple[bool, int]:
 
 def _of_workbook(path: Path, name: str) -> Iterator[Row]:
     with needed("excel", "Excel files need"):
-        from hdbench.reading.spreadsheet import read_sheets  # noqa: PLC0415
+        from hdbench.answers.spreadsheet import read_sheets  # noqa: PLC0415
 
     for sheet in read_sheets(path, name):
         place = partial(Message, "{place}: {sheet}, row {number}", place=name, sheet=sheet.name)

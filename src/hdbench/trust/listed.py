@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from hdbench.answers.csv_lines import at_most, decode_or_cp1252, delimiter_of, lines
 from hdbench.common.checked import check_file
 from hdbench.common.csv_files import as_it_was
 from hdbench.common.os_errors import read_errors
 from hdbench.errors import HdbenchError, Message
-from hdbench.reading.csv_lines import at_most, decode_or_cp1252, delimiter_of, lines
 from hdbench.trust.control import read_control
 from hdbench.trust.plan import read_plan
 from hdbench.trust.sealed import is_sealed

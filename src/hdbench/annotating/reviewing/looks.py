@@ -12,7 +12,6 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field
 
-from hdbench.analysis.forms import text_of
 from hdbench.annotating.changes import is_pseudonym
 from hdbench.annotating.own_file import append, now, only_writer
 from hdbench.annotating.reviewing.review_list import Entry
@@ -20,6 +19,7 @@ from hdbench.common.checked import Strict, validate
 from hdbench.common.jsonio import is_too_deep, parse_line
 from hdbench.common.os_errors import read_errors, write_errors
 from hdbench.errors import HdbenchError, Message
+from hdbench.scoring.analysis.forms import text_of
 
 LOOKS = ".looks"
 """How the folder beside a list ends that has everybody's looks."""

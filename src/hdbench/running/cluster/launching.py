@@ -15,11 +15,11 @@ from typing import Any
 
 from datatrove.utils.logging import logger
 
+from hdbench.answers.parts import LAUNCH
+from hdbench.answers.run_info import MAX_BYTES, RUN_FILE
 from hdbench.common.jsonio import write_json
 from hdbench.common.regular_files import read_at_most
 from hdbench.errors import HdbenchError, Message, escaped, joined, shortened
-from hdbench.reading.parts import LAUNCH
-from hdbench.reading.run_info import MAX_BYTES, RUN_FILE
 from hdbench.running.answers_file import AnswersFile, is_failed
 from hdbench.running.backend import BackendKind, InShard, Question
 from hdbench.running.cluster.jobs import check_jobs, run_jobs, uploads

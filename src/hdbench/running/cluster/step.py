@@ -18,8 +18,8 @@ from datatrove.utils.logging import logger
 from filelock import FileLock, Timeout
 from pydantic import TypeAdapter
 
+from hdbench.answers.answer import WrittenAnswer
 from hdbench.errors import HdbenchError, Message, os_reason, write_reason
-from hdbench.reading.answer import WrittenAnswer
 from hdbench.running.answers_file import AnswersFile
 from hdbench.running.backend import Asked, Observer, make_backend, read_questions
 from hdbench.running.endpoint_listing import Prices, check_served

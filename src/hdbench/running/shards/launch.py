@@ -11,14 +11,14 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from hdbench.answers.answer import WrittenAnswer
+from hdbench.answers.json_files import parse_file
+from hdbench.answers.parts import LAUNCH, MERGING, SHARDS
 from hdbench.common.checked import read_text_file, validate
 from hdbench.common.folder_files import MAX_TEXT
 from hdbench.common.jsonio import write_json
 from hdbench.common.regular_files import read_at_most
 from hdbench.errors import HdbenchError, write_reason
-from hdbench.reading.answer import WrittenAnswer
-from hdbench.reading.json_files import parse_file
-from hdbench.reading.parts import LAUNCH, MERGING, SHARDS
 
 LOGS = "logs"
 AUTO = "auto"

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock, Timeout
 
+from hdbench.answers.answer import WrittenAnswer
+from hdbench.answers.folders import OUR_ANSWERS
+from hdbench.answers.run_info import RUN_FILE, read_run_info
 from hdbench.common.jsonio import write_json
 from hdbench.common.told import spoken, told
 from hdbench.errors import HdbenchError, Message, escaped, shortened, write_reason
-from hdbench.reading.answer import WrittenAnswer
-from hdbench.reading.folders import OUR_ANSWERS
-from hdbench.reading.run_info import RUN_FILE, read_run_info
 from hdbench.running.answers_file import AnswersFile, whole_lines
 from hdbench.running.shards.launch import (
     AUTO,

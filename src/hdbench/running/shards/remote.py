@@ -10,9 +10,9 @@ from pathlib import Path
 import fsspec
 from pydantic import ValidationError
 
+from hdbench.answers.parts import LAUNCH
 from hdbench.common.jsonio import write_json
 from hdbench.errors import HdbenchError
-from hdbench.reading.parts import LAUNCH
 from hdbench.running.answers_file import AnswersFile, whole_lines
 from hdbench.running.backend import InShard, read_questions
 from hdbench.running.image_shards.files import one_line_errors

@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
+from hdbench.answers.run_info import read_run_info
+from hdbench.answers.run_names import run_name
+from hdbench.answers.titles import FieldTitles
 from hdbench.common.jsonio import write_json
 from hdbench.common.texts import decimal
 from hdbench.common.told import told
 from hdbench.errors import HdbenchError, escaped
-from hdbench.reading.run_info import read_run_info
-from hdbench.reading.run_names import run_name
-from hdbench.reading.titles import FieldTitles
-from hdbench.report.items import cut
+from hdbench.output.report.items import cut
 from hdbench.results.result import Result
 from hdbench.scoring.metric import higher_is_better
 from hdbench.space.context import SpaceContext

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from hdbench.common.checked import check_file
 from hdbench.errors import HdbenchError, without_folders
-from hdbench.report.trust_page import write_decision_page
+from hdbench.output.report.trust_page import write_decision_page
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.computed_once import ComputedOnce
 from hdbench.trust.decision import Decision, decide, read_decision

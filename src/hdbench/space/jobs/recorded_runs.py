@@ -16,12 +16,12 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from hdbench.building.results_dataset import NAME as RESULTS
 from hdbench.common.jsonio import write_whole
 from hdbench.common.texts import language_of
+from hdbench.datasets.building.results_dataset import NAME as RESULTS
 from hdbench.errors import HdbenchError, escaped, without_folders
-from hdbench.leaderboard.boards import Board, leaderboards
-from hdbench.report.page import report_page
+from hdbench.output.leaderboard.boards import Board, leaderboards
+from hdbench.output.report.page import report_page
 from hdbench.results.model_facts import MODELS_FILE, ModelFacts, read_model_facts
 from hdbench.results.result import Result
 from hdbench.scoring.metric import PROTOCOLS

@@ -17,16 +17,16 @@ from typing import NamedTuple
 
 from PIL import Image
 
+from hdbench.answers.answer import WrittenAnswer
+from hdbench.answers.folders import OUR_ANSWERS
+from hdbench.answers.run_info import RUN_FILE
+from hdbench.answers.text import read_text
 from hdbench.benchmarks.benchmark import Benchmark
-from hdbench.building.run_tables import answers_jsonl
 from hdbench.common.jsonio import parse_json, write_json, write_whole
 from hdbench.common.told import told
+from hdbench.datasets.building.run_tables import answers_jsonl
 from hdbench.errors import HdbenchError, Message
-from hdbench.reading.answer import WrittenAnswer
-from hdbench.reading.folders import OUR_ANSWERS
-from hdbench.reading.run_info import RUN_FILE
-from hdbench.reading.text import read_text
-from hdbench.report.thumbnails import FORMATS, MAX_PIXELS, thumbnail
+from hdbench.output.report.thumbnails import FORMATS, MAX_PIXELS, thumbnail
 from hdbench.running.backend import Question
 from hdbench.running.choosing import QUICK, of_benchmark
 from hdbench.running.planning import PROMPT, read_prompt, run_name

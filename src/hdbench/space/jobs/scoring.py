@@ -9,20 +9,20 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
 
-import hdbench.reading.tables  # noqa: F401  loaded once here, and not in each process
+import hdbench.answers.tables  # noqa: F401  loaded once here, and not in each process
+from hdbench.answers import ReadAs
+from hdbench.answers.answers import UnknownIdsError
+from hdbench.answers.bounds import Bounds
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.benchmarks.spec import HELD_OUT_ENDING
 from hdbench.common.progress import Listener, listening
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.held_out import read_held_out, score_held_out, totals
 from hdbench.evaluation.score import Settings, score_runs
-from hdbench.reading import ReadAs
-from hdbench.reading.answers import UnknownIdsError
-from hdbench.reading.bounds import Bounds
-from hdbench.report.csv_files import csv_files
-from hdbench.report.page import report_page
-from hdbench.report.thumbnails import keep_in
-from hdbench.report.workbook import workbook
+from hdbench.output.report.csv_files import csv_files
+from hdbench.output.report.page import report_page
+from hdbench.output.report.thumbnails import keep_in
+from hdbench.output.report.workbook import workbook
 from hdbench.results.files import to_record, write_results
 from hdbench.results.result import Result
 from hdbench.space.context import SpaceContext, mapped

@@ -8,7 +8,7 @@ import httpx2
 from huggingface_hub import CommitOperationAdd, HfApi, get_session, get_token, set_client_factory
 from huggingface_hub.errors import HfHubHTTPError
 
-from hdbench.reading.run_info import RUN_FILE
+from hdbench.answers.run_info import RUN_FILE
 from hdbench.space.jobs.submitting import Submission, SubmissionError, description
 
 AN_HOUR = 20

@@ -13,8 +13,12 @@ from typing import cast
 import pyarrow as pa
 
 from hdbench import __version__
+from hdbench.answers.answer import WrittenAnswer
+from hdbench.answers.folders import OUR_ANSWERS
+from hdbench.answers.run_info import RUN_FILE, RunInfo
 from hdbench.benchmarks.benchmark import EXAMPLE, Benchmark
-from hdbench.building.run_tables import (
+from hdbench.common.jsonio import write_json
+from hdbench.datasets.building.run_tables import (
     ANSWERS_TABLE,
     RUN_TABLE,
     RUNS,
@@ -23,12 +27,8 @@ from hdbench.building.run_tables import (
     run_row,
     write_table,
 )
-from hdbench.common.jsonio import write_json
 from hdbench.evaluation.opened_run import OpenedRun
 from hdbench.evaluation.score import Settings, score_runs
-from hdbench.reading.answer import WrittenAnswer
-from hdbench.reading.folders import OUR_ANSWERS
-from hdbench.reading.run_info import RUN_FILE, RunInfo
 from hdbench.results.result import Result
 from hdbench.running.planning import PROMPT, read_prompt
 from hdbench.space.context import SpaceContext

@@ -11,10 +11,10 @@ import gradio as gr
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.told import is_told, told
 from hdbench.errors import HdbenchError, escaped
-from hdbench.leaderboard.boards import Board, Row
-from hdbench.leaderboard.words import AFTER_PUBLIC, FROM_DRAFTS, marks_of
-from hdbench.report.items import cut
-from hdbench.report.page import MAX_MESSAGE
+from hdbench.output.leaderboard.boards import Board, Row
+from hdbench.output.leaderboard.words import AFTER_PUBLIC, FROM_DRAFTS, marks_of
+from hdbench.output.report.items import cut
+from hdbench.output.report.page import MAX_MESSAGE
 from hdbench.results.model_facts import ModelFacts
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.recorded_runs import Ranking, Rankings

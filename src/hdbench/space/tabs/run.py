@@ -11,12 +11,12 @@ from typing import Any
 import gradio as gr
 from gradio.components import Component
 
-from hdbench.building.run_tables import answers_jsonl
+from hdbench.answers.answer import WrittenAnswer
+from hdbench.answers.titles import FieldTitles
+from hdbench.datasets.building.run_tables import answers_jsonl
 from hdbench.errors import HdbenchError, escaped
-from hdbench.reading.answer import WrittenAnswer
-from hdbench.reading.titles import FieldTitles
-from hdbench.report.items import cut
-from hdbench.report.page import MAX_MESSAGE
+from hdbench.output.report.items import cut
+from hdbench.output.report.page import MAX_MESSAGE
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs import running_model
 from hdbench.space.jobs.running_model import GOING, Ended, ModelRun, RunState

@@ -10,9 +10,9 @@ from typing import Any
 import gradio as gr
 from gradio.components import Component
 
+from hdbench.answers.answers import UnknownIdsError
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.recognition import recognized
-from hdbench.reading.answers import UnknownIdsError
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.scoring import HeldOutQuota, Upload, records
 from hdbench.space.jobs.submit_hub import AN_HOUR, Hourly, open_pull_request

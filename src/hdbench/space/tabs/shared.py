@@ -8,10 +8,10 @@ from typing import Any, NamedTuple, TypeVar
 import gradio as gr
 from gradio.components import Component
 
+from hdbench.answers.answers import UnknownIdsError
 from hdbench.common.texts import language_of
 from hdbench.errors import HdbenchError, escaped
-from hdbench.reading.answers import UnknownIdsError
-from hdbench.report.items import cut
+from hdbench.output.report.items import cut
 from hdbench.scoring.metric import PROTOCOLS
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.scoring import HeldOutQuota, Upload, View, view

@@ -10,8 +10,8 @@ from typing import Any
 import gradio as gr
 
 from hdbench.errors import HdbenchError
-from hdbench.report.items import cut
-from hdbench.report.trust_page import write_decision_page
+from hdbench.output.report.items import cut
+from hdbench.output.report.trust_page import write_decision_page
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.deciding import ExampleDecision, decide_example, write_uploaded
 from hdbench.space.jobs.working import TaskProcesses

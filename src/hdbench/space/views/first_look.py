@@ -16,9 +16,9 @@ from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.documentation import documentation
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.opened_run import OpenedRun
-from hdbench.report.differences import Part
-from hdbench.report.items import MAX_FIELD, ItemView, Row, Value, cut, item_views
-from hdbench.report.thumbnails import thumbnail
+from hdbench.output.report.differences import Part
+from hdbench.output.report.items import MAX_FIELD, ItemView, Row, Value, cut, item_views
+from hdbench.output.report.thumbnails import thumbnail
 from hdbench.results.error_counts import item_errors
 from hdbench.results.items import Tally, candidate_of, prepare
 from hdbench.scoring.flatten import flatten

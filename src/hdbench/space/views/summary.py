@@ -8,9 +8,9 @@ from typing import Any
 from hdbench.common.templates import html_templates
 from hdbench.common.texts import decimal
 from hdbench.common.told import told
-from hdbench.report.effort import keystrokes
-from hdbench.report.items import cut
-from hdbench.report.page import MAX_MESSAGE
+from hdbench.output.report.effort import keystrokes
+from hdbench.output.report.items import cut
+from hdbench.output.report.page import MAX_MESSAGE
 from hdbench.results.lead import lead, lead_figures, resources
 from hdbench.results.result import Result
 from hdbench.results.warning_texts import in_language, in_words, people_in_words

@@ -66,11 +66,14 @@ CHROMIUM = (
 )
 
 IMPORTED = """
-httpx2 hdbench.cli hdbench.building.builder hdbench.building.errata_add hdbench.compare
-hdbench.evaluation.verify hdbench.exporting.run_answers hdbench.leaderboard.formats
-hdbench.publishing.repositories hdbench.publishing.wheel hdbench.report.folder
-hdbench.report.plots hdbench.report.workbook hdbench.running.dry_run hdbench.running.evaluating
-hdbench.cli.tables hdbench.evaluation.held_out json_repair xlsxwriter
+httpx2 hdbench.cli hdbench.compare
+hdbench.datasets.building.builder hdbench.datasets.building.errata_add
+hdbench.evaluation.verify hdbench.output.exporting.run_answers hdbench.output.leaderboard.formats
+hdbench.output.publishing.repositories hdbench.output.publishing.wheel hdbench.output.report.folder
+hdbench.output.report.plots hdbench.output.report.workbook
+hdbench.running.dry_run hdbench.running.evaluating
+hdbench.cli.score hdbench.cli.compare hdbench.cli.leaderboard hdbench.cli.report hdbench.cli.run
+hdbench.evaluation.held_out json_repair xlsxwriter
 """
 
 
@@ -225,6 +228,13 @@ def built_once(tmp_path_factory, run_hdbench):
 def sample(built_once) -> Path:
     """A working directory with the sample built into its hdb/."""
     return built_once("sample", ("zettelkatalog", "--sample"))
+
+
+@pytest.fixture
+def own_folder(tmp_path, monkeypatch):
+    """An empty working directory."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
 
 
 @pytest.fixture(scope="session")

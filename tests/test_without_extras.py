@@ -38,7 +38,8 @@ main()
 @pytest.fixture(scope="module")
 def run_without():
     """Run the command line where the packages of some extras are not installed."""
-    forks = Forks("hdbench.cli", "hdbench.building.builder", "hdbench.running.dry_run", **PLAIN)
+    modules = ("hdbench.cli", "hdbench.datasets.building.builder", "hdbench.running.dry_run")
+    forks = Forks(*modules, **PLAIN)
 
     def run_without(*extras, arguments, cwd):
         hidden = ",".join(name for extra in extras for name in HIDDEN[extra])
@@ -187,7 +188,7 @@ def test_ground_truths_in_xml_and_marc_are_not_read_without_the_extra_truths(
 import sys
 from pathlib import Path
 sys.modules.update(dict.fromkeys({HIDDEN["truths"]!r}))
-from hdbench.truths.{module} import {function}
+from hdbench.ground_truth.{module} import {function}
 try:
     {function}(Path("a.xml"))
 except ValueError as error:

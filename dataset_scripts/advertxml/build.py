@@ -5,8 +5,8 @@ from pathlib import PurePosixPath
 from typing import Any
 from xml.etree import ElementTree
 
-from hdbench.building.recipe import Row
-from hdbench.building.source import Source
+from hdbench.datasets.building.recipe import Row
+from hdbench.datasets.building.source import Source
 from hdbench.errors import HdbenchError
 
 FOLDER = "benchmarks/book_advert_xml"

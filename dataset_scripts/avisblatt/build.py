@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from hdbench.building.recipe import Row
-from hdbench.building.source import Source
+from hdbench.datasets.building.recipe import Row
+from hdbench.datasets.building.source import Source
 from hdbench.errors import HdbenchError
 
 FOLDER = "benchmarks/fraktur_adverts"

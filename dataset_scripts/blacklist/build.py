@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
-from hdbench.building.recipe import Row
-from hdbench.building.source import Source
+from hdbench.datasets.building.recipe import Row
+from hdbench.datasets.building.source import Source
 from hdbench.errors import HdbenchError
 
 FOLDER = "benchmarks/blacklist_cards"

@@ -4,9 +4,9 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from hdbench.building.recipe import Row
-from hdbench.building.source import Source
-from hdbench.truths.letters import NOTHING, parse_letters, parse_persons
+from hdbench.datasets.building.recipe import Row
+from hdbench.datasets.building.source import Source
+from hdbench.ground_truth.letters import NOTHING, parse_letters, parse_persons
 
 FOLDER = "benchmarks/business_letters"
 LETTERS = f"{FOLDER}/ground_truths/letters.csv"

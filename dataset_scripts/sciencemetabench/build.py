@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
-from hdbench.building.recipe import Row
-from hdbench.building.source import Source
 from hdbench.common.jsonio import read_jsonl
+from hdbench.datasets.building.recipe import Row
+from hdbench.datasets.building.source import Source
 from hdbench.errors import HdbenchError
 from hdbench.scoring.sciencemeta_accuracy import FIELDS
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hdbench.analysis.error_classes import (
+from hdbench.scoring.analysis.error_classes import (
     ERROR_CLASSES,
     classify,
     confusions,
@@ -13,7 +13,7 @@ from hdbench.analysis.error_classes import (
     pair,
     summarise,
 )
-from hdbench.analysis.forms import form
+from hdbench.scoring.analysis.forms import form
 from hdbench.scoring.avisblatt_cer import AvisblattCer
 from hdbench.scoring.letters_f1 import LettersF1
 from hdbench.scoring.metric import OUTCOMES, FieldMatch

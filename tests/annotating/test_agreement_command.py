@@ -19,17 +19,17 @@ from hdbench.annotating.changes import Change, as_line
 from hdbench.api import Settings, score
 from hdbench.benchmarks.agreement import Estimate
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.building.agreement_card import agreement_section
-from hdbench.cli.agreement_table import print_agreement
+from hdbench.cli.agreement import print_agreement
+from hdbench.datasets.building.agreement_card import agreement_section
 from hdbench.errors import HdbenchError
-from hdbench.leaderboard.boards import leaderboards
-from hdbench.leaderboard.formats import as_json, latex, markdown
-from hdbench.leaderboard.formats import csv as as_csv
-from hdbench.report.page import report_page
-from hdbench.report.workbook import workbook
+from hdbench.output.leaderboard.boards import leaderboards
+from hdbench.output.leaderboard.formats import as_json, latex, markdown
+from hdbench.output.leaderboard.formats import csv as as_csv
+from hdbench.output.report.page import report_page
+from hdbench.output.report.workbook import workbook
 from hdbench.results.files import read_result, to_record
-from hdbench.space.jobs.rankings import Ranking
-from hdbench.space.tabs.board import Filter, board_view
+from hdbench.space.jobs.recorded_runs import Ranking
+from hdbench.space.tabs.leaderboard import Filter, board_view
 from hdbench.space.views.summary import summary
 
 ONE, OTHER = "zora-23", "quirin-7"
@@ -187,7 +187,7 @@ def test_the_leaderboard_shows_it_in_every_format(work, built, result, run_hdben
     low, high = built.ceiling.interval
     said(run_hdbench("score", "hdb/lines", "answers.jsonl", "--json", "one.json", cwd=work))
     told = said(run_hdbench("leaderboard", "one.json", cwd=work))
-    boards = leaderboards([result])
+    boards = leaderboards({"a": result})
     name, value = "people: 2 annotators, 20 items", f"{REACHED:.3f}"
     for text in (told, markdown(boards), latex(boards)):
         [row] = [line for line in text.splitlines() if name in line]
@@ -206,7 +206,7 @@ def test_the_leaderboard_shows_it_in_every_format(work, built, result, run_hdben
 
 def test_the_space_shows_it(work, built, result):
     low, high = built.ceiling.interval
-    boards = leaderboards([replace(result, run={"run": "2026-11-22/T1"})])
+    boards = leaderboards({"a": replace(result, run={"run": "2026-11-22/T1"})})
     benchmark = load_benchmark(str(work / "hdb/lines"))
     for language, line in (
         ("en", f"People: {REACHED:.3f} ({low:.3f} to {high:.3f})"),

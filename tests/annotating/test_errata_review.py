@@ -10,9 +10,9 @@ from helpers.recipes import write_recipe
 from hdbench.annotating.reviewing.accepted import outcome_of, record_review
 from hdbench.annotating.reviewing.looks import Looks
 from hdbench.annotating.reviewing.review_list import read_review_list
-from hdbench.building import errata_add
-from hdbench.building.recipe import find_recipe
 from hdbench.common.jsonio import write_whole
+from hdbench.datasets.building import errata_add
+from hdbench.datasets.building.recipe import find_recipe
 from hdbench.errors import HdbenchError
 
 TRUTH = {

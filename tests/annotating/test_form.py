@@ -1,7 +1,7 @@
 """The form that the page draws."""
 
 from hdbench.annotating.form import form_of
-from hdbench.reading.schema import AnswerSchema
+from hdbench.answers.schema import AnswerSchema
 
 
 def form(properties, **more):

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from hdbench.annotating.store import Store
-from hdbench.building.checks.folder import check_folder
+from hdbench.datasets.building.checks.folder import check_folder
 from hdbench.errors import HdbenchError
 
 GOOD = {

@@ -13,12 +13,12 @@ from hdbench.annotating.reviewing.looks import Looks
 from hdbench.annotating.store import Store
 from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.building.builder import build
-from hdbench.building.recipe import find_recipe
+from hdbench.datasets.building.builder import build
+from hdbench.datasets.building.recipe import find_recipe
 from hdbench.evaluation.score import Settings
-from hdbench.exporting.export import export
-from hdbench.publishing import repositories
-from hdbench.report.page import report_page
+from hdbench.output.exporting.export import export
+from hdbench.output.publishing import repositories
+from hdbench.output.report.page import report_page
 from hdbench.results.files import write_results
 
 SECRETS = ("zora-23", "hardly legible, ask Ms Muster", "roter Wain", "yves-07")

@@ -11,7 +11,7 @@ from hdbench.annotating.annotation import Annotation, write_annotation
 from hdbench.annotating.editor import Editor
 from hdbench.annotating.handing_over import hand_over
 from hdbench.errors import HdbenchError
-from hdbench.publishing import repositories
+from hdbench.output.publishing import repositories
 
 
 def times(folder):

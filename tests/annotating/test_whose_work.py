@@ -335,6 +335,17 @@ def test_more_of_one_item_than_is_looked_at_is_refused(collection, tmp_path):
         merge(collection, packed(tmp_path / "ben.zip", "ben", chain))
 
 
+def test_changes_that_build_on_many_others_are_bounded_by_all_of_these(collection, tmp_path):
+    """Opening the collection, and each save, would take time for every one of them."""
+    widening = [
+        line(n, also=[f"{each:032x}" for each in range(max(0, n - 100), n)]) for n in range(160)
+    ]
+    # The first 100 stand for 1 + 1 + 2 + … + 99 = 4,951; the 51st after them exceeds 10,000.
+    with pytest.raises(HdbenchError, match=":151: more changes than are taken in"):
+        merge(collection, packed(tmp_path / "ben.zip", "ben", widening))
+    assert not (collection / "history/ben.jsonl").exists()
+
+
 def test_a_collection_that_already_has_such_a_history_opens_and_can_be_settled(collection):
     (collection / "history").mkdir()
     (collection / "history/ben.jsonl").write_text("".join(many(1_600)))

@@ -4,8 +4,10 @@ import io
 from helpers.audited import card_runs
 from rich.console import Console
 
-from hdbench.audit.findings import audit
-from hdbench.audit.lists import MAX_ROWS, print_audit, work_list
+from hdbench.cli.audit import MAX_ROWS, print_audit
+from hdbench.common.told import speak
+from hdbench.output.audit.findings import audit
+from hdbench.output.audit.lists import work_list
 
 
 def rows(result):
@@ -14,7 +16,9 @@ def rows(result):
 
 def printed(result, language="en"):
     console = Console(file=io.StringIO(), width=120)
-    print_audit(console, result, language)
+    speak(language)
+    print_audit(console, result)
+    speak("en")
     return console.file.getvalue()
 
 

@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 from helpers.audited import run
 
-from hdbench.audit.models import ask, maker_of
+from hdbench.output.audit.models import ask, maker_of
 from hdbench.scoring.zettel_f1 import ZettelF1
 
 TRUTHS = {str(number): {"title": "Stellingen"} for number in range(20)}

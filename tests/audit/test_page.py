@@ -4,11 +4,11 @@ from html.parser import HTMLParser
 from helpers.audited import card_runs
 from PIL import Image
 
-from hdbench.analysis.error_classes import ERROR_CLASSES
-from hdbench.audit import page
-from hdbench.audit.findings import audit
-from hdbench.audit.page import audit_page
-from hdbench.report.rendering import TEXTS
+from hdbench.output.audit import page
+from hdbench.output.audit.findings import audit
+from hdbench.output.audit.page import audit_page
+from hdbench.output.report.rendering import TEXTS
+from hdbench.scoring.analysis.error_classes import ERROR_CLASSES
 
 
 class Reader(HTMLParser):

@@ -6,9 +6,9 @@ import pytest
 from helpers.audited import card_runs
 
 from hdbench.annotating.reviewing.review_list import read_review_list, write_review_list
-from hdbench.audit.findings import agreeing_values, audit
-from hdbench.audit.review import review_list
 from hdbench.errors import HdbenchError
+from hdbench.output.audit.findings import agreeing_values, audit
+from hdbench.output.audit.lists import review_list
 
 RIGHT, WRONG = {"name": "Somazzi"}, {"name": "Somazzl"}
 

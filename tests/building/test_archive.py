@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.building.archive import citation_cff, datacite, write_archive
+from hdbench.datasets.building.archive import citation_cff, datacite, write_archive
 
 ALL = (
     "advertxml",

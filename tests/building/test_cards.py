@@ -17,10 +17,10 @@ from PIL import Image
 from hdbench.benchmarks.benchmark import METADATA, load_benchmark
 from hdbench.benchmarks.names import recipe_names
 from hdbench.benchmarks.spec import MEDIA_KEYS
-from hdbench.building.builder import Built
-from hdbench.building.card import write_cards
-from hdbench.building.recipe import find_recipe
 from hdbench.common.jsonio import read_jsonl
+from hdbench.datasets.building.builder import Built
+from hdbench.datasets.building.card import write_cards
+from hdbench.datasets.building.recipe import find_recipe
 
 ROOT = Path(__file__).parents[2]
 

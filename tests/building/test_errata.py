@@ -3,8 +3,8 @@
 import pytest
 from pydantic import ValidationError
 
-from hdbench.building.errata import Errata
-from hdbench.building.recipe import Row
+from hdbench.datasets.building.errata import Errata
+from hdbench.datasets.building.recipe import Row
 from hdbench.errors import HdbenchError
 
 SIGNED = {"proposed_by": "Anna Muster", "approved_by": "Berta Beispiel"}

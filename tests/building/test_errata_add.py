@@ -12,10 +12,10 @@ import yaml
 from building.test_errata import SIGNED
 from helpers.recipes import write_recipe
 
-from hdbench.building.errata_add import add_correction
-from hdbench.building.recipe import find_recipe
 from hdbench.common import resources
 from hdbench.common.jsonio import read_jsonl
+from hdbench.datasets.building.errata_add import add_correction
+from hdbench.datasets.building.recipe import find_recipe
 from hdbench.errors import HdbenchError
 
 RECIPES = sorted(

@@ -4,8 +4,8 @@ import pytest
 from helpers.run_folders import SPEC
 
 from hdbench.benchmarks.spec import BenchmarkSpec
-from hdbench.building.metadata import metadata_line
-from hdbench.building.recipe import Row
+from hdbench.datasets.building.metadata import metadata_line
+from hdbench.datasets.building.recipe import Row
 from hdbench.errors import HdbenchError
 
 

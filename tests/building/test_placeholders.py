@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from hdbench.building.card import PLACEHOLDERS
-from hdbench.building.placeholders import MAX_FILLED, PlaceholderError, fill
 from hdbench.common.markdown import as_code, as_prose, as_text
+from hdbench.datasets.building.card import PLACEHOLDERS
+from hdbench.datasets.building.placeholders import MAX_FILLED, PlaceholderError, fill
 from hdbench.errors import HdbenchError
 
 CARD = Path("README.md")

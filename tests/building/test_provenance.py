@@ -11,9 +11,9 @@ from helpers.lines import write_lines
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.benchmarks.provenance import Provenance
 from hdbench.benchmarks.spec import read_spec
-from hdbench.building.builder import build
-from hdbench.building.recipe import find_recipe
-from hdbench.collecting.held_out import hold_out
+from hdbench.datasets.building.builder import build
+from hdbench.datasets.building.recipe import find_recipe
+from hdbench.datasets.collecting.held_out import hold_out
 
 ROWS = [
     {"ground_truth": {"text": "roter Wein"}, "provenance": "draft:qwen-1", "draft_model": "Qwen"},

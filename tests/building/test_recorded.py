@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from hdbench.building import recorded
-from hdbench.building.recorded import read_recorded
+from hdbench.datasets.building import recorded
+from hdbench.datasets.building.recorded import read_recorded
 from hdbench.errors import HdbenchError
 
 RUN = {

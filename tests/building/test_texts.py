@@ -7,8 +7,8 @@ import pytest
 import yaml
 from datasets import load_dataset
 
-from hdbench.building.builder import build
-from hdbench.building.recipe import find_recipe
+from hdbench.datasets.building.builder import build
+from hdbench.datasets.building.recipe import find_recipe
 from hdbench.errors import HdbenchError
 
 SPEC = {

@@ -5,8 +5,8 @@ import json
 import pytest
 from helpers.run_folders import SPEC, write_run
 
+from hdbench.answers.answers import AnswerReader
 from hdbench.evaluation.score import Settings, score_under
-from hdbench.reading.answers import AnswerReader
 
 PAGE = {"entries": [{"name": "Abegg"}, {"name": "Boreux"}, {"name": "Cuno"}]}
 SHIFTED = {"entries": [{"name": "Boreux"}, {"name": "Cuno"}]}  # the first entry is left out

@@ -7,8 +7,8 @@ import shutil
 import pytest
 
 from hdbench.benchmarks.names import recipe_names
-from hdbench.building.recipe import find_recipe
 from hdbench.common.jsonio import read_jsonl
+from hdbench.datasets.building.recipe import find_recipe
 
 
 @pytest.fixture

@@ -11,13 +11,13 @@ from helpers.english import english, words
 from rich.console import Console
 
 from hdbench import cli
+from hdbench.answers.answer import STATUSES
 from hdbench.benchmarks.agreement import Agreement, Ceiling, Estimate, FieldAgreement
-from hdbench.cli.agreement_table import print_agreement
+from hdbench.cli.agreement import print_agreement
 from hdbench.common.texts import Texts
 from hdbench.common.told import speak, translations
-from hdbench.leaderboard import words as leaderboard_words
-from hdbench.reading.answer import STATUSES
-from hdbench.report.rendering import TEXTS
+from hdbench.output.leaderboard import words as leaderboard_words
+from hdbench.output.report.rendering import TEXTS
 from hdbench.results import lead
 from hdbench.scoring import make_metric
 from hdbench.trust import words as trust_words

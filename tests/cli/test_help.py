@@ -30,8 +30,8 @@ def places(template):
 def walk(command, *words):
     """Each command and group, with the words that lead to it."""
     yield words, command
-    for name, each in getattr(command, "commands", {}).items():
-        yield from walk(each, *words, name)
+    for name in getattr(command, "commands", ()):
+        yield from walk(command.get_command(typer.Context(command), name), *words, name)
 
 
 HDBENCH = typer.main.get_command(app)
@@ -56,6 +56,20 @@ def shown(monkeypatch, capsys):
         return capsys.readouterr()
 
     return run
+
+
+@pytest.mark.parametrize(("words", "command"), COMMANDS)
+def test_a_command_is_listed_with_the_first_line_of_its_help(words, command):
+    for name, listed in getattr(command, "commands", {}).items():
+        loaded = command.get_command(typer.Context(command), name)
+        assert paragraphs(loaded.help)[0] == listed.help, (*words, name)
+        assert loaded.rich_help_panel == listed.rich_help_panel
+
+
+@pytest.mark.parametrize(("words", "command"), COMMANDS)
+def test_a_command_describes_all_that_it_takes(words, command):
+    for each in command.get_params(typer.Context(command)):
+        assert each.help or each.hidden, (*words, each.name)
 
 
 @pytest.mark.parametrize("language", OTHERS)

@@ -8,9 +8,9 @@ from helpers.run_folders import RIGHT, write_run
 
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.benchmarks.spec import read_spec
-from hdbench.building.recipe import find_recipe, plain_folder
+from hdbench.datasets.building.recipe import find_recipe, plain_folder
 from hdbench.errors import HdbenchError
-from hdbench.publishing.repositories import find_repositories
+from hdbench.output.publishing.repositories import find_repositories
 from hdbench.running.evaluating import find_benchmarks, read_demands
 from hdbench.scoring import make_metric
 

@@ -5,12 +5,13 @@ import random
 
 import pytest
 
-from hdbench.leaderboard.boards import leaderboards
-from hdbench.leaderboard.page import leaderboard_page
+from hdbench.answers.titles import FieldTitles
+from hdbench.output.leaderboard.boards import leaderboards
+from hdbench.output.leaderboard.page import leaderboard_page
 from hdbench.results.files import read_result
 from hdbench.scoring.text_cer import TextCer
+from hdbench.space.jobs.comparing import comparison_page, verdict
 from hdbench.space.views.summary import summary
-from hdbench.space.views.verdict import verdict
 from hdbench.statistics.comparison import compare
 
 PAGES = 30
@@ -78,11 +79,11 @@ def test_a_comparison_speaks_from_the_capped_figure(wine, run_hdbench):
 def test_a_leaderboard_has_both_figures_and_ranks_by_the_capped_one(wine, run_hdbench):
     runs = ("lucky.json", "steady.json", "stuck.json")
     done = run_hdbench("leaderboard", *runs, cwd=wine)
-    rows = [line.split() for line in done.stdout.splitlines() if ".json" in line]
+    rows = [line.split() for line in done.stdout.splitlines() if line.split()[-1:] == ["100%"]]
     assert [row[:4] for row in rows] == [
-        ["1–2", "lucky.jsonl", "0.025", "0.025"],
-        ["1–2", "steady.jsonl", "0.040", "0.040"],
-        ["3", "stuck.jsonl", CER_OF_STUCK, "0.675"],
+        ["1–2", "lucky", "0.025", "0.025"],
+        ["1–2", "steady", "0.040", "0.040"],
+        ["3", "stuck", CER_OF_STUCK, "0.675"],
     ]
     said = " ".join(done.stdout.split())
     assert "sorted by cer_capped: lower is better" in said
@@ -94,7 +95,7 @@ def test_a_leaderboard_has_both_figures_and_ranks_by_the_capped_one(wine, run_hd
     assert last["judged"] == pytest.approx((20 + 10 * 5 / 200) / 30)
     csv = run_hdbench("leaderboard", *runs, "--format", "csv", cwd=wine).stdout.splitlines()
     assert {"judged_by", "judged"} <= set(csv[0].split(","))
-    [board] = leaderboards(read_result(wine / run) for run in runs)
+    [board] = leaderboards({run: read_result(wine / run) for run in runs})
     page = leaderboard_page([board])
     assert page.count(">cer_capped<") >= 1
 
@@ -113,8 +114,12 @@ def test_a_report_and_a_citation_name_the_figure_that_compares(wine, run_hdbench
 def test_the_space_says_the_same(wine):
     lucky, steady = read_result(wine / "lucky.json"), read_result(wine / "steady.json")
     rules = {"headline": "cer", "higher_is_better": False, "names": ("lucky", "steady")}
-    said = str(verdict(compare(lucky, steady, **rules), "en"))
+    found = compare(lucky, steady, **rules)
+    said = str(verdict(found, "en"))
     assert "cannot be told apart: cer_capped 0.025 against 0.040" in said
+    runs = {"lucky": lucky, "steady": steady}
+    page = comparison_page(runs, [found], "de", FieldTitles(None, "de"))
+    assert page.count("kein Intervall, weil ein Eintrag alle anderen überwiegen kann") == 2
     shown = summary(wine / "lucky.jsonl", {"lucky": lucky}, "lucky", "de", done=True)
     assert "kein Intervall, weil ein Eintrag alle anderen überwiegen kann" in shown
 

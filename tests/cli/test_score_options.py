@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from helpers.run_folders import RIGHT, SPEC
 
-from hdbench.cli import standard_input
+from hdbench.cli import arguments
 from hdbench.errors import HdbenchError
 
 LINES = [{"id": f"000{number}", "prediction": RIGHT} for number in range(3)]
@@ -67,12 +67,12 @@ def test_standard_input_is_compared_and_reported(cards):
 
 
 def test_standard_input_is_bounded_and_its_copy_is_removed(monkeypatch, tmp_path):
-    monkeypatch.setattr(standard_input, "MAX_UNPACKED", 7)
+    monkeypatch.setattr(arguments, "MAX_UNPACKED", 7)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(sys, "stdin", TextIOWrapper(BytesIO(b"8 bytes!")))
     with (
         pytest.raises(HdbenchError, match=r"^standard input: larger than 0 GiB: name a file$"),
-        standard_input.answers_at(Path("-")),
+        arguments.answers_at(Path("-")),
     ):
         pass
     assert list(tmp_path.iterdir()) == []

@@ -6,8 +6,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hdbench.collecting.drawing import allocated, draw, read_sample, write_sample
-from hdbench.collecting.whole import Whole
+from hdbench.datasets.collecting.drawing import allocated, draw, read_sample, write_sample
+from hdbench.datasets.collecting.whole import Whole
 from hdbench.errors import HdbenchError
 
 KINDS = {"Monographie": 800, "Dissertation": 150, "Karte": 45, "Handschrift": 4, "Globus": 1}

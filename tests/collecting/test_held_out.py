@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from hdbench.benchmarks.spec import read_spec
-from hdbench.collecting.held_out import hold_out, split
+from hdbench.datasets.collecting.held_out import hold_out, split
 from hdbench.errors import HdbenchError
 
 SPEC = """\

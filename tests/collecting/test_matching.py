@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from hdbench.collecting.matching import match_truths
-from hdbench.collecting.media import Media, MediaItem, Page
+from hdbench.answers.sheets.truth import Truth, Truths
+from hdbench.datasets.collecting.matching import match_truths
+from hdbench.datasets.collecting.media import MediaFiles, MediaItem, Page
 from hdbench.errors import HdbenchError
-from hdbench.reading.sheets.truth import Truth, Truths
 
 
 def media(*names, kind="image"):
-    return Media(kind, [MediaItem(Path(n).stem, (Page(Path(n)),)) for n in names], [])
+    return MediaFiles(kind, [MediaItem(Path(n).stem, (Page(Path(n)),)) for n in names], [])
 
 
 def truths(*keys):
@@ -63,6 +63,6 @@ def test_the_texts_of_pages_are_put_together():
     item = MediaItem("letter", (Page(Path("p1.jpg")), Page(Path("p2.jpg"))))
     other = MediaItem("half", (Page(Path("q1.jpg")), Page(Path("q2.jpg"))))
     given = Truths([Truth("x", f"{name}.tif", {"text": name}) for name in ("p2", "p1", "q1")], [])
-    found = match_truths(given, Media("pages", [item, other], []))
+    found = match_truths(given, MediaFiles("pages", [item, other], []))
     assert found.by_id["letter"].record == {"pages": [{"text": "p1"}, {"text": "p2"}]}
     assert found.notes == ["items that lack the text of a page: 1: half"]

@@ -7,7 +7,7 @@ import zlib
 import pytest
 from PIL import Image
 
-from hdbench.collecting.media import Page, find_media, safe_name
+from hdbench.datasets.collecting.media import Page, find_media, safe_name
 from hdbench.errors import HdbenchError
 
 

@@ -4,9 +4,9 @@ import os
 
 import pytest
 
-from hdbench.collecting.truth_files import open_truth
+from hdbench.answers.sheets.table import Table
+from hdbench.datasets.collecting.truth_files import open_truth
 from hdbench.errors import HdbenchError
-from hdbench.reading.sheets.table import Table
 
 PAGE = """<PcGts><Page imageFilename="7.jpg"><TextRegion><TextEquiv><Unicode>Wein</Unicode>
 </TextEquiv></TextRegion></Page></PcGts>"""

@@ -5,7 +5,7 @@ import pytest
 import xlsxwriter
 import yaml
 
-from hdbench.collecting.whole import read_whole
+from hdbench.datasets.collecting.whole import read_whole
 from hdbench.errors import HdbenchError
 
 TABLE = "Datei;Typ;Jahr\r\na.jpg;Brief;1800\r\nb.jpg;Größe, usw.;#NV\r\n\r\nc.jpg;;=1+1\r\n"

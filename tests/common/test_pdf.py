@@ -10,11 +10,12 @@ IN_THREADS = """
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from hdbench.report.thumbnails import thumbnail
-from hdbench.running.images import Limits, load_images
+from hdbench.output.report.thumbnails import thumbnail
+from hdbench.running.backend import ImageLimits
+from hdbench.running.images import load_images
 
 files = sorted(Path(sys.argv[1]).glob("*.pdf")) * 30
-limits = Limits(max_side=900)
+limits = ImageLimits(max_side=900)
 
 def draw(path):
     return thumbnail(path, width=100), load_images([path], limits)

@@ -6,11 +6,12 @@ import pytest
 from PIL import Image
 
 from hdbench.annotating.media import Media
-from hdbench.building.media import copy_media
-from hdbench.building.source import folder_source
-from hdbench.collecting.media import find_media
+from hdbench.datasets.building.media import copy_media
+from hdbench.datasets.building.source import folder_source
+from hdbench.datasets.collecting.media import find_media
 from hdbench.errors import HdbenchError
-from hdbench.running.images import Limits, encoded_images, load_images
+from hdbench.running.backend import ImageLimits
+from hdbench.running.images import encoded_images, load_images
 
 
 @pytest.fixture
@@ -29,8 +30,8 @@ def test_postscript_is_not_run_whatever_it_is_called(eps, tmp_path):
     (tmp_path / "images").mkdir()
     for why, read in (
         ("not a readable image", lambda: Media(eps).picture("a", 0)),
-        ("cannot identify image file", lambda: load_images([image], Limits())),
-        ("cannot identify image file", lambda: encoded_images([image], Limits())),
+        ("cannot identify image file", lambda: load_images([image], ImageLimits())),
+        ("cannot identify image file", lambda: encoded_images([image], ImageLimits())),
         (
             "cannot identify image file",
             lambda: copy_media(folder_source(eps, {}), "images/a.png", tmp_path, "image"),

@@ -9,9 +9,9 @@ import pdfplumber
 import pytest
 from helpers.prompt_form import fields_of_prompt, fields_of_schema
 
+from hdbench.answers.text import read_text
 from hdbench.common import resources
 from hdbench.common.jsonio import read_jsonl
-from hdbench.reading.text import read_text
 
 FOLDER = resources.folder("dataset_scripts") / "sciencemetabench"
 SAMPLE = FOLDER / "sample"

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-import typer.main
+import typer
 from helpers.pages import commands
 
 from hdbench.cli import app
@@ -27,7 +27,7 @@ def test_every_option_that_a_page_shows_exists(page):
     for words in of_hdbench(page):
         command, rest = HDBENCH, list(words)
         while rest and rest[0] in getattr(command, "commands", {}):
-            command = command.commands[rest.pop(0)]
+            command = command.get_command(typer.Context(command), rest.pop(0))
         known = {name for each in command.params for name in (*each.opts, *each.secondary_opts)}
         shown = {word.partition("=")[0] for word in rest if re.match(r"--?[a-z]", word)}
         assert not hasattr(command, "commands"), words

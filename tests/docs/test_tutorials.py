@@ -142,7 +142,7 @@ def test_a_model_behind_an_api_reads_the_cards(tmp_path, run_hdbench):
 
 
 LOCAL = """
-tiny_llava datasets hdbench.cli hdbench.report.folder hdbench.report.plots
+tiny_llava datasets hdbench.cli hdbench.output.report.folder hdbench.output.report.plots
 hdbench.running.transformers_backend
 """
 """What the commands of a local model import; `tiny_llava` is beside `forks.py`."""

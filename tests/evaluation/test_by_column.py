@@ -12,7 +12,7 @@ from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.by_column import by_column, differences_by_column
 from hdbench.evaluation.score import Settings
-from hdbench.report.page import report_page
+from hdbench.output.report.page import report_page
 from hdbench.results.files import read_result, write_results
 from hdbench.statistics.bootstrap import intervals
 
@@ -127,6 +127,80 @@ def test_differences_of_two_runs(cards):
     assert (none.difference, none.interval) == (0, None)
     there = differences_by_column(b, a, benchmark, "language").groups
     assert there[0].difference == -german.difference
+
+
+TEXT = "Ein Stock Heu, drey Batzen"
+
+
+@pytest.fixture
+def pages(tmp_path, monkeypatch):
+    """40 pages, of which the second run repeats two of the later 20 without end."""
+    made = tmp_path / "hdb/cards"
+    made.mkdir(parents=True)
+    spec = SPEC | {"columns": {"half": "string"}, "metric": "text_cer"}
+    spec |= {"headline": "cer", "higher_is_better": False}
+    (made / "benchmark.yaml").write_text(json.dumps(spec))
+    ids = [f"{number:02}" for number in range(40)]
+    halves = ["first"] * 20 + ["second"] * 20
+    rows = [
+        {"id": item, "ground_truth": json.dumps({"text": TEXT}), "half": half}
+        for item, half in zip(ids, halves, strict=True)
+    ]
+    (made / "metadata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for name, repeated in (("a", ()), ("b", ("30", "31"))):
+        lines = [
+            {"id": item, "prediction": {"text": ("x" + TEXT[1:]) * (9 if item in repeated else 1)}}
+            for item in ids
+        ]
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_groups_of_transcriptions_have_the_interval_of_the_figure_that_compares(pages):
+    result = score("hdb/cards", "b.jsonl")
+    found = of(result, "half")
+    assert (found.headline, found.judged_by) == ("cer", "cer_capped")
+    first, second = found.groups
+    assert first.figure == first.judged == pytest.approx(1 / len(TEXT))
+    # Each of the two pages has the letter that is wrong and eight times the text too much.
+    wrong = 18 + 2 * (1 + 8 * len(TEXT))
+    assert second.figure == pytest.approx(wrong / (20 * len(TEXT)))
+    assert second.judged == pytest.approx((2 + 18 / len(TEXT)) / 20)
+    alone = intervals(result.of_items(range(20, 40))).figures
+    assert second.interval == alone["cer_capped"]
+    assert second.interval.low < second.judged < second.interval.high
+    group = found.to_dict()["groups"][1]
+    assert (group["cer"], group["cer_capped"]) == (second.figure, second.judged)
+    assert "judged" not in group
+
+
+def test_differences_of_transcriptions_are_those_of_the_figure_that_compares(pages):
+    a, b = score("hdb/cards", "a.jsonl"), score("hdb/cards", "b.jsonl")
+    found = differences_by_column(a, b, load_benchmark("hdb/cards"), "half")
+    second = found.groups[1]
+    assert second.b == pytest.approx((2 + 18 / len(TEXT)) / 20)
+    assert second.difference == pytest.approx(-2 * (1 - 1 / len(TEXT)) / 20)
+    assert second.interval.low < second.difference < second.interval.high
+
+
+def test_every_command_shows_both_figures_of_groups_of_transcriptions(pages, run_hdbench):
+    done = run_hdbench(
+        *("score", "hdb/cards", "b.jsonl", "--by", "half", "--json", "b.json"), cwd=pages
+    )
+    assert done.returncode == 0, done.stderr
+    table = done.stdout[done.stdout.index("By half") :].splitlines()
+    assert table[2].split()[:5] == ["half", "items", "answered", "cer", "cer_capped"]
+    assert next(line for line in table if "second" in line).split()[-2] == "to"
+    assert run_hdbench("verify", "b.json", cwd=pages).returncode == 0
+    done = run_hdbench(
+        *("compare", "a.jsonl", "b.jsonl", "--benchmark", "hdb/cards", "--by", "half"), cwd=pages
+    )
+    assert "cer_capped by half" in done.stdout
+    result = score("hdb/cards", "b.jsonl", Settings(details=True))
+    page = report_page(result, load_benchmark("hdb/cards"), by=of(result, "half"))
+    section = page[page.index('<section aria-labelledby="by">') :]
+    assert '<td class="n" data-label="cer_capped">' in section[: section.index("</section>")]
 
 
 def test_a_group_of_a_stratified_sample_counts_as_in_the_whole(tmp_path, monkeypatch):

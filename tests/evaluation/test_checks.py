@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hdbench.answers.answer import KINDS, Answer
+from hdbench.answers.schema import AnswerSchema
 from hdbench.evaluation.checks import Checks
 from hdbench.evaluation.frequent import Frequent
 from hdbench.evaluation.looks import Looks
-from hdbench.reading.answer import KINDS, Answer
-from hdbench.reading.schema import AnswerSchema
 from hdbench.results.items import Tally, candidate_of
 from hdbench.results.warning_texts import in_language
 from hdbench.scoring import make_metric

@@ -14,12 +14,12 @@ from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.verify import verify
-from hdbench.report.page import report_page
+from hdbench.output.report.page import report_page
 from hdbench.results.drafts import own_drafts
 from hdbench.results.files import read_result, write_results
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.scoring import Upload, score_upload
-from hdbench.space.tabs.board import Filter
+from hdbench.space.tabs.leaderboard import Filter
 from hdbench.space.views.summary import summary
 
 MADE = [

@@ -7,12 +7,12 @@ import pytest
 from helpers.run_folders import RIGHT, SPEC, write_run
 
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.collecting.held_out import hold_out
+from hdbench.datasets.collecting.held_out import hold_out
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.held_out import read_held_out
 from hdbench.evaluation.runs import load_runs
 from hdbench.evaluation.score import Settings, score
-from hdbench.leaderboard.boards import leaderboards
+from hdbench.output.leaderboard.boards import leaderboards
 from hdbench.results.files import read_results, write_results
 
 PROTOCOLS = ("documented", "published")
@@ -168,7 +168,7 @@ def test_a_result_keeps_the_choice_and_is_not_mixed_with_others(here, run_hdbenc
     done = run_hdbench("compare", "counted.json", "proposed.json", cwd=here)
     assert done.returncode == 2
     assert "errata: 'counted' has None, 'proposed' 'proposed'" in done.stderr
-    boards = leaderboards(load_runs([here / "counted.json", here / "proposed.json"]).values())
+    boards = leaderboards(load_runs([here / "counted.json", here / "proposed.json"]))
     assert {board.kind.errata for board in boards} == {None, "proposed"}
     done = run_hdbench("leaderboard", "run", "--errata", "proposed", cwd=here)
     assert "hdb/cards 1.0.0, documented, errata proposed, 4 items" in done.stdout

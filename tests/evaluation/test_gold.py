@@ -4,14 +4,10 @@ import json
 
 import pytest
 from helpers.gold import (
-    IN_TABLES,
-    PROTOCOLS,
-    WAYS,
-    WAYS_OF_RECIPES,
-    WAYS_OF_TABLES,
     assert_never_perfect_with_one_value_wrong,
     assert_perfect,
-    figures_by,
+    figures_of_gold,
+    protocols,
 )
 from PIL import Image
 
@@ -19,38 +15,16 @@ from hdbench.benchmarks.names import recipe_names
 
 SAMPLES = sorted(recipe_names())
 
-protocols = pytest.mark.parametrize("protocol", PROTOCOLS)
 
-
-@pytest.fixture
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-@pytest.fixture
-def figures_of(here, run_hdbench):
-    """Gives the figures of the ground truths of a dataset as answers, scored in some way."""
-    return lambda folder, protocol, way: figures_by(way, folder, protocol, run_hdbench)
-
-
-@pytest.mark.parametrize("way", [*WAYS, *WAYS_OF_RECIPES])
+@pytest.mark.usefixtures("own_folder")
 @protocols
 @pytest.mark.parametrize("name", SAMPLES)
-def test_the_ground_truths_of_a_sample_are_perfect_answers(
-    name, protocol, way, samples, figures_of
+def test_the_ground_truths_of_a_sample_are_perfect_answers_in_every_way(
+    name, protocol, samples, run_hdbench
 ):
     folder = samples / "hdb" / name
-    assert_perfect(folder, figures_of(folder, protocol, way))
-
-
-@pytest.mark.parametrize("form", WAYS_OF_TABLES)
-@pytest.mark.parametrize(("name", "protocol"), IN_TABLES)
-def test_the_ground_truths_of_a_sample_are_perfect_in_a_table(
-    name, protocol, form, samples, figures_of
-):
-    folder = samples / "hdb" / name
-    assert_perfect(folder, figures_of(folder, protocol, form))
+    for way, figures in figures_of_gold(folder, protocol, run_hdbench):
+        assert_perfect(folder, figures, way)
 
 
 @protocols
@@ -71,9 +45,10 @@ TEXTS = [{"text": "Rother Wein,\n3 Batzen"}, {"text": "Ein Stock Heu"}, {"text":
 COLLECTIONS = {"records": CARDS, "transcriptions": TEXTS}
 
 
-@pytest.fixture(params=COLLECTIONS)
-def collection(request, here, run_hdbench):
+@pytest.fixture(scope="module", params=COLLECTIONS)
+def collection(request, tmp_path_factory, run_hdbench):
     """A collection that `new` makes of images and ground truths, built into hdb/."""
+    here = tmp_path_factory.mktemp(request.param)
     for folder in ("images", "truths"):
         (here / folder).mkdir()
     for number, truth in enumerate(COLLECTIONS[request.param]):
@@ -91,14 +66,14 @@ def collection(request, here, run_hdbench):
     return here / "hdb/cards"
 
 
-@pytest.mark.parametrize("way", [*WAYS, *WAYS_OF_TABLES])
+@pytest.mark.usefixtures("own_folder")
 @protocols
-def test_the_ground_truths_of_an_own_collection_are_perfect_answers(
-    collection, protocol, way, figures_of
+def test_the_ground_truths_of_an_own_collection_are_perfect_answers_in_every_way(
+    collection, protocol, run_hdbench
 ):
-    figures = figures_of(collection, protocol, way)
-    assert figures["items"] == 3
-    assert_perfect(collection, figures)
+    for way, figures in figures_of_gold(collection, protocol, run_hdbench, recipe=False):
+        assert figures["items"] == 3
+        assert_perfect(collection, figures, way)
 
 
 @protocols

@@ -8,7 +8,7 @@ import yaml
 from helpers.run_folders import SPEC, write_run
 
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.collecting.held_out import hold_out
+from hdbench.datasets.collecting.held_out import hold_out
 from hdbench.statistics.bootstrap import MIN_ITEMS
 
 CARDS = 60

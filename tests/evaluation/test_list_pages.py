@@ -8,7 +8,7 @@ import json
 import pytest
 from PIL import Image, ImageDraw
 
-from hdbench.report.rendering import TEXTS
+from hdbench.output.report.rendering import TEXTS
 
 SPEC = """\
 name: trades

@@ -12,7 +12,7 @@ from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.score import Settings
-from hdbench.report.page import report_page
+from hdbench.output.report.page import report_page
 from hdbench.results.files import read_result, to_record, write_results
 from hdbench.results.record import from_record
 from hdbench.space.views.summary import summary

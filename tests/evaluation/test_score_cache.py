@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from helpers.run_folders import RIGHT, SPEC, write_run
 
+from hdbench.answers import ReadAs
 from hdbench.common.cache import FileCache
 from hdbench.evaluation import score_cache
 from hdbench.evaluation.runs import load_runs, load_runs_under
 from hdbench.evaluation.score import Settings, score
 from hdbench.evaluation.score_cache import ScoreCache
-from hdbench.reading import ReadAs
 
 WRONG = {"title": "Stellingen", "year": 1942}
 RUN = Path("runs/a")

@@ -19,6 +19,9 @@ from helpers.waiting import until
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hdbench.answers.answer import Answer
+from hdbench.answers.bounds import Bounds
+from hdbench.answers.schema import AnswerSchema
 from hdbench.errors import HdbenchError
 from hdbench.evaluation import processes
 from hdbench.evaluation import score as scoring
@@ -26,9 +29,6 @@ from hdbench.evaluation.checks import Checks
 from hdbench.evaluation.looks import Looks
 from hdbench.evaluation.score import Settings, score_runs, score_under
 from hdbench.evaluation.workers import Workers
-from hdbench.reading.answer import Answer
-from hdbench.reading.bounds import Bounds
-from hdbench.reading.schema import AnswerSchema
 from hdbench.results.files import to_record
 from hdbench.results.items import Tally, candidate_of
 from hdbench.scoring import make_metric

@@ -4,20 +4,20 @@ import csv
 import io
 
 import pytest
+from ground_truth.test_marc_filling import NAMESPACE, element, lines
 from lxml import etree
 from openpyxl import load_workbook
 from pymarc import parse_xml_to_array
 from trust.collection import Collection
 from trust.test_apply import GIVEN, HOSTILE, applied
-from truths.test_marc_filling import NAMESPACE, element, lines
 
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.common.csv_files import as_it_was
 from hdbench.errors import HdbenchError
-from hdbench.exporting import applied as tables
-from hdbench.exporting.applied import write_table
-from hdbench.exporting.applied_marc import check_marc, write_marc
-from hdbench.exporting.formats import MAX_ROWS
+from hdbench.output.exporting import applied as tables
+from hdbench.output.exporting.applied import write_applied
+from hdbench.output.exporting.applied_marc import check_marc, write_marc
+from hdbench.output.exporting.formats import MAX_ROWS
 
 MAPPING = """
 key: 001
@@ -49,7 +49,7 @@ def by_id(path):
 
 
 def table(collection, form):
-    return write_table(collection.folder / "out", form, load_benchmark(str(collection.benchmark)))
+    return write_applied(collection.folder / "out", form, load_benchmark(str(collection.benchmark)))
 
 
 def test_a_table_has_a_row_for_each_item_and_no_formula(collection):

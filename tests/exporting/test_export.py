@@ -10,8 +10,8 @@ from openpyxl import load_workbook
 
 from hdbench.api import score
 from hdbench.errors import HdbenchError
-from hdbench.exporting.export import export
-from hdbench.exporting.formats import MAX_ROWS, check_size
+from hdbench.output.exporting.export import export
+from hdbench.output.exporting.formats import MAX_ROWS, check_size
 
 CARD = {
     "type": {"type": "Reference"},
@@ -455,7 +455,7 @@ def test_json_lines_are_read_again_as_the_same_answers(tmp_path):
 
 
 def test_parquet_has_the_same_as_json_lines_in_groups_of_rows(tmp_path, monkeypatch):
-    monkeypatch.setattr("hdbench.exporting.formats.ROW_GROUP", 2)
+    monkeypatch.setattr("hdbench.output.exporting.formats.ROW_GROUP", 2)
     benchmark, answers = cards(
         tmp_path,
         {"id": "clean", "prediction": CARD},

@@ -11,11 +11,11 @@ from helpers.exported import make_benchmark, write_answers
 from huggingface_hub import ModelCard, eval_result_entries_to_yaml, parse_eval_result_entries
 
 from hdbench import __version__
+from hdbench.answers import ReadAs
 from hdbench.api import score
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.score import Settings
-from hdbench.exporting.hub_results import hub_results
-from hdbench.reading import ReadAs
+from hdbench.output.exporting.hub_results import hub_results
 from hdbench.results.files import write_results
 from hdbench.scoring.zettel_f1 import ZettelF1
 

@@ -10,10 +10,10 @@ from helpers.exported import SCRIPTS, csv_rows, make_benchmark, write_answers
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from hdbench.answers.files import open_container
+from hdbench.answers.schema import AnswerSchema
 from hdbench.api import score
-from hdbench.exporting.export import export
-from hdbench.reading.files import open_container
-from hdbench.reading.schema import AnswerSchema
+from hdbench.output.exporting.export import export
 
 CARD = {
     "type": ["type"],

@@ -20,17 +20,17 @@ import pyarrow.parquet as pq
 import xlsxwriter
 from helpers.run_folders import SPEC
 
+from hdbench.answers.answers import Answers
+from hdbench.answers.files import open_container
+from hdbench.answers.schema import AnswerSchema
+from hdbench.answers.sheets.mapping import mapped, propose
+from hdbench.answers.sheets.table import Table
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.building.checks.folder import check_folder
-from hdbench.collecting.matching import match_truths
-from hdbench.collecting.media import Media, MediaItem
-from hdbench.collecting.truth_files import open_truth
 from hdbench.common.checked import read_yaml
-from hdbench.reading.answers import Answers
-from hdbench.reading.files import open_container
-from hdbench.reading.schema import AnswerSchema
-from hdbench.reading.sheets.mapping import mapped, propose
-from hdbench.reading.sheets.table import Table
+from hdbench.datasets.building.checks.folder import check_folder
+from hdbench.datasets.collecting.matching import match_truths
+from hdbench.datasets.collecting.media import MediaFiles, MediaItem
+from hdbench.datasets.collecting.truth_files import open_truth
 from hdbench.running.image_shards.sources import questions_in
 from hdbench.trust.given_scores import read_scores
 from hdbench.trust.listed import read_listed
@@ -75,7 +75,7 @@ def read_truths(path: Path) -> None:
         columns = propose(found, paths=None, file_names=[], given={})
         found = mapped(found, columns)
     ids = dict.fromkeys(f"0{each.key}" for each in found.truths)
-    match_truths(found, Media("image", [MediaItem(each, ()) for each in ids], []))
+    match_truths(found, MediaFiles("image", [MediaItem(each, ()) for each in ids], []))
 
 
 def read_benchmark(path: Path) -> None:

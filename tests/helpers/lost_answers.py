@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 from reference import letters_f1 as naive
 
+from hdbench.answers.schema import AnswerSchema
+from hdbench.answers.text import read_text
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.building.builder import build
-from hdbench.building.recipe import find_recipe
-from hdbench.reading.schema import AnswerSchema
-from hdbench.reading.text import read_text
+from hdbench.datasets.building.builder import build
+from hdbench.datasets.building.recipe import find_recipe
 from hdbench.results.items import Candidate, score_items
 from hdbench.scoring import make_metric
 

@@ -1,8 +1,8 @@
 """The Space's leaderboard of the cards."""
 
 from hdbench.space.context import SpaceContext
-from hdbench.space.jobs.rankings import Rankings
-from hdbench.space.tabs.board import board_view
+from hdbench.space.jobs.recorded_runs import Rankings
+from hdbench.space.tabs.leaderboard import board_view
 
 
 def boards_shown(folder, language, *filters):

@@ -19,7 +19,8 @@ from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.evaluation.score import Settings
 from hdbench.integrations.inspect_task import benchmark_task
-from hdbench.running.images import Limits, encoded_images
+from hdbench.running.backend import ImageLimits
+from hdbench.running.images import encoded_images
 
 pytestmark = pytest.mark.slow
 
@@ -64,7 +65,7 @@ def mock_output(text: str) -> ModelOutput:
 def ran(benchmark: Path, texts: dict[str, str], tmp_path: Path, protocol="documented", **options):
     """The log of inspect-ai with a model that knows the images; without a text it fails."""
     shown = {
-        tuple(data for _, data in encoded_images(media, Limits())): item
+        tuple(data for _, data in encoded_images(media, ImageLimits())): item
         for item, media in load_benchmark(str(benchmark)).media().items()
     }
 

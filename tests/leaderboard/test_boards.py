@@ -10,12 +10,14 @@ import pytest
 from helpers.run_folders import RIGHT, write_cards, write_run
 from rich.console import Console
 
+from hdbench.api import score
 from hdbench.evaluation.runs import load_runs
 from hdbench.evaluation.score import Settings
-from hdbench.leaderboard import formats
-from hdbench.leaderboard.boards import leaderboards
-from hdbench.leaderboard.changes import changes
-from hdbench.leaderboard.words import about_ranks, notes
+from hdbench.output.leaderboard import formats
+from hdbench.output.leaderboard.boards import leaderboards
+from hdbench.output.leaderboard.changes import changes
+from hdbench.output.leaderboard.words import about_ranks, notes
+from hdbench.results.files import write_results
 from hdbench.statistics.ranking import Ranks
 
 WRONG = {"title": "Stellingen", "year": 1942}
@@ -42,7 +44,7 @@ def run(here, name, right, *, items=ITEMS, **info):
 
 
 def boards(here):
-    return leaderboards(load_runs([here / "runs"]).values())
+    return leaderboards(load_runs([here / "runs"]))
 
 
 def test_a_rank_leaves_out_the_better_and_the_worse_models(here):
@@ -237,10 +239,11 @@ def test_a_prompt_is_known_by_its_hash_whatever_its_name(here):
 
 def test_protocols_are_never_ranked_together(here):
     run(here, "a", 4)
-    results = [
-        *load_runs([here / "runs"]).values(),
-        *load_runs([here / "runs"], settings=Settings("published")).values(),
-    ]
+    results = {
+        f"{name}, {protocol}": result
+        for protocol in ("documented", "published")
+        for name, result in load_runs([here / "runs"], settings=Settings(protocol)).items()
+    }
     assert [board.kind.protocol for board in leaderboards(results)] == ["documented", "published"]
 
 
@@ -305,6 +308,18 @@ def test_what_lost_answers_change_is_shown_beside_the_published_order(here):
     }
 
 
+def test_a_run_without_a_model_has_the_name_that_other_commands_give_it(here):
+    for name, right in (("gpt-4.1", 24), ("gpt-4.1-mini", 12)):
+        (here / name).mkdir()
+        answers = [{"id": item, "prediction": RIGHT} for item in ITEMS[:right]]
+        lines = "".join(json.dumps(each) + "\n" for each in answers)
+        (here / name / "answers.jsonl").write_text(lines)
+        write_results(here / f"{name}.json", [score("hdb/cards", here / name / "answers.jsonl")])
+    loaded = load_runs([here / "gpt-4.1.json", here / "gpt-4.1-mini.json"])
+    [board] = leaderboards(loaded)
+    assert [row.model for row in board.rows] == list(loaded) == ["gpt-4.1", "gpt-4.1-mini"]
+
+
 HOSTILE = '=HYPERLINK("x")|<b>&_%\x1b[31m\u202e\ud800'
 
 
@@ -312,8 +327,10 @@ def test_a_result_that_names_neither_model_nor_file_is_shown(here, capsys):
     run(here, "a", 24)
     [result] = load_runs([here / "runs"]).values()
     nameless = replace(result, model=None, answers={})
-    formats.print_boards(Console(), leaderboards([nameless]))
-    assert "1 model, 1 run" in capsys.readouterr().out
+    formats.print_boards(Console(), leaderboards({"nameless": nameless}))
+    out = capsys.readouterr().out
+    assert "nameless" in out
+    assert "1 model, 1 run" in out
 
 
 def test_foreign_names_do_no_harm_in_any_format(here, run_hdbench):

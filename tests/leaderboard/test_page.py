@@ -6,8 +6,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from hdbench.benchmarks.agreement import Ceiling
-from hdbench.leaderboard.boards import Board, Kind, Row, Run
-from hdbench.leaderboard.page import leaderboard_page
+from hdbench.output.leaderboard.boards import Board, Kind, Row, Run
+from hdbench.output.leaderboard.page import leaderboard_page
 from hdbench.statistics.bootstrap import Interval
 from hdbench.statistics.ranking import Ranks
 

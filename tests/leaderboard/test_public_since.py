@@ -15,7 +15,7 @@ from hdbench.errors import HdbenchError
 from hdbench.evaluation.verify import verify
 from hdbench.results.files import read_result, write_results
 from hdbench.results.model_facts import ModelFacts, read_model_facts
-from hdbench.space.tabs.board import Filter
+from hdbench.space.tabs.leaderboard import Filter
 
 KNOWN = {"open_weights": None, "parameters": None, "licence": None, "runs_locally": None}
 RELEASED = {"new": "2025-06-02", "month": "2025-07", "same": "2025-06", "old": "2024-01-31"}

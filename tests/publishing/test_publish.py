@@ -17,7 +17,7 @@ from hub.server import EXPIRED, READER, WRITER
 
 from hdbench import __version__
 from hdbench.common import resources
-from hdbench.publishing.wheel import NAME as WHEEL
+from hdbench.output.publishing.wheel import NAME as WHEEL
 
 pytestmark = pytest.mark.slow
 

@@ -16,11 +16,11 @@ from pathlib import Path
 
 import pytest
 
-from hdbench.analysis.forms import form
-from hdbench.audit.findings import MAKERS, audit
-from hdbench.reading.schema import AnswerSchema
-from hdbench.reading.text import read_text
+from hdbench.answers.schema import AnswerSchema
+from hdbench.answers.text import read_text
+from hdbench.output.audit.findings import MAKERS, audit
 from hdbench.results.items import Candidate, score_items
+from hdbench.scoring.analysis.forms import form
 from hdbench.scoring.zettel_f1 import ZettelF1
 
 SCHEMA = Path(__file__).parents[2] / "dataset_scripts/zettelkatalog/answer.schema.json"

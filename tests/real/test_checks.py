@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from reference import letters_f1 as naive
 
+from hdbench.answers.answer import Answer
+from hdbench.answers.schema import AnswerSchema
+from hdbench.answers.text import read_text
 from hdbench.evaluation.checks import Checks
 from hdbench.evaluation.looks import Looks
-from hdbench.reading.answer import Answer
-from hdbench.reading.schema import AnswerSchema
-from hdbench.reading.text import read_text
 from hdbench.results.items import Tally, candidate_of
 from hdbench.scoring import make_metric
 

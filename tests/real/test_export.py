@@ -5,7 +5,7 @@ import json
 import pytest
 
 from hdbench.api import score
-from hdbench.exporting.export import export
+from hdbench.output.exporting.export import export
 
 # Runs with repaired answers and invented fields; with texts without a section; with null persons.
 EQUAL = {

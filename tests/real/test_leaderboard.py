@@ -8,8 +8,8 @@ import pytest
 
 from hdbench.evaluation.runs import load_runs
 from hdbench.evaluation.score import Settings
-from hdbench.leaderboard.boards import leaderboards
-from hdbench.leaderboard.changes import AS_RECORDED, PUBLISHED, READ, changes
+from hdbench.output.leaderboard.boards import leaderboards
+from hdbench.output.leaderboard.changes import AS_RECORDED, PUBLISHED, READ, changes
 from hdbench.statistics.ranking import Ranks
 
 pytestmark = pytest.mark.slow
@@ -30,7 +30,7 @@ def folder(published):
 def of_letters(published):
     """The leaderboards of the letters."""
     with chdir(published.folder):
-        return leaderboards(load_runs([published.folder / "hdb/results/rheinschifffahrt"]).values())
+        return leaderboards(load_runs([published.folder / "hdb/results/rheinschifffahrt"]))
 
 
 @pytest.mark.parametrize("name", PUBLISHED_NAMES)
@@ -41,7 +41,7 @@ def test_every_run_has_its_published_value_and_they_stand_in_the_published_order
     with gzip.open(shared / f"recorded/{PUBLISHED_NAMES[name]}.jsonl.gz", "rt") as file:
         recorded = {run["run"]: run for run in map(json.loads, file)}
     results = load_runs([folder / "hdb/results" / name], settings=Settings("published"))
-    boards = leaderboards(results.values())
+    boards = leaderboards(results)
     seen = []
     for board in boards:
         runs = [run for row in board.rows for run in row.runs]
@@ -84,7 +84,7 @@ def test_a_run_that_broke_down_is_not_averaged_in_silence(of_letters):
 
 def test_five_pages_separate_nothing(folder, monkeypatch):
     monkeypatch.chdir(folder)
-    boards = leaderboards(load_runs([folder / "hdb/results/avisblatt"]).values())
+    boards = leaderboards(load_runs([folder / "hdb/results/avisblatt"]))
     assert {(row.rank, row.interval) for board in boards for row in board.rows} == {(None, None)}
     assert {(board.kind.items, board.kind.prompt) for board in boards} >= {
         (5, "prompt_optimized.txt"),

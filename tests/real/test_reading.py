@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from helpers.lost_answers import RECORDED, is_lost, is_record, table
 
-from hdbench.reading.text import read_text, read_value
+from hdbench.answers.text import read_text, read_value
 from hdbench.scoring import make_metric
 
 ROOT = Path(__file__).parents[2]

@@ -9,8 +9,8 @@ from datasets import load_dataset
 from helpers.lost_answers import FOLDERS, table_of
 
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.building.builder import build
-from hdbench.building.recipe import find_recipe
+from hdbench.datasets.building.builder import build
+from hdbench.datasets.building.recipe import find_recipe
 from hdbench.errors import HdbenchError
 from hdbench.running.choosing import of_benchmark
 

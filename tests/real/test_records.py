@@ -7,8 +7,8 @@ import pytest
 from helpers.lost_answers import FOLDERS
 
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.building.builder import build
-from hdbench.building.recipe import find_recipe
+from hdbench.datasets.building.builder import build
+from hdbench.datasets.building.recipe import find_recipe
 from hdbench.results.items import Candidate, score_items
 
 pytestmark = pytest.mark.slow

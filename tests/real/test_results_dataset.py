@@ -9,7 +9,7 @@ import datasets
 import pytest
 from helpers.lost_answers import RECORDED, Recorded
 
-from hdbench.reading.run_info import read_run_info
+from hdbench.answers.run_info import read_run_info
 from hdbench.results.model_facts import read_model_facts
 
 pytestmark = pytest.mark.slow

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from hdbench.report.csv_files import csv_bytes, csv_files
-from hdbench.report.rows import Rows
+from hdbench.output.report.csv_files import csv_bytes, csv_files
+from hdbench.output.report.rows import Rows
 from hdbench.results.items import Candidate, score_items
 from hdbench.scoring import make_metric
 

@@ -4,8 +4,8 @@ import psutil
 import pytest
 
 from hdbench.errors import HdbenchError
-from hdbench.report.drawing import Drawing
-from hdbench.report.plots import plots
+from hdbench.output.report.drawing import Drawing
+from hdbench.output.report.plots import plots
 from hdbench.results.items import Candidate, score_items
 from hdbench.scoring import make_metric
 
@@ -23,7 +23,7 @@ def processes():
     """Those that draw plots: other tests may have left their own children to this process."""
     children = psutil.Process().children()
     running = (each for each in children if each.status() != psutil.STATUS_ZOMBIE)
-    return [each for each in running if "hdbench.report.plots_process" in each.cmdline()]
+    return [each for each in running if "hdbench.output.report.plots_process" in each.cmdline()]
 
 
 def drawn(drawing, result, errors):

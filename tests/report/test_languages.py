@@ -8,15 +8,15 @@ from dataclasses import replace
 import pytest
 from report.test_page import Page
 
-from hdbench.analysis.error_classes import ERROR_CLASSES
+from hdbench.answers.answer import STATUSES
 from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.common.texts import LANGUAGES
 from hdbench.evaluation.score import Settings
-from hdbench.reading.answer import STATUSES
-from hdbench.report.items import BANDS
-from hdbench.report.page import report_page
-from hdbench.report.rendering import TEXTS
+from hdbench.output.report.items import BANDS
+from hdbench.output.report.page import report_page
+from hdbench.output.report.rendering import TEXTS
+from hdbench.scoring.analysis.error_classes import ERROR_CLASSES
 
 SAME_IN_BOTH = {
     *("Prompt", "TP", "FP", "FN", "F1", "TP, FP, FN", "documented", "published"),

@@ -13,8 +13,8 @@ from report.test_page import Page
 from hdbench.api import read_result, score
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.score import Settings
-from hdbench.report import details, plots
-from hdbench.report.folder import write_report
+from hdbench.output.report import details, plots
+from hdbench.output.report.folder import write_report
 from hdbench.scoring.zettel_f1 import ZettelF1
 
 TRUTH = {"title": "Stellingen", "year": 1924}
@@ -51,7 +51,7 @@ def large(cards, monkeypatch):
 @pytest.fixture(autouse=True)
 def without_plots(monkeypatch):
     """They take a second, and are tested apart."""
-    monkeypatch.setattr("hdbench.report.plots.plots", lambda *_: {"items.svg": b""})
+    monkeypatch.setattr("hdbench.output.report.plots.plots", lambda *_: {"items.svg": b""})
 
 
 def report(folder, run="answers.jsonl", whole=10, **options):

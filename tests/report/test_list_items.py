@@ -5,11 +5,11 @@ from itertools import groupby
 
 import pytest
 
-from hdbench.analysis.error_classes import errors
 from hdbench.errors import HdbenchError
-from hdbench.report.items import item_views
+from hdbench.output.report.items import item_views
 from hdbench.results.files import read_result, write_results
 from hdbench.results.items import Candidate, score_items
+from hdbench.scoring.analysis.error_classes import errors
 from hdbench.scoring.metric import FieldMatch
 from hdbench.scoring.record_f1 import RecordF1
 

@@ -12,8 +12,8 @@ from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.score import Settings
-from hdbench.report.items import MAX_TEXT, band, item_views, two_digits
-from hdbench.report.page import report_page
+from hdbench.output.report.items import MAX_TEXT, band, item_views, two_digits
+from hdbench.output.report.page import report_page
 from hdbench.results.error_counts import item_errors
 from hdbench.scoring.zettel_f1 import ZettelF1
 

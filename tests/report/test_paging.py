@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.evaluation.score import Settings
-from hdbench.report.page import report_page
+from hdbench.output.report.page import report_page
 
 NAMES = [f"card-{number:02}" for number in range(25)]
 AXE = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice", "experimental"]

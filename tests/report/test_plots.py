@@ -12,7 +12,7 @@ import matplotlib as mpl
 import pytest
 from PIL import Image
 
-from hdbench.report.plots import plots
+from hdbench.output.report.plots import plots
 from hdbench.results.items import Candidate, score_items
 from hdbench.scoring import make_metric
 
@@ -173,7 +173,7 @@ def test_neither_a_persons_settings_matter_nor_are_they_changed(monkeypatch):
 
 
 def test_no_window_system_is_touched():
-    code = "import sys, hdbench.report.plots; print('matplotlib.pyplot' in sys.modules)"
+    code = "import sys, hdbench.output.report.plots; print('matplotlib.pyplot' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout.strip() == "False", done.stderr
 

@@ -6,12 +6,12 @@ import pytest
 from helpers.run_folders import SPEC
 from report.test_page import Page
 
+from hdbench.answers.schema import AnswerSchema
+from hdbench.answers.titles import FieldTitles
 from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.evaluation.score import Settings
-from hdbench.reading.schema import AnswerSchema
-from hdbench.reading.titles import FieldTitles
-from hdbench.report.page import report_page
+from hdbench.output.report.page import report_page
 from hdbench.space.context import SpaceContext
 from hdbench.space.views.first_look import FirstLooks
 

@@ -11,7 +11,7 @@ from report.test_languages import is_number, seen
 from report.test_page import Page
 
 from hdbench.errors import HdbenchError
-from hdbench.report.trust_page import EDGES, chart_of, decision_page, write_decision_page
+from hdbench.output.report.trust_page import EDGES, chart_of, decision_page, write_decision_page
 from hdbench.trust.decision import Decision
 
 HOSTILE = '"><script>window.attacked = true</script>\u202e{x}'

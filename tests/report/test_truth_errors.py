@@ -9,10 +9,10 @@ from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.score import Settings
-from hdbench.report.items import item_views
-from hdbench.report.page import report_page
-from hdbench.report.rendering import TEXTS
-from hdbench.report.truth_errors import truth_error_url
+from hdbench.output.report.items import item_views
+from hdbench.output.report.page import report_page
+from hdbench.output.report.rendering import TEXTS
+from hdbench.output.report.truth_errors import truth_error_url
 from hdbench.results.error_counts import item_errors
 from hdbench.scoring.zettel_f1 import ZettelF1
 

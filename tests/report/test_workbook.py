@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from hdbench.common.excel import cell_text, write_text
 from hdbench.errors import HdbenchError
-from hdbench.report import workbook as module
-from hdbench.report.workbook import workbook
+from hdbench.output.report import workbook as module
+from hdbench.output.report.workbook import workbook
 from hdbench.results.items import Candidate, score_items
 from hdbench.scoring import make_metric
 from hdbench.statistics.bootstrap import intervals

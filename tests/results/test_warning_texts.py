@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from hdbench.reading.ids import match_ids
+from hdbench.answers.ids import match_ids
 from hdbench.results.warning_texts import _TEXTS as TEXTS
 from hdbench.results.warning_texts import id_message, in_language, in_words, message
 

@@ -39,8 +39,8 @@ from helpers.tiny_models import FAMILIES, save_tiny_model  # noqa: E402
 from transformers import AutoProcessor  # noqa: E402
 
 from hdbench.errors import HdbenchError  # noqa: E402
-from hdbench.running.backend import Decoding, Question  # noqa: E402
-from hdbench.running.images import Limits, load_images  # noqa: E402
+from hdbench.running.backend import Decoding, ImageLimits, Question  # noqa: E402
+from hdbench.running.images import load_images  # noqa: E402
 from hdbench.running.local_model import LocalModel  # noqa: E402
 from hdbench.running.model_files import find_model  # noqa: E402
 from hdbench.running.transformers_backend import TransformersBackend  # noqa: E402
@@ -68,7 +68,7 @@ def make_backend(folder, *, decoding=GREEDY, pages=5, **options):
         str(folder),
         PROMPT,
         decoding=decoding,
-        limits=Limits(pages=pages),
+        limits=ImageLimits(pages=pages),
         device="cpu",
         **options,
     )
@@ -132,7 +132,7 @@ def batches(folder, images):
         assert {i: (r.text, r.tokens) for i, r in together.items()} == {
             i: (r.text, r.tokens) for i, r in alone.items()
         }
-    assert_images_reach_their_items(folder, [load_images(q.media, Limits()) for q in asked])
+    assert_images_reach_their_items(folder, [load_images(q.media, ImageLimits()) for q in asked])
 
 
 def assert_images_reach_their_items(folder, items):
@@ -181,10 +181,10 @@ def schema(folder, images):
 def pdf(folder, images):
     """Its pages are images, as many as the limit says."""
     book = images / "book.pdf"
-    pages = load_images([path for item in questions(images) for path in item.media], Limits())
+    pages = load_images([path for item in questions(images) for path in item.media], ImageLimits())
     pages[0].save(book, save_all=True, append_images=pages[1:])
     drawn = []
-    for number, page in enumerate(load_images([book], Limits(pages=2))):
+    for number, page in enumerate(load_images([book], ImageLimits(pages=2))):
         drawn.append(images / f"drawn_{number}.png")
         page.save(drawn[-1])
     answers = replies(

@@ -1,10 +1,10 @@
-"""Servers as models, in a time of their own: how many answers `Pace` gets out of them."""
+"""Servers as models, in a time of their own: how many answers `RequestPace` gets out of them."""
 
 import heapq
 import itertools
 import random
 
-from hdbench.running.endpoint_pace import Pace
+from hdbench.running.endpoint_pace import RequestPace
 
 REFUSED_AFTER = 0.005
 
@@ -26,7 +26,7 @@ class Modelled:
         self.now = 0.0
         self.refused = self.most_at_once = 0
         self._respond, self._random = respond, random.Random(seed)
-        self._pace = Pace(most, clock=lambda: self.now)
+        self._pace = RequestPace(most, clock=lambda: self.now)
         self._at_work, self._events, self._order = 0, [], itertools.count()
         self._run(items)
         self.rate = items / self.now

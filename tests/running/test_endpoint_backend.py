@@ -17,11 +17,10 @@ from PIL import Image
 from running.faulty_server import FaultyServer, Response, completion, error
 
 from hdbench.errors import HdbenchError
-from hdbench.running.backend import LOST_IN_A_ROW, Decoding, Observer, Question
+from hdbench.running.backend import LOST_IN_A_ROW, Decoding, ImageLimits, Observer, Question
 from hdbench.running.endpoint_backend import ATTEMPTS, EndpointBackend
 from hdbench.running.endpoint_client import MAX_BODY
 from hdbench.running.endpoint_server import Server
-from hdbench.running.images import Limits
 
 KEY = "sk-sentinel-5f1d0c"
 SCHEMA = {"type": "object", "properties": {"year": {"type": "integer"}, "place": {"const": None}}}
@@ -63,7 +62,7 @@ def make_backend(server, *, decoding=None, limits=None, **options):
         "served-model",
         "Read the card.",
         decoding=decoding or Decoding(),
-        limits=limits or Limits(),
+        limits=limits or ImageLimits(),
         **{"first_wait": 0.01, "timeout": 20.0} | options,
     )
 
@@ -109,7 +108,7 @@ def test_pages_of_a_pdf_are_received_up_to_the_limit(tmp_path):
         document.new_page(72, 144)
     document.save(tmp_path / "paper.pdf")
     with FaultyServer() as server:
-        ask(server, [Question("paper", [tmp_path / "paper.pdf"])], limits=Limits(100, 2))
+        ask(server, [Question("paper", [tmp_path / "paper.pdf"])], limits=ImageLimits(100, 2))
     [request] = server.requests
     assert request.mimes == ["data:image/jpeg"] * 2
 
@@ -524,10 +523,9 @@ def test_the_keys_of_others_are_not_sent_to_this_server(question, monkeypatch, t
     code = (
         "import sys, logging; logging.basicConfig(level='DEBUG')\n"
         "from pathlib import Path\n"
-        "from hdbench.running.backend import Decoding, Question\n"
+        "from hdbench.running.backend import Decoding, ImageLimits, Question\n"
         "from hdbench.running.endpoint_backend import EndpointBackend\n"
-        "from hdbench.running.images import Limits\n"
-        "b = EndpointBackend(sys.argv[1], 'm', 'p', decoding=Decoding(), limits=Limits())\n"
+        "b = EndpointBackend(sys.argv[1], 'm', 'p', decoding=Decoding(), limits=ImageLimits())\n"
         "print(b.hardware(), dict(b.answer([Question('a', [Path(sys.argv[2])])])))\n"
     )
     environment = {"HF_HOME": str(tmp_path), "HF_DEBUG": "1", variable: KEY, "HF_HUB_OFFLINE": "1"}
@@ -710,10 +708,9 @@ def test_ctrl_c_ends_hanging_requests_without_noise(question):
         # What a shell starts in the background, as tests may be, ignores it.
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "from pathlib import Path\n"
-        "from hdbench.running.backend import Decoding, Question\n"
+        "from hdbench.running.backend import Decoding, ImageLimits, Question\n"
         "from hdbench.running.endpoint_backend import EndpointBackend\n"
-        "from hdbench.running.images import Limits\n"
-        "b = EndpointBackend(sys.argv[1], 'm', 'p', decoding=Decoding(), limits=Limits())\n"
+        "b = EndpointBackend(sys.argv[1], 'm', 'p', decoding=Decoding(), limits=ImageLimits())\n"
         "questions = [Question(p, [Path(p)]) for p in sys.argv[2:]]\n"
         "got = b.answer(questions)\n"
         "next(got)\n"

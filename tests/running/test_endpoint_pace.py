@@ -14,10 +14,9 @@ from running.modelled_servers import (
     slower_with_load,
 )
 
-from hdbench.running.backend import Decoding, Observer, Question
+from hdbench.running.backend import Decoding, ImageLimits, Observer, Question
 from hdbench.running.endpoint_backend import EndpointBackend
 from hdbench.running.endpoint_pace import MOST, START
-from hdbench.running.images import Limits
 
 
 @pytest.fixture
@@ -34,7 +33,7 @@ def ask(server, asked, observer=Observer(), **options):  # noqa: B008
     backend = EndpointBackend(
         *(server.url, "served-model", "Read."),
         decoding=Decoding(),
-        limits=Limits(),
+        limits=ImageLimits(),
         **{"first_wait": 0.05} | options,
     )
     return dict(backend.answer(asked, observer=observer))

@@ -3,13 +3,25 @@
 The storage is fsspec's own in memory, under a URL of gs://.
 """
 
+import base64
+import csv
+import hashlib
+import importlib.metadata
+import io
 import json
-import pickle
+import os
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from types import SimpleNamespace
 from typing import ClassVar
 
 import fsspec
 import huggingface_hub
 import pytest
+from fsspec.implementations.local import LocalFileSystem
 from fsspec.implementations.memory import MemoryFileSystem
 from hub.server import WRITER, serving_hub
 from running.many_texts import KEY, Counting, ids_of, write_texts
@@ -17,21 +29,20 @@ from running.test_engines import ENDPOINT, LAUNCH
 from typer.testing import CliRunner
 
 import hdbench
+from hdbench.answers.answer import WrittenAnswer
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.cli import app
 from hdbench.errors import HdbenchError
-from hdbench.reading.answer import WrittenAnswer
 from hdbench.running.answers_file import AnswersFile, read_answers
-from hdbench.running.backend import InShard, Question
+from hdbench.running.backend import BACKENDS, Asked, InShard, Question, read_questions
 from hdbench.running.choosing import of_benchmark
-from hdbench.running.cluster.job_step import AskingThere
+from hdbench.running.cluster.job_step import ask_there
 from hdbench.running.cluster.jobs import check_jobs, jobs_options, run_jobs, uploads
 from hdbench.running.cluster.launching import Engine, check_engine
-from hdbench.running.planning import Asked, Plan
-from hdbench.running.questions import as_line, read_questions
-from hdbench.running.shards.launch import Launch, Shards
+from hdbench.running.cluster.wheel import wheel_of_hdbench
+from hdbench.running.planning import RunPlan
+from hdbench.running.shards.launch import Launch, RankState, Shards
 from hdbench.running.shards.merging import settle
-from hdbench.running.shards.ranks import RankState, read_state, write_state
 from hdbench.running.shards.remote import Remote
 
 STORAGE = "gs://cards/work"
@@ -82,7 +93,7 @@ def shards(tmp_path):
     run.mkdir()
     record = {"run": "run", "benchmark": "hdb/texts", "model": "m", "sittings": []}
     (run / "run.json").write_text(json.dumps(record))
-    return Shards.made(run, JOBS, map(as_line, questions), 4)
+    return Shards.made(run, JOBS, (each.line() for each in questions), 4)
 
 
 def answer(item, text="{}") -> WrittenAnswer:
@@ -93,7 +104,7 @@ def says(shards, rank, state, answered) -> None:
     said = RankState(
         state=state, host="far", pid=7, started="", updated="", items=2, answered=answered
     )
-    write_state(shards.state(rank), said)
+    shards.say(rank, said)
 
 
 def taken(rank, folder):
@@ -126,32 +137,56 @@ def recorded(path):
 )
 def test_options_that_jobs_do_not_have_are_refused(options, said):
     with pytest.raises(HdbenchError) as error:
-        jobs_options(options, "endpoint")
+        jobs_options(options)
     assert said in str(error.value)
 
 
 def test_options_have_the_types_of_their_parameters(monkeypatch):
     monkeypatch.setenv("HDBENCH_API_KEY", KEY)
     given = {"flavor": "l4x1", "max_retries": "3", "namespace": "library"}
-    chosen = jobs_options(OPTIONS | given | {"secrets": "HDBENCH_API_KEY"}, "transformers")
-    assert chosen == {
-        "timeout": "6h",
-        "flavor": "l4x1",
-        "max_retries": 3,
-        "namespace": "library",
-        "dependencies": [f"hdbench[cluster,vlm]=={hdbench.__version__}", "gcsfs"],
-        "secrets": {"HDBENCH_API_KEY": KEY},
-    }
-    own = jobs_options(OPTIONS | {"dependencies": "hdbench@git+https://h/x gcsfs"}, "endpoint")
-    assert own["dependencies"] == ["hdbench@git+https://h/x", "gcsfs"]
-    assert own["secrets"] == {}  # though there is one in the environment
+    chosen = jobs_options(OPTIONS | given | {"secrets": "HDBENCH_API_KEY"})
+    assert (chosen.timeout, chosen.flavor, chosen.max_retries) == ("6h", "l4x1", 3)
+    assert chosen.namespace == "library"
+    assert chosen.passed() == {"HDBENCH_API_KEY": KEY}
+    assert jobs_options(OPTIONS).passed() == {}  # though there is one in the environment
+
+
+def test_jobs_get_what_hdbench_its_backend_and_the_storage_need():
+    chosen = jobs_options(OPTIONS)
+    needed = chosen.needed(BACKENDS["endpoint"])
+    names = {re.match(r"[\w-]+", each)[0] for each in needed}
+    assert {"datatrove", "httpx2", "fsspec", "gcsfs"} <= names
+    assert names.isdisjoint({"hdbench", "torch", "gradio", "pytest"})
+    assert any(re.fullmatch(r"datatrove[<>=.,0-9]+", each) for each in needed)
+    local = {re.match(r"[\w-]+", each)[0] for each in chosen.needed(BACKENDS["transformers"])}
+    assert local - names >= {"torch", "transformers"}
+    own = jobs_options(OPTIONS | {"dependencies": "a@git+https://h/x gcsfs"})
+    assert own.needed(BACKENDS["endpoint"]) == ["a@git+https://h/x", "gcsfs"]
+
+
+def test_the_wheel_is_one_and_has_this_hdbench(tmp_path):
+    with zipfile.ZipFile(io.BytesIO(wheel_of_hdbench())) as wheel:
+        wheel.extractall(tmp_path)
+        [record] = [name for name in wheel.namelist() if name.endswith(".dist-info/RECORD")]
+        rows = list(csv.reader(wheel.read(record).decode().splitlines()))
+        assert [name for name, *_ in rows] == wheel.namelist()
+        for name, hashed, size in rows[:-1]:
+            data = wheel.read(name)
+            digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=")
+            assert (hashed, size) == (f"sha256={digest.decode()}", str(len(data)))
+    [found] = importlib.metadata.distributions(name="hdbench", path=[str(tmp_path)])
+    assert found.version == importlib.metadata.version("hdbench")
+    assert [each.value for each in found.entry_points if each.name == "hdbench"]
+    package = Path(hdbench.__file__).parent
+    same = (tmp_path / "hdbench/running/messages/de.yaml").read_bytes()
+    assert same == (package / "running/messages/de.yaml").read_bytes()
 
 
 def test_what_jobs_could_not_read_or_anybody_could_is_refused(tmp_path, monkeypatch, hub, storage):
     write_texts(tmp_path, 4)
     monkeypatch.chdir(tmp_path)
     benchmark = load_benchmark("hdb/texts")
-    plan = Plan(benchmark, of_benchmark(benchmark), Asked("m", endpoint=ENDPOINT))
+    plan = RunPlan(benchmark, of_benchmark(benchmark), Asked("m", endpoint=ENDPOINT))
     hub.add("buckets", "hdb/open")
     hub.add("buckets", "hdb/closed", private=True)
     with pytest.raises(HdbenchError, match="hdb/open: is public"):
@@ -163,14 +198,14 @@ def test_what_jobs_could_not_read_or_anybody_could_is_refused(tmp_path, monkeypa
         check_jobs(plan, OPTIONS | {"storage": "hf://buckets/hdb/closed"})
     (tmp_path / "model").mkdir()
     with pytest.raises(HdbenchError, match="do not see the folder model"):
-        check_jobs(Plan(benchmark, plan.choice, Asked("model")), OPTIONS)
+        check_jobs(RunPlan(benchmark, plan.choice, Asked("model")), OPTIONS)
     stored = plan.choice._replace(questions=[Question("1", [InShard("a.tar", "1.jpg", 0, 9)])])
     with pytest.raises(HdbenchError, match=r"do not see a\.tar"):
-        check_jobs(Plan(benchmark, stored, plan.asked), OPTIONS)
-    monkeypatch.setenv("DATATROVE_JOB_ARRAY_INDEX", "0")
+        check_jobs(RunPlan(benchmark, stored, plan.asked), OPTIONS)
+    monkeypatch.setenv("HDBENCH_JOB", "0")
     with pytest.raises(HdbenchError, match="this is a job itself"):
         check_jobs(plan, OPTIONS)
-    monkeypatch.delenv("DATATROVE_JOB_ARRAY_INDEX")
+    monkeypatch.delenv("HDBENCH_JOB")
     monkeypatch.setattr(huggingface_hub, "get_token", lambda: None)
     with pytest.raises(HdbenchError, match="hf auth login"):
         check_engine(plan, Engine("jobs", 2, options=OPTIONS), tmp_path / "run")
@@ -201,7 +236,7 @@ def test_a_dry_run_says_where_everything_goes(tmp_path, monkeypatch, hub):
 
 
 def test_a_rank_gets_its_questions_and_images_alone(shards, storage, tmp_path):
-    Remote(STORAGE, JOBS.id).give(shards)
+    Remote(STORAGE, JOBS.id).give(shards, {})
     there = taken(1, tmp_path / "there")
     questions = list(read_questions(there.items(1)))
     assert [(each.id, each.values) for each in questions] == [
@@ -219,7 +254,7 @@ def test_a_rank_gets_its_questions_and_images_alone(shards, storage, tmp_path):
 
 def test_an_image_that_is_missing_is_left_to_its_item(shards, storage, tmp_path):
     (tmp_path / "collection c/card.jpg").unlink()
-    Remote(STORAGE, JOBS.id).give(shards)
+    Remote(STORAGE, JOBS.id).give(shards, {})
     [missing, there] = read_questions(taken(1, tmp_path / "there").items(1))
     assert missing.id == "c"
     assert not missing.media[0].exists()
@@ -228,7 +263,7 @@ def test_an_image_that_is_missing_is_left_to_its_item(shards, storage, tmp_path)
 
 def test_a_rank_that_is_started_again_has_the_answers_that_were_kept(shards, storage, tmp_path):
     remote = Remote(STORAGE, JOBS.id)
-    remote.give(shards)
+    remote.give(shards, {})
     first = taken(0, tmp_path / "first")
     AnswersFile(first.answers(0)).add(answer("a"))
     remote.keep(first, 0)
@@ -238,7 +273,7 @@ def test_a_rank_that_is_started_again_has_the_answers_that_were_kept(shards, sto
 
 def test_what_is_fetched_is_merged_and_the_storage_left_empty(shards, storage, hub, tmp_path):
     remote = Remote(STORAGE, JOBS.id)
-    remote.give(shards)
+    remote.give(shards, {})
     for rank, items in enumerate(("ab", "cd")):
         there = taken(rank, tmp_path / f"there {rank}")
         for item in items:
@@ -250,7 +285,7 @@ def test_what_is_fetched_is_merged_and_the_storage_left_empty(shards, storage, h
         remote.keep(there, rank)
     remote.fetch(shards)
     assert recorded(shards.answers(1)) == ["c", "d"]
-    assert [read_state(shards, rank).state for rank in (0, 1)] == ["done", "done"]
+    assert [shards.said(rank).state for rank in (0, 1)] == ["done", "done"]
     storage.pipe_file("gs://cards/work/other", b"somebody's")
     settle(shards.run)
     assert recorded(shards.run / "answers.jsonl") == ["a", "b", "c", "d"]
@@ -262,7 +297,7 @@ def test_a_copy_that_was_cut_off_is_noticed_and_takes_nothing_away(
     shards, storage, hub, tmp_path, capsys
 ):
     remote = Remote(STORAGE, JOBS.id)
-    remote.give(shards)
+    remote.give(shards, {})
     there = taken(0, tmp_path / "there")
     kept = AnswersFile(there.answers(0))
     kept.add(answer("a"))
@@ -292,7 +327,7 @@ def test_answers_that_were_kept_before_their_rank_could_say_so_are_fetched(
     shards, storage, hub, tmp_path
 ):
     remote = Remote(STORAGE, JOBS.id)
-    remote.give(shards)
+    remote.give(shards, {})
     there = taken(0, tmp_path / "there")
     AnswersFile(there.answers(0)).add(answer("a"))
     remote.keep(there, 0)  # and it is killed
@@ -301,7 +336,7 @@ def test_answers_that_were_kept_before_their_rank_could_say_so_are_fetched(
 
 
 def test_damage_in_the_middle_is_named_and_nothing_is_removed(shards, storage, hub):
-    Remote(STORAGE, JOBS.id).give(shards)
+    Remote(STORAGE, JOBS.id).give(shards, {})
     storage.pipe_file(f"{HERE}/00001.jsonl", b'{"id": "c", "text": "{}"}\nx\n{"id": "d"}\n')
     with pytest.raises(HdbenchError, match=r"hdbench-0123abcd/00001.jsonl:2: damaged"):
         settle(shards.run)
@@ -310,7 +345,7 @@ def test_damage_in_the_middle_is_named_and_nothing_is_removed(shards, storage, h
 
 
 def test_a_run_whose_jobs_are_there_is_not_merged(shards, storage, hub):
-    Remote(STORAGE, JOBS.id).give(shards)
+    Remote(STORAGE, JOBS.id).give(shards, {})
     owner = {"id": "1", "name": "hdb", "type": "org"}
     labels = {"datatrove_job_name": JOBS.job}
     for number, stage in enumerate(("COMPLETED", "RUNNING", "SCHEDULING", "ERROR")):
@@ -333,7 +368,7 @@ def test_a_storage_that_cannot_be_written_leaves_nothing_behind(shards, storage,
 
     monkeypatch.setattr(Storage, "pipe_file", full)
     with pytest.raises(HdbenchError, match="no space there: nothing was launched"):
-        run_jobs(shards, OPTIONS, "endpoint", None)
+        run_jobs(shards, OPTIONS, BACKENDS["endpoint"], None)
     assert not shards.path.exists()
     assert storage.find("gs://cards") == []
 
@@ -344,31 +379,116 @@ def test_a_rank_there_asks_and_keeps_its_answers_and_no_key(tmp_path, storage, m
     run.mkdir()
     with Counting() as server:
         launch = JOBS.model_copy(update={"asked": {"model": "m", "endpoint": server.url}})
-        lines = [as_line(Question(item, [], f"text <{item}>")) for item in ids_of(4)]
+        lines = [Question(item, [], f"text <{item}>").line() for item in ids_of(4)]
         shards = Shards.made(run, launch, lines, 4)
         remote = Remote(STORAGE, JOBS.id)
-        remote.give(shards)
-        step = pickle.loads(pickle.dumps(AskingThere(STORAGE, JOBS.id)))
-        step.run(None, 1, 2)
-        step.run(None, 1, 2)  # started again
+        remote.give(shards, {})
+        ask_there(STORAGE, JOBS.id, 1)
+        ask_there(STORAGE, JOBS.id, 1)  # started again
         assert sorted(server.started.items()) == [("000002", 1), ("000003", 1)]
     remote.fetch(shards)
     assert sorted(recorded(shards.answers(1))) == ["000002", "000003"]
-    said = read_state(shards, 1)
+    said = shards.said(1)
     assert (said.state, said.answered) == ("done", 2)
-    assert read_state(shards, 0) is None
+    assert shards.said(0) is None
     assert not any(KEY.encode() in storage.cat_file(path) for path in storage.find("gs://cards"))
 
 
-def test_a_rank_whose_launch_is_over_asks_nothing(storage, capsys):
-    with pytest.raises(HdbenchError, match="hdbench-0123abcd: there is no such file") as error:
-        AskingThere(STORAGE, JOBS.id).run(None, 0, 2)
-    assert error.value.__cause__ is None  # nothing of which datatrove would log the values
+JOB = """
+import runpy, sys
+import fsspec
+from fsspec.implementations.local import LocalFileSystem
+
+class Storage(LocalFileSystem):
+    protocol = "gs"
+
+    @classmethod
+    def _strip_protocol(cls, path):
+        return str(path).replace("gs://", f"{BASE}/")
+
+BASE, script, *sys.argv[1:] = sys.argv[1:]
+fsspec.register_implementation("gs", Storage, clobber=True)
+runpy.run_path(script, run_name="__main__")
+import hdbench
+print(hdbench.__file__)
+"""
+
+
+class Machines:
+    """Jobs as processes of this machine that see no checkout; the first one dies at once."""
+
+    def __init__(self, storage: Path) -> None:
+        self._storage = storage
+        self.jobs: list[SimpleNamespace] = []
+
+    def run_uv_job(self, script, *, script_args, env, secrets, labels, **about):
+        assert labels == {"datatrove_job_name": JOBS.job}
+        assert (about["timeout"], about["flavor"]) == ("6h", "cpu-basic")
+        # Without `site`, there is nothing that an editable installation puts on the path.
+        paths = [each for each in sys.path if Path(each).name == "site-packages"]
+        path = {"PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join(paths)}
+        dies = [] if self.jobs else ["--no-such-option"]
+        process = subprocess.Popen(
+            [sys.executable, "-S", "-c", JOB, str(self._storage), script, *script_args, *dies],
+            cwd=self._storage,
+            env=path | env | {name: value for name, value in secrets.items() if value},
+            stdout=(self._storage / "packages").open("ab"),
+        )
+        self.jobs.append(SimpleNamespace(id=str(len(self.jobs)), process=process))
+        return self.jobs[-1]
+
+    def inspect_job(self, *, job_id, namespace):
+        assert namespace is None
+        status = self.jobs[int(job_id)].process.poll()
+        stage = {None: "RUNNING", 0: "COMPLETED"}.get(status, "ERROR")
+        return SimpleNamespace(status=SimpleNamespace(stage=stage))
+
+
+def test_jobs_run_the_hdbench_that_they_are_given_and_are_started_again(tmp_path, monkeypatch):
+    there = tmp_path / "there"
+    there.mkdir()
+
+    class OnDisk(LocalFileSystem):
+        protocol = "gs"
+
+        @classmethod
+        def _strip_protocol(cls, path):
+            return str(path).replace("gs://", f"{there}/")
+
+    fsspec.register_implementation("gs", OnDisk, clobber=True)
+    (there / f"cards/work/hdbench-{JOBS.id}").mkdir(parents=True)
+    machines = Machines(there)
+    for name in ("run_uv_job", "inspect_job"):
+        monkeypatch.setattr(huggingface_hub, name, getattr(machines, name))
+    monkeypatch.setenv("HDBENCH_API_KEY", KEY)
+    run = tmp_path / "run"
+    run.mkdir()
+    options = OPTIONS | {"secrets": "HDBENCH_API_KEY", "poll_interval": "1", "tasks_per_job": "2"}
+    with Counting() as server:
+        asked = {"model": "m", "endpoint": server.url}
+        launch = JOBS.model_copy(update={"asked": asked, "namespace": None, "tasks": 3})
+        lines = [Question(item, [], f"text <{item}>").line() for item in ids_of(3)]
+        shards = Shards.made(run, launch, lines, 3)
+        assert run_jobs(shards, options, BACKENDS["endpoint"], 1) is None
+        assert dict(server.started) == dict.fromkeys(ids_of(3), 1)
+    assert len(machines.jobs) == 3  # two of them for the first two ranks
+    assert [recorded(shards.answers(rank)) for rank in range(3)] == [[item] for item in ids_of(3)]
+    packages = (there / "packages").read_text().splitlines()
+    assert len(packages) == 2
+    assert all("/wheel-" in path and not Path(path).exists() for path in packages)
+    kept = [path.read_bytes() for path in there.rglob("*") if path.is_file()]
+    assert any(path.name == "hdbench.whl" for path in there.rglob("*"))
+    assert not any(KEY.encode() in each for each in kept)
+
+
+def test_a_rank_whose_launch_is_over_asks_nothing(storage):
+    with pytest.raises(HdbenchError, match="hdbench-0123abcd: there is no such file"):
+        ask_there(STORAGE, JOBS.id, 0)
 
 
 def test_the_status_fetches_what_ranks_say(shards, storage, hub, tmp_path):
     remote = Remote(STORAGE, JOBS.id)
-    remote.give(shards)
+    remote.give(shards, {})
     there = taken(0, tmp_path / "there")
     AnswersFile(there.answers(0)).add(answer("a"))
     says(there, 0, "stopped", 1)

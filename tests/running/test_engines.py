@@ -2,6 +2,7 @@
 
 import json
 import os
+import pickle
 import subprocess
 import sys
 
@@ -13,14 +14,13 @@ from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.cli import app
 from hdbench.common.told import speak
 from hdbench.errors import HdbenchError
-from hdbench.running.backend import InShard, Question
+from hdbench.running.backend import BACKENDS, Asked, InShard, Question, read_questions
 from hdbench.running.choosing import of_benchmark
-from hdbench.running.cluster.engines import executor_of, slurm_options
 from hdbench.running.cluster.launching import Engine, check_engine, launch, read_engine_options
+from hdbench.running.cluster.slurm import check_slurm, slurm_executor, slurm_options
 from hdbench.running.cluster.step import Asking
-from hdbench.running.cluster.workers import Workers
-from hdbench.running.planning import Asked, Plan
-from hdbench.running.questions import as_line, read_questions
+from hdbench.running.cluster.workers import RankProcesses
+from hdbench.running.planning import RunPlan
 from hdbench.running.run_progress import RunProgress
 from hdbench.running.shards.launch import Launch, Shards
 from hdbench.running.shards.merging import alone
@@ -56,7 +56,7 @@ def hdbench(*arguments):
 
 def plan(endpoint=ENDPOINT):
     benchmark = load_benchmark("hdb/texts")
-    return Plan(benchmark, of_benchmark(benchmark), Asked("m", endpoint=endpoint))
+    return RunPlan(benchmark, of_benchmark(benchmark), Asked("m", endpoint=endpoint))
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_a_script_for_slurm_takes_no_path_for_a_command(tmp_path):
     run = tmp_path / "a b; touch $(x) 'c'"
     run.mkdir()
     shards = Shards.made(run, LAUNCH, [b"{}\n"] * 2, 2)
-    executor = executor_of(shards, {"partition": "gpu", "gres": "gpu:1"}, 5)
+    executor = slurm_executor(shards, {"partition": "gpu", "gres": "gpu:1"}, 5)
     script = executor.get_launch_file_contents(executor.get_sbatch_args(2), "ignored").splitlines()
     assert '#SBATCH --partition="gpu"' in script
     assert '#SBATCH --gres="gpu:1"' in script
@@ -130,7 +130,7 @@ def test_a_script_for_slurm_takes_no_path_for_a_command(tmp_path):
 )
 def test_a_process_that_is_killed_begins_again_in_its_job(tmp_path, end, starts, status):
     shards = Shards.made(tmp_path, LAUNCH, [b"{}\n"] * 2, 2)
-    executor = executor_of(shards, {}, None)
+    executor = slurm_executor(shards, {}, None)
     script = tmp_path / "job"
     script.write_text(executor.get_launch_file_contents(executor.get_sbatch_args(2), "ignored"))
     (tmp_path / "srun").write_text(f"#!/bin/sh\necho started >> {tmp_path}/starts\n{end}\n")
@@ -143,13 +143,7 @@ def test_a_process_that_is_killed_begins_again_in_its_job(tmp_path, end, starts,
 
 def test_a_path_that_slurm_cannot_be_told_is_refused(tmp_path):
     with pytest.raises(HdbenchError, match="Slurm cannot be told a path with"):
-        check_path(tmp_path / 'a"b')
-
-
-def check_path(path):
-    from hdbench.running.cluster.engines import check_options  # noqa: PLC0415
-
-    check_options("slurm", {}, path)
+        check_slurm({}, tmp_path / 'a"b')
 
 
 def test_an_address_with_a_secret_is_not_written_to_files(texts):
@@ -162,11 +156,11 @@ def test_an_address_with_a_secret_is_not_written_to_files(texts):
 def test_of_a_model_elsewhere_there_are_as_many_tasks_as_usable_cores(monkeypatch):
     monkeypatch.setattr("os.cpu_count", lambda: 128)
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {3, 5, 7}, raising=False)
-    assert Engine("local", 20).at_once("endpoint", devices=0) == 3
-    assert Engine("local", 2).at_once("endpoint", devices=0) == 2
-    assert Engine("local", 20).at_once("transformers", devices=4) == 4
-    assert Engine("local", 20, 6).at_once("endpoint", devices=0) == 6
-    assert Engine("slurm", 20).at_once("endpoint", devices=0) is None
+    assert Engine("local", 20).at_once(BACKENDS["endpoint"], devices=0) == 3
+    assert Engine("local", 2).at_once(BACKENDS["endpoint"], devices=0) == 2
+    assert Engine("local", 20).at_once(BACKENDS["transformers"], devices=4) == 4
+    assert Engine("local", 20, 6).at_once(BACKENDS["endpoint"], devices=0) == 6
+    assert Engine("slurm", 20).at_once(BACKENDS["endpoint"], devices=0) is None
 
 
 def test_a_name_of_jobs_that_hdbench_would_not_find_is_refused(texts, monkeypatch):
@@ -186,7 +180,7 @@ def test_images_at_an_address_with_a_secret_are_not_written_to_files(texts):
     benchmark = load_benchmark("hdb/texts")
     stored = InShard("https://127.0.0.1:9/a.tar?sig=secret", "1.jpg", 512, 90)
     choice = of_benchmark(benchmark)._replace(questions=[Question("1", [stored])])
-    asked = Plan(benchmark, choice, Asked("m", endpoint=ENDPOINT), own_images=True)
+    asked = RunPlan(benchmark, choice, Asked("m", endpoint=ENDPOINT), own_images=True)
     with pytest.raises(HdbenchError, match="must not have a query") as error:
         check_engine(asked, Engine("local", 2), texts / "run")
     assert "sig" not in str(error.value)
@@ -198,7 +192,7 @@ def test_a_task_imports_nothing_from_the_folder_that_the_user_is_in_and_speaks_i
     shards.answers(0).write_text('damaged\n{"id": "1", "text": ""}\n')
 
     speak("de")
-    workers = Workers(shards, 1, ())
+    workers = RankProcesses(shards, 1, ())
     with RunProgress.shown(1, 0) as progress:
         workers.run(progress)
     assert not (texts / "imported").exists()
@@ -210,7 +204,7 @@ def test_a_task_imports_nothing_from_the_folder_that_the_user_is_in_and_speaks_i
 def test_the_log_of_a_task_that_fails_has_its_frames_and_no_key(texts, monkeypatch):
     monkeypatch.setenv("HDBENCH_API_KEY", KEY)
     launched = LAUNCH.model_copy(update={"tasks": 1})
-    shards = Shards.made(texts, launched, [as_line(Question("1", [], text="x"))], 1)
+    shards = Shards.made(texts, launched, [Question("1", [], text="x").line()], 1)
     command = [sys.executable, "-m", "hdbench.running.cluster.rank", str(texts), LAUNCH.id, "0"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 1
@@ -236,7 +230,7 @@ def test_tasks_at_the_same_time_have_different_accelerators(tmp_path, monkeypatc
     monkeypatch.setattr("subprocess.Popen", Process)
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     with RunProgress.shown(4, 0) as progress:
-        workers = Workers(shards, 2, ["4", "7"])
+        workers = RankProcesses(shards, 2, ["4", "7"])
         workers.run(progress)
     assert given[:2] == [("0", "4"), ("1", "7")]
     assert [rank for rank, _ in given] == ["0", "1", "2"]
@@ -262,11 +256,17 @@ def test_a_process_of_an_earlier_launch_asks_nothing(tmp_path):
     assert not shards.answers(0).exists()
 
 
+def test_a_job_that_an_earlier_version_queued_is_refused():
+    queued = b"chdbench.running.cluster.engines\nOnSlurm\n."  # as its pickle names its executor
+    with pytest.raises(HdbenchError, match="queued by an earlier version of hdbench: submit again"):
+        pickle.loads(queued)
+
+
 def test_a_question_is_the_same_after_it_was_written(texts, samples):
     cards = load_benchmark(str(samples / "hdb/zettelkatalog"))
     for questions in (plan().choice.questions, of_benchmark(cards).questions):
         path = texts / "items.jsonl"
-        path.write_bytes(b"".join(map(as_line, questions)))
+        path.write_bytes(b"".join(each.line() for each in questions))
         assert list(read_questions(path)) == [
             question._replace(media=[each.absolute() for each in question.media])
             for question in questions

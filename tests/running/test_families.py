@@ -22,8 +22,8 @@ from running.model_families import (
 )
 
 from hdbench.errors import HdbenchError
-from hdbench.running.backend import Observer, Question
-from hdbench.running.images import Limits, load_images
+from hdbench.running.backend import ImageLimits, Observer, Question
+from hdbench.running.images import load_images
 from hdbench.running.local_model import LocalModel
 from hdbench.running.model_files import find_model
 
@@ -177,5 +177,5 @@ def test_a_missing_package_is_named_where_only_the_cause_names_it(tiny_model, tm
 
 
 def test_images_of_a_plain_llava_reach_their_items(tiny_model, tmp_path):
-    items = [load_images(question.media, Limits()) for question in questions(tmp_path)]
+    items = [load_images(question.media, ImageLimits()) for question in questions(tmp_path)]
     assert_images_reach_their_items(tiny_model, items)

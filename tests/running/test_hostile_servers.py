@@ -11,11 +11,10 @@ from running.raw_server import RawServer, answer, packed
 
 from hdbench.errors import HdbenchError
 from hdbench.running.answers_file import AnswersFile
-from hdbench.running.backend import SILENT, Decoding, Observer, Question
+from hdbench.running.backend import SILENT, Decoding, ImageLimits, Observer, Question
 from hdbench.running.endpoint_backend import LONGEST_WAIT, EndpointBackend
+from hdbench.running.endpoint_listing import listed_prices
 from hdbench.running.endpoint_response import Unanswered, read_completion, read_failure
-from hdbench.running.images import Limits
-from hdbench.running.prices import listed_prices
 from hdbench.running.run import as_answer
 
 ITEMS = [str(number) for number in range(6)]
@@ -34,7 +33,7 @@ def ask(server, items=ITEMS, observer=SILENT, **options):
         server.url,
         "m",
         "Read it.",
-        limits=Limits(),
+        limits=ImageLimits(),
         **{"decoding": Decoding(), "first_wait": 0.01, "timeout": 5.0, "concurrency": 1} | options,
     )
     questions = (Question(item, [], f"text <{item}>") for item in items)
@@ -311,5 +310,5 @@ def test_names_of_models_reach_a_terminal_without_control_characters():
     assert str(caught.value).isprintable()
     assert len(str(caught.value)) < 1000
     with FaultyServer(models=["\x1b[31mred"]) as server:
-        backend = EndpointBackend(server.url, "m", "p", decoding=Decoding(), limits=Limits())
+        backend = EndpointBackend(server.url, "m", "p", decoding=Decoding(), limits=ImageLimits())
         assert str(backend.hardware()["served"]).isprintable()

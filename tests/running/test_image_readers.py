@@ -13,8 +13,9 @@ from PIL import Image
 
 from hdbench.common.told import told
 from hdbench.errors import HdbenchError
+from hdbench.running.backend import ImageLimits
 from hdbench.running.image_readers import SMALL, ImageReaders
-from hdbench.running.images import Limits, load_images
+from hdbench.running.images import load_images
 
 POISON = """
 import os
@@ -37,9 +38,10 @@ BUSY = """
 import sys
 from pathlib import Path
 from hdbench.running.image_readers import ImageReaders
-from hdbench.running.images import Limits
+from hdbench.running.backend import ImageLimits
 
-with ImageReaders(Limits(100), 2) as readers:
+
+with ImageReaders(ImageLimits(100), 2) as readers:
     while True:
         each = [readers.submit([Path(sys.argv[1])]) for _ in range(4)]
         for future in each:
@@ -81,7 +83,7 @@ def test_images_are_those_that_are_decoded_here(large, tmp_path):
     for _ in range(3):
         document.new_page(300, 200)
     document.save(tmp_path / "book.pdf")
-    limits = Limits(700, 2)
+    limits = ImageLimits(700, 2)
     items = [
         [large],
         [tmp_path / "small.png", large],
@@ -100,7 +102,7 @@ def test_images_are_those_that_are_decoded_here(large, tmp_path):
 
 def test_small_images_start_no_process(tmp_path):
     Image.new("RGB", (1000, 1000)).save(tmp_path / "small.png")
-    with ImageReaders(Limits()) as readers:
+    with ImageReaders(ImageLimits()) as readers:
         [image] = readers.submit([tmp_path / "small.png"]).result()
         assert image.size == (1000, 1000)
         assert not children()
@@ -114,7 +116,7 @@ def test_what_cannot_be_read_fails_alone(large, tmp_path, monkeypatch):
     for name in ("poison.jpg", "once.jpg"):
         large.with_name(name).write_bytes(large.read_bytes())
     errors = {}
-    with ImageReaders(Limits(100), 2) as readers:
+    with ImageReaders(ImageLimits(100), 2) as readers:
         names = ["large", "broken", "poison", "none", "large"] * 2
         futures = [(name, readers.submit([large.with_name(f"{name}.jpg")])) for name in names]
         for name, future in futures:
@@ -135,13 +137,13 @@ def test_an_answer_that_cannot_be_taken_is_not_taken_for_the_next_items(large, m
     other = large.with_name("other.jpg")
     Image.open(large).rotate(180).save(other)
     frombytes = Image.frombytes
-    with ImageReaders(Limits(), 1) as readers:
+    with ImageReaders(ImageLimits(), 1) as readers:
         monkeypatch.setattr(Image, "frombytes", lambda *_: (_ for _ in ()).throw(MemoryError()))
         with pytest.raises(MemoryError):
             readers.submit([large, large]).result()
         monkeypatch.setattr(Image, "frombytes", frombytes)
         [image] = readers.submit([other]).result()
-        assert pixels(image) == pixels(load_images([other], Limits())[0])
+        assert pixels(image) == pixels(load_images([other], ImageLimits())[0])
 
 
 TOGETHER = """
@@ -168,14 +170,14 @@ PIL.Image.Image.resize = together
 def test_as_many_processes_as_are_asked_for_decode_at_the_same_time(large, tmp_path, monkeypatch):
     (tmp_path / "sitecustomize.py").write_text(TOGETHER)
     monkeypatch.syspath_prepend(tmp_path)
-    with ImageReaders(Limits(512), 3) as readers:
+    with ImageReaders(ImageLimits(512), 3) as readers:
         results = [readers.submit([large]) for _ in range(6)]
         assert [len(each.result()) for each in results] == [1] * 6
     assert len(list(tmp_path.glob("at-*"))) == 3
 
 
 def test_leaving_while_images_are_decoded_ends_the_processes_at_once(large):
-    with ImageReaders(Limits(), 2) as readers:
+    with ImageReaders(ImageLimits(), 2) as readers:
         futures = [readers.submit([large]) for _ in range(50)]
         futures[0].result()
     assert not children()

@@ -17,20 +17,19 @@ from running.packed_images import images_column, number_of, parquet_of, picture,
 
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.errors import HdbenchError
-from hdbench.running.backend import InShard
+from hdbench.running.backend import ImageLimits, InShard, Question
 from hdbench.running.choosing import own_images
 from hdbench.running.image_shards.files import one_line_errors
-from hdbench.running.images import Limits, encoded_images, load_images
-from hdbench.running.questions import question_from_json, question_to_json
+from hdbench.running.images import encoded_images, load_images
 
 
 def numbers(choice):
     """Id → the numbers of its images, read back from JSON as another process would."""
     found = {}
     for question in choice.questions:
-        again = question_from_json(json.loads(json.dumps(question_to_json(question))))
+        again = Question.from_json(json.loads(json.dumps(question.to_json())))
         assert again == question
-        found[again.id] = [number_of(image) for image in load_images(again.media, Limits())]
+        found[again.id] = [number_of(image) for image in load_images(again.media, ImageLimits())]
     return found
 
 
@@ -96,7 +95,7 @@ def test_rows_asked_for_out_of_order_by_threads(tmp_path):
     questions = own_images(tmp_path).questions
     asked = [questions[n] for n in (150, 3, 69, 70, 199, 0)] + questions
     with ThreadPoolExecutor(8) as pool:
-        images = pool.map(lambda question: load_images(question.media, Limits()), asked)
+        images = pool.map(lambda question: load_images(question.media, ImageLimits()), asked)
         assert [number_of(image) for [image] in images] == [int(each.id) for each in asked]
 
 
@@ -153,12 +152,12 @@ def test_of_a_tar_on_a_server_only_headers_and_then_single_images_are_fetched():
         assert [each.id for each in choice.questions] == list("01234567")
         assert sum(sent) < len(content) / 2
         sent.clear()
-        [image] = load_images(choice.questions[5].media, Limits())
+        [image] = load_images(choice.questions[5].media, ImageLimits())
         assert number_of(image) == 5
         assert sent == [len(padded[5])]
         server.RequestHandlerClass = partial(Ranges, content[: -(2**20)], sent)
         with pytest.raises(HdbenchError, match=r"/cards.tar: 7.png: .* bytes are there") as raised:
-            load_images(choice.questions[7].media, Limits())
+            load_images(choice.questions[7].media, ImageLimits())
         assert "secret" not in str(raised.value)
     finally:
         server.shutdown()
@@ -229,7 +228,7 @@ def test_a_damaged_image_fails_alone(tmp_path, monkeypatch):
     outcomes = []
     for question in own_images(tmp_path).questions:
         try:
-            outcomes.append(len(encoded_images(question.media, Limits())))
+            outcomes.append(len(encoded_images(question.media, ImageLimits())))
         except HdbenchError as error:
             outcomes.append(str(error).removeprefix(str(tmp_path)))
     assert outcomes == [

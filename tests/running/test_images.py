@@ -9,7 +9,8 @@ import pytest
 from PIL import Image, ImageDraw
 
 from hdbench.errors import HdbenchError
-from hdbench.running.images import Limits, encoded_images, load_images
+from hdbench.running.backend import ImageLimits
+from hdbench.running.images import encoded_images, load_images
 
 RED, BLUE = (255, 0, 0), (0, 0, 255)
 
@@ -39,7 +40,7 @@ def alike(pixel, colour):
 
 def test_images_come_in_the_order_of_the_files(tmp_path):
     paths = [saved(tmp_path / f"{n}.png", Image.new("RGB", (9, 9), (n, 0, 0))) for n in (5, 3, 4)]
-    assert [i.getpixel((0, 0))[0] for i in load_images(paths, Limits())] == [5, 3, 4]
+    assert [i.getpixel((0, 0))[0] for i in load_images(paths, ImageLimits())] == [5, 3, 4]
 
 
 @pytest.mark.parametrize(
@@ -49,15 +50,15 @@ def test_images_come_in_the_order_of_the_files(tmp_path):
 def test_the_longer_side_is_at_most_as_said_and_none_is_made_larger(tmp_path, size, expected):
     for suffix in ("png", "jpg"):
         path = saved(tmp_path / f"image.{suffix}", drawn(size))
-        [image] = load_images([path], Limits(max_side=500))
+        [image] = load_images([path], ImageLimits(max_side=500))
         assert image.size == expected
-        [encoded] = encoded_images([path], Limits(max_side=500))
+        [encoded] = encoded_images([path], ImageLimits(max_side=500))
         assert Image.open(io.BytesIO(encoded.data)).size == expected
 
 
 def test_a_strip_of_one_pixel_stays_a_strip(tmp_path):
     path = saved(tmp_path / "strip.png", drawn((5000, 1)))
-    [image] = load_images([path], Limits(max_side=100))
+    [image] = load_images([path], ImageLimits(max_side=100))
     assert image.size == (100, 1)
 
 
@@ -67,16 +68,16 @@ def test_every_mode_becomes_rgb(tmp_path, mode):
     drawn(mode="L").convert(mode).save(path) if mode in ("I;16", "I", "F") else drawn(
         mode=mode
     ).save(path)
-    [image] = load_images([path], Limits())
+    [image] = load_images([path], ImageLimits())
     assert image.mode == "RGB"
-    [encoded] = encoded_images([path], Limits())
+    [encoded] = encoded_images([path], ImageLimits())
     assert encoded.mime == "image/jpeg"
 
 
 def test_sixteen_bits_of_grey_keep_their_shades(tmp_path):
     image = Image.new("I;16", (30, 20), 32768)  # half of 65535
     path = saved(tmp_path / "scan.tiff", image)
-    [image] = load_images([path], Limits())
+    [image] = load_images([path], ImageLimits())
     assert alike(image.getpixel((5, 5)), (128, 128, 128))
 
 
@@ -84,7 +85,7 @@ def test_what_is_transparent_is_white_paper(tmp_path):
     image = Image.new("RGBA", (20, 20), (0, 0, 0, 0))
     image.paste((255, 0, 0, 255), (0, 0, 10, 20))
     path = saved(tmp_path / "ink.png", image)
-    [image] = load_images([path], Limits())
+    [image] = load_images([path], ImageLimits())
     assert image.getpixel((2, 2)) == RED
     assert image.getpixel((15, 2)) == (255, 255, 255)
 
@@ -93,11 +94,11 @@ def test_a_turned_photograph_is_made_upright(tmp_path):
     exif = Image.Exif()
     exif[0x0112] = 6  # to be turned by 90° clockwise: what is left comes to the top
     path = saved(tmp_path / "phone.jpg", drawn((120, 80)), exif=exif, quality=95)
-    [image] = load_images([path], Limits())
+    [image] = load_images([path], ImageLimits())
     assert image.size == (80, 120)
     assert alike(image.getpixel((40, 10)), RED)
     assert alike(image.getpixel((40, 110)), BLUE)
-    [encoded] = encoded_images([path], Limits())
+    [encoded] = encoded_images([path], ImageLimits())
     sent = Image.open(io.BytesIO(encoded.data))
     assert sent.size == (80, 120)
     assert sent.getexif().get(0x0112, 1) == 1
@@ -108,31 +109,31 @@ def test_a_turned_photograph_is_made_upright(tmp_path):
 )
 def test_a_file_that_fits_is_sent_byte_for_byte(tmp_path, suffix, mime):
     path = saved(tmp_path / f"image.{suffix}", drawn())
-    assert encoded_images([path], Limits()) == [(mime, path.read_bytes())]
+    assert encoded_images([path], ImageLimits()) == [(mime, path.read_bytes())]
 
 
 def test_a_file_is_known_by_its_content_and_not_by_its_name(tmp_path):
     path = tmp_path / "image.jpg"
     drawn().save(path, format="PNG")
-    assert encoded_images([path], Limits())[0].mime == "image/png"
+    assert encoded_images([path], ImageLimits())[0].mime == "image/png"
     pdf(tmp_path / "book.pdf", 2).rename(tmp_path / "book.png")
-    assert len(load_images([tmp_path / "book.png"], Limits())) == 2
+    assert len(load_images([tmp_path / "book.png"], ImageLimits())) == 2
 
 
 def test_only_the_first_pages_of_a_pdf_are_drawn_at_200_dpi(tmp_path):
     path = pdf(tmp_path / "book.pdf", 4, size=(360, 180))
-    images = load_images([path], Limits(pages=3))
+    images = load_images([path], ImageLimits(pages=3))
     assert [image.getpixel((9, 9))[0] for image in images] == [0, 40, 80]
     assert {image.size for image in images} == {(1000, 500)}  # 5 × 2.5 inches
-    assert {image.size for image in load_images([path], Limits(300, 1))} == {(300, 150)}
-    assert [e.mime for e in encoded_images([path], Limits(pages=2))] == ["image/jpeg"] * 2
+    assert {image.size for image in load_images([path], ImageLimits(300, 1))} == {(300, 150)}
+    assert [e.mime for e in encoded_images([path], ImageLimits(pages=2))] == ["image/jpeg"] * 2
 
 
 def test_a_page_of_many_metres_is_drawn_no_larger_than_said(tmp_path):
     document = pypdfium2.PdfDocument.new()
     document.new_page(14_400, 14_400)
     document.save(tmp_path / "map.pdf")
-    assert load_images([tmp_path / "map.pdf"], Limits(max_side=256))[0].size == (256, 256)
+    assert load_images([tmp_path / "map.pdf"], ImageLimits(max_side=256))[0].size == (256, 256)
 
 
 def png_of(width, height):
@@ -164,7 +165,7 @@ def test_what_is_no_image_is_named_in_one_line(tmp_path, data):
     (tmp_path / "it.png").write_bytes(data)
     for read in (load_images, encoded_images):
         with pytest.raises(HdbenchError, match=r"it\.png: cannot be read") as error:
-            read([tmp_path / "it.png"], Limits())
+            read([tmp_path / "it.png"], ImageLimits())
         assert "\n" not in str(error.value)
 
 
@@ -172,25 +173,25 @@ def test_a_file_that_is_not_there_or_a_folder_is_named(tmp_path):
     for path in (tmp_path / "no.png", tmp_path):
         for read in (load_images, encoded_images):
             with pytest.raises(HdbenchError, match=f"{path}: cannot be read"):
-                read([path], Limits())
+                read([path], ImageLimits())
 
 
 def test_an_item_without_an_image_is_an_error():
     for read in (load_images, encoded_images):
         with pytest.raises(HdbenchError, match="no image"):
-            read([], Limits())
+            read([], ImageLimits())
 
 
 def test_a_pdf_without_pages_is_an_error(tmp_path):
     pypdfium2.PdfDocument.new().save(tmp_path / "empty.pdf")
     for read in (load_images, encoded_images):
         with pytest.raises(HdbenchError, match=r"the item has no image|cannot be read"):
-            read([tmp_path / "empty.pdf"], Limits())
+            read([tmp_path / "empty.pdf"], ImageLimits())
 
 
 def test_a_huge_but_lawful_image_warns_nobody(tmp_path, recwarn):
     path = saved(tmp_path / "map.png", Image.new("1", (10_000, 9_500)))  # above Pillow's warning
-    assert load_images([path], Limits(max_side=100))[0].size == (100, 95)
+    assert load_images([path], ImageLimits(max_side=100))[0].size == (100, 95)
     assert not recwarn.list
 
 
@@ -212,7 +213,7 @@ def test_damaged_files_are_images_or_errors_and_never_another_exception(tmp_path
         path.write_bytes(data)
         for read in (load_images, encoded_images):
             try:
-                outcomes[bool(read([path], Limits(max_side=32)))] += 1
+                outcomes[bool(read([path], ImageLimits(max_side=32)))] += 1
             except HdbenchError:
                 outcomes["refused"] += 1
     assert outcomes.keys() == {True, "refused"}

@@ -6,10 +6,10 @@ from threading import Thread
 from hdbench.common.told import speak, told
 from hdbench.errors import Message
 from hdbench.running.backend import Reply
-from hdbench.running.run import Outcome, as_answer
+from hdbench.running.run import RunOutcome, as_answer
 from hdbench.running.run_progress import RunProgress
-from hdbench.running.shards.launch import Tokens
-from hdbench.running.status import Rank, Status
+from hdbench.running.shards.launch import RankState, Tokens
+from hdbench.running.status import RankStatus, Status
 
 LATE = Message("no answer within {seconds:g} s", seconds=0.5)
 
@@ -32,7 +32,7 @@ def test_progress_is_told_in_the_language_of_the_command_from_any_thread(capfd):
 def test_the_outcome_is_told_and_the_recorded_error_stays_english():
     reply = Reply(None, error=LATE)
     assert as_answer("a", reply)["error"] == "no answer within 0.5 s"
-    outcome = Outcome(10, answered=9, failed=1, errors={"a": LATE})
+    outcome = RunOutcome(10, answered=9, failed=1, errors={"a": LATE})
     assert [told(line, "de") for line in outcome.lines(Path("runs/x"))] == [
         "runs/x: 8 von 10 Einträgen beantwortet, 1 gescheitert (mit --retry-failed noch einmal "
         "abfragen), 1 noch nicht beantwortet (noch einmal starten: Der Befehl macht weiter, wo er "
@@ -42,7 +42,10 @@ def test_the_outcome_is_told_and_the_recorded_error_stays_english():
 
 
 def test_the_status_is_told():
-    ranks = [Rank(0, "done", 900, 900), Rank(1, "failed", 600, 100, host="n1", error="boom")]
+    about = {"pid": 1, "started": "", "updated": "", "host": "n1"}
+    done = RankState(state="done", items=900, answered=900, **about)
+    failed = RankState(state="failed", items=600, answered=100, error="boom", **about)
+    ranks = [RankStatus(0, "done", done), RankStatus(1, "failed", failed)]
     status = Status(
         *("runs/x", "m", "hdb/cards", 1500, 1000, 0),
         tokens=Tokens(input=12_000),

@@ -11,8 +11,7 @@ from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.errors import HdbenchError
 from hdbench.running.backend import Question, Reply
-from hdbench.running.run import run_model
-from hdbench.running.running_score import RunningScore
+from hdbench.running.run import RunningScore, run_model
 
 RIGHT = json.dumps({"title": "Stellingen", "year": 1924})
 WRONG = json.dumps({"title": "Stellingen", "year": 1942})

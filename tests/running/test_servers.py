@@ -10,10 +10,9 @@ from running.faulty_server import FaultyServer, Response, completion, error
 
 from hdbench.errors import HdbenchError
 from hdbench.running import run_progress
-from hdbench.running.backend import Decoding, Observer, Question
+from hdbench.running.backend import Decoding, ImageLimits, Observer, Question
 from hdbench.running.endpoint_backend import ATTEMPTS, LOST_AT_FIRST, EndpointBackend
-from hdbench.running.images import Limits
-from hdbench.running.run import Outcome, run_model
+from hdbench.running.run import RunOutcome, run_model
 
 OPEN = Response(completion('{"year": 1924}'))
 SILENT = Response(b"", seconds=None)
@@ -47,7 +46,7 @@ class Heard(Observer):
 def make_backend(address, **options):
     options = {"first_wait": 0.01, "timeout": 60.0} | options
     return EndpointBackend(
-        address, "m", "Read the card.", decoding=Decoding(), limits=Limits(), **options
+        address, "m", "Read the card.", decoding=Decoding(), limits=ImageLimits(), **options
     )
 
 
@@ -229,15 +228,27 @@ def test_a_run_without_any_answer_ends_with_status_one(here, hdbench):
 @pytest.mark.parametrize(
     ("outcome", "allowed", "trouble"),
     [
-        (Outcome(8, answered=8, failed=2), 1.0, None),
-        (Outcome(8, answered=8, failed=2), 0.25, None),
-        (Outcome(8, answered=8, failed=3), 0.25, "37.5% of the items failed, more than --max-fai"),
-        (Outcome(8, answered=8, failed=1), 0.0, "12.5% of the items failed, more than --max-fai"),
-        (Outcome(8, answered=4, failed=2), 0.4, "50.0% of the items failed, more than --max-fai"),
-        (Outcome(8, answered=8), 0.0, None),
-        (Outcome(8, answered=8, failed=8), 1.0, "no item was answered, of 8 asked"),
-        (Outcome(8, cut_off=4), 1.0, "no item was answered, of 4 asked"),
-        (Outcome(8), 0.0, None),
+        (RunOutcome(8, answered=8, failed=2), 1.0, None),
+        (RunOutcome(8, answered=8, failed=2), 0.25, None),
+        (
+            RunOutcome(8, answered=8, failed=3),
+            0.25,
+            "37.5% of the items failed, more than --max-fai",
+        ),
+        (
+            RunOutcome(8, answered=8, failed=1),
+            0.0,
+            "12.5% of the items failed, more than --max-fai",
+        ),
+        (
+            RunOutcome(8, answered=4, failed=2),
+            0.4,
+            "50.0% of the items failed, more than --max-fai",
+        ),
+        (RunOutcome(8, answered=8), 0.0, None),
+        (RunOutcome(8, answered=8, failed=8), 1.0, "no item was answered, of 8 asked"),
+        (RunOutcome(8, cut_off=4), 1.0, "no item was answered, of 4 asked"),
+        (RunOutcome(8), 0.0, None),
     ],
 )
 def test_when_a_run_is_not_to_be_relied_on(outcome, allowed, trouble):

@@ -12,16 +12,15 @@ from filelock import FileLock
 from running.many_texts import write_texts
 from typer.testing import CliRunner
 
+from hdbench.answers import parts
 from hdbench.cli import app
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.score import score
-from hdbench.reading import parts
 from hdbench.running.answers_file import AnswersFile
 from hdbench.running.folder import RunFolder, recorded_answers
 from hdbench.running.shards import merging
-from hdbench.running.shards.launch import Launch, Shards
+from hdbench.running.shards.launch import Launch, RankState, Shards, now
 from hdbench.running.shards.merging import merge_if_last, merge_now, settle
-from hdbench.running.shards.ranks import RankState, now, seen, write_state
 from hdbench.running.status import read_status
 
 SETTINGS = {
@@ -66,7 +65,7 @@ def folder(tmp_path):
             answers.add({"id": item, "text": "{}", "tokens": {"input": 8, "output": 2}})
         tokens = {"input": 8 * len(answers.failed), "output": 2 * len(answers.failed)}
         said = state(answered=len(answers.failed), tokens=tokens, hardware={"device": "paper"})
-        write_state(shards.state(rank), said)
+        shards.say(rank, said)
     return folder
 
 
@@ -164,7 +163,7 @@ def test_the_dtype_is_what_the_ranks_computed_in(folder):
     path = folder / "shards/launch.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"dtype": "auto"}))
     for rank in range(3):
-        write_state(Shards.of(folder).state(rank), state(dtype="bfloat16"))
+        Shards.of(folder).say(rank, state(dtype="bfloat16"))
     merge_now(folder)
     record = json.loads((folder / "run.json").read_text())
     assert record["settings"] == {"temperature": 0.0, "dtype": "bfloat16"}
@@ -217,26 +216,26 @@ def test_shards_that_cannot_be_written_leave_nothing(tmp_path):
 def test_a_rank_is_seen_as_its_files_show_it(folder):
     shards = Shards.of(folder)
     shards.state(0).unlink()
-    assert seen(shards, 0)[0] == "waiting"
-    write_state(shards.state(0), state("running"))
-    assert seen(shards, 0)[0] == "died"
+    assert shards.seen(0)[0] == "waiting"
+    shards.say(0, state("running"))
+    assert shards.seen(0)[0] == "died"
     with FileLock(shards.lock(0)):
-        assert seen(shards, 0)[0] == "running"
-    write_state(shards.state(0), state("running", host="elsewhere"))
-    assert seen(shards, 0)[0] == "running"
+        assert shards.seen(0)[0] == "running"
+    shards.say(0, state("running", host="elsewhere"))
+    assert shards.seen(0)[0] == "running"
     old = (datetime.now(UTC) - timedelta(minutes=2)).isoformat()
-    write_state(shards.state(0), state("running", host="elsewhere", updated=old))
-    assert seen(shards, 0)[0] == "died"
-    write_state(shards.state(0), state("failed", error="no such model"))
-    assert seen(shards, 0)[0] == "failed"
+    shards.say(0, state("running", host="elsewhere", updated=old))
+    assert shards.seen(0)[0] == "died"
+    shards.say(0, state("failed", error="no such model"))
+    assert shards.seen(0)[0] == "failed"
 
 
 def test_a_rank_that_runs_is_not_merged(folder):
     shards = Shards.of(folder)
-    write_state(shards.state(1), state("running", host="elsewhere"))
+    shards.say(1, state("running", host="elsewhere"))
     with pytest.raises(HdbenchError, match=r"rank 1 \(elsewhere, process \d+\) is still running"):
         settle(folder)
-    write_state(shards.state(1), state("running"))
+    shards.say(1, state("running"))
     with FileLock(shards.lock(1)), pytest.raises(HdbenchError, match=r"rank 1 .* is still running"):
         merge_now(folder)
     assert Shards.of(folder) is not None
@@ -279,12 +278,14 @@ def test_a_record_without_usable_sittings_is_merged_or_refused(folder, sittings)
 
 
 def test_status_counts_all_answers_while_they_are_merged(folder, monkeypatch):
+    seen = Shards.seen
+
     def merged_first(shards, rank):
-        if shards.path.exists():
-            merge_now(folder)
+        monkeypatch.setattr(Shards, "seen", seen)
+        merge_now(folder)
         return seen(shards, rank)
 
-    monkeypatch.setattr("hdbench.running.status.seen", merged_first)
+    monkeypatch.setattr(Shards, "seen", merged_first)
     found = read_status(folder)
     assert (found.recorded, found.engine, found.ranks) == (8, None, [])
 
@@ -319,7 +320,7 @@ def test_a_log_that_is_still_open_on_nfs_is_removed_later(folder, monkeypatch):
 
 def test_what_a_folder_from_somebody_else_says_is_no_command_to_the_terminal(folder):
     said = state("failed", host="h\x1b[2J", error="no\x9b2J such\nmodel")
-    write_state(Shards.of(folder).state(1), said)
+    Shards.of(folder).say(1, said)
     found = CliRunner().invoke(app, ["status", str(folder), "--json"]).stdout
     assert found.isascii()
     assert "\x1b" not in found
@@ -340,10 +341,10 @@ def test_pipes_in_a_folder_from_somebody_else_are_not_waited_for(folder):
 
 def test_the_last_one_merges_and_no_other(folder):
     shards = Shards.of(folder)
-    write_state(shards.state(1), state("stopped"))
+    shards.say(1, state("stopped"))
     merge_if_last(shards)
     assert shards.path.exists()
-    write_state(shards.state(1), state())
+    shards.say(1, state())
     merge_if_last(shards)
     assert recorded(folder) == IDS
 
@@ -352,7 +353,7 @@ def test_jobs_that_left_the_queue_are_over_whatever_they_said(folder, tmp_path, 
     path = folder / "shards/launch.json"
     launched = json.loads(path.read_text()) | {"engine": "slurm", "job": "hdbench-0123abcd"}
     path.write_text(json.dumps(launched))
-    write_state(Shards.of(folder).state(1), state("running", host="elsewhere"))
+    Shards.of(folder).say(1, state("running", host="elsewhere"))
     squeue = tmp_path / "bin/squeue"
     squeue.parent.mkdir()
     squeue.write_text('#!/bin/sh\n[ -n "$SQUEUE_STATES" ] || echo 17_1 RUNNING\n')
@@ -382,8 +383,8 @@ def test_the_status_is_that_of_the_files(folder):
     shards = Shards.of(folder)
     tokens = {"input": 8, "output": 2}
     running = {"new": 1, "seconds": 2.0, "tokens": tokens, "cost_usd": 0.25, "host": "elsewhere"}
-    write_state(shards.state(0), state("running", 1, **running))
-    write_state(shards.state(1), state("failed", 1, error="no such model", cost_usd=0.5, failed=1))
+    shards.say(0, state("running", 1, **running))
+    shards.say(1, state("failed", 1, error="no such model", cost_usd=0.5, failed=1))
     shards.state(2).unlink()
     found = read_status(folder)
     assert found.lines() == [

@@ -9,8 +9,7 @@ from PIL import Image
 from rapidfuzz.distance import Levenshtein
 
 from hdbench.errors import HdbenchError
-from hdbench.running.backend import Question
-from hdbench.running.images import Limits
+from hdbench.running.backend import ImageLimits, Question
 from hdbench.running.tesseract_backend import TesseractBackend
 
 ROOT = Path(__file__).parents[2]
@@ -21,7 +20,7 @@ pytestmark = [pytest.mark.needs("tesseract"), pytest.mark.slow]
 
 def backend_for(benchmark, **options):
     schema = json.loads((SCRIPTS / benchmark / "answer.schema.json").read_text("utf-8"))
-    return TesseractBackend(schema, limits=Limits(), **options)
+    return TesseractBackend(schema, limits=ImageLimits(), **options)
 
 
 def sample(benchmark, name):
@@ -80,7 +79,7 @@ def test_a_papers_pdf_is_read():
 
 
 def test_plain_text_is_enough_for_a_schema_that_asks_for_it():
-    backend = TesseractBackend({"properties": {"text": {"type": "string"}}}, limits=Limits())
+    backend = TesseractBackend({"properties": {"text": {"type": "string"}}}, limits=ImageLimits())
     [found] = records(backend, [sample("zettelkatalog", "images/sample-01.jpg")])
     assert "Stuttgart" in found["text"]
 

@@ -8,8 +8,7 @@ from running.faulty_server import FaultyServer, Response, completion
 from typer.testing import CliRunner
 
 from hdbench.cli import app
-from hdbench.running.backend import Decoding, Question
-from hdbench.running.images import Limits
+from hdbench.running.backend import Decoding, ImageLimits, Question
 
 PROMPT = 'Mend this {kind}; answer as {"title": {text}, "id": {id}}.\n'
 TEXTS = {f"000{number}": f"<b>title {{kind}} {number}\n" for number in range(4)}
@@ -90,7 +89,7 @@ def test_a_local_model_gets_texts_and_filled_in_prompts(tiny_model, tmp_path):
     backend = TransformersBackend(
         *(str(tiny_model), PROMPT),
         decoding=Decoding(max_new_tokens=4),
-        limits=Limits(),
+        limits=ImageLimits(),
         device="cpu",
         batch_size=3,
     )

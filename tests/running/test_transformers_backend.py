@@ -14,9 +14,9 @@ from transformers import AutoModelForImageTextToText, AutoProcessor
 
 from hdbench.common.extras import install_command
 from hdbench.errors import HdbenchError
-from hdbench.running.backend import Decoding, Question
-from hdbench.running.images import Limits, load_images
-from hdbench.running.sampling import samplers
+from hdbench.running.backend import Decoding, ImageLimits, Question
+from hdbench.running.images import load_images
+from hdbench.running.logits import samplers
 from hdbench.running.transformers_backend import TransformersBackend
 
 pytestmark = pytest.mark.slow
@@ -26,7 +26,7 @@ GREEDY = Decoding(max_new_tokens=24)
 
 
 def make_backend(folder, decoding=GREEDY, **options):
-    options = {"limits": Limits(), "device": "cpu"} | options
+    options = {"limits": ImageLimits(), "device": "cpu"} | options
     return TransformersBackend(str(folder), PROMPT, decoding=decoding, **options)
 
 
@@ -145,7 +145,7 @@ def test_all_images_of_an_item_reach_the_model_in_their_order(tiny_model, questi
     on_images(backend, seen.append)
     answers(backend, [questions[3], questions[1]])
     processor = AutoProcessor.from_pretrained(tiny_model)
-    images = load_images([*questions[3].media, *questions[1].media], Limits())
+    images = load_images([*questions[3].media, *questions[1].media], ImageLimits())
     expected = processor.image_processor(images, return_tensors="pt")["pixel_values"]
     assert seen[0].shape[0] == 5
     assert torch.equal(seen[0], expected)
@@ -154,17 +154,17 @@ def test_all_images_of_an_item_reach_the_model_in_their_order(tiny_model, questi
 
 
 def test_pages_of_a_pdf_are_images(tiny_model, questions, tmp_path):
-    pages = load_images([path for q in questions[:4] for path in q.media], Limits())
+    pages = load_images([path for q in questions[:4] for path in q.media], ImageLimits())
     pages[0].save(tmp_path / "book.pdf", save_all=True, append_images=pages[1:])
     book = Question("book", [tmp_path / "book.pdf"])
-    [(_, three)] = make_backend(tiny_model, limits=Limits(pages=3)).answer([book])
-    [(_, two)] = make_backend(tiny_model, limits=Limits(pages=2)).answer([book])
+    [(_, three)] = make_backend(tiny_model, limits=ImageLimits(pages=3)).answer([book])
+    [(_, two)] = make_backend(tiny_model, limits=ImageLimits(pages=2)).answer([book])
     assert three.tokens["input"] - two.tokens["input"] == 16
 
 
 def test_images_are_made_as_small_as_said(tiny_model, questions):
     large = texts(make_backend(tiny_model), questions[3:4])
-    assert texts(make_backend(tiny_model, limits=Limits(max_side=8)), questions[3:4]) != large
+    assert texts(make_backend(tiny_model, limits=ImageLimits(max_side=8)), questions[3:4]) != large
 
 
 def test_a_broken_image_is_the_failure_of_its_item_only(tiny_model, questions, tmp_path):
@@ -367,7 +367,7 @@ def test_a_folder_is_recorded_by_its_name_and_the_hash_of_its_files(tiny_model, 
 
 def test_settings_and_hardware_are_json_and_say_what_matters(tiny_model):
     decoding = Decoding(temperature=0.5, seed=3)
-    backend = make_backend(tiny_model, decoding, batch_size=2, limits=Limits(512, 3))
+    backend = make_backend(tiny_model, decoding, batch_size=2, limits=ImageLimits(512, 3))
     settings = json.loads(json.dumps(backend.settings()))
     assert settings["dtype"] == "float32"
     assert settings["batch_size"] == 2
@@ -408,8 +408,10 @@ def test_items_of_about_the_same_size_share_a_batch(tiny_model, tmp_path):
     order = [int(id_) for id_ in answers(backend, asked)]
     assert order == [*range(16), 23, 21, 19, 17, 22, 20, 18, 16]  # from the tenth on, by windows
     assert "window" not in make_backend(tiny_model, GREEDY).settings()
-    assert make_backend(tiny_model, batch_size=40, limits=Limits(2048)).settings()["window"] == 40
-    assert make_backend(tiny_model, batch_size=40, limits=Limits(1024)).settings()["window"] == 120
+    backend = make_backend(tiny_model, batch_size=40, limits=ImageLimits(2048))
+    assert backend.settings()["window"] == 40
+    backend = make_backend(tiny_model, batch_size=40, limits=ImageLimits(1024))
+    assert backend.settings()["window"] == 120
 
 
 def test_a_branch_on_the_hub_is_recorded_as_its_commit_and_all_is_quiet(
@@ -423,10 +425,9 @@ def test_a_branch_on_the_hub_is_recorded_as_its_commit_and_all_is_quiet(
     (repository / "refs/main").write_text(commit)
     code = (
         "import json, pathlib\n"
-        "from hdbench.running.backend import Decoding, Question\n"
-        "from hdbench.running.images import Limits\n"
+        "from hdbench.running.backend import Decoding, ImageLimits, Question\n"
         "from hdbench.running.transformers_backend import TransformersBackend\n"
-        "backend = TransformersBackend('tiny/llava', 'Read.', limits=Limits(), batch_size=2,\n"
+        "backend = TransformersBackend('tiny/llava', 'Read.', limits=ImageLimits(), batch_size=2,\n"
         "    decoding=Decoding(max_new_tokens=2, temperature=1.0))\n"
         f"asked = [Question('a', [pathlib.Path({str(questions[0].media[0])!r})])]\n"
         "[(_, reply)] = backend.answer(asked)\n"

@@ -11,10 +11,10 @@ from running.faulty_server import FaultyServer, Response, completion
 from typer.testing import CliRunner
 
 from hdbench.cli import app
-from hdbench.leaderboard.boards import leaderboards
+from hdbench.output.leaderboard.boards import leaderboards
 from hdbench.space.context import SpaceContext
-from hdbench.space.jobs.rankings import Rankings
-from hdbench.space.tabs.board import Filter, board_view
+from hdbench.space.jobs.recorded_runs import Rankings
+from hdbench.space.tabs.leaderboard import Filter, board_view
 
 PROMPT = "Read card {number}.\n"
 WRONG = {"title": "Stellingen", "year": 1942}
@@ -172,7 +172,7 @@ def test_the_leaderboard_of_the_space_shows_it(here, recorded, language, said):
 def test_a_run_that_saw_the_items_says_nothing_of_it(here):
     folder = write_run(here / "run", {"0000": {"prediction": RIGHT}}, without_media=None)
     assert json.loads((folder / "run.json").read_text()) == INFO | {"without_media": None}
-    assert leaderboards([]) == []
+    assert leaderboards({}) == []
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@
 from helpers.english import english, words
 
 from hdbench.annotating.editor import _TEXTS as EDITOR
-from hdbench.reading.answer import STATUSES
-from hdbench.report.rendering import TEXTS
+from hdbench.answers.answer import STATUSES
+from hdbench.output.report.rendering import TEXTS
 from hdbench.scoring import make_metric
 from hdbench.space.texts import translations
 

@@ -8,30 +8,30 @@ from pathlib import Path
 
 from hdbench.errors import HdbenchError
 from hdbench.space.jobs.submitting import SubmissionError
-from hdbench.space.jobs.working import Score
+from hdbench.space.jobs.working import Score, send
 
 
-def says(send, word):
+def says(word):
     send(word)
     return word.upper()
 
 
-def computes_in_c(send):
+def computes_in_c():
     send("begun")
     re.match("(a+)+$", "a" * 60 + "b")
 
 
-def sleeps(send):
+def sleeps():
     send("begun")
     os.read(os.pipe()[0], 1)
 
 
-def takes_memory(send):
+def takes_memory():
     send("begun")
     return len([bytearray(2**24) for _ in range(2**10)])
 
 
-def takes_all_memory(send):
+def takes_all_memory():
     """Takes memory in small pieces, until there is none for anything."""
     send("begun")
     kept = []
@@ -39,12 +39,12 @@ def takes_all_memory(send):
         kept.append([kept])
 
 
-def crashes(send):
+def crashes():
     send("begun")
     os.abort()
 
 
-def beats(_, path):
+def beats(path):
     """Writes until there is a file `enough` beside its own."""
     while not Path(path).with_name("enough").exists():
         with Path(path).open("a") as file:
@@ -53,25 +53,25 @@ def beats(_, path):
     return "done"
 
 
-def waits(send, path):
+def waits(path):
     """Waits until there is a file."""
     send("begun")
     while not Path(path).exists():
         time.sleep(0.01)
 
 
-def scores_and_waits(send, path):
+def scores_and_waits(path):
     send(Score())
     Path(f"{path}-begun").touch()
-    waits(send, path)
+    waits(path)
 
 
-def fails(send):
+def fails():
     send("begun")
     return {}["missing"]
 
 
-def writes(send):
+def writes():
     path = Path(tempfile.mkdtemp()) / "large"
     send(str(path))
     with path.open("wb") as file:
@@ -79,9 +79,9 @@ def writes(send):
             file.write(bytes(2**20))
 
 
-def refuses(_):
+def refuses():
     raise HdbenchError("no")
 
 
-def refuses_in_words(_):
+def refuses_in_words():
     raise SubmissionError("submit_long", most=5)

@@ -24,12 +24,11 @@ from hdbench.annotating.store import Store
 from hdbench.errors import HdbenchError
 from hdbench.space.annotate import accounts as accounts_module
 from hdbench.space.annotate.accounts import add_account, read_accounts
-from hdbench.space.annotate.editors import Editors, _Open, check_folder
+from hdbench.space.annotate.editors import Editors, Quota, _Open, check_folder
 from hdbench.space.annotate.pages import Annotate
-from hdbench.space.annotate.quota import Quota
 from hdbench.space.context import SpaceContext
 
-ENOUGH = {"per_account": 10**9, "total": 10**9}
+ENOUGH = (10**9, 10**9)
 COMMENT = {"what": "comment", "field": "", "to": "legible", "after": None}
 
 
@@ -50,10 +49,15 @@ def place(tmp_path, monkeypatch, accounts):
     return tmp_path, accounts[1]
 
 
+def served(folder, **limits):
+    """The settings of a Space whose collections and accounts are in a folder."""
+    return SpaceContext(folder, annotate=folder / "data", accounts=folder / "accounts", **limits)
+
+
 @pytest.fixture
 def client(place):
     folder, passwords = place
-    annotate = Annotate(folder / "data", folder / "accounts", **ENOUGH)
+    annotate = Annotate(served(folder))
     client = TestClient(annotate, base_url="https://space.example", follow_redirects=False)
     client.passwords = passwords
     yield client
@@ -201,7 +205,7 @@ def test_an_idle_editor_is_closed_and_opened_again(client, place):
 
 
 def test_requests_come_while_idle_editors_are_closed(place):
-    editors = Editors(place[0] / "data", Quota(place[0] / "data", *ENOUGH.values()))
+    editors = Editors(place[0] / "data", Quota(place[0] / "data", *ENOUGH))
 
     def ask():
         for _ in range(300):
@@ -218,7 +222,7 @@ def test_requests_come_while_idle_editors_are_closed(place):
 
 
 def test_a_request_that_waits_while_the_server_ends_opens_nothing(place, monkeypatch):
-    editors = Editors(place[0] / "data", Quota(place[0] / "data", *ENOUGH.values()))
+    editors = Editors(place[0] / "data", Quota(place[0] / "data", *ENOUGH))
     ask = editors.page("cards", "anna")
 
     class Waited(_Open):
@@ -327,7 +331,7 @@ def test_half_of_it_is_refused(place):
         (folder / "data", folder / "none", "cannot be read"),
     ]:
         with pytest.raises(HdbenchError, match=why):
-            Annotate.of(SpaceContext(folder, annotate=annotate, accounts=accounts))
+            Annotate(SpaceContext(folder, annotate=annotate, accounts=accounts))
 
 
 def test_the_command_makes_an_account_and_a_new_password(tmp_path, run_hdbench):
@@ -453,7 +457,7 @@ def narrow(place):
     """Where each account may save 20 kB, and all of them 30 kB."""
     folder = place[0]
     write_collection(folder / "data/letters")
-    annotate = Annotate(folder / "data", folder / "accounts", per_account=20_000, total=30_000)
+    annotate = Annotate(served(folder, max_per_account=20_000, max_annotated=30_000))
     client = TestClient(annotate, base_url="https://space.example")
     client.passwords = place[1]
     with start_blocking_portal() as client.portal:  # one event loop for all, as a server has

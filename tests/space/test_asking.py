@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 from collections import Counter
 
 import httpx
@@ -148,7 +149,7 @@ def test_a_call_may_have_no_values_and_null_for_others(uploads, body):
 
 def test_an_address_that_asks_too_often_waits_and_no_other(uploads, monkeypatch):
     now = [100.0]
-    monkeypatch.setattr(asking.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
     monkeypatch.setattr(asking, "MAX_ASKED", 3)
     behind = Behind()
     assert [behind.post("{}").status_code for _ in range(5)] == [200] * 3 + [429] * 2

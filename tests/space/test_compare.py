@@ -14,11 +14,17 @@ from playwright.sync_api import expect
 from space.pages import assert_contrast, choose, go_to_tab, settled
 from space.servers import serving, wait_for_client
 
+from hdbench.answers.titles import FieldTitles
 from hdbench.errors import HdbenchError
-from hdbench.reading.titles import FieldTitles
 from hdbench.space.context import SpaceContext
-from hdbench.space.jobs.comparing import MAX_COMPARED, Wanted, compare_wanted, recorded_runs
-from hdbench.space.views.verdict import comparison_page, verdict
+from hdbench.space.jobs.comparing import (
+    MAX_COMPARED,
+    Wanted,
+    compare_wanted,
+    comparison_page,
+    recorded_runs,
+    verdict,
+)
 
 ITEMS = [f"card-{number:02}" for number in range(24)]
 WRONG = {"title": "Stellingen", "year": 1942}  # one of two fields: F1 is 1 / 2

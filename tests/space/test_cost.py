@@ -16,10 +16,10 @@ from helpers.waiting import until
 from space.servers import serving, wait_for_client
 from space.visitors import Visitor, run, until_told
 
+from hdbench.answers.files import open_container
+from hdbench.answers.spreadsheet import read_sheets
 from hdbench.common.jsonio import UNIQUE, parse_json
 from hdbench.errors import HdbenchError
-from hdbench.reading.files import open_container
-from hdbench.reading.spreadsheet import read_sheets
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs import scoring
 from hdbench.space.server import limits

@@ -11,6 +11,7 @@ from starlette.testclient import TestClient
 from hdbench.annotating.store import Store
 from hdbench.space.annotate.accounts import add_account, read_accounts
 from hdbench.space.annotate.pages import Annotate
+from hdbench.space.context import SpaceContext
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -23,7 +24,9 @@ def test_what_is_answered_as_saved_is_there_and_the_rest_is_refused_with_a_reaso
     saved, refused = [], 0
     with small_disk(tmp_path / "disk", form) as disk:
         cards = write_collection(disk.folder / "cards")
-        annotate = Annotate(disk.folder, tmp_path / "accounts", per_account=2**20, total=2**20)
+        where = {"annotate": disk.folder, "accounts": tmp_path / "accounts"}
+        limits = {"max_per_account": 2**20, "max_annotated": 2**20}
+        annotate = Annotate(SpaceContext(tmp_path, **where, **limits))
         client = TestClient(annotate, base_url="https://space.example")
 
         def comment(text):

@@ -15,14 +15,21 @@ from helpers.run_folders import SPEC
 from space.servers import APP, serving, wait_for_client
 from space.visitors import Visitor, run
 
-from hdbench.collecting.held_out import hold_out
+from hdbench.datasets.collecting.held_out import hold_out
 from hdbench.errors import HdbenchError
 from hdbench.space.app import build_app
 from hdbench.space.context import SpaceContext
-from hdbench.space.jobs import held_out, tasks
-from hdbench.space.jobs.held_out import MAX_LOOKS, MIN_ANSWERED, Look, Looks
-from hdbench.space.jobs.scoring import Upload
-from hdbench.space.jobs.tasks import View, view
+from hdbench.space.jobs import scoring
+from hdbench.space.jobs.scoring import (
+    MAX_LOOKS,
+    MIN_ANSWERED,
+    HeldOutAccess,
+    HeldOutQuota,
+    Upload,
+    View,
+    view,
+)
+from hdbench.space.jobs.working import sending
 from hdbench.space.views.example import write_example
 from hdbench.space.views.first_look import FirstLooks
 
@@ -141,21 +148,22 @@ def test_totals_are_shown_three_times_a_day_and_never_an_item(tmp_path, held):
 
 
 def test_each_address_and_benchmark_has_its_looks_a_day(context, monkeypatch):
-    looks = Looks(context)
+    looks = HeldOutQuota(context)
     path = (context.held_out / "cards.held-out.jsonl").resolve()
-    assert [looks.take("a", "cards") for _ in range(4)] == [Look(path)] * 3 + [Look(None)]
-    assert looks.take("b", "cards") == Look(path)
+    given, used_up = HeldOutAccess(path), HeldOutAccess(None)
+    assert [looks.take("a", "cards") for _ in range(4)] == [given] * 3 + [used_up]
+    assert looks.take("b", "cards") == given
     looks.give_back("a", "cards")
-    assert [looks.take("a", "cards") for _ in range(2)] == [Look(path), Look(None)]
+    assert [looks.take("a", "cards") for _ in range(2)] == [given, used_up]
     assert looks.take("a", "other") is None
-    tomorrow = held_out._today() + datetime.timedelta(days=1)
-    monkeypatch.setattr(held_out, "_today", lambda: tomorrow)
-    assert looks.take("a", "cards") == Look(path)
+    tomorrow = scoring._today() + datetime.timedelta(days=1)
+    monkeypatch.setattr(scoring, "_today", lambda: tomorrow)
+    assert looks.take("a", "cards") == HeldOutAccess(path)
 
 
 def test_only_so_many_addresses_are_counted(context, monkeypatch):
-    monkeypatch.setattr(held_out, "MAX_COUNTED", 5)
-    looks = Looks(context)
+    monkeypatch.setattr(scoring, "MAX_COUNTED", 5)
+    looks = HeldOutQuota(context)
     found = [looks.take(f"address {number}", "cards").path is not None for number in range(8)]
     assert found == [True] * 5 + [False] * 3
     assert looks.take("address 1", "cards").path is not None
@@ -163,9 +171,9 @@ def test_only_so_many_addresses_are_counted(context, monkeypatch):
 
 
 def test_without_a_folder_or_a_file_there_is_nothing_to_look_at(context):
-    assert Looks(replace(context, held_out=None)).take("a", "cards") is None
+    assert HeldOutQuota(replace(context, held_out=None)).take("a", "cards") is None
     (context.held_out / "cards.held-out.jsonl").unlink()
-    assert Looks(context).take("a", "cards") is None
+    assert HeldOutQuota(context).take("a", "cards") is None
 
 
 def test_another_file_is_said_to_the_operator_at_the_start(context):
@@ -195,9 +203,10 @@ def test_another_file_is_said_to_the_operator_at_the_start(context):
     ],
 )
 def test_what_is_shown_and_what_is_written(context, held, tmp_path, language, texts):
-    upload, looks, told = _uploaded(tmp_path, answers(held)), Looks(context), []
+    upload, looks, told = _uploaded(tmp_path, answers(held)), HeldOutQuota(context), []
     files = (tmp_path, tmp_path / "thumbnails")
-    shown = view(told.append, context, upload, None, language, *files, looks.take("a", "cards"))
+    with sending(told.append):
+        shown = view(context, upload, language, *files, looks.take("a", "cards"))
     assert shown.looked
     first = next(each for each in told if isinstance(each, View))
     for page in (first.first, shown.first):
@@ -206,7 +215,7 @@ def test_what_is_shown_and_what_is_written(context, held, tmp_path, language, te
         written = text_of(path.read_bytes())
         assert not any(item in written or TRUTHS[item]["title"] in written for item in held)
         assert "held_out" not in written
-    used_up = view(told.append, context, upload, None, language, *files, Look(None))
+    used_up = view(context, upload, language, *files, HeldOutAccess(None))
     assert not used_up.looked
     assert not any(text in used_up.first for text in texts)
     assert {"en": "three times a day", "de": "dreimal"}[language] in used_up.first
@@ -242,7 +251,7 @@ def test_with_enough_answers_the_totals_are_shown(context, held, tmp_path):
 
 
 def test_with_few_held_out_items_all_must_be_answered(context, held, tmp_path, monkeypatch):
-    monkeypatch.setattr(tasks, "MIN_ANSWERED", 100)
+    monkeypatch.setattr(scoring, "MIN_ANSWERED", 100)
     assert _with_answers_to(context, TRUTHS, tmp_path).looked
     one_less = _with_answers_to(context, TRUTHS.keys() - {held[0]}, tmp_path)
     assert not one_less.looked
@@ -251,9 +260,9 @@ def test_with_few_held_out_items_all_must_be_answered(context, held, tmp_path, m
 
 def test_the_example_which_has_the_public_items_only_takes_no_look(context, tmp_path):
     path = write_example(context.benchmark("cards"), tmp_path)
-    look = Looks(context).take("a", "cards")
+    look = HeldOutQuota(context).take("a", "cards")
     upload = Upload("cards", path)
-    shown = view(id, context, upload, None, "en", tmp_path, tmp_path / "thumbnails", look)
+    shown = view(context, upload, "en", tmp_path, tmp_path / "thumbnails", look)
     assert not shown.looked
     assert "not public" not in shown.first
 
@@ -266,8 +275,8 @@ def _with_answers_to(context, items, folder, language="en"):
     """The view of the right answers to these items."""
     lines = (json.dumps({"id": each, "prediction": TRUTHS[each]}) for each in items)
     upload = _uploaded(folder, "\n".join(lines).encode())
-    look = Looks(context).take("a", "cards")
-    return view(id, context, upload, None, language, folder, folder / "thumbnails", look)
+    look = HeldOutQuota(context).take("a", "cards")
+    return view(context, upload, language, folder, folder / "thumbnails", look)
 
 
 def _uploaded(folder, content, name="mine.jsonl"):

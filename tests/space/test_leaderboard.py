@@ -18,8 +18,8 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from hdbench.space.context import SpaceContext
-from hdbench.space.jobs import run_reports
-from hdbench.space.jobs.rankings import Rankings
+from hdbench.space.jobs import recorded_runs
+from hdbench.space.jobs.recorded_runs import Rankings
 
 pytestmark = pytest.mark.slow
 
@@ -414,13 +414,13 @@ def reports(tmp_path):
     """The route of the reports on a server of its own, and where their pages are kept."""
     context = SpaceContext(write_namespace(tmp_path) / "hdb")
     pages = tmp_path / "pages"
-    client = TestClient(Starlette(routes=[run_reports.run_reports(context, pages)]))
+    client = TestClient(Starlette(routes=[recorded_runs.run_reports(context, pages)]))
     with client:
         yield partial(client.get), pages
 
 
 def test_only_so_many_reports_are_kept_those_asked_for_last(reports, monkeypatch):
-    monkeypatch.setattr(run_reports, "MAX_PAGES", 2)
+    monkeypatch.setattr(recorded_runs, "MAX_PAGES", 2)
     get, pages = reports
     kept = []
     for run in ("a1", "a2", "a1", "c1"):
@@ -440,7 +440,7 @@ def test_a_report_is_made_anew_when_its_run_has_changed(reports, tmp_path):
 
 
 def test_when_too_many_reports_are_asked_for_that_is_said(reports, monkeypatch):
-    monkeypatch.setattr(run_reports, "MAX_WAITING", 0)
+    monkeypatch.setattr(recorded_runs, "MAX_WAITING", 0)
     get, _ = reports
     answer = get("/report/cards/a1", headers={"accept-language": "de"})
     assert answer.status_code == 503

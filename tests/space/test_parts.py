@@ -20,7 +20,7 @@ from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.scoring import MAX_RUNS, Upload, score_upload
 from hdbench.space.jobs.turns import QueueFullError
 from hdbench.space.jobs.working import Waits
-from hdbench.space.tabs.telling import refusal, show
+from hdbench.space.tabs.shared import refusal, show
 from hdbench.space.texts import translations
 from hdbench.space.views.example import MADE, write_example
 from hdbench.space.views.first_look import FirstLooks

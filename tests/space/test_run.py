@@ -251,7 +251,7 @@ def test_a_model_that_cannot_be_loaded_is_one_line_without_paths(visit, models):
 def test_a_model_outside_of_the_list_is_refused(served, models):
     url, scratch = served
     for model in ("/tmp", "other/model", str(models / "slow"), None, ["quick", "other/model"]):
-        told = raw(url, "run-start", [model, "zettelkatalog", 1])
+        told = raw(url, "run-start", ["zettelkatalog", model, 1])
         assert '"success":false' in told or "no model" in told, told
         assert str(models / "quick") not in told
         assert '"process_generating"' not in told
@@ -260,7 +260,7 @@ def test_a_model_outside_of_the_list_is_refused(served, models):
 
 @pytest.mark.parametrize("items", [0, 7, 1e9, -1, "NaN"])
 def test_more_items_than_the_operator_allows_are_refused(served, items):
-    told = raw(served[0], "run-start", ["quick", "zettelkatalog", items])
+    told = raw(served[0], "run-start", ["zettelkatalog", "quick", items])
     assert '"process_generating"' not in told or "ask 1 to 6" in told
     assert processes() == []
 
@@ -291,7 +291,7 @@ def test_a_server_that_ends_takes_its_run_along(sample, models, tmp_path):
     settings = {"TMPDIR": str(tmp_path), "OMP_NUM_THREADS": "1"}
     with serving("-c", SERVED, "600", str(models / "slow"), cwd=sample, **settings) as url:
         wait_for_client(url)
-        join(url, "run-start", ["slow", "zettelkatalog", 6], "a")
+        join(url, "run-start", ["zettelkatalog", "slow", 6], "a")
         assert until(processes, "the model's start")
     until(lambda: not processes(), "the model's end")
     assert processes() == []

@@ -9,27 +9,28 @@ import pytest
 from helpers.waiting import until
 from space.model_runs import image_of, processes
 
+from hdbench.answers.titles import FieldTitles
 from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.errors import HdbenchError
-from hdbench.reading.titles import FieldTitles
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.running_model import (
     GOING,
     MAX_PROMPT,
     Ended,
-    Progress,
+    RunState,
     ask,
     fields_of,
     model_names,
     run_on_image,
     run_on_items,
     still_wanted,
+    time_left,
     watched,
     with_gpu,
 )
 from hdbench.space.server.limits import sweep
-from hdbench.space.tabs.run_view import run_answers, run_record, run_status, time_left
+from hdbench.space.tabs.run import run_answers, run_record, run_status
 
 pytestmark = pytest.mark.slow
 
@@ -43,9 +44,7 @@ def test_a_models_text_is_escaped_wherever_it_is_shown():
         run_answers(answers, {HOSTILE: None}, "en"),
         run_answers(failed, {HOSTILE: None}, "de"),
         run_record([(HOSTILE, HOSTILE)] * 300, "en", FieldTitles(None, "en")),
-        run_status(
-            Progress(failed, Ended.FAILED, HOSTILE), 3, "en", elapsed=1, left=None, limit=60
-        ),
+        run_status(RunState(failed, 3, 1, None, Ended.FAILED, HOSTILE), "en", 60),
     ):
         assert "<script" not in html
         assert "<img" not in html
@@ -159,7 +158,8 @@ def test_a_run_that_is_left_ends_its_process(sample, tmp_path):
     (tmp_path / GOING).touch()
     run = run_on_items(context, "tesseract", "zettelkatalog", 2, tmp_path)
     with closing(ask(context, run, watched)) as states:
-        assert next(states) == Progress([])
+        first = next(states)
+        assert (first.answers, first.total, first.left, first.ended) == ([], 2, None, None)
         until(lambda: len(processes()) == 1)  # its name is known a moment after its start
     assert processes() == []
 

@@ -19,7 +19,7 @@ from space.servers import APP, serving, wait_for_client
 from space.visitors import Visitor, run, texts_of
 
 from hdbench.api import score
-from hdbench.building.results_dataset import build_results
+from hdbench.datasets.building.results_dataset import build_results
 
 pytestmark = pytest.mark.slow
 

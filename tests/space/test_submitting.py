@@ -13,7 +13,6 @@ from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.scoring import Upload
 from hdbench.space.jobs.submit_hub import Hourly
 from hdbench.space.jobs.submitting import (
-    Scored,
     Statement,
     SubmissionError,
     description,
@@ -30,9 +29,7 @@ SAID = Statement("Qwen/Qwen3", "somebody", False, True, "", "A library", True)
 
 def submission(sample, path, statement=SAID, day=DAY, **upload):
     context = SpaceContext(sample / "hdb")
-    return make_submission(
-        context, Scored(Upload("zettelkatalog", path, **upload), None), statement, day
-    )
+    return make_submission(context, Upload("zettelkatalog", path, **upload), statement, day)
 
 
 def refused(sample, path, statement=SAID, **upload):
@@ -120,7 +117,7 @@ def test_of_several_models_the_shown_one_is_submitted(sample, tmp_path):
     ]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     context = SpaceContext(sample / "hdb")
-    made = make_submission(context, Scored(Upload("zettelkatalog", path), "two"), SAID, DAY)
+    made = make_submission(context, Upload("zettelkatalog", path, run="two"), SAID, DAY)
     assert b"1958" in made.files["answers.jsonl"]
     assert b"1957" not in made.files["answers.jsonl"]
 

@@ -21,7 +21,7 @@ from hdbench.space.jobs.deciding import (
     EXAMPLE_BENCHMARK,
     EXAMPLE_RUNS,
     MAX_DECISION,
-    Example,
+    ExampleDecision,
     decide_example,
     write_uploaded,
 )
@@ -95,7 +95,7 @@ def test_the_example_is_decided_once_and_again_when_its_runs_change(namespace):
         made.append(decide_example(context))
         return made[-1]
 
-    example = Example(context, decided)
+    example = ExampleDecision(context, decided)
     works = [example.work() for _ in range(3)]
     wait(works)
     assert [work.result() for work in works] == made * 3
@@ -109,7 +109,7 @@ def test_the_example_is_decided_once_and_again_when_its_runs_change(namespace):
 def test_without_the_runs_or_the_benchmark_there_is_no_example(namespace, cards):
     (namespace / "hdb/results" / EXAMPLE_BENCHMARK / EXAMPLE_RUNS[1] / "run.json").unlink()
     for folder in (namespace, cards):
-        assert Example(SpaceContext(folder / "hdb"), pytest.fail).work() is None
+        assert ExampleDecision(SpaceContext(folder / "hdb"), pytest.fail).work() is None
 
 
 def test_why_there_is_no_example_names_no_folder_of_the_server(namespace):

@@ -13,7 +13,7 @@ from space import hostile_tasks as tasks
 from hdbench.errors import HdbenchError
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs import turns, working
-from hdbench.space.jobs.working import Waits, Workers
+from hdbench.space.jobs.working import TaskProcesses, Waits
 from hdbench.space.texts import reason, text
 
 pytestmark = pytest.mark.slow
@@ -26,7 +26,7 @@ def loaded():
 
 @pytest.fixture
 def workers(tmp_path):
-    return Workers(SpaceContext(tmp_path, at_once=1))
+    return TaskProcesses(SpaceContext(tmp_path, at_once=1))
 
 
 def test_a_task_tells_how_far_it_is_and_returns(workers):
@@ -113,7 +113,8 @@ def test_long_work_makes_way_and_is_begun_again(workers, monkeypatch, tmp_path):
 
 
 def test_what_processes_load_does_without_gradio():
-    code = f"import sys, {working.TASKS}; print(sorted({{'gradio', 'hdbench'}} & {{*sys.modules}}))"
+    tasks = ", ".join(working.TASKS)
+    code = f"import sys, {tasks}; print(sorted({{'gradio', 'hdbench'}} & {{*sys.modules}}))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "['hdbench']\n"
 

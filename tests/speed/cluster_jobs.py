@@ -2,8 +2,7 @@
 
 MOTO_SERVER is the program `moto_server` of an environment with `moto[s3,server]`, which plays S3;
 s3fs has to be in this one. In place of machines at Hugging Face there are processes here that see
-nothing of this one but what a job gets: its environment and secrets. What starts them, datatrove,
-is real, and so is everything that they do.
+nothing of this one but what a job gets: its environment and secrets. All that they do is real.
 
 It fails if an item has no answer or two, if one was asked again whose answer had been kept, or if
 a key is in the storage.
@@ -44,11 +43,9 @@ OPTIONS = {
 }
 JOB = """
 import sys
-from datatrove.tools.launch_pickled_pipeline import main
-from hdbench.running.cluster import job_step
+from hdbench.running.cluster import job_start, job_step
 job_step.FIRST_KEPT = job_step.KEPT_EVERY = 1.0
-sys.argv = ["job", sys.argv[1]]
-main()
+job_start.main()
 """
 
 
@@ -62,7 +59,7 @@ class Machines:
 
     def run_uv_job(self, script, *, script_args, env, secrets, labels, **about):
         assert about["timeout"] == "1h"
-        assert about["dependencies"][1:] == ["s3fs"]
+        assert about["dependencies"][-1] == "s3fs"
         path = {"PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join(sys.path)}
         log = (self._folder / f"job{len(self.jobs)}.log").open("wb")
         process = subprocess.Popen(

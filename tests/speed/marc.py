@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pymarc import Field, Indicators, Record, Subfield
 
-from hdbench.truths.marc import read_marc
+from hdbench.ground_truth.marc import read_marc
 
 
 def record(number):

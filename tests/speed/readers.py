@@ -1,7 +1,7 @@
 """How time and memory grow with a file, for every form that is read: python -m speed.readers
 
 Run as PYTHONPATH=tests python -m speed.readers [FORM …]; each form in its first dimension, or with
---all in every one. Not a test: tests/reading/test_growth.py is. Prints a table in Markdown.
+--all in every one. Not a test: tests/answers/test_growth.py is. Prints a table in Markdown.
 """
 
 import sys

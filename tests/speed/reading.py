@@ -9,11 +9,11 @@ from pathlib import Path
 
 from speed.timing import medians
 
+from hdbench.answers.answer import Answer
+from hdbench.answers.schema import AnswerSchema
+from hdbench.answers.text import read_text
 from hdbench.evaluation.checks import Checks
 from hdbench.evaluation.looks import Looks
-from hdbench.reading.answer import Answer
-from hdbench.reading.schema import AnswerSchema
-from hdbench.reading.text import read_text
 from hdbench.results.items import Tally, candidate_of
 from hdbench.scoring.zettel_f1 import ZettelF1
 

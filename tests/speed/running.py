@@ -17,8 +17,7 @@ from PIL import Image
 from speed.timing import medians
 from transformers import AutoModelForImageTextToText, AutoProcessor
 
-from hdbench.running.backend import Decoding, Question
-from hdbench.running.images import Limits
+from hdbench.running.backend import Decoding, ImageLimits, Question
 from hdbench.running.transformers_backend import TransformersBackend
 
 PROMPT = "Read the card."
@@ -114,7 +113,7 @@ def make_backend(model: Path, decoding: Decoding, batch_size: int) -> Transforme
         str(model),
         PROMPT,
         decoding=decoding,
-        limits=Limits(max_side=1024),
+        limits=ImageLimits(max_side=1024),
         batch_size=batch_size,
         device="cpu",
     )

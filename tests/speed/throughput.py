@@ -19,8 +19,8 @@ from running.slow_images import SITE, WIDTH, answered, share_outside, slow_image
 from speed.running import PROMPT, items
 from speed.timing import fastest
 
-from hdbench.running.backend import Decoding
-from hdbench.running.images import Limits, load_images
+from hdbench.running.backend import Decoding, ImageLimits
+from hdbench.running.images import load_images
 from hdbench.running.transformers_backend import TransformersBackend
 
 BATCH = 4
@@ -72,7 +72,7 @@ def known_times(folder: Path) -> None:
 
 def real_scans(folder: Path, scans: list[Path]) -> None:
     """In turns, and the least of each: other programs only add to it."""
-    decoding = fastest({"one": lambda: load_images(scans[:1], Limits())}, ROUNDS)["one"]
+    decoding = fastest({"one": lambda: load_images(scans[:1], ImageLimits())}, ROUNDS)["one"]
     size = scans[0].stat().st_size / 1e6
     print(f"decoding and resizing a scan ({size:.1f} MB): {decoding:.3f} s, {os.cpu_count()} CPUs")
     asked = list(items(scans, SCANS))
@@ -110,7 +110,7 @@ def make_backend(folder: Path, readers: int | None = None) -> TransformersBacken
     return TransformersBackend(
         *(str(folder), PROMPT),
         decoding=Decoding(max_new_tokens=1),
-        limits=Limits(),
+        limits=ImageLimits(),
         batch_size=BATCH,
         device="cpu",
         readers=readers,

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from hdbench.results.result import Result
 from hdbench.scoring import METRICS, make_metric
+from hdbench.scoring.bibliographic import IDENTIFIERS
 from hdbench.scoring.metric import PROTOCOLS
-from hdbench.scoring.sciencemeta_accuracy import FIELDS
+from hdbench.scoring.sciencemeta_accuracy import FIELDS, SciencemetaAccuracy
 from hdbench.scoring.zettel_f1 import ZettelF1
 from hdbench.statistics.bootstrap import intervals
 from hdbench.statistics.resampling import Table
@@ -22,7 +23,10 @@ RENAMED = [
     make_metric("record_f1", figures={"f1_micro": {"of": "similarity", "scale": 100}}),
     make_metric("text_cer", figures={"cer": {"of": "cer_items"}}),
 ]
-METRICS_TO_TEST = [*EVERY, *WEIGHTED, *ROUNDED, *RENAMED]
+BESIDE = make_metric(
+    "sciencemeta_accuracy", **dict.fromkeys(SciencemetaAccuracy.option_names, True)
+)
+METRICS_TO_TEST = [*EVERY, *WEIGHTED, *ROUNDED, *RENAMED, BESIDE]
 
 COUNTS = st.integers(0, 4000)
 
@@ -42,9 +46,13 @@ def many_totals(metric, draw, rows):
             row["true_positives"] *= 0.3
         if metric.name == "sciencemeta_accuracy":
             for kind, fields in FIELDS.items():
-                row[f"{kind}.items"] = draw(st.integers(0, 3))
+                row[f"{kind}.items"] = records = draw(st.integers(0, 3))
                 for field in fields:
-                    row[f"{kind}.{field}.similarity"] = row[f"{kind}.items"] * draw(shares)
+                    for figure in ("similarity", "no_autojunk", "normalized"):
+                        row[f"{kind}.{field}.{figure}"] = records * draw(shares)
+                    row[f"{kind}.{field}.both_empty"] = draw(st.integers(0, records))
+                    if field in IDENTIFIERS:
+                        row[f"{kind}.{field}.canonical"] = draw(st.integers(0, records))
         totals.append({name: float(value) for name, value in row.items()} | {"items": items})
     return totals
 
@@ -80,7 +88,7 @@ def test_of_nothing_too_and_the_headline_is_the_first_of_the_rates(metric):
     assert next(iter(metric.rates(nothing))) == metric.headline
 
 
-@pytest.mark.parametrize("name", [name for name in METRICS if name != "sciencemeta_accuracy"])
+@pytest.mark.parametrize("name", METRICS)
 def test_rates_are_computed_for_all_draws_at_once(name, monkeypatch):
     metric = make_metric(name)
     calls = []
@@ -92,7 +100,13 @@ def test_rates_are_computed_for_all_draws_at_once(name, monkeypatch):
 
     monkeypatch.setattr(type(metric), "rates", counted)
     rng = np.random.default_rng(0)
-    columns = {each: rng.integers(1, 9, 30).tolist() for each in metric.statistics}
+    columns = {
+        # No more fields are empty on both sides than there are.
+        name: rng.integers(0, 2, 30).tolist()
+        if name.endswith("both_empty")
+        else rng.integers(1, 9, 30).tolist()
+        for name in metric.statistics
+    }
     result = Result(metric, [str(n) for n in range(30)], Counter(), columns, {}, [], [])
     assert intervals(result, resamples=500).figures
     assert len(calls) < 10

@@ -14,9 +14,10 @@ from scipy import stats
 from hdbench.errors import HdbenchError
 from hdbench.results.result import Result
 from hdbench.scoring import METRICS, make_metric
-from hdbench.scoring.metric import figure_of, judging_figure
+from hdbench.scoring.metric import LESS, figure_of, judging_figure
 from hdbench.statistics.bootstrap import METHOD, OF_FEWER, OF_SHARES, Interval, intervals
 from hdbench.statistics.comparison import compare, compare_runs
+from hdbench.statistics.differences import DrawnDifferences, NormalDifferences
 from hdbench.statistics.gap import gap
 from hdbench.statistics.means import Design, share
 from hdbench.statistics.ranking import rank_models
@@ -277,13 +278,82 @@ def test_figures_of_several_ratios_rest_on_the_one_with_the_fewest_items():
     assert "f1_micro" in found.figures
 
 
+def papers(filled, items, similarity=0.8):
+    """Papers of which only the first ones have keywords; all other fields are filled."""
+    fields = ("doi", "title", "author", "abstract", "pub_time")
+    columns = {f"paper.{field}.similarity": [similarity] * items for field in fields}
+    columns["paper.items"] = [1] * items
+    columns["paper.keyword.similarity"] = [similarity] * filled + [1] * (items - filled)
+    columns["paper.keyword.both_empty"] = [0] * filled + [1] * (items - filled)
+    return run_of(make_metric("sciencemeta_accuracy"), columns)
+
+
+def test_accuracy_without_empty_pairs_rests_on_the_field_that_is_filled_least():
+    name = "overall_accuracy_without_both_empty"
+    few = intervals(papers(19, 263))
+    assert few.without[name].startswith("19 items")
+    assert "overall_accuracy" in few.figures
+    # Alike in every draw, so that only the unseen item varies: one of 20, then one of 263.
+    found = intervals(papers(20, 263)).figures[name]
+    assert found.low == pytest.approx(0.8 * 0.025 ** (1 / 20), abs=0.004)
+    found = intervals(papers(263, 263)).figures[name]
+    assert found.low == pytest.approx(0.8 * 0.025 ** (1 / 263), abs=0.004)
+    # A field that no record has filled has no mean, and does not count.
+    assert name in intervals(papers(0, 263)).figures
+
+
 def test_a_difference_needs_enough_items_in_both_runs():
     a, b = answered([9] * 60, [2] * 60, 60), answered([9] * 10, [2] * 10, 60)
     found = compare(a, b, headline="precision_micro", higher_is_better=True)
     assert found.figures["precision_micro"].interval is None
+    assert found.figures["precision_micro"].why == (
+        "10 items say something about it: too few for an interval"
+    )
+    assert found.figures["recall_micro"].why is None
     assert found.figures["recall_micro"].interval is not None
     assert not found.separable
     assert "10 independent items" in found.why
+
+
+def test_a_run_with_few_answers_that_are_all_right_is_not_called_more_precise():
+    """21 right answers, against 263 of which 1 in 40 is wrong as a whole."""
+    few = answered([11] * 21, [0] * 21, 263)
+    wrong = [number % 40 == 0 for number in range(263)]
+    many = answered([11 * (not each) for each in wrong], [11 * each for each in wrong], 263)
+    found = compare(few, many, headline="precision_micro", higher_is_better=True)
+    interval = found.figures["precision_micro"].interval
+    # With 21 right ones, up to 16 % of all could be wrong: p ** 21 = 0.025.
+    assert interval.low < 0 < interval.high
+    assert interval.low == pytest.approx(0.025 ** (1 / 21) - (1 - 7 / 263), abs=0.03)
+    assert found.detectable > (interval.high - interval.low) / 2
+    assert found.method == DrawnDifferences.basis + OF_FEWER
+    # The paired test would call that a difference: half of the answers belong to either run then.
+    assert not found.separable
+    many = answered([11] * 240 + [0] * 23, [0] * 240 + [11] * 23, 263)
+    found = compare(few, many, headline="precision_micro", higher_is_better=True)
+    assert (found.p < 0.05, found.separable) == (True, False)
+    assert found.why.endswith(
+        "precision_micro rests on so few items that one more could make up for the difference"
+    )
+    # Half of them wrong cannot be made up for.
+    many = answered([11, 0] * 131 + [11], [0, 11] * 131 + [0], 263)
+    found = compare(few, many, headline="precision_micro", higher_is_better=True)
+    assert (found.separable, found.better) == (True, "A")
+    # Recall counts every card in both, and is compared as before.
+    assert found.figures["recall_micro"].interval.high < 0
+
+
+def test_the_interval_of_a_difference_over_few_items_is_drawn_by_the_delta_method_too():
+    few, many = answered([10] * 30, [1] * 30, 263), answered([8, 10] * 131 + [9], [2] * 263, 263)
+    runs = tables([few, many], few.ids)
+    name = "precision_micro"
+    difference = few.rates[name] - many.rates[name]
+    drawn, normal = (
+        kind.interval(0, 1, 0, difference, 0.95)
+        for kind in (DrawnDifferences(runs, [name], 10_000, 0), NormalDifferences(runs, [name], 0))
+    )
+    assert normal.low == pytest.approx(drawn.low, abs=0.004)
+    assert normal.high == pytest.approx(drawn.high, abs=0.004)
 
 
 # Declarations
@@ -299,7 +369,8 @@ def test_declarations_name_what_there_is(name):
             assert figures[other].higher_is_better == figure.higher_is_better
         assert figure.judged_by is None or not figure.has_interval
         assert figure.worst_share is None or figures[figure.worst_share].share_of
-        assert {figure.share_of, *sum(figure.divided_by, ())} - {None} <= set(metric.statistics)
+        divisors = {name.removeprefix(LESS) for name in sum(figure.divided_by, ())}
+        assert {figure.share_of, *divisors} - {None} <= set(metric.statistics)
     known = {*figures, *metric.statistics}
     assert set(metric.added_later) <= known
 

@@ -6,9 +6,9 @@ import pytest
 from helpers.planned_cards import RIGHT, SCHEMA, TEXT, Catalogue
 from helpers.run_folders import write_run
 
+from hdbench.answers.run_info import read_run_info
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.score import score
-from hdbench.reading.run_info import read_run_info
 from hdbench.trust.consensus import write_consensus
 
 PERSONS = {"type": "array", "items": {"type": "object", "properties": {"name": TEXT}}}

@@ -15,7 +15,7 @@ import hdbench.trust
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.common.checked import read_yaml
 from hdbench.common.texts import LANGUAGES
-from hdbench.report.forecast_plot import write_forecast_plot
+from hdbench.output.report.forecast_plot import write_forecast_plot
 from hdbench.trust.forecasting.forecast import Forecast, Wish, forecast
 from hdbench.trust.forecasting.price_list import Price
 from hdbench.trust.forecasting.words import model_sentence, pace_sentence, rule_sentences

@@ -7,8 +7,8 @@ from helpers.planned_cards import RIGHT, TEXT, Catalogue
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hdbench.answers.schema import AnswerSchema
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.reading.schema import AnswerSchema
 from hdbench.results.files import answers_sha256
 from hdbench.trust.runs import opened_runs
 from hdbench.trust.values import fields_of, folded, text_of, texts_of, value_of, whole_values

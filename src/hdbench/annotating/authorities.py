@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hdbench.errors import HdbenchError, os_reason
-from hdbench.reading.csv_lines import at_most, lines
-from hdbench.reading.encodings import decode
+from hdbench.answers.csv_lines import at_most, lines
+from hdbench.answers.encodings import decode
+from hdbench.common.os_errors import read_errors
+from hdbench.errors import HdbenchError
 
 MAX_LINES = 1_000_000
 """Maximum number of lines of an authority file."""
@@ -134,13 +135,9 @@ def read_authorities(
                 name=name,
                 folder=folder,
             )
-        try:
+        with read_errors(path):
             stat = path.stat()
             found[field] = _loaded(path, stat.st_mtime_ns, stat.st_size)
-        except OSError as error:
-            raise HdbenchError(
-                "{place}: cannot be read: {why}", place=path, why=os_reason(error)
-            ) from error
     return found
 
 

@@ -32,7 +32,7 @@ MAX_COMMENT = 10_000
 """Maximum number of characters in a comment."""
 
 MAX_ITEM_CHANGES = 10_000
-"""Maximum number of changes to one item."""
+"""Maximum number of changes to one item; in a hand-over, of the changes that they build on."""
 
 IMPORTED = "imported"
 """Who made a change that only notes what was in `metadata.jsonl`: no annotator can be called so."""
@@ -93,6 +93,11 @@ class Change:
     def parents(self) -> tuple[str, ...]:
         """The changes that this one was made on top of."""
         return self.also if self.after is None else (self.after, *self.also)
+
+    @property
+    def weight(self) -> int:
+        """Number of changes that it counts for: each of its parents takes time and memory."""
+        return max(1, len(self.parents))
 
     @property
     def is_base(self) -> bool:

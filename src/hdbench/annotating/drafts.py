@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from hdbench.answers.answers import Answers
+from hdbench.answers.files import open_container
+from hdbench.answers.run_info import is_run, read_run_info
+from hdbench.answers.run_names import run_name
+from hdbench.answers.schema import AnswerSchema
 from hdbench.errors import HdbenchError
-from hdbench.reading.answers import Answers
-from hdbench.reading.files import open_container
-from hdbench.reading.run_info import is_run, read_run_info
-from hdbench.reading.run_names import run_name
-from hdbench.reading.schema import AnswerSchema
 
 
 class Draft(NamedTuple):

@@ -17,12 +17,12 @@ from hdbench.annotating.metadata import TakenError, check_collection
 from hdbench.annotating.store import Saving, Store, unbounded
 from hdbench.annotating.suggestions import Suggestions
 from hdbench.annotating.times import MAX_STAY, Times
+from hdbench.answers.ids import match_ids
+from hdbench.answers.schema import AnswerSchema
+from hdbench.answers.sheets.fields import field_paths
 from hdbench.benchmarks.provenance import BLIND, DRAFT, IMPORTED
 from hdbench.common.texts import Texts
 from hdbench.errors import HdbenchError
-from hdbench.reading.ids import match_ids
-from hdbench.reading.schema import AnswerSchema
-from hdbench.reading.sheets.fields import field_paths
 
 SCHEMA = "answer.schema.json"
 

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
+from hdbench.answers.schema import AnswerSchema
+from hdbench.answers.schema_parts import choices_of, types_of
+from hdbench.answers.sheets.fields import field_paths
+from hdbench.answers.titles import title_of
 from hdbench.common.texts import LANGUAGES
-from hdbench.reading.schema import AnswerSchema
-from hdbench.reading.schema_parts import choices_of, types_of
-from hdbench.reading.sheets.fields import field_paths
-from hdbench.reading.titles import title_of
 
 LONG = frozenset({"text", "transcription", "abstract", "note", "notes", "comment"})
 """Names of fields whose texts usually have several lines."""

@@ -22,10 +22,11 @@ from hdbench.annotating.changes import (
 )
 from hdbench.annotating.history import SUFFIX, History
 from hdbench.annotating.metadata import Metadata
+from hdbench.answers.members import Zip
 from hdbench.common.checked import validate
 from hdbench.common.jsonio import parse_line, write_whole
-from hdbench.errors import HdbenchError, os_reason
-from hdbench.reading.members import Zip
+from hdbench.common.os_errors import read_errors
+from hdbench.errors import HdbenchError
 
 MAX_CHANGES = 1_000_000
 """Maximum number of changes in a history that is taken in."""
@@ -99,12 +100,8 @@ def read_hand_over(path: Path) -> HandedOver:
     Raises:
         HdbenchError: it is not such a ZIP, or has more changes than are taken in.
     """
-    try:
+    with read_errors(path):
         archive = Zip(path, str(path))
-    except OSError as error:
-        raise HdbenchError(
-            "{place}: cannot be read: {why}", place=path, why=os_reason(error)
-        ) from error
     try:
         names = [name for name in (*archive.names, *archive.others) if name != ASSIGNED]
         annotator = names[0].removesuffix(SUFFIX) if names else ""
@@ -155,7 +152,7 @@ def _read(unpacked: Path, annotator: str, path: Path) -> list[Change]:
                     name=annotator,
                 )
             if changes.setdefault(change.id, change) is change:
-                sizes[change.item] += 1
+                sizes[change.item] += change.weight
                 weights[change.item] += len(raw)
             elif not same_change(changes[change.id], change):
                 raise HdbenchError(

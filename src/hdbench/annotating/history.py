@@ -8,8 +8,9 @@ from pathlib import Path
 
 from hdbench.annotating.changes import MAX_CHANGE, Change, as_text, read_change
 from hdbench.annotating.own_file import append, only_writer, saving
+from hdbench.common.os_errors import read_errors, write_errors
 from hdbench.common.regular_files import holds
-from hdbench.errors import HdbenchError, Message, os_reason, write_reason
+from hdbench.errors import HdbenchError, Message
 
 HISTORY = "history"
 """The folder with the histories, in a collection's folder."""
@@ -52,13 +53,9 @@ class History:
         """
         touched: set[str] = set()
         for path in self._files():
-            try:
+            with read_errors(path):
                 if path.stat().st_size != self._read.get(path.name, 0):
                     touched |= self._read_on(path)
-            except OSError as error:
-                raise HdbenchError(
-                    "{place}: cannot be read: {why}", place=path, why=os_reason(error)
-                ) from error
         return touched
 
     def file(self, annotator: str) -> Path:
@@ -104,16 +101,12 @@ class History:
     def repair(self, annotator: str) -> None:
         """Cut off what a killed process left of a line; only with the lock."""
         path = self.file(annotator)
-        try:
+        with write_errors(path):
             if path.is_file() and path.stat().st_size != (whole := self._read.get(path.name, 0)):
                 os.truncate(path, whole)
                 self.notes.append(
                     Message("{place}: the last line was incomplete and is removed", place=path)
                 )
-        except OSError as error:
-            raise HdbenchError(
-                "{place}: cannot be written: {why}", place=path, why=write_reason(error)
-            ) from error
 
     def append(self, annotator: str, lines: Sequence[bytes]) -> set[str]:
         """Add changes to an annotator's file; when this returns they are on disk.

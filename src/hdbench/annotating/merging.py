@@ -206,7 +206,10 @@ def _new(handed: HandedOver, merger: str, metadata: Metadata, history: History) 
     new = [change for change in handed.changes if change.id not in there]
     if not all(change.is_base and _is_here(change, metadata, history) for change in new):
         _check_author(handed, merger, history, there)
-    for item, size in Counter(change.item for change in new).items():
+    sizes = Counter[str]()
+    for change in new:
+        sizes[change.item] += change.weight
+    for item, size in sizes.items():
         if len(history.changes[item]) + size > MAX_ITEM_CHANGES:
             raise HdbenchError(
                 "{place}: {item!r}: more changes than are kept", place=path, item=item[:100]

@@ -15,9 +15,9 @@ from hdbench.annotating.history import HISTORY
 from hdbench.annotating.own_file import lock_file
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.benchmarks.provenance import COLUMNS, IMPORTED, PROVENANCE, Provenance
-from hdbench.building.namespace import is_ours
 from hdbench.common.jsonio import SPELLED, parse_line, raw_lines, spelled_json, write_whole
 from hdbench.common.regular_files import holds
+from hdbench.datasets.building.namespace import is_ours
 from hdbench.errors import HdbenchError, Message, os_reason, write_reason
 
 _WRITTEN = ".written"

@@ -9,6 +9,7 @@ from filelock import FileLock, Timeout
 
 from hdbench.annotating.changes import check_pseudonym
 from hdbench.common import appending
+from hdbench.common.os_errors import write_errors
 from hdbench.errors import HdbenchError, write_reason
 
 
@@ -26,19 +27,16 @@ def only_writer(folder: Path, annotator: str, taken: str) -> Iterator[None]:
             is not usable.
     """
     check_pseudonym(annotator)
-    try:
+    with write_errors(folder):
         folder.mkdir(exist_ok=True)
         # Whichever thread is done has to be able to give the lock back.
         lock = FileLock(lock_file(folder, annotator), blocking=False, thread_local=False)
-        lock.acquire()
-    except Timeout as error:
-        raise HdbenchError(
-            "{taken}: go on in that window, or close that program first", taken=taken
-        ) from error
-    except OSError as error:
-        raise HdbenchError(
-            "{place}: cannot be written: {why}", place=folder, why=write_reason(error)
-        ) from error
+        try:
+            lock.acquire()
+        except Timeout as error:
+            raise HdbenchError(
+                "{taken}: go on in that window, or close that program first", taken=taken
+            ) from error
     try:
         yield
     finally:

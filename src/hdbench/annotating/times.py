@@ -7,7 +7,8 @@ from typing import Any
 
 from hdbench.annotating.history import HISTORY, SUFFIX
 from hdbench.common.appending import append
-from hdbench.errors import HdbenchError, write_reason
+from hdbench.common.os_errors import write_errors
+from hdbench.errors import HdbenchError
 
 TIMES = "times"
 """The folder with the times, in that of the histories, which never leaves the collection."""
@@ -48,10 +49,6 @@ class Times:
             raise HdbenchError(
                 "{place}: is a symbolic link: put the file itself there", place=self._path
             )
-        try:
+        with write_errors(self._path):
             self._path.parent.mkdir(exist_ok=True)
             append(self._path, f"{line}\n".encode())
-        except OSError as error:
-            raise HdbenchError(
-                "{place}: cannot be written: {why}", place=self._path, why=write_reason(error)
-            ) from error

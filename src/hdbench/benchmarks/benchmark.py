@@ -9,6 +9,8 @@ from itertools import chain, repeat
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from hdbench.answers.schema import AnswerSchema
+from hdbench.answers.titles import FieldTitles
 from hdbench.benchmarks.agreement import AGREEMENT, Agreement
 from hdbench.benchmarks.names import DESCRIPTION, full_name, what_to_do
 from hdbench.benchmarks.provenance import Provenance
@@ -29,8 +31,6 @@ from hdbench.common.jsonio import (
 )
 from hdbench.common.names import did_you_mean, is_writable
 from hdbench.errors import HdbenchError, Message
-from hdbench.reading.schema import AnswerSchema
-from hdbench.reading.titles import FieldTitles
 from hdbench.scoring.metric import ProtocolName, reference_for
 
 METADATA = "metadata.jsonl"
@@ -41,6 +41,7 @@ EXAMPLE = "example_predictions.jsonl"
 PROMPTS = "prompt*.txt"
 """The prompts that models were given: the benchmark's own, and others from published runs."""
 
+_TEXT = (str, type(None))
 _ON_THE_HUB = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 
 
@@ -252,10 +253,11 @@ class Benchmark:
             if row.truth is None:
                 continue
             truth = _record(row, TRUTH, row.truth)
-            published, proposed = (
-                None if text in (None, row.truth) else _record(row, column, text)
-                for column, text in ((PUBLISHED, row.published), (PROPOSED, row.proposed))
-            )
+            published = proposed = None
+            if row.published not in (None, row.truth):
+                published = _record(row, PUBLISHED, row.published)
+            if row.proposed not in (None, row.truth):
+                proposed = _record(row, PROPOSED, row.proposed)
             if row.published is None:  # before hdbench 0.3, it was kept inside
                 whole, truth = truth, reference_for("documented", truth)
                 published = None if whole is truth else reference_for("published", whole)
@@ -407,16 +409,14 @@ class Benchmark:
 
 
 def _row(where: str, line: dict[str, Any]) -> _Row:
-    item_id = line.get("id")
-    truth, published, proposed = (
-        _json_text(line.get(name)) for name in (TRUTH, PUBLISHED, PROPOSED)
-    )
-    if not isinstance(item_id, str) or not isinstance(truth, str | None):
+    item_id, truth = line.get("id"), _json_text(line.get(TRUTH))
+    if not isinstance(item_id, str) or not isinstance(truth, _TEXT):
         raise HdbenchError(
             '{place}: needs "id" and "ground_truth", each a text in quotes', place=where
         )
+    published, proposed = _json_text(line.get(PUBLISHED)), _json_text(line.get(PROPOSED))
     for column, text in ((PUBLISHED, published), (PROPOSED, proposed)):
-        if not isinstance(text, str | None):
+        if not isinstance(text, _TEXT):
             raise HdbenchError("{place}: {column} is not an object", place=where, column=column)
     if not is_writable(item_id):
         raise HdbenchError(

@@ -7,13 +7,13 @@
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from hdbench.answers.schema import AnswerSchema
 from hdbench.benchmarks.benchmark import SCHEMA
 from hdbench.benchmarks.names import DESCRIPTION, recipe_names
 from hdbench.benchmarks.spec import DEFAULT, PUBLISHED_ENDING, BenchmarkSpec, read_spec
 from hdbench.common import resources
 from hdbench.common.names import did_you_mean
 from hdbench.errors import HdbenchError
-from hdbench.reading.schema import AnswerSchema
 from hdbench.scoring import make_metric
 from hdbench.scoring.metric import PROTOCOLS, Metric, ProtocolName
 

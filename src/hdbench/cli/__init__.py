@@ -3,25 +3,8 @@
 import gc
 import sys
 
-from hdbench.cli import (  # noqa: F401  each enters its commands
-    agreeing,
-    annotating,
-    datasets,
-    engines,
-    exporting,
-    forecast,
-    new,
-    publishing,
-    running,
-    runs,
-    sampling,
-    scoring,
-    space,
-    trust,
-    trust_apply,
-)
-from hdbench.cli.app import app, say_error
-from hdbench.cli.saying import say
+from hdbench.cli.app import app
+from hdbench.cli.saying import say, say_error
 from hdbench.errors import HdbenchError
 
 

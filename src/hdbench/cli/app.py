@@ -1,42 +1,148 @@
-"""The start of the command line: the application, what commands share, and how it ends."""
+"""The application: which commands there are, and how a command is found, loaded and explained."""
 
-import math
 import os
-from pathlib import Path
+import re
+from importlib import import_module
 from typing import Annotated, Any, Literal
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from hdbench import __version__
-from hdbench.cli.helping import speak_of, usage_errors_told
-from hdbench.cli.saying import said
+from hdbench.cli.helping import SpokenContext, usage_errors_told
 from hdbench.common.told import VARIABLE, speak, spoken
-from hdbench.errors import HdbenchError, escaped, is_full, os_reason, write_reason
 
-MAKE = "Make a benchmark"
-RUN = "Run a model"
-SCORE = "Score answers"
-COMPARE = "Compare models"
-TRUST = "Trust the figures"
-SHARE = "Share"
+_PANELS: dict[str | None, dict[str, str]] = {
+    "Make a benchmark": {
+        "demo": "Build a small sample into ./hdb, load it, and score its example answers.",
+        "sample": "Draw a sample of a collection, simple or stratified.",
+        "new": "Make a benchmark from your own images, and a ground truth where there is one.",
+        "annotate": "Make or correct the ground truth in the browser, the image beside a form.",
+        "agreement": "How well do the people agree who annotated the same items?",
+        "check": "Find everything that is wrong with a folder of your own before it is built.",
+        "build": "Build the datasets into a folder that stands for the Hub.",
+        "errata": "Record errata: known errors in a published ground truth.",
+    },
+    "Run a model": {
+        "run": "Ask a vision model about every item, and keep its answers.",
+        "status": "See how a run is going: done, failed, rate, time left, tokens and cost.",
+        "eval": "Run and score a model on several benchmarks.",
+    },
+    "Score answers": {
+        "score": "Score a file of answers.",
+        "report": "Write a report on a run: every item, Excel, CSV and plots.",
+        "export": "Write a run's answers as a table, or its score for the Hub.",
+    },
+    "Compare models": {
+        "compare": "Compare runs on the same items: can they be told apart?",
+        "leaderboard": "Rank runs, with intervals and tests.",
+    },
+    "Trust the figures": {
+        "trust": "Which values can be taken over unseen: plan a sample, check it, decide.",
+        "forecast": "What the whole collection will cost: work and money.",
+        "verify": "Compute a result or a decision again: is it equal, and if not, what differs "
+        "and why?",
+        "audit": "Find ground truths that most good models contradict.",
+        "cite": "Print BibTeX, and a sentence for the methods section.",
+    },
+    "Share": {
+        "space": "Serve the web application: score and compare in the browser.",
+        "space-account": "Give somebody an account for annotating in the Space, or a new password.",
+        "publish": "Publish datasets, metrics, runs and the Space on the Hub.",
+    },
+}
 
-_ORDER = (
-    *("demo", "sample", "new", "annotate", "agreement", "check", "build", "errata"),
-    *("run", "status", "eval"),
-    *("score", "report", "export"),
-    *("compare", "leaderboard"),
-    *("trust", "forecast", "verify", "audit", "cite"),
-    *("space", "space-account", "publish"),
-)
+COMMANDS: dict[str | None, dict[str | None, dict[str, str]]] = {
+    "": _PANELS,
+    "errata": {
+        None: {
+            "add": "Record a correction in a recipe's errata.yaml, which makes a new version of "
+            "the dataset.",
+            "review": "Record the slips that second looks found, all as one new version of the "
+            "dataset.",
+        },
+    },
+    "trust": {
+        None: {
+            "plan": "Draw the sample, and write down what will be decided, and how.",
+            "decide": "Decide what can be taken over, from the ground truth of the sample.",
+            "consensus": "Write what several runs say together as a run of its own.",
+            "apply": "Take values over, item by item, and list what people have to look at.",
+            "control": "Estimate again how many of the values taken over are wrong, from the "
+            "control sample alone.",
+        },
+    },
+}
+"""Each group of commands, the application's being "": panel of its help → commands → first lines.
+
+A command `trust plan` is the function `command` in the module `trust_plan`. That is imported only
+when the command is run or its own help is shown, so that what it needs can be imported at its top.
+"""
+
+_ARGUMENTS = "\n\nArgs:\n"
+_ARGUMENT = re.compile(r"^    (\w+): ", re.MULTILINE)
 
 
-class _AllCommands(TyperGroup):
-    """Lists the commands in the order in which a user comes to need them, in any language."""
+class _CommandGroup(TyperGroup):
+    """Group of commands in modules of their own, in the order in which a user needs them."""
 
-    def list_commands(self, ctx: object) -> list[str]:
-        """The names of all commands."""
-        return sorted(self.commands, key=_ORDER.index)
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        self._is_listing = False
+        for panel, commands in COMMANDS[self.name].items():
+            for name, first_line in commands.items():
+                self.add_command(TyperCommand(name, help=first_line, rich_help_panel=panel))
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help, for which no command is loaded."""
+        self._is_listing = True
+        try:
+            super().format_help(ctx, formatter)
+        finally:
+            self._is_listing = False
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a command, loaded unless it is only listed; None if there is none."""
+        listed: Any = self.commands.get(cmd_name)
+        if listed is None or self._is_listing:
+            return listed
+        if cmd_name in COMMANDS:
+            loaded: Any = _CommandGroup(
+                name=cmd_name,
+                help=listed.help,
+                rich_help_panel=listed.rich_help_panel,
+                rich_markup_mode=self.rich_markup_mode,
+                no_args_is_help=True,
+            )
+        else:
+            loaded = _loaded(listed, f"{self.name}_{cmd_name}".strip("_").replace("-", "_"))
+        loaded.context_class = self.context_class
+        return loaded
+
+
+def _loaded(listed: Any, module: str) -> Any:
+    """Import a command, whose options are described in its docstring."""
+    function = import_module(f"hdbench.cli.{module}").command
+    alone = typer.Typer(add_completion=False, rich_markup_mode="markdown")
+    alone.command(listed.name, rich_help_panel=listed.rich_help_panel)(function)
+    loaded: Any = typer.main.get_command(alone)
+    own, shared = loaded.help, import_module("hdbench.cli.arguments").__doc__
+    texts = _descriptions(shared or "") | _descriptions(own)
+    loaded.help = own.partition(_ARGUMENTS)[0]
+    for parameter in loaded.params:
+        parameter.help = parameter.help or texts.get(parameter.name)
+    return loaded
+
+
+def _descriptions(docstring: str) -> dict[str, str]:
+    """Return what a docstring says of each argument."""
+    _, *parts = _ARGUMENT.split(docstring.partition(_ARGUMENTS)[2])
+    texts = (" ".join(text.split()) for text in parts[1::2])
+    return dict(zip(parts[::2], texts, strict=True))
+
+
+class _AllCommands(_CommandGroup):
+    """The application's commands, in any language."""
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any
@@ -47,7 +153,7 @@ class _AllCommands(TyperGroup):
         language = given.get("_language") or os.environ.get(VARIABLE)
         speak(language)
         if spoken() != "en":
-            speak_of(self)
+            self.context_class = SpokenContext
             if "_language" in given:  # so that a command that is shown can be copied
                 info_name = f"{info_name} --language {language}"
         with usage_errors_told():
@@ -67,82 +173,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
 )
-
-DEFAULT_OUT = Path("hdb")
-
-Protocol = Annotated[
-    str,
-    typer.Option(
-        help="The rules to score by. documented: as the benchmark's authors describe them. "
-        "published: as its published results were computed."
-    ),
-]
-ErrataChoice = Annotated[
-    str,
-    typer.Option(
-        "--errata",
-        help="Which corrections of ground-truth values count under documented. accepted: those "
-        "that the data's owners accepted. proposed: all of them.",
-    ),
-]
-BENCHMARK = "A benchmark, such as zettelkatalog: built here, or else taken from the Hub."
-Runs = Annotated[
-    list[Path],
-    typer.Argument(
-        help="Runs, each one model's answers to one benchmark: run folders, folders of them, or "
-        "results of hdbench score --json; with --benchmark also answers in any form.",
-        metavar="RUN…",
-    ),
-]
-Revision = Annotated[
-    str | None,
-    typer.Option(
-        help="The revision of the benchmark on the Hub: a tag such as hdbench-1.0.0, a branch or "
-        "a commit.",
-        metavar="REVISION",
-    ),
-]
-Name = Annotated[
-    str | None,
-    typer.Option("--name", help="The model's name, if the answers do not say it.", metavar="MODEL"),
-]
-Names = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--name",
-        help="The model's name, for answers that do not say it; given once for each of them, in "
-        "their order.",
-        metavar="MODEL",
-    ),
-]
-OfBenchmark = Annotated[
-    str | None,
-    typer.Option(
-        help="The benchmark, such as zettelkatalog; by default the one that a run names.",
-        metavar="BENCHMARK",
-    ),
-]
-
-
-PageLanguage = Annotated[
-    Literal["en", "de"] | None,
-    typer.Option(help="The page's language; by default that of hdbench --language."),
-]
-By = Annotated[
-    str | None,
-    typer.Option(
-        help="A column of the benchmark, such as language: also show the headline for each of its "
-        "values. Numbers with many values are cut into ranges.",
-        metavar="COLUMN",
-    ),
-]
-
-
-def finite(value: float | None) -> float | None:
-    """Refuse NaN, which a range lets pass, and infinity."""
-    if value is not None and not math.isfinite(value):
-        raise typer.BadParameter(f"{value} is not a finite number.")
-    return value
 
 
 def _print_version(wanted: bool) -> None:
@@ -171,21 +201,4 @@ def _common(
         ),
     ] = "en",
 ) -> None:
-    """What every command has."""
-
-
-def say_error(error: Exception) -> None:
-    """Print an error as one line, as every command ends with."""
-    typer.echo(f"{said('error')}: {one_line(error)}", err=True)
-
-
-def one_line(error: Exception) -> str:
-    """An error as one line for a terminal."""
-    if isinstance(error, HdbenchError):
-        return said(error.message)
-    if isinstance(error, OSError) and error.strerror:
-        why = write_reason(error) if is_full(error) else os_reason(error)
-        if not error.filename:
-            return said(why)
-        return said("{place}: {why}", place=error.filename, why=why)
-    return escaped(str(error))
+    """Options that every command has."""

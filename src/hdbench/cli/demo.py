@@ -1,43 +1,43 @@
-"""`hdbench demo`: the whole workflow once, on the sample, with the calls that a user would make."""
+"""Command that shows the whole workflow once, on a sample, with the calls a user would make."""
 
 import shutil
 import sys
 from pathlib import Path
+from typing import Annotated
 
-import datasets
-import evaluate
+import typer
 from rich.console import Console
 from rich.markup import escape
 
 from hdbench.benchmarks.benchmark import EXAMPLE, load_benchmark
 from hdbench.benchmarks.names import recipe_names
 from hdbench.benchmarks.spec import read_spec
-from hdbench.building.builder import build, install_spaces
-from hdbench.building.recipe import find_recipe
+from hdbench.cli.arguments import DEFAULT_OUT
+from hdbench.cli.result_tables import print_result
 from hdbench.cli.saying import said
-from hdbench.cli.tables import print_result
+from hdbench.datasets.building.builder import build, install_spaces
+from hdbench.datasets.building.recipe import find_recipe
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.opened_run import OpenedRun
 from hdbench.scoring import METRICS
 
 
-def run_demo(benchmark: str, out: Path, console: Console) -> None:
-    """Build a sample into `out`, load it, score the sample answers, and print the result.
+def command(name: Annotated[str, typer.Argument()] = "zettelkatalog") -> None:
+    """Build a small sample into ./hdb, load it, and score its example answers.
 
     Args:
-        benchmark: one of the benchmarks that this hdbench has.
-        out: the namespace folder.
-        console: where to print.
-
-    Raises:
-        HdbenchError: `out` holds a benchmark of that name that is not the sample.
+        name: The benchmark whose sample is built.
     """
-    recipe = find_recipe(benchmark, sample=True)
+    import datasets  # noqa: PLC0415  takes seconds, which the help of this command need not
+    import evaluate  # noqa: PLC0415
+
+    out, console = DEFAULT_OUT, Console()
+    recipe = find_recipe(name, sample=True)
     benchmark = recipe.spec.name
     _refuse_to_replace(out / benchmark)
     built = build(recipe, out)
     install_spaces(out)
-    name, metric_name = f"{out}/{benchmark}", f"{out}/{recipe.spec.metric}"
+    dataset, metric_name = f"{out}/{benchmark}", f"{out}/{recipe.spec.metric}"
     line = said(
         "Built the sample, {count} items, into {folder}.", count=built.rows, folder=built.folder
     )
@@ -45,8 +45,8 @@ def run_demo(benchmark: str, out: Path, console: Console) -> None:
 
     datasets.disable_progress_bars()
     split = recipe.spec.split
-    console.print(f'[dim]>>>[/] items = load_dataset("{name}", split="{split}")')
-    items = datasets.load_dataset(name, split=split)
+    console.print(f'[dim]>>>[/] items = load_dataset("{dataset}", split="{split}")')
+    items = datasets.load_dataset(dataset, split=split)
     console.print(f'[dim]>>>[/] metric = evaluate.load("{metric_name}")')
     metric = evaluate.load(metric_name)
     options = recipe.spec.protocols.get("documented", {})
@@ -57,7 +57,7 @@ def run_demo(benchmark: str, out: Path, console: Console) -> None:
         soft_wrap=True,
     )
     example = built.folder / EXAMPLE
-    with OpenedRun.opened(example, load_benchmark(name)) as run:
+    with OpenedRun.opened(example, load_benchmark(dataset)) as run:
         answers = run.answers(None)
         taken = [answers.take(item_id) for item_id in items["id"]]
     predictions = [answer.text or answer.prediction for answer in taken]
@@ -74,7 +74,7 @@ def run_demo(benchmark: str, out: Path, console: Console) -> None:
     result["higher_is_better"] = recipe.spec.higher_is_better
     if recipe.spec.item_name is not None:
         result["item_name"] = recipe.spec.item_name.model_dump(mode="json")
-    title = said("{name} (sample), {protocol}", name=name, protocol=result["protocol"])
+    title = said("{name} (sample), {protocol}", name=dataset, protocol=result["protocol"])
     print_result(console, title, rules, result, fields, worst=worst)
     hdbench = _command()
     another = next(
@@ -84,7 +84,7 @@ def run_demo(benchmark: str, out: Path, console: Console) -> None:
     )
     steps = {
         said("look at the items and ground truths:"): f"{built.folder}/README.md, metadata.jsonl",
-        said("score a file of answers:"): f"{hdbench} score {name} {example}",
+        said("score a file of answers:"): f"{hdbench} score {dataset} {example}",
         said("score as the published results were:"): "… --protocol published",
         said("see the sample of another benchmark:"): f"{hdbench} demo {another}",
         said("build the real benchmark:"): f"{hdbench} build {benchmark}",
@@ -97,7 +97,7 @@ def run_demo(benchmark: str, out: Path, console: Console) -> None:
 
 
 def _command() -> str:
-    """How users call hdbench from where they are: it may not be on their PATH."""
+    """Return how users call hdbench from where they are: it may not be on their PATH."""
     if shutil.which("hdbench"):
         return "hdbench"
     started = Path(sys.argv[0])

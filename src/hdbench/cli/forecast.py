@@ -1,110 +1,76 @@
-"""The command that says what a whole collection will cost."""
+"""Command that says what a whole collection will cost."""
 
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
-from hdbench.cli.app import TRUST, app
-from hdbench.cli.orders import Misplaced, benchmark_first
-from hdbench.errors import escaped
+from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.cli.arguments import JsonOut, Misplaced, Runs, benchmark_first
+from hdbench.cli.saying import ends, number, print_line, print_marked, said, said_table
+from hdbench.common.extras import needed
+from hdbench.common.jsonio import write_json
+from hdbench.common.printing import printable
+from hdbench.common.told import spoken
+from hdbench.errors import Message, escaped
+from hdbench.statistics.means import Estimate
+from hdbench.trust.forecasting.amounts import Known, ModelForecast
 from hdbench.trust.forecasting.assumptions import KEYSTROKES_PER_MINUTE, SECONDS_PER_LOOK
+from hdbench.trust.forecasting.forecast import Forecast, Wish
+from hdbench.trust.forecasting.forecast import forecast as forecast_of
+from hdbench.trust.forecasting.price_list import read_prices
+from hdbench.trust.forecasting.words import model_sentence, pace_sentence, rule_sentences, shown
+from hdbench.trust.forecasting.work import Pace
+from hdbench.trust.sealed import check_replaceable
+from hdbench.trust.words import warning_in_words
 
 
-@app.command(rich_help_panel=TRUST)
-def forecast(
-    benchmark: Annotated[
-        str, typer.Argument(help="The benchmark: items of the collection that were checked.")
-    ],
-    runs: Annotated[
-        list[Path],
-        typer.Argument(
-            help="What models answered to them, the one that is preferred first.", metavar="RUN…"
-        ),
-    ],
+def command(
+    benchmark: str,
+    runs: Runs,
     *,
     _misplaced: Misplaced = None,
-    total: Annotated[
-        int | None,
-        typer.Option(
-            help="How many items the whole collection has; by default what the benchmark says that "
-            "it is a sample of.",
-            min=1,
-            max=10**12,
-        ),
-    ] = None,
-    plan: Annotated[
-        Path | None,
-        typer.Option(
-            help="A plan of hdbench trust plan for these runs, whose sample was checked: what its "
-            "decision leaves to do.",
-            metavar="PLAN",
-        ),
-    ] = None,
-    prices: Annotated[
-        Path | None,
-        typer.Option(
-            help="A YAML file with a price for each model: input and output (US dollars per "
-            "million tokens) or per_hour (US dollars for its hardware), and date and source. "
-            "Nothing is fetched.",
-            metavar="FILE",
-        ),
-    ] = None,
-    wage: Annotated[
-        float | None,
-        typer.Option(help="What an hour of a person costs, in US dollars."),
-    ] = None,
-    keystrokes_per_minute: Annotated[
-        float,
-        typer.Option(
-            help="How fast a person types: 0.28 s for each key, an average typist of the "
-            "keystroke-level model (Card, Moran and Newell, 1980). An assumption: measure it.",
-        ),
-    ] = KEYSTROKES_PER_MINUTE,
-    seconds_per_look: Annotated[
-        float,
-        typer.Option(
-            help="How long a person looks at a value: twice 1.35 s of mental preparation in the "
-            "same model, to find it on the image and to compare it. An assumption: measure it.",
-        ),
-    ] = SECONDS_PER_LOOK,
-    protocol: Annotated[
-        Literal["documented", "published"],
-        typer.Option(help="The ground truths and rules: documented, or as they were published."),
-    ] = "documented",
-    plot: Annotated[
-        Path | None,
-        typer.Option(
-            help="Plot the costs against the errors that remain, to this .svg or .png.",
-            metavar="FILE",
-        ),
-    ] = None,
-    json_out: Annotated[
-        Path | None,
-        typer.Option("--json", help="Write everything to this file.", metavar="OUT"),
-    ] = None,
+    total: Annotated[int | None, typer.Option(min=1, max=10**12)] = None,
+    plan: Annotated[Path | None, typer.Option(metavar="PLAN")] = None,
+    prices: Annotated[Path | None, typer.Option(metavar="FILE")] = None,
+    wage: float | None = None,
+    keystrokes_per_minute: float = KEYSTROKES_PER_MINUTE,
+    seconds_per_look: float = SECONDS_PER_LOOK,
+    protocol: Literal["documented", "published"] = "documented",
+    plot: Annotated[Path | None, typer.Option(metavar="FILE")] = None,
+    json_out: JsonOut = None,
 ) -> None:
     """What the whole collection will cost: work and money.
 
     For each model if a person checks every value, and for the rule of hdbench trust, with which
     nobody looks at values that the models agree on. All with 90 % intervals.
-    """
-    from hdbench.benchmarks.benchmark import load_benchmark  # noqa: PLC0415  slow to import
-    from hdbench.cli.forecast_tables import print_forecast  # noqa: PLC0415
-    from hdbench.common.extras import needed  # noqa: PLC0415
-    from hdbench.common.jsonio import write_json  # noqa: PLC0415
-    from hdbench.trust.forecasting.forecast import Wish  # noqa: PLC0415
-    from hdbench.trust.forecasting.forecast import forecast as forecast_of  # noqa: PLC0415
-    from hdbench.trust.forecasting.price_list import read_prices  # noqa: PLC0415
-    from hdbench.trust.forecasting.work import Pace  # noqa: PLC0415
-    from hdbench.trust.sealed import check_replaceable  # noqa: PLC0415
 
+    Args:
+        benchmark: The benchmark: items of the collection that were checked.
+        runs: What models answered to them, the one that is preferred first.
+        total: How many items the whole collection has; by default what the benchmark says that it
+            is a sample of.
+        plan: A plan of hdbench trust plan for these runs, whose sample was checked: what its
+            decision leaves to do.
+        prices: A YAML file with a price for each model: input and output (US dollars per million
+            tokens) or per_hour (US dollars for its hardware), and date and source. Nothing is
+            fetched.
+        wage: What an hour of a person costs, in US dollars.
+        keystrokes_per_minute: How fast a person types: 0.28 s for each key, an average typist of
+            the keystroke-level model (Card, Moran and Newell, 1980). An assumption: measure it.
+        seconds_per_look: How long a person looks at a value: twice 1.35 s of mental preparation in
+            the same model, to find it on the image and to compare it. An assumption: measure it.
+        protocol: The ground truths and rules: documented, or as they were published.
+        plot: Plot the costs against the errors that remain, to this .svg or .png.
+        json_out: Write everything to this file.
+    """
     if json_out:
         check_replaceable(json_out)
     if plot:
         with needed("plots", "plots need"):
-            from hdbench.report.forecast_plot import (  # noqa: PLC0415
+            from hdbench.output.report.forecast_plot import (  # noqa: PLC0415
                 check_plot,
                 write_forecast_plot,
             )
@@ -126,3 +92,123 @@ def forecast(
     print_forecast(Console(), made)
     for path in filter(None, (json_out, plot)):
         typer.echo(escaped(str(path)))
+
+
+def print_forecast(console: Console, forecast: Forecast) -> None:
+    """Print what each model costs, what the rule leaves to do, and what to know.
+
+    Args:
+        console: where to.
+        forecast: the forecast.
+    """
+    title = said(
+        "Forecast for {total:,} items from {items:,} of {benchmark}",
+        total=forecast.total,
+        items=forecast.items,
+        benchmark=printable(forecast.benchmark).plain,
+    )
+    console.print(Text(title), style="bold")
+    for model in forecast.models:
+        print_line(console, model_sentence(forecast, model, spoken()))
+    for line in rule_sentences(forecast, spoken()):
+        print_line(console, line)
+    console.print()
+    _print_models(console, forecast)
+    if any(_says_use(model) for model in forecast.models):
+        _print_money(console, forecast)
+    if forecast.rule:
+        _print_rule(console, forecast)
+    for warned in forecast.notices:
+        print_marked(console, "note: ", warning_in_words(warned, spoken()))
+    print_line(console, pace_sentence(forecast, spoken()), style="dim")
+    method = Message(forecast.method)
+    told = Message("intervals: {level:.0%}, {method}", level=forecast.level, method=method)
+    print_line(console, told, style="dim")
+
+
+def _print_models(console: Console, forecast: Forecast) -> None:
+    heads = ("need no edit", "edits", "keystrokes", "minutes")
+    table = said_table("Every value checked: an item on average", "model", right=heads)
+    for model in forecast.models:
+        cells = (
+            _interval(model.untouched.per_item.times(100), " %", 1),
+            _interval(model.edits.per_item),
+            _interval(model.keystrokes.per_item, digits=1),
+            _interval(model.hours.per_item.times(60)),
+        )
+        table.add_row(printable(model.model), *cells)
+    console.print(table)
+
+
+def _print_money(console: Console, forecast: Forecast) -> None:
+    heads = ["million\ntokens in", "million\ntokens out", "machine\nhours", "US dollars"]
+    table = said_table(Message("All {count:,} items", count=forecast.total), "model", right=heads)
+    for model in forecast.models:
+        cells = [
+            _whole(model.input_tokens, 1e-6),
+            _whole(model.output_tokens, 1e-6),
+            _whole(model.seconds, 1 / 3600),
+            _whole(model.usd),
+        ]
+        table.add_row(printable(model.model), *cells)
+    console.print(table)
+
+
+def _print_rule(console: Console, forecast: Forecast) -> None:
+    """Print what is left to do, one line per threshold: with intervals, it would be too wide."""
+    title = Message(
+        "By the plan" if forecast.promise else "Taken over from a trust score on: no promise"
+    )
+    heads = ["taken\nover", "looks", "no\nedit", "hours", "wrong\nleft", "by\nthreshold"]
+    if forecast.wage is not None:
+        heads.append("wages,\nUS dollars")
+    table = said_table(title, right=("score", *heads))
+    for step in forecast.rule:
+        cells = [
+            number(step.taken_over, ".1%"),
+            number(step.looks.per_item.value, ".2f"),
+            number(step.no_edit["letter"].per_item.value, ".1%"),
+            _value(step.hours.whole, decimals=True),
+            _value(step.remaining["letter"].whole),
+            _value(step.remaining["threshold"].whole),
+        ]
+        if step.wages is not None:
+            cells.append(_value(step.wages.whole, decimals=True))
+        score = said("none") if step.threshold is None else number(step.threshold, "g")
+        table.add_row(score, *cells)
+    console.print(table)
+    about = Message(
+        "looks: values of an item that a person looks at; no edit: items of which none of these is "
+        "wrong; wrong left: values that are taken over and wrong to the letter (intervals: --json)"
+    )
+    print_line(console, about)
+    if forecast.rule_usd is not None:
+        usd = _value(Estimate(forecast.rule_usd), decimals=True)
+        print_line(console, Message("all models together: {usd} US dollars", usd=usd))
+    console.print()
+
+
+def _interval(estimate: Estimate, unit: str = "", digits: int = 2) -> str:
+    value = number(estimate.value, f".{digits}f") + unit
+    if estimate.low is None or estimate.high is None:
+        return value
+    return f"{value}\n{ends(estimate.low, estimate.high, form=f'.{digits}f')}"
+
+
+def _says_use(model: ModelForecast) -> bool:
+    known = (model.input_tokens, model.output_tokens, model.seconds)
+    return model.usd is not None or any(each.items for each in known)
+
+
+def _value(estimate: Estimate, *, decimals: bool = False) -> str:
+    return shown(Estimate(estimate.value), spoken(), decimals=decimals)
+
+
+def _whole(known: Known | None, unit: float = 1.0) -> str:
+    if known is None or known.amount is None:
+        return said("not known")
+    return _stacked(known.amount.whole.times(unit))
+
+
+def _stacked(estimate: Estimate) -> str:
+    return shown(estimate, spoken(), decimals=True).replace(" (", "\n").removesuffix(")")

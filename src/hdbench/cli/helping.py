@@ -17,24 +17,15 @@ _FOLDER = Path(__file__).parent
 
 
 class SpokenContext(typer.Context):
-    """The context of a command whose help is put into the language when it is shown."""
+    """Context of a command whose help is translated when it is shown."""
 
     def make_formatter(self) -> Any:
-        """What usage is written with; whoever shows a command's help or usage asks for it first."""
+        """Return the formatter; whoever shows a command's help or usage asks for it first."""
         _put_into_language(self)
         formatter = super().make_formatter()
         usage = typer_words(spoken())["words"]["Usage: "]
         formatter.write_usage = partial(formatter.write_usage, prefix=usage)  # type: ignore[method-assign]
         return formatter
-
-
-def speak_of(group: TyperGroup) -> None:
-    """Let a group and its commands speak of themselves in the language that is spoken."""
-    group.context_class = SpokenContext
-    for command in group.commands.values():
-        if isinstance(command, TyperGroup):
-            speak_of(command)
-        command.context_class = SpokenContext
 
 
 @contextmanager
@@ -52,20 +43,20 @@ def usage_errors_told() -> Iterator[None]:
         if context is not None:
             _put_into_language(context)  # as errors name a command's arguments
         if message := usage_error_told(error.format_message(), spoken()):
-            raise _Told(message, context) from error
+            raise _TranslatedError(message, context) from error
         raise
 
 
-class _Told(typer.BadParameter):
-    """A usage error whose message says everything."""
+class _TranslatedError(typer.BadParameter):
+    """Usage error whose message says everything."""
 
     def format_message(self) -> str:
-        """The message."""
+        """Return the message."""
         return self.message
 
 
 def usage_error_told(message: str, language: str) -> str | None:
-    """What Typer says of a mistake, in a language; nothing if there is no translation.
+    """Translate what Typer says of a mistake; None if there is no translation.
 
     Args:
         message: the whole message in English.
@@ -85,25 +76,25 @@ def usage_error_told(message: str, language: str) -> str | None:
 
 
 def paragraphs(text: str) -> list[str]:
-    """The paragraphs of a help text, each on one line, as they stand in `help/`."""
+    """Return the paragraphs of a help text, each on one line, as they stand in `help/`."""
     return [" ".join(each.split()) for each in text.split("\n\n")]
 
 
 @cache
 def help_texts(language: str) -> dict[str, str]:
-    """The paragraphs of all help texts: English → translation."""
+    """Return the paragraphs of all help texts: English → translation."""
     return dict(read_texts(_FOLDER / "help" / f"{language}.yaml"))
 
 
 @cache
 def typer_words(language: str) -> dict[str, dict[str, str]]:
-    """What Typer says: `panels`, `words` and `errors`, each English → translation."""
+    """Return Typer's own texts: `panels`, `words` and `errors`, each English → translation."""
     return dict(read_texts(_FOLDER / "typer_words" / f"{language}.yaml"))
 
 
 @cache
 def _pattern(template: str) -> re.Pattern[str]:
-    """What matches each message of a template, with a group for each placeholder."""
+    """Return a pattern for the messages of a template, with a group for each placeholder."""
     return re.compile(re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>.+?)", re.escape(template)), re.DOTALL)
 
 

@@ -1,29 +1,40 @@
-"""The command that makes a benchmark from a person's own images and ground truth."""
+"""Command that makes a benchmark from a person's own images and ground truth."""
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from hdbench.cli.app import MAKE, app, one_line
-from hdbench.cli.saying import said, say, shown
-from hdbench.common.printing import MAX_NOTE, plain_table, printable
+from hdbench.benchmarks.spec import HELD_OUT_ENDING
+from hdbench.cli.arguments import names_in
+from hdbench.cli.saying import one_line, said, said_table, say, shown
+from hdbench.common.printing import MAX_NOTE, printable
 from hdbench.common.regular_files import not_opened
+from hdbench.datasets.collecting.media import OTHER_IMAGES
+from hdbench.datasets.collecting.plan import (
+    CollectionPlan,
+    CollectionWish,
+    Sources,
+    check_licence,
+    make_plan,
+    read_sources,
+)
+from hdbench.datasets.collecting.writing import HeldOutShare, write_collection
 from hdbench.errors import HdbenchError, Message, shortened
-
-if TYPE_CHECKING:
-    from hdbench.collecting.plan import Plan, Sources
 
 MAX_SHOWN = 8
 """Maximum number of files passed over that are named."""
 
+
 MAX_EXAMPLE = 24
 """How many characters of a value are shown."""
+
 
 _KINDS = {
     "image": Message("images"),
@@ -33,89 +44,51 @@ _KINDS = {
 }
 
 
-@app.command(rich_help_panel=MAKE)
-def new(
-    name: Annotated[
-        str, typer.Argument(help="The benchmark's name, in small letters: letters-basel.")
-    ],
-    images: Annotated[
-        Path,
-        typer.Argument(
-            help="A folder with an image, a PDF or a text (.txt) for each item, or with a folder "
-            "for each item that has several pages."
-        ),
-    ],
+def command(
+    name: str,
+    images: Path,
     *,
-    truth: Annotated[
-        Path | None,
-        typer.Option(
-            help="The ground truth, as far as there is one: CSV, XLSX, JSON, JSON Lines, MARC21, "
-            "MARCXML, PAGE XML, ALTO, or a folder with a file for each image.",
-            metavar="FILE",
-        ),
-    ] = None,
-    like: Annotated[
-        str | None,
-        typer.Option(
-            help="A benchmark whose fields, prompt and metric are taken over.", metavar="BENCHMARK"
-        ),
-    ] = None,
-    mapping: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--map",
-            help="Where a column of the table goes: Verfasser=author.name, Jahr=year, "
-            "Personen=persons[], Datei=id for the one that names the images, Notiz=- for one that "
-            "is not used, Jahrhundert=column:century for one to group by. For MARC: a mapping "
-            "file. May be repeated.",
-            metavar="COLUMN=FIELD",
-        ),
-    ] = None,
-    sample: Annotated[
-        Path | None,
-        typer.Option(
-            help="What hdbench sample wrote: only its items are taken, and scores become "
-            "estimates for the whole.",
-            metavar="FILE",
-        ),
-    ] = None,
-    held_out: Annotated[
-        str | None,
-        typer.Option(
-            help="The share of the ground truth, such as 30%, that goes into a file of its own "
-            "beside the folder and is never published or shown: hdbench score --held-out FILE.",
-            metavar="SHARE",
-        ),
-    ] = None,
-    seed: Annotated[int, typer.Option(help="The seed of the draw for --held-out.", min=0)] = 0,
-    fields: Annotated[
-        str | None,
-        typer.Option(
-            help="Without a ground truth: the fields that it will have, with commas between them; "
-            "persons[].name for those of a list. By default one text, a transcription.",
-            metavar="FIELD,…",
-        ),
-    ] = None,
-    title: Annotated[str, typer.Option(help="What people call the collection.")] = "",
-    licence: Annotated[
-        str, typer.Option(help="The licence of images and ground truth: cc0-1.0, cc-by-4.0, …")
-    ] = "other",
-    language: Annotated[
-        str, typer.Option(help="The language of the items: de, fr, la, …", metavar="CODE")
-    ] = "und",
+    truth: Annotated[Path | None, typer.Option(metavar="FILE")] = None,
+    like: Annotated[str | None, typer.Option(metavar="BENCHMARK")] = None,
+    mapping: Annotated[list[str] | None, typer.Option("--map", metavar="COLUMN=FIELD")] = None,
+    sample: Annotated[Path | None, typer.Option(metavar="FILE")] = None,
+    held_out: Annotated[str | None, typer.Option(metavar="SHARE")] = None,
+    seed: Annotated[int, typer.Option(min=0)] = 0,
+    fields: Annotated[str | None, typer.Option(metavar="FIELD,…")] = None,
+    title: str = "",
+    licence: str = "other",
+    language: Annotated[str, typer.Option(metavar="CODE")] = "und",
 ) -> None:
     """Make a benchmark from your own images, and a ground truth where there is one.
 
     What becomes of each column is shown before anything is written, and on a terminal it can be
     changed. The images are copied.
-    """
-    from hdbench.benchmarks.spec import HELD_OUT_ENDING  # noqa: PLC0415
-    from hdbench.collecting.plan import Wish, make_plan, read_sources  # noqa: PLC0415  slow
-    from hdbench.collecting.writing import HeldOut, write_collection  # noqa: PLC0415
 
+    Args:
+        name: The benchmark's name, in small letters: letters-basel.
+        images: A folder with an image, a PDF or a text (.txt) for each item, or with a folder for
+            each item that has several pages.
+        truth: The ground truth, as far as there is one: CSV, XLSX, JSON, JSON Lines, MARC21,
+            MARCXML, PAGE XML, ALTO, or a folder with a file for each image.
+        like: A benchmark whose fields, prompt and metric are taken over.
+        mapping: Where a column of the table goes: Verfasser=author.name, Jahr=year,
+            Personen=persons[], Datei=id for the one that names the images, Notiz=- for one that is
+            not used, Jahrhundert=column:century for one to group by. For MARC: a mapping file. May
+            be repeated.
+        sample: What hdbench sample wrote: only its items are taken, and scores become estimates for
+            the whole.
+        held_out: The share of the ground truth, such as 30%, that goes into a file of its own
+            beside the folder and is never published or shown: hdbench score --held-out FILE.
+        seed: The seed of the draw for --held-out.
+        fields: Without a ground truth: the fields that it will have, with commas between them;
+            persons[].name for those of a list. By default one text, a transcription.
+        title: What people call the collection.
+        licence: The licence of images and ground truth: cc0-1.0, cc-by-4.0, …
+        language: The language of the items: de, fr, la, …
+    """
     columns, marc = _mapping(mapping or [])
-    part = HeldOut(_share(held_out), seed) if held_out else None
-    wish = Wish(
+    part = HeldOutShare(_share(held_out), seed) if held_out else None
+    wish = CollectionWish(
         name=name,
         images=images,
         truth=truth,
@@ -123,7 +96,7 @@ def new(
         columns=columns,
         marc=marc,
         sample=sample,
-        fields=_named(fields),
+        fields=tuple(names_in(fields)),
         title=title,
         licence=licence,
         language=language,
@@ -143,7 +116,7 @@ def new(
 
 
 def _mapping(given: Sequence[str]) -> tuple[dict[str, str], Path | None]:
-    """What `--map` says of columns, and the mapping file for MARC."""
+    """Return what `--map` says of columns, and the mapping file for MARC."""
     columns: dict[str, str] = {}
     marc = None
     for each in given:
@@ -161,21 +134,15 @@ def _mapping(given: Sequence[str]) -> tuple[dict[str, str], Path | None]:
 
 
 def _share(text: str) -> float:
-    """A share as people write it: 30%, or 0.3."""
+    """Read a share as people write it: 30%, or 0.3."""
     try:
         return float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
     except ValueError as error:
         raise HdbenchError("--held-out {text}: must be a share such as 30%", text=text) from error
 
 
-def _named(fields: str | None) -> tuple[str, ...]:
-    return tuple(name.strip() for name in fields.split(",") if name.strip()) if fields else ()
-
-
-def _show(plan: "Plan", console: Console) -> None:
-    """What would be written."""
-    from hdbench.collecting.media import OTHER_IMAGES  # noqa: PLC0415  with Pillow
-
+def _show(plan: CollectionPlan, console: Console) -> None:
+    """Print what would be written."""
     wish, media = plan.wish, plan.media
     if plan.columns:
         console.print()
@@ -212,9 +179,8 @@ def _line(console: Console, template: str, **values: object) -> None:
     console.print(printable(said(template, **values), MAX_NOTE), soft_wrap=True)
 
 
-def _columns_table(plan: "Plan") -> Table:
-    titles = ("column", "an example", "becomes", "read as", "because")
-    table = plain_table(None, *map(said, titles), right=())
+def _columns_table(plan: CollectionPlan) -> Table:
+    table = said_table(None, "column", "an example", "becomes", "read as", "because", right=())
     for each in plan.columns:
         becomes = said("the item's id") if each.key else each.path or "–"
         if each.title in plan.grouping:
@@ -234,9 +200,7 @@ def _columns_table(plan: "Plan") -> Table:
 
 
 def _licence() -> str:
-    """The licence, asked for until it is one."""
-    from hdbench.collecting.plan import check_licence  # noqa: PLC0415
-
+    """Ask for the licence until it is one."""
     while True:
         asked = said("Licence (cc0-1.0, cc-by-4.0, …; other if none is stated)")
         licence: str = typer.prompt(asked, default="other")
@@ -248,12 +212,8 @@ def _licence() -> str:
         return licence
 
 
-def _asked(plan: "Plan", sources: "Sources", console: Console) -> "Plan":
-    """The plan as the person at the terminal wants it."""
-    from dataclasses import replace  # noqa: PLC0415
-
-    from hdbench.collecting.plan import make_plan  # noqa: PLC0415
-
+def _asked(plan: CollectionPlan, sources: Sources, console: Console) -> CollectionPlan:
+    """Ask the person at the terminal what to change in the plan."""
     wish = plan.wish
     if not wish.title:
         wish = replace(wish, title=typer.prompt(said("Title of the collection"), default=wish.name))
@@ -282,8 +242,8 @@ def _asked(plan: "Plan", sources: "Sources", console: Console) -> "Plan":
         _show(plan, console)
 
 
-def _say_next(folder: Path, plan: "Plan") -> None:
-    """What was written, and what to do with it."""
+def _say_next(folder: Path, plan: CollectionPlan) -> None:
+    """Print what was written, and what to do with it."""
     name = plan.wish.name
     accept = "" if plan.wish.licence != "other" else " --accept-licence"
     typer.echo()

@@ -4,33 +4,20 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import Any
 
 from hdbench.common.jsonio import UNIQUE, json_reason, parse_json
 from hdbench.errors import HdbenchError
-
-if TYPE_CHECKING:  # slow to import
-    from hdbench.evaluation.score import Settings
-
-Also = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="Also score by other rules, and show them side by side: a protocol (published), an "
-        "option of the metric (lists=position), or several, the protocol first and a comma before "
-        "each option (published,threshold=0.8). A protocol starts without the options of the "
-        "command; options alone are added to them. May be repeated.",
-        metavar="RULES",
-    ),
-]
+from hdbench.evaluation.score import Settings
 
 _WORD = re.compile(r"[A-Za-z_]+")
+
+
 _NEXT_OPTION = re.compile(r",\s*(?=\w+=)")
 
 
 def read_options(texts: Sequence[str], where: str = "--option") -> dict[str, Any]:
-    """The metric's options by name, from texts like `threshold=0.8` or `lists=position`.
+    """Return the metric's options by name, from texts like `threshold=0.8` or `lists=position`.
 
     A value is JSON; a text that is one word needs no quotation marks.
 
@@ -60,8 +47,8 @@ def read_options(texts: Sequence[str], where: str = "--option") -> dict[str, Any
     return options
 
 
-def beside(settings: "Settings", also: Sequence[str]) -> dict[str, "Settings"]:
-    """What `--also` asks for, beside the settings of the command.
+def beside(settings: Settings, also: Sequence[str]) -> dict[str, "Settings"]:
+    """Return what `--also` asks for, beside the settings of the command.
 
     Returns:
         A name → the settings; those of the command come first.

@@ -1,14 +1,20 @@
-"""What the command line says, in the language that was asked for."""
+"""Lines, tables and numbers in the language that is spoken."""
+
+from collections.abc import Iterable
 
 import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
+from hdbench.common.printing import MAX_NOTE, plain_table, printable
 from hdbench.common.texts import in_terminal
 from hdbench.common.told import spoken, told
-from hdbench.errors import Message, escaped
+from hdbench.errors import HdbenchError, Message, escaped, is_full, os_reason, write_reason
 
 
 def said(template: str, /, **values: object) -> str:
-    """A line in the language that is spoken, with control characters escaped.
+    """Return a line in the language that is spoken, with control characters escaped.
 
     Args:
         template: the line in English, as `Message` takes it; its translations are in `messages/`.
@@ -18,7 +24,7 @@ def said(template: str, /, **values: object) -> str:
 
 
 def shown(text: str) -> str:
-    """A text for a terminal: a message in the language that is spoken, any other as it is.
+    """Return a text for a terminal: a message in the language that is spoken, any other as it is.
 
     Control characters are escaped. The no-break space before a percent sign, which German has, is
     a space, as it would be escaped, too; others, as in a name of a file, are seen.
@@ -28,12 +34,12 @@ def shown(text: str) -> str:
 
 
 def number(value: float, form: str) -> str:
-    """A number in a format such as `.4f`, as the language that is spoken writes it."""
+    """Return a number in a format such as `.4f`, as the language that is spoken writes it."""
     return in_terminal(value, form, spoken())
 
 
 def ends(low: float, high: float, *, form: str) -> str:
-    """Both ends of an interval, as `number` writes them."""
+    """Return both ends of an interval, as `number` writes them."""
     return said("{low} to {high}", low=number(low, form), high=number(high, form))
 
 
@@ -46,3 +52,65 @@ def say(template: str, /, *, err: bool = False, **values: object) -> None:
         values: same as in `said`.
     """
     typer.echo(said(template, **values), err=err)
+
+
+def say_notes(notes: Iterable[str]) -> None:
+    """Print notes to standard error, a line for each."""
+    for note in notes:
+        say("note: {note}", note=note, err=True)
+
+
+def say_error(error: Exception) -> None:
+    """Print an error as one line, as every command ends with."""
+    typer.echo(f"{said('error')}: {one_line(error)}", err=True)
+
+
+def one_line(error: Exception) -> str:
+    """Return an error as one line for a terminal."""
+    if isinstance(error, HdbenchError):
+        return said(error.message)
+    if isinstance(error, OSError) and error.strerror:
+        why = write_reason(error) if is_full(error) else os_reason(error)
+        if not error.filename:
+            return said(why)
+        return said("{place}: {why}", place=error.filename, why=why)
+    return escaped(str(error))
+
+
+def said_table(title: str | None, *columns: str | Text, right: Iterable[str | Text]) -> Table:
+    """Return a `plain_table` with title and headings as `said` makes them; a `Text` stays."""
+    heads = [_heading(each) for each in right]
+    return plain_table(title and said(title), *map(_heading, columns), right=heads)
+
+
+def _heading(heading: str | Text) -> str | Text:
+    if isinstance(heading, Text):
+        return heading
+    # It may have several lines.
+    return "\n".join(map(shown, told(Message(heading), spoken()).split("\n")))
+
+
+def print_line(console: Console, text: str, *, style: str = "") -> None:
+    """Print a message or a ready text in one line, which the terminal breaks."""
+    console.print(printable(shown(text), MAX_NOTE), style=style, soft_wrap=True)
+
+
+def print_marked(console: Console, mark: str, text: str, *, style: str = "bold yellow") -> None:
+    """Print a message or a ready text after a mark, such as `warning: `."""
+    line = Text.assemble((said(mark), style), printable(shown(text), MAX_NOTE))
+    console.print(line, soft_wrap=True)
+
+
+STAYS = Message("History, comments and annotators of a collection stay on this computer")
+"""What is told where something leaves."""
+
+
+def in_bytes(size: int) -> str:
+    """Return a size for people, in powers of 1,000."""
+    if size < 10_000:  # noqa: PLR2004
+        return f"{number(size, ',')} B"
+    return f"{number(size / 1000, ',.0f')} kB"
+
+
+FIELD_WIDTH = 30
+"""How many characters of a field's path stand in one line."""

@@ -1,86 +1,53 @@
-"""The command that serves the Space here."""
+"""Command that serves the Space here."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from hdbench.cli.app import DEFAULT_OUT, SHARE, app
+from hdbench.cli.arguments import DEFAULT_OUT
+from hdbench.common.extras import needed
+from hdbench.space.context import SpaceContext
 
 
-@app.command(rich_help_panel=SHARE)
-def space(
+def command(
     *,
-    host: Annotated[
-        str, typer.Option(help="The address to listen on; 0.0.0.0 is open to the network.")
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="The port.", min=1, max=65535)] = 7860,
-    namespace: Annotated[
-        Path, typer.Option(help="The folder with the built benchmarks.")
-    ] = DEFAULT_OUT,
-    model: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="A model that visitors may run here: a repository on the Hub, a folder, or "
-            "tesseract. Repeat it for several."
-        ),
-    ] = None,
-    results_repository: Annotated[
-        str | None,
-        typer.Option(
-            help="The dataset on the Hub that submissions go to, such as hdb/results.",
-            metavar="ID",
-        ),
-    ] = None,
-    held_out: Annotated[
-        Path | None,
-        typer.Option(
-            envvar="HDBENCH_HELD_OUT",
-            help="A folder with held-out ground truths, NAME.held-out.jsonl, of which visitors see "
-            "totals only, three times a day.",
-            metavar="DIR",
-        ),
-    ] = None,
+    host: str = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=1, max=65535)] = 7860,
+    namespace: Path = DEFAULT_OUT,
+    model: list[str] | None = None,
+    results_repository: Annotated[str | None, typer.Option(metavar="ID")] = None,
+    held_out: Annotated[Path | None, typer.Option(envvar="HDBENCH_HELD_OUT", metavar="DIR")] = None,
     annotate: Annotated[
-        Path | None,
-        typer.Option(
-            envvar="HDBENCH_ANNOTATE_FOLDER",
-            help="A folder with collections, whose ground truths can be made in the browser by "
-            "those who have an account. Needs --accounts.",
-            metavar="DIR",
-        ),
+        Path | None, typer.Option(envvar="HDBENCH_ANNOTATE_FOLDER", metavar="DIR")
     ] = None,
     accounts: Annotated[
-        Path | None,
-        typer.Option(
-            envvar="HDBENCH_ANNOTATE_ACCOUNTS",
-            help="The file with their accounts; hdbench space-account writes it.",
-            metavar="FILE",
-        ),
+        Path | None, typer.Option(envvar="HDBENCH_ANNOTATE_ACCOUNTS", metavar="FILE")
     ] = None,
-    operator: Annotated[
-        str | None,
-        typer.Option(
-            envvar="HDBENCH_OPERATOR",
-            help="Who runs this: your institution, as visitors are told under About.",
-            metavar="NAME",
-        ),
-    ] = None,
+    operator: Annotated[str | None, typer.Option(envvar="HDBENCH_OPERATOR", metavar="NAME")] = None,
     contact: Annotated[
-        str | None,
-        typer.Option(
-            envvar="HDBENCH_CONTACT",
-            help="Where you can be reached: https://… or mailto:…",
-            metavar="ADDRESS",
-        ),
+        str | None, typer.Option(envvar="HDBENCH_CONTACT", metavar="ADDRESS")
     ] = None,
 ) -> None:
-    """Serve the web application: score and compare in the browser."""
-    from hdbench.common.extras import needed  # noqa: PLC0415
+    """Serve the web application: score and compare in the browser.
 
+    Args:
+        host: The address to listen on; 0.0.0.0 is open to the network.
+        port: The port.
+        namespace: The folder with the built benchmarks.
+        model: A model that visitors may run here: a repository on the Hub, a folder, or tesseract.
+            Repeat it for several.
+        results_repository: The dataset on the Hub that submissions go to, such as hdb/results.
+        held_out: A folder with held-out ground truths, NAME.held-out.jsonl, of which visitors see
+            totals only, three times a day.
+        annotate: A folder with collections, whose ground truths can be made in the browser by those
+            who have an account. Needs --accounts.
+        accounts: The file with their accounts; hdbench space-account writes it.
+        operator: Who runs this: your institution, as visitors are told under About.
+        contact: Where you can be reached: https://… or mailto:…
+    """
     with needed("space", "the web application needs"):
         from hdbench.space.app import serve  # noqa: PLC0415  Gradio is slow to import
-    from hdbench.space.context import SpaceContext  # noqa: PLC0415
 
     context = SpaceContext(
         namespace,
@@ -93,34 +60,3 @@ def space(
         contact=contact,
     )
     serve(context, host=host, port=port, started=typer.echo)
-
-
-@app.command("space-account", rich_help_panel=SHARE)
-def space_account(
-    name: Annotated[
-        str,
-        typer.Argument(
-            help="The pseudonym, which stands in the history: a-z, 0-9, _ and -.",
-            metavar="PSEUDONYM",
-        ),
-    ],
-    *,
-    accounts: Annotated[
-        Path,
-        typer.Option(
-            envvar="HDBENCH_ANNOTATE_ACCOUNTS",
-            help="The file with the accounts; made if it is not there.",
-            metavar="FILE",
-        ),
-    ],
-) -> None:
-    """Give somebody an account for annotating in the Space, or a new password.
-
-    The password is shown once, and kept nowhere. The Space knows it from its next start on.
-    """
-    from hdbench.common.extras import needed  # noqa: PLC0415
-
-    with needed("space", "accounts need"):
-        from hdbench.space.annotate.accounts import add_account  # noqa: PLC0415
-
-    typer.echo(add_account(accounts, name))

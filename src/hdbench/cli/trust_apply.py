@@ -1,70 +1,39 @@
-"""The commands that apply a decision, and that check what it did."""
+"""Command that applies a decision."""
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 from rich.console import Console
 
-from hdbench.cli.saying import say
-from hdbench.cli.trust import OfPlan, trust
-from hdbench.errors import HdbenchError, escaped
+from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.cli.arguments import OfPlan
+from hdbench.cli.saying import FIELD_WIDTH, number, print_line, said_table, say
+from hdbench.common.printing import heading
+from hdbench.common.progress import in_lines
+from hdbench.errors import HdbenchError, Message, escaped
+from hdbench.output.exporting.applied import check_table, write_applied
+from hdbench.output.exporting.applied_marc import (
+    LEFT_LIST,
+    RECORDS,
+    TAKEN_LIST,
+    Written,
+    check_marc,
+    write_marc,
+)
+from hdbench.trust.applying import apply as apply_plan
+from hdbench.trust.out import CONTROL, WORK_LIST, Applied
+from hdbench.trust.plan import read_plan
 
 
-class Format(StrEnum):
-    """What is written besides the values as JSON Lines."""
-
-    jsonl = "jsonl"
-    csv = "csv"
-    xlsx = "xlsx"
-    marcxml = "marcxml"
-
-
-@trust.command()
-def apply(
-    plan_file: Annotated[
-        Path, typer.Argument(help="The plan; its sample has been checked.", metavar="PLAN")
-    ],
+def command(
+    plan_file: Annotated[Path, typer.Argument(metavar="PLAN")],
     *,
-    out: Annotated[
-        Path,
-        typer.Option(
-            "-o", "--out", help="The folder to write. If it was interrupted there, it resumes."
-        ),
-    ],
-    control: Annotated[
-        int,
-        typer.Option(
-            min=1,
-            help="How many items are drawn at random from those with values taken over, to be "
-            "checked blind.",
-        ),
-    ] = 100,
-    form: Annotated[
-        Format,
-        typer.Option(
-            "--format",
-            help="csv, xlsx: also a table with a row for each item. marcxml: also MARC records, "
-            "whose field 883 says what was filled by which plan.",
-        ),
-    ] = Format.jsonl,
-    records: Annotated[
-        Path | None,
-        typer.Option(
-            help="With --format marcxml: your own records in MARCXML. What they have stays as it "
-            "is; what they do not have is filled in.",
-            metavar="FILE",
-        ),
-    ] = None,
-    mapping: Annotated[
-        Path | None,
-        typer.Option(
-            "--marc",
-            help="With --format marcxml: the mapping between fields and MARC, as for hdbench new.",
-            metavar="MAPPING",
-        ),
-    ] = None,
+    out: Annotated[Path, typer.Option("-o", "--out")],
+    control: Annotated[int, typer.Option(min=1)] = 100,
+    form: Annotated[Literal["jsonl", "csv", "xlsx", "marcxml"], typer.Option("--format")] = "jsonl",
+    records: Annotated[Path | None, typer.Option(metavar="FILE")] = None,
+    mapping: Annotated[Path | None, typer.Option("--marc", metavar="MAPPING")] = None,
     benchmark: OfPlan = None,
 ) -> None:
     """Take values over, item by item, and list what people have to look at.
@@ -72,29 +41,29 @@ def apply(
     OUT gets values.jsonl (each value with its decision, trust score and run), control.yaml (items
     to be checked blind, before anything else) and worklist.csv (what to look at, worst first);
     hdbench annotate --only opens both.
-    """
-    from hdbench.benchmarks.benchmark import load_benchmark  # noqa: PLC0415  slow to import
-    from hdbench.cli.trust_tables import print_applied, print_marc  # noqa: PLC0415
-    from hdbench.common.progress import in_lines  # noqa: PLC0415
-    from hdbench.exporting.applied import check_table, write_table  # noqa: PLC0415
-    from hdbench.exporting.applied_marc import check_marc, write_marc  # noqa: PLC0415
-    from hdbench.trust.applying import apply as apply_plan  # noqa: PLC0415
-    from hdbench.trust.plan import read_plan  # noqa: PLC0415
 
-    if (records or mapping) and form != Format.marcxml:
+    Args:
+        plan_file: The plan; its sample has been checked.
+        out: The folder to write. If it was interrupted there, it resumes.
+        control: How many items are drawn at random from those with values taken over, to be checked
+            blind.
+        form: csv, xlsx: also a table with a row for each item. marcxml: also MARC records, whose
+            field 883 says what was filled by which plan.
+        records: With --format marcxml: your own records in MARCXML. What they have stays as it is;
+            what they do not have is filled in.
+        mapping: With --format marcxml: the mapping between fields and MARC, as for hdbench new.
+    """
+    if (records or mapping) and form != "marcxml":
         raise HdbenchError("--records and --marc: go with --format marcxml")
     plan = read_plan(plan_file)
     of = load_benchmark(benchmark or plan.benchmark)
-    table: Literal["csv", "xlsx"] | None = (
-        "csv" if form == Format.csv else "xlsx" if form == Format.xlsx else None
-    )
-    if table:
-        check_table(table, of)
-    fields = check_marc(records, mapping) if form == Format.marcxml else None
+    if form in ("csv", "xlsx"):
+        check_table(form, of)
+    fields = check_marc(records, mapping) if form == "marcxml" else None
     try:
         with in_lines():
             applied = apply_plan(plan, of, plan_file, out, control=control)
-            path = write_table(out, table, of) if table else None
+            path = write_applied(out, form, of) if form in ("csv", "xlsx") else None
             marc = write_marc(out, fields, records) if fields else None
     except KeyboardInterrupt:
         say("interrupted: the same command resumes in {folder}", folder=out, err=True)
@@ -106,37 +75,84 @@ def apply(
         print_marc(Console(), marc, out)
 
 
-@trust.command()
-def control(
-    out: Annotated[
-        Path,
-        typer.Argument(
-            help="The folder of hdbench trust apply; its control sample has been checked.",
-            metavar="OUT",
-        ),
-    ],
-    *,
-    benchmark: OfPlan = None,
-    json_out: Annotated[
-        Path | None,
-        typer.Option("--json", help="Write everything to this file.", metavar="FILE"),
-    ] = None,
-) -> None:
-    """Estimate again how many of the values taken over are wrong, from the control sample alone."""
-    from hdbench.benchmarks.benchmark import load_benchmark  # noqa: PLC0415  slow to import
-    from hdbench.cli.trust_tables import print_controlled  # noqa: PLC0415
-    from hdbench.common.jsonio import write_json  # noqa: PLC0415
-    from hdbench.trust.control import check_control  # noqa: PLC0415
-    from hdbench.trust.out import read_applied, read_begun  # noqa: PLC0415
-    from hdbench.trust.sealed import check_replaceable  # noqa: PLC0415
+def print_applied(console: Console, applied: Applied, out: Path) -> None:
+    """Print what became of the values, and what to do next.
 
-    if json_out:
-        check_replaceable(json_out)
-    plan, _ = read_begun(out)
-    found = check_control(out, load_benchmark(benchmark or plan.benchmark))
-    if json_out:
-        write_json(json_out, found.model_dump(mode="json"))
-    left = read_applied(out).to_look_at > 0
-    print_controlled(Console(), found, out, left_to_look_at=left)
-    if json_out:
-        typer.echo(escaped(str(json_out)))
+    Args:
+        console: where to.
+        applied: what was done.
+        out: the folder.
+    """
+    values = applied.taken + applied.checked + sum(applied.check.values())
+    title = Message(
+        "{taken:,} of {values:,} values taken over, in {items:,} item"
+        if applied.items == 1
+        else "{taken:,} of {values:,} values taken over, in {items:,} items",
+        taken=applied.taken,
+        values=values,
+        items=applied.items,
+    )
+    print_line(console, title, style="bold")
+    print_line(console, Message("checked by people already: {count:,}", count=applied.checked))
+    for why, count in applied.check.items():
+        print_line(console, Message("{why}: {count:,}", why=Message(why), count=count))
+    console.print()
+    heads = ("taken over", "to look at", "checked")
+    table = said_table("By field", "field", right=heads)
+    for name, counts in applied.by_field.items():
+        taken, checked = counts.get("taken", 0), counts.get("checked", 0)
+        look = sum(counts.values()) - taken - checked
+        cells = (number(count, ",") for count in (taken, look, checked))
+        table.add_row(heading(name, FIELD_WIDTH), *cells)
+    console.print(table)
+    if applied.taken:
+        # First: an item that was checked with a draft in sight says nothing about the others.
+        first = Message(
+            "first check the control sample, without drafts: hdbench annotate FOLDER --only "
+            "{control}, then hdbench trust control {out}",
+            control=out / CONTROL,
+            out=out,
+        )
+        print_line(console, first)
+    left = Message(
+        "{count:,} item to look at" if applied.to_look_at == 1 else "{count:,} items to look at",
+        count=applied.to_look_at,
+    )
+    if applied.to_look_at:
+        work_list = out / WORK_LIST
+        left = Message("{left}: hdbench annotate FOLDER --only {path}", left=left, path=work_list)
+    print_line(console, left)
+
+
+def print_marc(console: Console, written: Written, out: Path) -> None:
+    """Print what was written as MARC.
+
+    Args:
+        console: where to.
+        written: what it was.
+        out: the folder.
+    """
+    records = Message(
+        "{path}: {count:,} record, {filled:,} of them filled"
+        if written.records == 1
+        else "{path}: {count:,} records, {filled:,} of them filled",
+        path=out / RECORDS,
+        count=written.records,
+        filled=written.touched,
+    )
+    added = Message(
+        "{path}: {count:,} subfield added"
+        if written.values == 1
+        else "{path}: {count:,} subfields added",
+        path=out / TAKEN_LIST,
+        count=written.values,
+    )
+    left = Message(
+        "{path}: {count:,} value taken over, but in no record, and why"
+        if written.left == 1
+        else "{path}: {count:,} values taken over, but in no record, and why",
+        path=out / LEFT_LIST,
+        count=written.left,
+    )
+    for line in (records, added, left):
+        print_line(console, line)

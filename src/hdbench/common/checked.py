@@ -10,8 +10,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from hdbench.common.folder_files import MAX_TEXT
+from hdbench.common.os_errors import read_errors
 from hdbench.common.regular_files import read_at_most
-from hdbench.errors import HdbenchError, Message, os_reason
+from hdbench.errors import HdbenchError, Message
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -45,12 +46,8 @@ def check_file(path: Path, most: int, what: str) -> None:
     Raises:
         HdbenchError: it is not there, is no regular file, or is too large.
     """
-    try:
+    with read_errors(path):
         about = path.stat()
-    except OSError as error:
-        raise HdbenchError(
-            "{place}: cannot be read: {why}", place=path, why=os_reason(error)
-        ) from error
     if not stat.S_ISREG(about.st_mode):
         raise HdbenchError(
             "{place}: not a file, so it cannot be {what}", place=path, what=Message(what)
@@ -110,14 +107,11 @@ def read_yaml(path: Path, most: int = MAX_YAML) -> Any:
         HdbenchError: it cannot be read, is too large, or is not YAML.
     """
     check_file(path, most, "YAML")
-    try:
-        return parse_yaml(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise HdbenchError(
-            "{place}: cannot be read: {why}", place=path, why=os_reason(error)
-        ) from error
-    except ValueError as error:
-        raise HdbenchError("{place}: not YAML: {why}", place=path, why=error) from error
+    with read_errors(path):
+        try:
+            return parse_yaml(path.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise HdbenchError("{place}: not YAML: {why}", place=path, why=error) from error
 
 
 def parse_yaml(text: str, most: int = MAX_VALUES) -> Any:
@@ -166,13 +160,10 @@ def read_text_file(path: Path) -> str:
     Raises:
         HdbenchError: it cannot be read, is larger than `MAX_TEXT`, or is not UTF-8.
     """
-    try:
+    with read_errors(path):
         data = read_at_most(path, MAX_TEXT)
+    try:
         return data.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
-    except OSError as error:
-        raise HdbenchError(
-            "{place}: cannot be read: {why}", place=path, why=os_reason(error)
-        ) from error
     except UnicodeDecodeError as error:
         raise HdbenchError(
             "{place}: not UTF-8 (byte {byte}): save as UTF-8", place=path, byte=error.start + 1

@@ -46,9 +46,11 @@ def workbook_into(target: Any, options: Mapping[str, Any]) -> Iterator[Any]:
         raise error.args[0] from error
 
 
-def write_text(sheet: Any, row: int, column: int, value: str, look: Any) -> None:
+def write_text(
+    sheet: Any, row: int, column: int, value: str, look: Any, *, is_plain: bool = False
+) -> None:
     """Write untrusted text into a cell of an xlsxwriter sheet, as text and nothing else."""
-    cell = cell_text(value)
+    cell = cell_text(value, is_plain=is_plain)
     if cell:
         write_cell(sheet, row, column, cell, look)
 
@@ -65,15 +67,19 @@ def write_cell(sheet: Any, row: int, column: int, text: str, look: Any) -> None:
         sheet.write_string(row, column, text, look)
 
 
-def cell_text(value: str) -> str:
-    r"""A text made to fit in a cell: escaped except for line breaks, and cut with a note.
+def cell_text(value: str, *, is_plain: bool = False) -> str:
+    r"""Return a text that fits in a cell: escaped except for line breaks, and cut with a note.
+
+    Args:
+        value: the text.
+        is_plain: whether it has no control characters, so that nothing is escaped.
 
     Example:
         >>> cell_text("a\nb\x00\ud800")
         'a\nb\\x00\\ud800'
     """
     shown = value[:MAX_CELL]  # escapes only make it longer
-    if not shown.isprintable():
+    if not (is_plain or shown.isprintable()):
         shown = "\n".join(map(escaped, shown.split("\n")))
     # Excel reads `_x0041_` as the code of a character, so xlsxwriter escapes such text. But of two
     # codes that share an underscore (`_x0041_x0042_`) it escapes only the first, so that underscore

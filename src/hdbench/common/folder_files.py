@@ -3,8 +3,9 @@
 import stat
 from pathlib import Path, PurePath
 
+from hdbench.common.os_errors import read_errors
 from hdbench.common.regular_files import read_at_most
-from hdbench.errors import HdbenchError, Message, os_reason
+from hdbench.errors import HdbenchError, Message
 
 MAX_TEXT = 4 * 2**20
 """Maximum number of bytes of a file that people write by hand, such as a prompt or a card."""
@@ -66,19 +67,16 @@ def file_in(folder: Path, name: str | Path, within: Path | None = None) -> Path:
         HdbenchError: its folder cannot be read.
     """
     path = folder / name
-    try:
-        real, root = path.resolve(), folder.resolve()
-        places = (within,) if within else (root, *hub_blobs(folder))
-        is_inside = any(real.is_relative_to(place.resolve()) for place in places)
-        mode = real.stat().st_mode if is_inside else 0
-    except (FileNotFoundError, NotADirectoryError) as error:
-        raise MissingFileError(path) from error
-    except OSError as error:
-        raise HdbenchError(
-            "{place}: cannot be read: {why}", place=path, why=os_reason(error)
-        ) from error
-    except (RuntimeError, ValueError) as error:  # links in a circle; a null character
-        raise MissingFileError(path) from error
+    with read_errors(path):
+        try:
+            real, root = path.resolve(), folder.resolve()
+            places = (within,) if within else (root, *hub_blobs(folder))
+            is_inside = any(real.is_relative_to(place.resolve()) for place in places)
+            mode = real.stat().st_mode if is_inside else 0
+        except (FileNotFoundError, NotADirectoryError) as error:
+            raise MissingFileError(path) from error
+        except (RuntimeError, ValueError) as error:  # links in a circle; a null character
+            raise MissingFileError(path) from error
     if not is_inside:
         why = Message("leads out of {folder}", folder=folder)
         raise RefusedFileError(path, why, is_outside=True)
@@ -110,12 +108,8 @@ def bytes_in(folder: Path, name: str | Path, most: int = MAX_TEXT) -> bytes:
         HdbenchError: see `file_in`; or it cannot be read, or is too large.
     """
     path = file_in(folder, name)
-    try:
+    with read_errors(path):
         return read_at_most(path, most)
-    except OSError as error:
-        raise HdbenchError(
-            "{place}: cannot be read: {why}", place=path, why=os_reason(error)
-        ) from error
 
 
 def text_in(folder: Path, name: str | Path, most: int = MAX_TEXT) -> str:

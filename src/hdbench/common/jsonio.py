@@ -13,8 +13,9 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
+from hdbench.common.os_errors import read_errors, write_errors
 from hdbench.common.regular_files import SPECIAL, is_special, open_regular
-from hdbench.errors import HdbenchError, Message, is_full, os_reason, write_reason
+from hdbench.errors import HdbenchError, Message, is_full, write_reason
 
 MAX_DEPTH = 100
 """Maximum depth to which objects and lists are nested. Records here are three deep."""
@@ -333,27 +334,22 @@ def raw_lines(
         HdbenchError: the file cannot be read, or a line is too long.
     """
     name = name or str(path)
-    try:
-        with open_regular(path) as file:
-            file.seek(start)
-            offset = start
-            while block := file.read(_BLOCK):
-                for raw in BytesIO(block + file.readline(MAX_LINE + 1)):
-                    if len(raw) > MAX_LINE:
-                        raise HdbenchError(
-                            "{place}:{number}: the line is longer than {most} MiB",
-                            place=name,
-                            number=number,
-                            most=MAX_LINE >> 20,
-                        )
-                    if not raw.isspace():
-                        yield number, offset, raw
-                    offset += len(raw)
-                    number += 1
-    except OSError as error:
-        raise HdbenchError(
-            "{place}: cannot be read: {why}", place=name, why=os_reason(error)
-        ) from error
+    with read_errors(name), open_regular(path) as file:
+        file.seek(start)
+        offset = start
+        while block := file.read(_BLOCK):
+            for raw in BytesIO(block + file.readline(MAX_LINE + 1)):
+                if len(raw) > MAX_LINE:
+                    raise HdbenchError(
+                        "{place}:{number}: the line is longer than {most} MiB",
+                        place=name,
+                        number=number,
+                        most=MAX_LINE >> 20,
+                    )
+                if not raw.isspace():
+                    yield number, offset, raw
+                offset += len(raw)
+                number += 1
 
 
 def plain_id(raw: bytes) -> str | None:
@@ -434,7 +430,7 @@ def whole_file(path: Path) -> Iterator[Path]:
         HdbenchError: the file cannot be written; or its destination is a pipe or a device, which
             would be replaced.
     """
-    try:
+    with write_errors(path):
         if is_special(path):
             raise OSError(errno.EINVAL, SPECIAL)
         with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name[:100]}-") as folder:
@@ -443,7 +439,3 @@ def whole_file(path: Path) -> Iterator[Path]:
             with beside.open("rb") as file:
                 os.fsync(file.fileno())  # otherwise a power cut could leave the new name empty
             beside.replace(path)
-    except OSError as error:
-        raise HdbenchError(
-            "{place}: cannot be written: {why}", place=path, why=write_reason(error)
-        ) from error

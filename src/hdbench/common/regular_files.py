@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hdbench.common.natural_order import by_numbers
-from hdbench.errors import HdbenchError, Message, os_reason, shortened
+from hdbench.common.os_errors import read_errors
+from hdbench.errors import HdbenchError, Message, shortened
 
 SPECIAL = Message("is a pipe or a device, not a file")
 """Reason for refusing what is not a regular file."""
@@ -47,16 +48,12 @@ def entries(folder: Path) -> Entries:
         HdbenchError: it cannot be read.
     """
     found = Entries([], [])
-    try:
+    with read_errors(folder):
         for path in sorted(folder.iterdir(), key=by_numbers):
             if not path.name.startswith("."):
                 mode = path.lstat().st_mode
                 is_plain = stat.S_ISREG(mode) or stat.S_ISDIR(mode)
                 (found.plain if is_plain else found.others).append(path)
-    except OSError as error:
-        raise HdbenchError(
-            "{place}: cannot be read: {why}", place=folder, why=os_reason(error)
-        ) from error
     return found
 
 

@@ -75,6 +75,6 @@ def _has_words(message: Message) -> bool:
 def translations(language: str) -> dict[str, str]:
     """Template → translation, of all packages; none for English."""
     found: dict[str, str] = {}
-    for path in sorted(_PACKAGES.glob(f"*/messages/{language}.yaml")):
+    for path in sorted(_PACKAGES.rglob(f"messages/{language}.yaml")):
         found |= read_texts(path)
     return found

@@ -9,6 +9,7 @@ from hdbench.common.grouping import grouped
 from hdbench.errors import HdbenchError, escaped
 from hdbench.results.result import Result
 from hdbench.results.warning_texts import Message, in_words, message
+from hdbench.scoring.metric import judging_figure
 from hdbench.statistics.bootstrap import MIN_ITEMS, Interval, intervals
 from hdbench.statistics.differences import differences
 from hdbench.statistics.resampling import tables
@@ -22,7 +23,7 @@ RESAMPLES, LEVEL = 10_000, 0.95
 
 @dataclass(frozen=True)
 class Group:
-    """The items with one value, or range of values, and one run's headline on them.
+    """The items with one value, or range of values, and one run's primary metric on them.
 
     Attributes:
         value: the value; None if the items have none.
@@ -31,7 +32,8 @@ class Group:
         unanswered: how many have none; None if the result does not say.
         unparsable: how many have one without a record; None if the result does not say.
         figure: the headline's value; None if it has none for these items.
-        interval: its interval; None if there are too few items.
+        judged: that of the figure by which runs are compared; see `Figure.judged_by`.
+        interval: the interval of `judged`; None if there are too few items.
     """
 
     value: str | None
@@ -40,17 +42,18 @@ class Group:
     unanswered: int | None
     unparsable: int | None
     figure: float | None
+    judged: float | None
     interval: Interval | None
 
 
 @dataclass(frozen=True)
 class GroupDifference:
-    """The items with one value, or range of values, and two runs' headlines on them.
+    """The items with one value, or range of values, and the figure by which two runs are compared.
 
     Attributes:
         value: the value; None if the items have none.
         items: the number of items.
-        a: the first run's headline; None if it has none for these items.
+        a: the first run's figure; None if it has none for these items.
         b: the second run's.
         difference: a - b.
         interval: its paired interval; None if there are too few items, or if no draw of items gives
@@ -74,13 +77,16 @@ class ByColumn(Generic[G]):
 
     Attributes:
         column: the column.
-        headline: the figure.
+        headline: the headline.
+        judged_by: the figure by which runs are compared, of which intervals and differences are:
+            the headline, unless it declares another.
         groups: its values in order.
         note: how numbers were cut into ranges, if they were.
     """
 
     column: str
     headline: str
+    judged_by: str
     groups: list[G]
     note: str | None
 
@@ -99,11 +105,12 @@ class ByColumn(Generic[G]):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON data; `figure` of a group has the headline's name."""
+        """As JSON data; `figure` and `judged` of a group have the names of their figures."""
         groups = []
         for each in self.groups:
             values = dict(vars(each))
             if "figure" in values:
+                values[self.judged_by] = values.pop("judged")
                 values[self.headline] = values.pop("figure")
             ends = values.pop("interval")
             values["interval"] = None if ends is None else [ends.low, ends.high]
@@ -127,8 +134,9 @@ def by_column(result: Result, benchmark: Benchmark, column: str) -> ByColumn[Gro
 
     def group(value: str | None, places: Sequence[int]) -> Group:
         part = result.of_items(places)
-        figure = part.rates.get(part.headline)
-        found = None if figure is None else intervals(part, only=part.headline)
+        judged_by = judging_figure(part.metric, part.headline)
+        judged = part.rates.get(judged_by)
+        found = None if judged is None else intervals(part, only=judged_by)
         coverage = {name: part.status[name] for name in ("unanswered", "unparsable")}
         lost = sum(coverage.values())
         return Group(
@@ -137,8 +145,9 @@ def by_column(result: Result, benchmark: Benchmark, column: str) -> ByColumn[Gro
             answered=len(places) - lost if part.statuses else None,
             unanswered=coverage["unanswered"] if part.statuses else None,
             unparsable=coverage["unparsable"] if part.statuses else None,
-            figure=figure,
-            interval=None if found is None else found.figures.get(part.headline),
+            figure=part.rates.get(part.headline),
+            judged=judged,
+            interval=None if found is None else found.figures.get(judged_by),
         )
 
     return _by(result, benchmark, column, group)
@@ -147,7 +156,7 @@ def by_column(result: Result, benchmark: Benchmark, column: str) -> ByColumn[Gro
 def differences_by_column(
     a: Result, b: Result, benchmark: Benchmark, column: str, *, seed: int = 0
 ) -> ByColumn[GroupDifference]:
-    """The difference of two runs' headlines for each value of a column.
+    """The difference of two runs for each value of a column, in the figure that compares them.
 
     The intervals are those of `compare_runs`. Nothing is tested: with many groups, some differ by
     chance.
@@ -162,17 +171,18 @@ def differences_by_column(
     Raises:
         HdbenchError: see `by_column`.
     """
+    judged_by = judging_figure(a.metric, a.headline)
     place_in_b = {item: place for place, item in enumerate(b.ids)}
 
     def group(value: str | None, places: Sequence[int]) -> GroupDifference:
         parts = (a.of_items(places), b.of_items([place_in_b[a.ids[place]] for place in places]))
-        one, other = (part.rates.get(part.headline) for part in parts)
+        one, other = (part.rates.get(judged_by) for part in parts)
         if one is None or other is None:
             return GroupDifference(value, len(places), one, other, None, None)
         interval = None
         if len(places) >= MIN_ITEMS:
             both = tables(parts, parts[0].ids)
-            apart = differences(both, [parts[0].headline], RESAMPLES, seed)
+            apart = differences(both, [judged_by], RESAMPLES, seed)
             interval = apart.interval(0, 1, 0, one - other, LEVEL)
         return GroupDifference(value, len(places), one, other, one - other, interval)
 
@@ -203,4 +213,5 @@ def _by(
     for place, item in enumerate(result.ids):
         places[label[item]].append(place)
     groups = [group(value, of) for value, of in places.items() if of]
-    return ByColumn(column, result.headline, groups, found.note)
+    judged_by = judging_figure(result.metric, result.headline)
+    return ByColumn(column, result.headline, judged_by, groups, found.note)

@@ -4,12 +4,12 @@ from collections.abc import Container, Iterable, Iterator
 from itertools import islice
 from typing import Any
 
+from hdbench.answers.answer import KINDS
 from hdbench.errors import escaped
 from hdbench.evaluation.frequent import EXAMPLES, Frequent, Seen
 from hdbench.evaluation.looks import Content, Looks, shown
 from hdbench.evaluation.run_warning import RunWarning
 from hdbench.evaluation.shared_fields import SharedFields
-from hdbench.reading.answer import KINDS
 from hdbench.results.result import Result
 from hdbench.results.warning_texts import Message, message
 from hdbench.scoring.metric import Metric

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from hdbench import YEAR, __version__
+from hdbench.answers import READ_AS, READING
 from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
 from hdbench.benchmarks.names import full_name
 from hdbench.benchmarks.spec import HubSource
 from hdbench.common.told import told
 from hdbench.errors import HdbenchError, Message, escaped, joined
-from hdbench.reading import READ_AS, READING
 from hdbench.results.files import given_options, read_results
 from hdbench.results.result import Result
 from hdbench.scoring import METRICS

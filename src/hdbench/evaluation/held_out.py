@@ -9,7 +9,8 @@ from hdbench.benchmarks.benchmark import Benchmark, Item, Part, load_benchmark
 from hdbench.benchmarks.truths import PUBLISHED, TRUTH
 from hdbench.common.hashing import file_sha256
 from hdbench.common.jsonio import read_jsonl
-from hdbench.errors import HdbenchError, os_reason
+from hdbench.common.os_errors import read_errors
+from hdbench.errors import HdbenchError
 from hdbench.evaluation.score import NothingToScoreError, Settings, score_loaded
 from hdbench.results.result import Result
 from hdbench.statistics.gap import gap
@@ -54,12 +55,8 @@ def read_held_out(benchmark: Benchmark, path: Path) -> tuple[Item, ...]:
             "{place}: is inside the dataset's folder, and would be published with it: move it out",
             place=path,
         )
-    try:
+    with read_errors(path):
         digest = file_sha256(path)
-    except OSError as error:
-        raise HdbenchError(
-            "{place}: cannot be read: {why}", place=path, why=os_reason(error)
-        ) from error
     if digest != about.sha256:
         raise HdbenchError(
             "{place}: is not what {benchmark} holds out (sha256 {found}…, and its "

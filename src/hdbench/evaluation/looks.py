@@ -7,11 +7,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from hdbench.answers.answer import STATUSES, Answer, Kind, Status
+from hdbench.answers.violations import Violation
 from hdbench.errors import escaped
 from hdbench.evaluation.frequent import Seen
 from hdbench.evaluation.shared_fields import Names, names_of
-from hdbench.reading.answer import STATUSES, Answer, Kind, Status
-from hdbench.reading.violations import Violation
 from hdbench.results.items import ScoredItem
 from hdbench.scoring.metric import FieldMatch
 

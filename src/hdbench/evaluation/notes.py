@@ -1,8 +1,8 @@
 """What a person should know about the items that a run was scored on."""
 
+from hdbench.answers.run_info import RUN_FILE
 from hdbench.errors import Message
 from hdbench.evaluation.opened_run import OpenedRun
-from hdbench.reading.run_info import RUN_FILE
 from hdbench.results.result import ERRATA, Result
 
 

@@ -4,15 +4,15 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from hdbench.answers.answers import Answers
+from hdbench.answers.bounds import Bounds
+from hdbench.answers.container import Container, InMemory
+from hdbench.answers.files import open_container
+from hdbench.answers.ids import match_ids
+from hdbench.answers.run_info import RUN_FILE, RunInfo, has_answers, is_run, read_run_info
+from hdbench.answers.schema import AnswerSchema
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.errors import HdbenchError, Message
-from hdbench.reading.answers import Answers
-from hdbench.reading.bounds import Bounds
-from hdbench.reading.container import Container, InMemory
-from hdbench.reading.files import open_container
-from hdbench.reading.ids import match_ids
-from hdbench.reading.run_info import RUN_FILE, RunInfo, has_answers, is_run, read_run_info
-from hdbench.reading.schema import AnswerSchema
 
 
 class OpenedRun:

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any, NamedTuple, Protocol
 
+from hdbench.answers import ReadAs
+from hdbench.answers.answer import Answer, WrittenAnswer
+from hdbench.answers.answers import AnswerReader
+from hdbench.answers.place import AnswerPlace
+from hdbench.answers.schema import AnswerSchema
+from hdbench.answers.usage import Usage
 from hdbench.benchmarks.benchmark import Benchmark, Item, Part
 from hdbench.benchmarks.provenance import Provenance
 from hdbench.benchmarks.truths import ErrataName
 from hdbench.evaluation.looks import Looks
-from hdbench.reading import ReadAs
-from hdbench.reading.answer import Answer, WrittenAnswer
-from hdbench.reading.answers import AnswerReader
-from hdbench.reading.place import Place
-from hdbench.reading.schema import AnswerSchema
-from hdbench.reading.usage import Usage
 from hdbench.results.items import ScoredItem, Tallied, Tally, candidate_of, prepare
 from hdbench.scoring.metric import Metric
 
@@ -165,7 +165,9 @@ class PartScorer:
             if current.provenance and current.provenance.run:
                 drafts[current.provenance] += 1
             for reading in readings:
-                answer = reading.reader.answer(item_id, fields, Place(self._source.where, key))
+                answer = reading.reader.answer(
+                    item_id, fields, AnswerPlace(self._source.where, key)
+                )
                 reading.add(answer, current, stratum, self._schema)
         return Scored(items, drafts, [reading.done() for reading in readings])
 

@@ -7,10 +7,10 @@ from contextlib import ExitStack, contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from hdbench.answers.bounds import Bounds
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.opened_run import OpenedRun
 from hdbench.evaluation.part_scorer import PartScorer, Rules, Scored, Task
-from hdbench.reading.bounds import Bounds
 
 if TYPE_CHECKING:  # multiprocessing is slow to import
     from hdbench.evaluation.workers import Workers

@@ -4,9 +4,9 @@ from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from hdbench.answers.ids import match_ids
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.errors import HdbenchError
-from hdbench.reading.ids import match_ids
 
 
 def recognized(ids: Collection[str], benchmarks: Mapping[str, Iterable[str]]) -> str | None:

@@ -7,14 +7,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
+from hdbench.answers.json_files import is_result
+from hdbench.answers.run_info import RUN_FILE, is_run, read_run_info
+from hdbench.answers.run_names import Named, distinct_names, run_name
 from hdbench.benchmarks.benchmark import Benchmark, NoBenchmarkError, load_benchmark
 from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.score import Settings, score_loaded, with_names
 from hdbench.evaluation.score_cache import ScoreCache
-from hdbench.reading.json_files import is_result
-from hdbench.reading.run_info import RUN_FILE, is_run, read_run_info
-from hdbench.reading.run_names import Named, distinct_names, run_name
 from hdbench.results.files import item_set, read_results
 from hdbench.results.result import Result
 

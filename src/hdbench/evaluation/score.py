@@ -7,6 +7,11 @@ from dataclasses import dataclass, field, replace
 from itertools import repeat
 from pathlib import Path
 
+from hdbench.answers import ReadAs
+from hdbench.answers.answers import Answers
+from hdbench.answers.bounds import Bounds
+from hdbench.answers.parts import is_in_shards
+from hdbench.answers.usage import Usage
 from hdbench.benchmarks.benchmark import Benchmark, Part, load_benchmark
 from hdbench.benchmarks.provenance import Provenance
 from hdbench.benchmarks.truths import check_errata
@@ -27,11 +32,6 @@ from hdbench.evaluation.part_scorer import (
 )
 from hdbench.evaluation.processes import TRIED, scorer
 from hdbench.evaluation.run_warning import RunWarning, with_draft_warning
-from hdbench.reading import ReadAs
-from hdbench.reading.answers import Answers
-from hdbench.reading.bounds import Bounds
-from hdbench.reading.parts import is_in_shards
-from hdbench.reading.usage import Usage
 from hdbench.results.drafts import DRAFTS
 from hdbench.results.files import answers_sha256
 from hdbench.results.items import Tally

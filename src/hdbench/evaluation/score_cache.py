@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import hdbench
+from hdbench.answers.answer import STATUSES
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.cache import FileCache, user_cache
 from hdbench.common.hashing import file_sha256
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.score import Settings, score_loaded
-from hdbench.reading.answer import STATUSES
 from hdbench.results.files import to_record
 from hdbench.results.record import from_record
 from hdbench.results.result import Result, installed_versions

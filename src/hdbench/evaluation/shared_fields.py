@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any, NamedTuple
 
+from hdbench.answers.answer import Answer
 from hdbench.common.jsonio import parse_json
 from hdbench.errors import escaped
-from hdbench.reading.answer import Answer
 from hdbench.results.items import ScoredItem
 
 MAX_NAMES = 10

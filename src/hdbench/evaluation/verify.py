@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from hdbench import __version__
+from hdbench.answers import READ_AS, ReadAs
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.by_column import by_column
 from hdbench.evaluation.run_warning import with_draft_warning
 from hdbench.evaluation.score import Settings, score_runs
-from hdbench.reading import READ_AS, ReadAs
 from hdbench.results.files import given_options, read_records, to_record
 from hdbench.results.record import from_record
 from hdbench.results.result import ERRATA, Result
@@ -242,6 +242,9 @@ def _compare(
         again["strictly"] = {
             name: value for name, value in again["strictly"].items() if name not in added
         }
+    for group in again.get("by", {}).get("groups", []):
+        for name in added:
+            group.pop(name, None)
     if old.reading_version == 1:
         again = {name: value for name, value in again.items() if name not in SINCE_READING_2}
     found = Verification(old.model, also, new.metric.rules, new.reading_version)
@@ -249,7 +252,7 @@ def _compare(
         found.notes.append(Message("held_out: not compared: its ground truths are not public"))
     method, now = ((each.get("intervals") or {}).get("method") for each in (record, again))
     if method != now:
-        record, again = ({**each, "intervals": {}} for each in (record, again))
+        record, again = (_without_intervals(each) for each in (record, again))
         found.notes.append(
             Message("intervals: not compared: then {method}, now {now}", method=method, now=now)
         )
@@ -269,6 +272,18 @@ def _compare(
         for name, version in new.versions.items()
         if old.versions[name] != version
     ]
+    return found
+
+
+def _without_intervals(record: Mapping[str, Any]) -> dict[str, Any]:
+    """A record without the intervals of its figures, and of those of its groups."""
+    found = {**record, "intervals": {}}
+    by = record.get("by")
+    if isinstance(by, dict) and isinstance(by.get("groups"), list):
+        groups = [
+            {**each, "interval": None} if isinstance(each, dict) else each for each in by["groups"]
+        ]
+        found["by"] = {**by, "groups": groups}
     return found
 
 

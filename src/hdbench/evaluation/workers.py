@@ -12,12 +12,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from hdbench.answers.answer import WrittenAnswer
+from hdbench.answers.container import Container
+from hdbench.answers.json_lines import AnswerLines, LinesFile
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.part_scorer import PartScorer, Rules, Scored, Task, seldom_collected
-from hdbench.reading.answer import WrittenAnswer
-from hdbench.reading.container import Container
-from hdbench.reading.json_lines import AnswerLines, LinesFile
 
 WAITING = 3
 """How many tasks there are for each process at a time, so that none waits and few are in memory."""

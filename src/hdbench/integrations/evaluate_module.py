@@ -1,4 +1,4 @@
-"""What the modules for `evaluate.load` share: from JSON values to a result."""
+"""Base of the modules for `evaluate.load`: from JSON values to a result."""
 
 import json
 import warnings
@@ -9,13 +9,13 @@ import datasets
 import evaluate
 
 from hdbench import __version__
+from hdbench.answers.answer import Reading
+from hdbench.answers.inferred import schema_of
+from hdbench.answers.schema import AnswerSchema
+from hdbench.answers.text import read_text
 from hdbench.benchmarks.configurations import Configuration, configuration_of
 from hdbench.common.jsonio import FINITE, parse_json
 from hdbench.errors import HdbenchError
-from hdbench.reading.answer import Reading
-from hdbench.reading.inferred import schema_of
-from hdbench.reading.schema import AnswerSchema
-from hdbench.reading.text import read_text
 from hdbench.results.items import Candidate, prepare, score_items
 from hdbench.results.lead import effort_of
 from hdbench.results.result import signature
@@ -149,7 +149,7 @@ class MetricModule(evaluate.Metric):  # type: ignore[misc]  # evaluate is not ty
 
 
 def _encode_each(name: str, values: Any) -> list[str]:
-    """JSON values as JSON texts."""
+    """Return JSON values as JSON texts."""
     if values is None:
         raise HdbenchError("{name}: none were given", name=name)
     if isinstance(values, str | Mapping):  # whose letters or keys would be taken
@@ -160,7 +160,7 @@ def _encode_each(name: str, values: Any) -> list[str]:
 
 
 def _encode(name: str, value: Any) -> str:
-    """A JSON value as a JSON text, which Arrow can hold."""
+    """Return a JSON value as a JSON text, which Arrow can hold."""
     if isinstance(value, int | float):
         raise HdbenchError(
             "{name} is the number {number!r}: give a record (dict), a text (str), or None where "
@@ -175,7 +175,7 @@ def _encode(name: str, value: Any) -> str:
 
 
 def _reference(metric: Metric, position: int, encoded: str) -> Any:
-    """A ground truth as the protocol takes it; JSON text, as in the metadata, is parsed."""
+    """Return a ground truth as the protocol takes it; JSON text, as in the metadata, is parsed."""
     value = json.loads(encoded)
     if isinstance(value, str):
         try:
@@ -194,6 +194,6 @@ def _reference(metric: Metric, position: int, encoded: str) -> Any:
 
 
 def _answer(encoded: str, schema: AnswerSchema) -> Reading:
-    """A prediction; a string is a model's raw text, which is read."""
+    """Return a prediction; a string is a model's raw text, which is read."""
     value = json.loads(encoded)
     return read_text(value, schema) if isinstance(value, str) else Reading(value, "clean")

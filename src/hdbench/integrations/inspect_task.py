@@ -16,16 +16,16 @@ from inspect_ai.model import ContentImage, ContentText, GenerateConfig
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
 from inspect_ai.solver import Generate, Solver, TaskState, generate, solver
 
+from hdbench.answers.answers import Answers
+from hdbench.answers.container import AnswerEntry, InMemory
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.common import resources
-from hdbench.reading.answers import Answers
-from hdbench.reading.container import Entry, InMemory
 from hdbench.results.files import given_options
 from hdbench.results.items import candidate_of, prepare, score_items
 from hdbench.results.result import Result, signature
-from hdbench.running.backend import Decoding
+from hdbench.running.backend import Decoding, ImageLimits
 from hdbench.running.choosing import of_benchmark
-from hdbench.running.images import Limits, encoded_images
+from hdbench.running.images import encoded_images
 from hdbench.running.planning import PROMPT, read_prompt
 from hdbench.scoring import make_metric
 
@@ -35,7 +35,7 @@ MAX_SHOWN = 20
 
 @task(name="benchmark")
 def benchmark_task(benchmark: str, protocol: str = "documented") -> Task:
-    """A benchmark, asked with its own prompt and images, and scored as `hdbench score` does.
+    """Return a benchmark as a task, with its own prompt and images, scored as by `hdbench score`.
 
     An item that fails or is not answered counts as a complete failure, the same as in hdbench, and
     is never left out of the figures. Decoding is the same as in `hdbench run`; options of
@@ -115,7 +115,7 @@ def show_media(benchmark: str) -> Solver:
         question = questions[str(state.sample_id)]
         images = []
         if not question.text:
-            images = await to_thread.run_sync(encoded_images, question.media, Limits())
+            images = await to_thread.run_sync(encoded_images, question.media, ImageLimits())
         state.user_prompt.content = [
             *(
                 ContentImage(image=f"data:{mime};base64,{base64.b64encode(data).decode()}")
@@ -144,7 +144,7 @@ def answer_scorer(benchmark: str, protocol: str = "documented") -> Scorer:
     schema = loaded.answer_schema()
 
     def score_text(item_id: str, position: int, truth: str, text: str) -> Score:
-        place = Entry(f"sample {item_id}", {"text": text})
+        place = AnswerEntry(f"sample {item_id}", {"text": text})
         answers = Answers(InMemory({None: {item_id: place}}), None, [item_id], loaded.id, schema)
         answer = answers.take(item_id)
         prepared = prepare(rules, json.loads(truth), item_id)
@@ -178,7 +178,7 @@ def answer_scorer(benchmark: str, protocol: str = "documented") -> Scorer:
 def figures(
     name: str, protocol: str, headline: str, options: dict[str, Any] | None = None
 ) -> Metric:
-    """The figures that `hdbench score` gives, from the statistics of the items added up.
+    """Return the figures that `hdbench score` gives, from the statistics of the items added up.
 
     Also the coverage, and the headline's 95 % interval as `<headline>_low` and `<headline>_high`,
     which exists for one epoch only: answers to one item are not independent. With several epochs,
@@ -225,7 +225,7 @@ def figures(
 
 
 def _what_is_wrong(item: dict[str, Any]) -> str:
-    """The wrong fields of an item, one line each."""
+    """Return the wrong fields of an item, one line each."""
     if item["status"] in ("unparsable", "unanswered"):
         return str(item["status"])
     wrong = [match for match in item["fields"] if match["outcome"] != "correct"]

@@ -19,7 +19,7 @@ MAX_CHARACTERS = 1_000_000
 def metric_page(
     module: Path, title: str, *, predictions: list[Any], references: list[Any]
 ) -> gr.Interface:
-    """A page with two JSON lists to edit and the metric's result beside them.
+    """Return a page with two JSON lists to edit and the metric's result beside them.
 
     Args:
         module: the metric's module for `evaluate.load`.
@@ -59,7 +59,7 @@ def metric_page(
 
 
 def _lists(texts: Mapping[str, str]) -> dict[str, list[Any]]:
-    """The lists in the page's fields, of equal length."""
+    """Return the lists in the page's fields, of equal length."""
     lists = {}
     for name, text in texts.items():
         field = name.capitalize()

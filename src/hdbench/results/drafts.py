@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from hdbench.reading.run_names import run_name
+from hdbench.answers.run_names import run_name
 from hdbench.results.result import Result
 
 DRAFTS = "drafts"

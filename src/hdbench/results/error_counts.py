@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hdbench.analysis.error_classes import ErrorClass, errors, form_counts, summarise
+from hdbench.scoring.analysis.error_classes import ErrorClass, errors, form_counts, summarise
 from hdbench.scoring.metric import FieldMatch, Metric
 from hdbench.scoring.rates import f1
 

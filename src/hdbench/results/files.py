@@ -8,13 +8,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from hdbench.answers.json_files import is_one_object, parse_file
+from hdbench.answers.members import Folder
+from hdbench.answers.parts import is_in_shards, our_parts
+from hdbench.answers.run_names import run_name
 from hdbench.common.hashing import file_sha256
 from hdbench.common.jsonio import whole_file
-from hdbench.errors import HdbenchError, os_reason
-from hdbench.reading.json_files import is_one_object, parse_file
-from hdbench.reading.members import Folder
-from hdbench.reading.parts import is_in_shards, our_parts
-from hdbench.reading.run_names import run_name
+from hdbench.common.os_errors import read_errors
+from hdbench.errors import HdbenchError
 from hdbench.results.lead import effort_of
 from hdbench.results.record import from_record
 from hdbench.results.result import Result
@@ -35,7 +36,7 @@ def answers_sha256(path: Path) -> str:
     Raises:
         HdbenchError: it cannot be read, or is a folder with a symbolic link.
     """
-    try:
+    with read_errors(path):
         if not path.is_dir():
             return file_sha256(path)
         digest = hashlib.sha256()
@@ -46,10 +47,6 @@ def answers_sha256(path: Path) -> str:
             # A line break in a name would turn one file into two.
             digest.update(line.replace(b"\\", b"\\\\").replace(b"\n", b"\\n") + b"\n")
         return digest.hexdigest()
-    except OSError as error:
-        raise HdbenchError(
-            "{place}: cannot be read: {why}", place=path, why=os_reason(error)
-        ) from error
 
 
 def item_set(ids: Sequence[str]) -> str:
@@ -232,7 +229,7 @@ def read_records(path: Path) -> dict[str, Any]:
         HdbenchError: the file cannot be read, is too large or not one JSON object, or its `runs` is
             not a list.
     """
-    try:
+    with read_errors(path):
         if not stat.S_ISREG(path.stat().st_mode):  # a pipe or device might never end
             raise HdbenchError(
                 "{place}: not a file: name a result of hdbench score --json", place=path
@@ -241,10 +238,6 @@ def read_records(path: Path) -> dict[str, Any]:
             if not is_one_object(file):
                 raise HdbenchError("{place}: not a result of hdbench score --json", place=path)
             raw = file.read(MAX_RESULT + 1)
-    except OSError as error:
-        raise HdbenchError(
-            "{place}: cannot be read: {why}", place=path, why=os_reason(error)
-        ) from error
     if len(raw) > MAX_RESULT:
         raise HdbenchError(
             "{place}: larger than {most} MiB: score again without --details",

@@ -9,8 +9,8 @@ from functools import cached_property
 from itertools import repeat
 from typing import Any, NamedTuple
 
+from hdbench.answers.answer import Answer, Kind, Status
 from hdbench.errors import HdbenchError
-from hdbench.reading.answer import Answer, Kind, Status
 from hdbench.results.result import Result
 from hdbench.scoring.metric import (
     OUTCOMES,
@@ -132,7 +132,6 @@ class Tally:
         self._metric = metric
         self._details = details
         self._ids: list[str] = []
-        self._status: Counter[Status] = Counter()
         self._kinds: Counter[Kind] = Counter()
         self._strict: dict[str, Mapping[str, float]] = {}
         self._other_errata: dict[str, Mapping[str, float]] = {}
@@ -165,7 +164,6 @@ class Tally:
         position = len(self._ids)
         self._ids.append(item_id)
         status = item.status
-        self._status[status] += 1
         self._statuses.append(status)
         if kind := _kind(candidate, coverage):
             self._kinds[kind] += 1
@@ -225,7 +223,6 @@ class Tally:
         self._settle()
         before = len(self._ids)
         self._ids += later.ids
-        self._status.update(later.statuses)
         self._statuses += later.statuses
         self._kinds.update(later.kinds)
         self._strict |= later.strict
@@ -258,7 +255,7 @@ class Tally:
         result = Result(
             metric=self._metric,
             ids=self._ids,
-            status=self._status,
+            status=Counter(self._statuses),
             statistics=dict(zip(self._metric.statistics, self._columns, strict=True)),
             fields=fields,
             strata=self._strata if is_stratified else (),

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 from hdbench import __version__
+from hdbench.answers.answer import KINDS, STATUSES, Kind, Status
 from hdbench.common.checked import validate
 from hdbench.common.texts import LANGUAGES
 from hdbench.errors import HdbenchError
-from hdbench.reading.answer import KINDS, STATUSES, Kind, Status
 from hdbench.results.drafts import DRAFTS
 from hdbench.results.record_parts import MAX_NUMBER, Dataset, Head, Reading, Record
 from hdbench.results.result import ERRATA, Result

@@ -5,10 +5,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
+from hdbench.answers.run_info import RunInfo
 from hdbench.benchmarks.agreement import Ceiling
 from hdbench.benchmarks.item_name import ItemName
 from hdbench.benchmarks.sample import Sample
-from hdbench.reading.run_info import RunInfo
 
 MAX_NUMBER = 2**53
 """The largest value of an item's statistic: up to this value, sums are exact."""

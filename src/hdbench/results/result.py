@@ -9,12 +9,12 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 from hdbench import __version__
+from hdbench.answers import READ_AS, READING
+from hdbench.answers.answer import KINDS, OTHER_FORMATS, STATUSES, Kind, Status
 from hdbench.benchmarks.agreement import Ceiling
 from hdbench.benchmarks.sample import Sample, Weighed, weighed
 from hdbench.common.told import told
 from hdbench.errors import Message
-from hdbench.reading import READ_AS, READING
-from hdbench.reading.answer import KINDS, OTHER_FORMATS, STATUSES, Kind, Status
 from hdbench.scoring.metric import (
     OUTCOMES,
     FieldMatch,
@@ -25,7 +25,7 @@ from hdbench.scoring.metric import (
 )
 
 if TYPE_CHECKING:
-    from hdbench.analysis.error_classes import ErrorClass
+    from hdbench.scoring.analysis.error_classes import ErrorClass
     from hdbench.statistics.bootstrap import Intervals
     from hdbench.statistics.effort import Effort
 
@@ -83,7 +83,7 @@ class Result:
             empty if the ground truths came alone.
         reading: what reading a file of answers showed: `options`, `notes`, `schema_violations`,
             `warnings`; empty if the answers did not come from a file.
-        reading_version: the version of the reading rules, `hdbench.reading.READING`.
+        reading_version: the version of the reading rules, `hdbench.answers.READING`.
         answers: the file or folder that was scored, `path` and `sha256`; empty if there is none.
         model: the model that answered, if that is known: a file may have several.
         run: what the run says about itself; see `RunInfo.about`; empty if it says nothing.

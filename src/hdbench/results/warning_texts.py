@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from hdbench.answers.ids import IdDifference
 from hdbench.benchmarks.agreement import Ceiling
 from hdbench.common.texts import Texts
-from hdbench.reading.ids import Difference
 
 _TEXTS = Texts(Path(__file__).with_name("translations"))
 
@@ -93,7 +93,7 @@ def people_in_words(people: Ceiling, language: str = "en") -> str:
     return in_words("people", {**values, "low": low, "high": high}, language)
 
 
-def id_message(difference: Difference) -> Message:
+def id_message(difference: IdDifference) -> Message:
     """The message about ids that differ from the benchmark's."""
     written, item = (repr(name) for name in (difference.ids[0], difference.item))
     return message(f"ids_{difference.way}", count=len(difference.ids), written=written, id=item)

@@ -7,7 +7,7 @@ MINUTE, HOUR = 60, 3600
 
 
 def as_time(seconds: float) -> Message:
-    """A duration.
+    """Return a duration.
 
     Example:
         >>> as_time(90), as_time(3000), as_time(9000)
@@ -21,7 +21,7 @@ def as_time(seconds: float) -> Message:
 
 
 def as_rate(rate: float) -> Message:
-    """How fast items are answered.
+    """Return the rate at which items are answered.
 
     Args:
         rate: items per second, more than none.
@@ -36,7 +36,7 @@ def as_rate(rate: float) -> Message:
 
 
 def as_usd(cost: float, *, about: bool = False) -> Message:
-    """An amount of US dollars.
+    """Return an amount of US dollars.
 
     Args:
         cost: the amount.

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import cast
 
+from hdbench.answers.answer import WrittenAnswer
 from hdbench.common.appending import append
 from hdbench.common.jsonio import MAX_LINE, UNIQUE, parse_json, write_whole
 from hdbench.errors import HdbenchError, Message
-from hdbench.reading.answer import WrittenAnswer
 
 
 class AnswersFile:
@@ -45,7 +45,7 @@ class AnswersFile:
             os.truncate(path, whole)
 
     def recorded(self) -> Iterator[WrittenAnswer]:
-        """The answers as they were recorded."""
+        """Yield the answers as they were recorded."""
         yield from read_answers(self.path)
 
     def forget_failed(self) -> None:
@@ -75,7 +75,7 @@ class AnswersFile:
 
 
 def whole_lines(path: Path) -> Iterator[tuple[int, bytes, WrittenAnswer]]:
-    """Each answer with where its line ends, and the line; a torn end is left out.
+    """Yield each answer with where its line ends, and the line; a torn end is left out.
 
     Raises:
         HdbenchError: the file is damaged in the middle, or a line is too long; or it is a link: in
@@ -115,7 +115,7 @@ def read_answers(path: Path) -> Iterator[WrittenAnswer]:
 
 
 def about_schema(counts: Mapping[bool, int]) -> Message:
-    """How many answers keep the schema that they were to be held to."""
+    """Return the counts of answers that keep the schema they were to be held to."""
     return Message(
         "answers that were to keep the answer schema: {kept:,} do, {broken:,} do not",
         kept=counts.get(True, 0),
@@ -124,12 +124,12 @@ def about_schema(counts: Mapping[bool, int]) -> Message:
 
 
 def is_failed(answer: WrittenAnswer) -> bool:
-    """Whether an answer is only an error."""
+    """Return whether an answer is only an error."""
     return answer.get("text") is None and "error" in answer
 
 
 def _answer(line: bytes) -> WrittenAnswer | None:
-    """The answer in a line; None if the line is torn or is not an answer."""
+    """Return the answer in a line; None if the line is torn or is not an answer."""
     if not line.endswith(b"\n"):
         return None
     try:

@@ -1,11 +1,21 @@
-"""What every backend is: questions in, replies out."""
+"""Backends: questions in, replies out. `BACKENDS` says which there are."""
 
+import json
+import os
 import re
-from collections.abc import Generator, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from pkgutil import resolve_name
 from types import MappingProxyType
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Self
+from urllib.parse import urlsplit
+
+from hdbench.common.jsonio import read_jsonl
+from hdbench.errors import HdbenchError
+from hdbench.running.endpoint_listing import Prices
+from hdbench.running.model_files import model_name
 
 LOST_IN_A_ROW = 10
 """This many items in a row without an answer end a run."""
@@ -15,7 +25,7 @@ IMAGES = {".jpg", ".jpeg", ".png", ".tif", ".tiff", ".webp", ".bmp", ".gif", ".p
 
 
 class InShard(NamedTuple):
-    """What is in a shard: a member of a tar file, or the images of one row of a Parquet file.
+    """Place in a shard: a member of a tar file, or the images of one row of a Parquet file.
 
     Attributes:
         shard: the file: a path, or a URL that fsspec reads.
@@ -49,11 +59,11 @@ class Question(NamedTuple):
 
     @property
     def shows_media(self) -> bool:
-        """Whether the model is shown images."""
+        """Return whether the model is shown images."""
         return not (self.text or self.without_media)
 
     def in_prompt(self, prompt: str) -> str:
-        r"""The prompt for this item: its values filled in, and its text at the end.
+        r"""Return the prompt for this item: its values filled in, and its text at the end.
 
         Example:
             >>> Question("2", [], "<b>", {"page": "7"}).in_prompt('Fix page {page}: {"a": {id}}')
@@ -61,6 +71,36 @@ class Question(NamedTuple):
         """
         filled = re.sub(r"\{([^{}]+)\}", lambda found: self.values.get(found[1], found[0]), prompt)
         return f"{filled.rstrip()}\n\n{self.text}" if self.text else filled
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> Self:
+        """Return the question that `to_json` made JSON of."""
+        media = [
+            InShard(*file) if isinstance(file, list) else Path(file) for file in value["media"]
+        ]
+        return cls(**{**value, "media": media})
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON data: each file is an absolute path, or the parts of an `InShard`.
+
+        Example:
+            >>> Question("1", [InShard("a.tar", "1.jpg", 512, 90)]).to_json()["media"]
+            [['a.tar', '1.jpg', 512, 90]]
+        """
+        media = [
+            list(file) if isinstance(file, InShard) else os.path.abspath(file)
+            for file in self.media
+        ]
+        return self._asdict() | {"media": media, "values": dict(self.values)}
+
+    def line(self) -> bytes:
+        """Return it as a line of a file, from which a task on another machine reads it."""
+        return json.dumps(self.to_json()).encode() + b"\n"
+
+
+def read_questions(path: Path) -> Iterator[Question]:
+    """Return the questions in a file of such lines."""
+    return (Question.from_json(line.value) for line in read_jsonl(path))
 
 
 @dataclass(frozen=True)
@@ -75,6 +115,7 @@ class Reply:
         constrained: whether the model was asked to hold the answer to the benchmark's schema.
         keeps_schema: whether it did, where it was asked to.
         error: in one line, what went wrong if there is no answer.
+        fingerprint: of the server's configuration; not recorded with the answer.
     """
 
     text: str | None
@@ -84,11 +125,12 @@ class Reply:
     constrained: bool = False
     keeps_schema: bool | None = None
     error: str | None = None
+    fingerprint: str | None = None
 
 
 @dataclass(frozen=True)
 class Decoding:
-    """How answers are sampled.
+    """Rules by which answers are sampled.
 
     Attributes:
         max_new_tokens: where an answer is cut off.
@@ -103,6 +145,19 @@ class Decoding:
     top_p: float = 1.0
     seed: int = 0
     schema: bool = False
+
+
+@dataclass(frozen=True)
+class ImageLimits:
+    """Limits of what is shown of an item.
+
+    Attributes:
+        max_side: maximum pixels of the longer side; larger images are scaled down.
+        pages: how many pages of a PDF, from the first.
+    """
+
+    max_side: int = 2048
+    pages: int = 5
 
 
 class Observer:
@@ -124,8 +179,8 @@ class Observer:
 SILENT = Observer()
 
 
-class Backend(Protocol):
-    """Answers questions with a model.
+class Backend(ABC):
+    """A way to ask a model: questions in, replies out.
 
     Attributes:
         name: as given to `--backend`.
@@ -133,15 +188,32 @@ class Backend(Protocol):
 
     name: ClassVar[str]
 
+    @classmethod
+    @abstractmethod
+    def of(cls, asked: "Asked", prompt: str, schema: dict[str, Any] | None) -> Self:
+        """Return the backend that asks as it was asked for.
+
+        Args:
+            asked: the model, and how it is asked.
+            prompt: the prompt's text.
+            schema: the benchmark's answer schema.
+
+        Raises:
+            HdbenchError: it lacks something, or has no such model.
+        """
+
+    @abstractmethod
     def settings(self) -> Mapping[str, Any]:
-        """What defines a run: model, revision and whatever else can change an answer.
+        """Return what defines a run: model, revision and whatever else can change an answer.
 
         JSON data. A resumed run must have the same settings.
         """
 
+    @abstractmethod
     def hardware(self) -> Mapping[str, Any]:
-        """What it runs on and with which versions, as JSON data; may differ between sittings."""
+        """Return what it runs on, with versions, as JSON data; may differ between sittings."""
 
+    @abstractmethod
     def answer(
         self,
         questions: Iterable[Question],
@@ -149,7 +221,7 @@ class Backend(Protocol):
         deadline: float | None = None,
         observer: Observer = SILENT,
     ) -> Generator[tuple[str, Reply], None, None]:
-        """Each question's id and reply, as they come, in any order; closing it stops it at once.
+        """Yield each question's id and reply, as they come, in any order; closing stops it at once.
 
         Questions are taken only as they can be worked on, so a long run needs no more memory than
         a short one. If one item fails, its reply has an `error`, and the others go on.
@@ -163,5 +235,116 @@ class Backend(Protocol):
             HdbenchError: nothing can be answered at all: no such model, no connection, a wrong key.
         """
 
-    def close(self) -> None:
+    def prices(self) -> Prices | None:
+        """Return what its server charges for the model; None if it does not say."""
+        return None
+
+    def close(self) -> None:  # noqa: B027  most hold nothing
         """Release what it holds."""
+
+
+class BackendKind(NamedTuple):
+    """A backend as it declares itself; nothing else in hdbench knows backends by their names.
+
+    Attributes:
+        name: as given to `--backend`.
+        source: its class, as `module:class`; imported when it is first used.
+        extra: the extra of hdbench that has the packages it needs.
+        is_remote: whether items go to the server at `--endpoint`, which may charge for them.
+        loads_model: whether it loads a model from a folder or the Hub, onto an accelerator.
+        reads_prompts: whether it answers a prompt; otherwise it reads images and nothing else.
+    """
+
+    name: str
+    source: str
+    extra: str | None = None
+    is_remote: bool = False
+    loads_model: bool = False
+    reads_prompts: bool = True
+
+
+BACKENDS = {
+    kind.name: kind
+    for kind in (
+        BackendKind(
+            "transformers",
+            "hdbench.running.transformers_backend:TransformersBackend",
+            extra="vlm",
+            loads_model=True,
+        ),
+        BackendKind("endpoint", "hdbench.running.endpoint_backend:EndpointBackend", is_remote=True),
+        BackendKind(
+            "tesseract",
+            "hdbench.running.tesseract_backend:TesseractBackend",
+            reads_prompts=False,
+        ),
+    )
+}
+"""Name → backend."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Who is asked, and how.
+
+    Attributes:
+        model: its name: a repository on the Hub, a folder, or what a server calls it.
+        backend: a name in `BACKENDS`; None leaves the choice to the model and the endpoint.
+        endpoint: the address of an OpenAI-compatible server.
+        revision: the model's revision: a branch, tag or commit.
+        decoding: how answers are sampled; its `schema` is set by `schema` below.
+        schema: hold answers to the benchmark's schema; None does so where a server may refuse it.
+        limits: what is shown of an item.
+        batch_size: items at once, for a local model.
+        concurrency: maximum requests at once, for a server; None leaves it to the server's speed.
+        timeout: seconds for one request to a server.
+        trust_remote_code: run code that the model's repository contains.
+    """
+
+    model: str
+    backend: str | None = None
+    endpoint: str | None = None
+    revision: str | None = None
+    decoding: Decoding = field(default_factory=Decoding)
+    schema: bool | None = None
+    limits: ImageLimits = field(default_factory=ImageLimits)
+    batch_size: int = 1
+    concurrency: int | None = None
+    timeout: float = 300.0
+    trust_remote_code: bool = False
+
+    @property
+    def kind(self) -> BackendKind:
+        """Return the backend that is used: the one asked for, or that of the endpoint or the model.
+
+        Raises:
+            HdbenchError: there is none of that name.
+        """
+        name = self.backend
+        if name is None:
+            of_model = BACKENDS.get(self.model, BACKENDS["endpoint"])
+            name = "transformers" if of_model.is_remote else of_model.name
+            name = name if self.endpoint is None else "endpoint"
+        if name not in BACKENDS:
+            raise HdbenchError(
+                "no backend {name!r}: choose one of {names}", name=name, names=", ".join(BACKENDS)
+            )
+        return BACKENDS[name]
+
+    @property
+    def provider(self) -> str:
+        """Return who runs the model, as run.json names it: a server's host, or `local`."""
+        if self.endpoint is None:
+            return "local"
+        return urlsplit(self.endpoint).hostname or "endpoint"
+
+    @property
+    def model_name(self) -> str:
+        """Return the model, as run.json names it."""
+        return model_name(self.model) if self.kind.loads_model else self.model
+
+
+def make_backend(asked: Asked, prompt: str, schema: dict[str, Any] | None) -> Backend:
+    """Return the backend that asks; see `Backend.of`."""
+    backend: type[Backend] = resolve_name(asked.kind.source)
+    return backend.of(asked, prompt, schema)

@@ -1,4 +1,4 @@
-"""Which items a run asks about: all of a benchmark's, some of them, or a user's own images."""
+"""The items that a run asks about: all of a benchmark's, some of them, or a user's images."""
 
 import errno
 import os
@@ -44,7 +44,7 @@ def of_benchmark(
     quick: bool = False,
     without_media: bool = False,
 ) -> Choice:
-    """Items of a benchmark.
+    """Return items of a benchmark.
 
     Args:
         benchmark: the benchmark.
@@ -175,7 +175,7 @@ def own_images(source: Path | str, *, limit: int | None = None) -> Choice:
 
 
 def _names_several(source: str) -> bool:
-    """Whether it is a URL or a pattern."""
+    """Return whether it is a URL or a pattern."""
     return "://" in source or any(sign in source for sign in "*?[")
 
 

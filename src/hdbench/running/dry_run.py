@@ -1,4 +1,4 @@
-"""What a run will ask, whom, and what it will take, as far as this is known in advance."""
+"""The dry run: what is asked, whom, and what it will take, as far as is known in advance."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -6,25 +6,24 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from hdbench.answers.run_info import is_run, read_run_info
 from hdbench.errors import HdbenchError, Message, joined
-from hdbench.reading.run_info import is_run, read_run_info
 from hdbench.running.amounts import as_time, as_usd
 from hdbench.running.answers_file import is_failed
 from hdbench.running.backend import InShard
 from hdbench.running.endpoint_client import list_models
-from hdbench.running.endpoint_pace import START
-from hdbench.running.endpoint_patience import PATIENCE, patience_of
+from hdbench.running.endpoint_listing import Prices, listed_model, listed_prices
+from hdbench.running.endpoint_pace import PATIENCE, START, patience_of
 from hdbench.running.endpoint_server import Server
 from hdbench.running.folder import recorded_answers
-from hdbench.running.planning import Plan, read_prompt
-from hdbench.running.prices import Prices, listed_prices
+from hdbench.running.planning import RunPlan, read_prompt
 
 if TYPE_CHECKING:
     from hdbench.running.cluster.launching import Engine
 
 
-class _Known(NamedTuple):
-    """What the model's answers to this benchmark took on average; None where it is not known.
+class _Averages(NamedTuple):
+    """Averages of the model's answers to this benchmark; None where one is not known.
 
     Attributes:
         input: tokens per request.
@@ -38,9 +37,9 @@ class _Known(NamedTuple):
 
 
 def describe_run(
-    plan: Plan, folder: Path, *, engine: "Engine | None" = None, retry_failed: bool = False
+    plan: RunPlan, folder: Path, *, engine: "Engine | None" = None, retry_failed: bool = False
 ) -> list[Message]:
-    """A description of a run before it begins, one line for each point.
+    """Return a description of a run before it begins, one line for each point.
 
     Nothing from any item is sent anywhere; a server is asked for its list of models, which can
     include prices. Tokens and time are estimated from answers by the same model to the same
@@ -82,10 +81,10 @@ def describe_run(
     if files:
         lines = [joined([*lines, _files(sizes)], "; ")]
     prices, at_once = None, 1
-    if asked.backend_name == "endpoint":
+    if asked.kind.is_remote:
         server, models = list_models(Server.at(asked.endpoint or ""), asked.timeout)
-        listed = next((each for each in models if each["id"] == asked.model), None)
-        prices, at_once = listed_prices(listed or {}), asked.concurrency or START
+        listed = listed_model(models, asked.model)
+        prices, at_once = listed_prices(listed), asked.concurrency or START
         lines += [
             Message(
                 "the items go to: {host} (this machine)"
@@ -106,9 +105,9 @@ def describe_run(
     return [
         *lines,
         Message("tokens: {tokens}", tokens=_tokens(known, len(left), longest)),
-        _price(known, prices, len(left), asked.backend_name),
+        _price(known, prices, len(left), is_remote=asked.kind.is_remote),
         Message("time: {time}", time=_time(known, len(left), at_once)),
-        *([patience_of(PATIENCE + asked.timeout)] if asked.backend_name == "endpoint" else []),
+        *([patience_of(PATIENCE + asked.timeout)] if asked.kind.is_remote else []),
         Message("answers will be recorded in: {folder}", folder=folder),
     ]
 
@@ -126,20 +125,20 @@ def _size(file: Path | InShard) -> int | None:
     return file.stat().st_size if file.is_file() else 0
 
 
-def _known(plan: Plan, folder: Path) -> _Known:
+def _known(plan: RunPlan, folder: Path) -> _Averages:
     parent = folder.parent
     beside = sorted(parent.iterdir()) if parent.is_dir() else []
     answers = [answer for run in beside if _is_alike(plan, run) for answer in recorded_answers(run)]
     tokens = [each for answer in answers if isinstance(each := answer.get("tokens"), dict)]
-    return _Known(
+    return _Averages(
         _mean(each.get("input") for each in tokens),
         _mean(each.get("output") for each in tokens),
         _mean(answer.get("seconds") for answer in answers),
     )
 
 
-def _is_alike(plan: Plan, folder: Path) -> bool:
-    """Whether a folder has a run of the same model by the same provider; a damaged one has none."""
+def _is_alike(plan: RunPlan, folder: Path) -> bool:
+    """Return whether a folder has a run of the same model by the same provider."""
     if not is_run(folder):
         return False
     try:
@@ -158,15 +157,15 @@ def _mean(values: Iterable[Any]) -> float | None:
     return fmean(numbers) if numbers else None
 
 
-def _listed(models: list[dict[str, Any]], listed: Mapping[str, Any] | None) -> Message:
-    if listed is not None:
+def _listed(models: list[dict[str, Any]], listed: Mapping[str, Any]) -> Message:
+    if listed:
         return Message("the server has it")
     if models:
         return Message("not among the {count:,} models that the server lists", count=len(models))
     return Message("not known; the server lists no models, or does not answer")
 
 
-def _tokens(known: _Known, items: int, longest: int) -> Message:
+def _tokens(known: _Averages, items: int, longest: int) -> Message:
     if known.input is None or known.output is None:
         return Message(
             "not known before the first answers; at most {output:,} out (try --quick first)",
@@ -179,8 +178,8 @@ def _tokens(known: _Known, items: int, longest: int) -> Message:
     )
 
 
-def _price(known: _Known, prices: Prices | None, items: int, backend: str) -> Message:
-    if backend != "endpoint":
+def _price(known: _Averages, prices: Prices | None, items: int, *, is_remote: bool) -> Message:
+    if not is_remote:
         return Message("price: none")
     if prices is None:
         return Message("price: not known; the server gives none")
@@ -195,7 +194,7 @@ def _price(known: _Known, prices: Prices | None, items: int, backend: str) -> Me
     return Message("price: {total} ({rate})", total=total, rate=rate)
 
 
-def _time(known: _Known, items: int, at_once: int) -> Message:
+def _time(known: _Averages, items: int, at_once: int) -> Message:
     if known.seconds is None:
         return Message("not known before the first answers")
     return Message(

@@ -9,7 +9,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 from anyio import to_thread
 from anyio.from_thread import start_blocking_portal
@@ -25,19 +25,21 @@ from hdbench.errors import HdbenchError, Message, escaped, shortened
 from hdbench.running.backend import (
     LOST_IN_A_ROW,
     SILENT,
+    Asked,
+    Backend,
     Decoding,
+    ImageLimits,
     Observer,
     Question,
     Reply,
 )
 from hdbench.running.endpoint_client import EndpointClient, list_models, no_connection
 from hdbench.running.endpoint_format import SchemaCheck, response_format
-from hdbench.running.endpoint_pace import Pace
-from hdbench.running.endpoint_patience import PATIENCE, Patience
+from hdbench.running.endpoint_listing import Prices, listed_model, listed_prices, served_model
+from hdbench.running.endpoint_pace import PATIENCE, RequestPace, ServerPatience
 from hdbench.running.endpoint_response import Refused, SchemaRefused, Unanswered
 from hdbench.running.endpoint_server import OWN_KEY, Server
-from hdbench.running.images import Limits, encoded_images, why_unreadable
-from hdbench.running.served import served_model
+from hdbench.running.images import encoded_images, why_unreadable
 
 ATTEMPTS = 6
 ATTEMPTS_LIMITED = 100
@@ -55,7 +57,7 @@ LOST_AT_FIRST = 3
 MODELS_SHOWN = 10
 
 
-class _Outcome(NamedTuple):
+class _Attempted(NamedTuple):
     """A reply, and whether the server is working: None if it was not asked."""
 
     reply: Reply
@@ -64,7 +66,7 @@ class _Outcome(NamedTuple):
 
 @dataclass
 class _Attempts:
-    """How often an item was asked in vain.
+    """Attempts at an item that were in vain.
 
     Attributes:
         answers: how many answers there were in all when it was last asked.
@@ -75,13 +77,13 @@ class _Attempts:
     counted: int = 0
 
 
-class EndpointBackend:
+class EndpointBackend(Backend):
     """Any OpenAI-compatible server.
 
     Each item is one user message: its images in order, as data URLs, then the prompt, then its
     text if it has one. The first item is asked alone: what its request reveals about the
     connection, key, model and schema applies to the others. How many of those are asked at once
-    adapts to the server: see `Pace`.
+    adapts to the server: see `RequestPace`.
 
     A request that gets no usable answer (429, 5xx, no connection, timeout, not JSON) is sent up
     to `ATTEMPTS` times in all, `ATTEMPTS_IN_VAIN` times if it times out; the waits in between
@@ -101,7 +103,7 @@ class EndpointBackend:
     ignore it: if several of the first answers do not, a notice says so.
 
     Where nothing is answered for a long time, as the server only says that it is busy, limits
-    requests or lets them time out, the run ends: see `Patience`.
+    requests or lets them time out, the run ends: see `ServerPatience`.
 
     The key is read from the environment variable HDBENCH_API_KEY; without it, HF_TOKEN is used for
     huggingface.co and OPENAI_API_KEY for openai.com, and these are sent nowhere else. A reply's
@@ -114,7 +116,7 @@ class EndpointBackend:
         decoding: how answers are sampled.
         limits: what is shown of an item.
         schema: the benchmark's answer schema, for `decoding.schema`.
-        concurrency: maximum requests at once; None leaves that to `Pace`.
+        concurrency: maximum requests at once; None leaves that to `RequestPace`.
         timeout: seconds for one request, from connecting to the last byte.
         first_wait: seconds between the first two attempts.
         patience: same as `PATIENCE`.
@@ -132,7 +134,7 @@ class EndpointBackend:
         prompt: str,
         *,
         decoding: Decoding,
-        limits: Limits,
+        limits: ImageLimits,
         schema: dict[str, Any] | None = None,
         concurrency: int | None = None,
         timeout: float = 300.0,
@@ -149,9 +151,9 @@ class EndpointBackend:
         self._decoding = decoding
         self._limits = limits
         self._concurrency = concurrency
-        self._pace = Pace(concurrency)
+        self._pace = RequestPace(concurrency)
         self._timeout = timeout
-        self._patience = Patience(patience + timeout)
+        self._patience = ServerPatience(patience + timeout)
         self._response_format = self._check = None
         if decoding.schema and schema:
             self._response_format, self._check = response_format(schema), SchemaCheck(schema)
@@ -171,8 +173,24 @@ class EndpointBackend:
         self._models: list[dict[str, Any]] | None = None
         self._observer = SILENT
 
+    @classmethod
+    def of(cls, asked: Asked, prompt: str, schema: dict[str, Any] | None) -> Self:
+        """See `Backend.of`."""
+        if asked.endpoint is None:
+            raise HdbenchError("--backend endpoint: name the server with --endpoint URL")
+        return cls(
+            asked.endpoint,
+            asked.model,
+            prompt,
+            decoding=dataclasses.replace(asked.decoding, schema=asked.schema is not False),
+            limits=asked.limits,
+            schema=schema,
+            concurrency=asked.concurrency,
+            timeout=asked.timeout,
+        )
+
     def settings(self) -> Mapping[str, Any]:
-        """What can change an answer, which its server's address is not."""
+        """Return what can change an answer, which its server's address is not."""
         return {
             "model": self._model,
             "max_side": self._limits.max_side,
@@ -182,7 +200,7 @@ class EndpointBackend:
         }
 
     def hardware(self) -> Mapping[str, Any]:
-        """What the server says about the model, if anything, and the client's version.
+        """Return what the server says about the model, if anything, and the client's version.
 
         The address is the one that requests go to, as far as that is known before the first answer.
         The fingerprint is that of the latest answer, None before the first.
@@ -200,8 +218,12 @@ class EndpointBackend:
             "httpx2": importlib.metadata.version("httpx2"),
         }
 
+    def prices(self) -> Prices | None:
+        """See `Backend.prices`."""
+        return listed_prices(listed_model(self.models(), self._model))
+
     def models(self) -> list[dict[str, Any]]:
-        """What the server said about its models when first asked; none if it does not say."""
+        """Return what the server said of its models when first asked; none if it does not say."""
         if self._models is None:
             self._server, self._models = list_models(self._server, self._timeout)
         return self._models
@@ -213,19 +235,19 @@ class EndpointBackend:
         deadline: float | None = None,
         observer: Observer = SILENT,
     ) -> Generator[tuple[str, Reply], None, None]:
-        """Each question's id and reply, as they come.
+        """Yield each question's id and reply, as they come.
 
         Raises:
             HdbenchError: the server cannot be reached, refuses the key or does not know the model;
                 it was gone for `LOST_IN_A_ROW` items, or never answers.
         """
         remaining = iter(questions)
-        pending: dict[Future[_Outcome], str] = {}
+        pending: dict[Future[_Attempted], str] = {}
         lost: list[tuple[str, Reply]] = []
         self._observer = observer
         if not self._server.is_local:
             observer.notice(Message("the items go to {host}", host=self._server.host))
-        pace = self._pace = Pace(self._concurrency, observer.at_once)
+        pace = self._pace = RequestPace(self._concurrency, observer.at_once)
         client = EndpointClient(self._server, timeout=self._timeout, connections=pace.most)
         with start_blocking_portal() as portal, portal.wrap_async_context_manager(client):
             try:
@@ -257,11 +279,8 @@ class EndpointBackend:
                 for future in pending:
                     future.cancel()
 
-    def close(self) -> None:
-        """There is nothing to release: connections are closed with the iterator of `answer`."""
-
-    async def _ask(self, client: EndpointClient, question: Question) -> _Outcome:
-        """The outcome of one item.
+    async def _ask(self, client: EndpointClient, question: Question) -> _Attempted:
+        """Return the outcome of one item.
 
         Raises:
             HdbenchError: every item would have the same outcome.
@@ -269,7 +288,7 @@ class EndpointBackend:
         try:
             messages = await to_thread.run_sync(self._messages, question)
         except (HdbenchError, MemoryError) as error:
-            return _Outcome(Reply(None, error=why_unreadable(error)), None)
+            return _Attempted(Reply(None, error=why_unreadable(error)), None)
         try:
             retrying = self._retrying.copy(
                 stop=partial(self._enough, _Attempts(self._answers)),
@@ -277,19 +296,19 @@ class EndpointBackend:
             )
             reply: Reply = await retrying(self._attempt, client, messages)
             self._answers += 1
-            return _Outcome(reply, True)
+            return _Attempted(reply, True)
         except Unanswered as failure:
             if not self._answers:
                 self._first_failures.add(failure.message)
             if failure.unconnected and not self._connected:
                 raise no_connection(self._server, failure) from failure
-            return _Outcome(Reply(None, error=_no_answer(failure.message)), False)
+            return _Attempted(Reply(None, error=_no_answer(failure.message)), False)
         except Refused as refusal:
             if refusal.hopeless:
                 raise await self._hopeless(client, refusal) from refusal
             # Before any answer it is just as likely that every item would be refused.
             refused = Message("refused: {why}", why=refusal)
-            return _Outcome(Reply(None, error=refused), bool(self._answers))
+            return _Attempted(Reply(None, error=refused), bool(self._answers))
         finally:
             self._first_is_over = True
 
@@ -336,7 +355,7 @@ class EndpointBackend:
         async with self._pace.slot() as begun:
             started = time.perf_counter()
             try:
-                completion = await client.complete(body)
+                reply = await client.complete(body)
             except Unanswered as failure:
                 self._connected |= not failure.unconnected
                 if failure.busy:
@@ -354,20 +373,12 @@ class EndpointBackend:
                     "no server at the address given: using {address}", address=self._server.shown
                 )
             )
-        self._fingerprint = completion.fingerprint or self._fingerprint
-        # Without an error there is an answer: one with nothing but reasoning is empty.
-        text = completion.text if completion.refusal else completion.text or ""
+        self._fingerprint = reply.fingerprint or self._fingerprint
         keeps = None
-        if constrained and self._check is not None and text is not None:
-            keeps = self._check.kept_by(text, self._observer, completion.finish_reason)
-        return Reply(
-            text,
-            tokens=completion.tokens or None,
-            seconds=seconds,
-            finish_reason=completion.finish_reason,
-            constrained=constrained,
-            keeps_schema=keeps,
-            error=completion.refusal,
+        if constrained and self._check is not None and reply.text is not None:
+            keeps = self._check.kept_by(reply.text, self._observer, reply.finish_reason)
+        return dataclasses.replace(
+            reply, seconds=seconds, constrained=constrained, keeps_schema=keeps
         )
 
     def _enough(self, attempts: "_Attempts", state: RetryCallState) -> bool:

@@ -10,9 +10,9 @@ from anyio.from_thread import start_blocking_portal
 
 from hdbench import __version__
 from hdbench.errors import HdbenchError, Message, escaped
+from hdbench.running.backend import Reply
 from hdbench.running.endpoint_response import (
     MAX_MESSAGE,
-    Completion,
     Refused,
     Unanswered,
     parse_bounded,
@@ -66,7 +66,7 @@ class EndpointClient:
         await self._http.aclose()
 
     async def models(self) -> list[dict[str, Any]]:
-        """What the server says about its models; none if it does not say.
+        """Return what the server says about its models; none if it does not say.
 
         The id of each is a string.
         """
@@ -76,8 +76,8 @@ class EndpointClient:
             self.server = self.server.elsewhere()
         return found
 
-    async def complete(self, body: dict[str, Any]) -> Completion:
-        """The answer to a request for a chat completion.
+    async def complete(self, body: dict[str, Any]) -> Reply:
+        """Return the answer to a request for a chat completion.
 
         If there is nothing at the address, the alternative one is asked, and used from then on if
         there is something.
@@ -95,16 +95,16 @@ class EndpointClient:
                 raise
             server = self.server.elsewhere()
             try:
-                completion = await self._complete(server, body)
+                reply = await self._complete(server, body)
             except (Refused, Unanswered) as other:
                 if isinstance(other, Unanswered) or other.not_here:
                     raise failure from other
                 self.server = server  # it refuses this request, so it is there
                 raise
         self.server = server
-        return completion
+        return reply
 
-    async def _complete(self, server: Server, body: dict[str, Any]) -> Completion:
+    async def _complete(self, server: Server, body: dict[str, Any]) -> Reply:
         data, content_type = await self._sent("POST", server.url, body)
         return read_completion(data, content_type, self._line)
 
@@ -136,7 +136,7 @@ class EndpointClient:
     async def _sent(
         self, method: str, url: str, body: dict[str, Any] | None = None
     ) -> tuple[bytes, str]:
-        """The body of an answer, and its content type.
+        """Return the body of an answer, and its content type.
 
         Raises:
             Unanswered: no usable answer came.
@@ -182,7 +182,7 @@ class EndpointClient:
         return data, response.headers.get("content-type", "").lower()
 
     def _line(self, text: str) -> str:
-        """What a server says, as one short line, without the key in case the server repeats it."""
+        """Return what a server says as one short line, without the key, should it repeat that."""
         secrets = (self.server.key, (self.server.user or ("", ""))[1])
         for secret in filter(None, secrets):
             text = text.replace(secret, "…")
@@ -191,7 +191,7 @@ class EndpointClient:
 
 
 def list_models(server: Server, timeout: float) -> tuple[Server, list[dict[str, Any]]]:
-    """What a server says about its models, and at which address; none if it does not say.
+    """Return what a server says about its models, and at which address; none if it does not.
 
     Args:
         server: the server.
@@ -252,6 +252,6 @@ async def _bounded(response: httpx2.Response) -> bytes:
         if len(data) > MAX_BODY:
             raise Unanswered(
                 Message("the server's answer is longer than {most} MiB", most=MAX_BODY >> 20),
-                deliberate=True,
+                refused=True,
             )
     return bytes(data)

@@ -13,7 +13,7 @@ IGNORED, FIRST = 3, 10
 
 
 def response_format(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema as servers take it, unchanged.
+    """Return the schema as servers take it, unchanged.
 
     OpenAI rejects `strict` unless every object names all its keys as required and allows no
     others; without it a schema is only a recommendation there. Servers of open models ignore it:
@@ -30,7 +30,7 @@ def response_format(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 class SchemaCheck:
-    """Whether answers keep a schema: a server that ignores it does not say so.
+    """Check whether answers keep a schema: a server that ignores it does not say so.
 
     Args:
         schema: JSON Schema.
@@ -41,7 +41,7 @@ class SchemaCheck:
         self._first: list[bool] = []
 
     def kept_by(self, text: str, observer: Observer, finish_reason: str | None) -> bool:
-        """Whether an answer is JSON that keeps the schema, and nothing else.
+        """Return whether an answer is JSON that keeps the schema, and nothing else.
 
         Args:
             text: the answer.
@@ -67,7 +67,7 @@ class SchemaCheck:
 
 
 def _is_closed(node: Any) -> bool:
-    """Whether every object in a schema requires all its keys and allows no others."""
+    """Return whether every object in a schema requires all its keys and allows no others."""
     if isinstance(node, list):
         return all(map(_is_closed, node))
     if not isinstance(node, dict):

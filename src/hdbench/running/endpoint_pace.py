@@ -1,10 +1,15 @@
-"""How many requests a server gets at once: as many as it answers ever more with."""
+"""The pace of requests to a server: how many at once, and how long a busy one is waited for."""
 
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 import anyio
+
+from hdbench.errors import HdbenchError, Message
+from hdbench.running.amounts import as_time
+from hdbench.running.backend import Observer
+from hdbench.running.endpoint_response import Unanswered
 
 START, START_BELOW = 4, 8
 """Requests at once in the beginning: without and with a maximum that was asked for."""
@@ -25,8 +30,11 @@ ROUND = 3
 HOLD, LONGEST_HOLD = 10.0, 120.0
 """Seconds until the next trial; they double with each one that was of no use."""
 
+PATIENCE = 1800.0
+"""Seconds without an answer from a busy server that end a run, besides those of one request."""
 
-class Pace:
+
+class RequestPace:
     """Adapts the number of requests at once to a server.
 
     After each round of answers their rate is compared. From time to time, and at first always, more
@@ -170,3 +178,55 @@ class Pace:
             if self._limiter is not None:
                 self._limiter.total_tokens = at_once
             self._changed(at_once)
+
+
+class ServerPatience:
+    """Ends a run where a server answers nothing for long, and only says that it is busy.
+
+    Args:
+        seconds: how long that may be.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._since: float | None = None
+        self._told = False
+
+    def answered(self) -> None:
+        """Begin anew: a request was answered."""
+        self._since = None
+
+    def busy(self, failure: Unanswered, place: str, observer: Observer) -> None:
+        """Note that a request was not answered.
+
+        Args:
+            failure: why.
+            place: the server.
+            observer: is told the first time what comes of it.
+
+        Raises:
+            HdbenchError: nothing was answered for too long.
+        """
+        now = time.monotonic()
+        if self._since is None:
+            self._since = now
+        if now - self._since > self._seconds:
+            raise HdbenchError(
+                "{place}: nothing was answered for {time}, only: {why}: run again later: the "
+                "command resumes where it stopped",
+                place=place,
+                time=as_time(now - self._since),
+                why=failure,
+            )
+        if not self._told:
+            self._told = True
+            observer.notice(patience_of(self._seconds))
+
+
+def patience_of(seconds: float) -> Message:
+    """Return the notice, in advance, of how long a busy server is waited for."""
+    return Message(
+        "if the server only says that it is busy, the run ends after {time} without an answer, and "
+        "the same command resumes it",
+        time=as_time(seconds),
+    )

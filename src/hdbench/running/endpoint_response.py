@@ -1,13 +1,15 @@
-"""What an OpenAI-compatible server answers: a completion, or why there is none."""
+"""Answers of an OpenAI-compatible server: a completion, or why there is none."""
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass
 from email.utils import parsedate_to_datetime
 from time import time
-from typing import Any, NamedTuple
+from typing import Any
 
 from hdbench.common.jsonio import parse_json
 from hdbench.errors import Message
+from hdbench.running.backend import Reply
 
 MAX_MESSAGE = 300
 """Maximum characters of what a server says about an error."""
@@ -24,6 +26,7 @@ _SERVER_ERROR = 500
 _NOT_IMPLEMENTED = 501
 
 
+@dataclass(eq=False)
 class Unanswered(Exception):  # noqa: N818  not all of them are errors
     """No usable answer came, and asking again may help.
 
@@ -32,35 +35,28 @@ class Unanswered(Exception):  # noqa: N818  not all of them are errors
         retry_after: seconds that the server asks to wait.
         timed_out: whether the request timed out.
         unconnected: whether there was no connection at all.
-        deliberate: whether the server answered and did not say that it is busy, so that it is
-            likely to answer the same again.
+        refused: whether the server answered and did not say that it is busy.
         unusable: whether it looked like a successful answer but was not a completion.
         limited: whether the server gets more requests than it wants, whatever they ask.
     """
 
-    def __init__(
-        self,
-        message: str,
-        *,
-        retry_after: float | None = None,
-        timed_out: bool = False,
-        unconnected: bool = False,
-        deliberate: bool = False,
-        unusable: bool = False,
-        limited: bool = False,
-    ) -> None:
-        super().__init__(message)
-        self.message = message
-        self.retry_after = retry_after
-        self.timed_out = timed_out
-        self.unconnected = unconnected
-        self.deliberate = deliberate or unusable
-        self.unusable = unusable
-        self.limited = limited
+    message: str
+    _: KW_ONLY
+    retry_after: float | None = None
+    timed_out: bool = False
+    unconnected: bool = False
+    refused: bool = False
+    unusable: bool = False
+    limited: bool = False
+
+    @property
+    def deliberate(self) -> bool:
+        """Return whether the server is likely to answer the same again."""
+        return self.refused or self.unusable
 
     @property
     def busy(self) -> bool:
-        """Whether the server is there, but has too much to do or is slow."""
+        """Return whether the server is there, but has too much to do or is slow."""
         return not self.deliberate and not self.unconnected
 
 
@@ -86,26 +82,8 @@ class SchemaRefused(Exception):  # noqa: N818
     """The server cannot hold answers to the schema."""
 
 
-class Completion(NamedTuple):
-    """The parts of a server's answer that are used, each with the right type.
-
-    Attributes:
-        text: what the model wrote; None if the server sent none.
-        refusal: why the model or the server's filter withheld it.
-        finish_reason: why the model stopped.
-        tokens: `input` and `output`, if they were counted.
-        fingerprint: of the server's configuration.
-    """
-
-    text: str | None
-    refusal: str | None
-    finish_reason: str | None
-    tokens: dict[str, int]
-    fingerprint: str | None
-
-
-def read_completion(data: bytes, content_type: str, line: Callable[[str], str]) -> Completion:
-    """The completion in a body.
+def read_completion(data: bytes, content_type: str, line: Callable[[str], str]) -> Reply:
+    """Return the reply in a body, each part with the right type; its error is why there is no text.
 
     Args:
         data: the body.
@@ -136,16 +114,18 @@ def read_completion(data: bytes, content_type: str, line: Callable[[str], str]) 
         kept_back = Message("the model refused: {said}", said=line(refusal))
     elif text is None and stopped == "content_filter":
         kept_back = Message("the server's content filter withheld the answer")
-    return Completion(
-        text,
-        kept_back,
-        line(stopped)[:50] if isinstance(stopped, str) else None,
-        {
-            name: count
-            for name, key in (("input", "prompt_tokens"), ("output", "completion_tokens"))
-            if type(count := counts.get(key)) is int and 0 <= count < 2**53
-        },
-        line(fingerprint)[:100] if isinstance(fingerprint, str) else None,
+    tokens = {
+        name: count
+        for name, key in (("input", "prompt_tokens"), ("output", "completion_tokens"))
+        if type(count := counts.get(key)) is int and 0 <= count < 2**53
+    }
+    return Reply(
+        # Without an error there is an answer: one with nothing but reasoning is empty.
+        text if kept_back else text or "",
+        tokens=tokens or None,
+        finish_reason=line(stopped)[:50] if isinstance(stopped, str) else None,
+        error=kept_back,
+        fingerprint=line(fingerprint)[:100] if isinstance(fingerprint, str) else None,
     )
 
 
@@ -158,7 +138,7 @@ def read_failure(
     *,
     with_schema: bool,
 ) -> Unanswered | Refused | SchemaRefused:
-    """What a status other than 200 means.
+    """Return what a status other than 200 means.
 
     Args:
         status: the HTTP status.
@@ -184,14 +164,14 @@ def read_failure(
         return Unanswered(
             message,
             retry_after=_retry_after(headers),
-            deliberate=status not in _BUSY,
+            refused=status not in _BUSY,
             limited=status == _TOO_MANY,
         )
     return Refused(status, message, code)
 
 
 def parse_bounded(text: str) -> Any:
-    """The value of a JSON text from a server.
+    """Return the value of a JSON text from a server.
 
     Raises:
         ValueError: it is not JSON, or has more than `MAX_NESTED` objects and lists.
@@ -202,7 +182,7 @@ def parse_bounded(text: str) -> Any:
 
 
 def error_in(value: Any) -> tuple[str, object]:
-    """What is said about an error, and its code, in the common JSON forms."""
+    """Return what is said about an error, and its code, in the common JSON forms."""
     value = value[0] if isinstance(value, list) and value else value
     if not isinstance(value, dict):
         return "", None
@@ -254,7 +234,7 @@ def _json(data: bytes, content_type: str, line: Callable[[str], str]) -> Any:
 
 
 def _text(content: Any) -> str | None:
-    """The text of a message: a string, or, from some servers, a list of parts."""
+    """Return the text of a message: a string, or, from some servers, a list of parts."""
     if isinstance(content, list):
         parts = [part.get("text") for part in content if isinstance(part, dict)]
         return "".join(part for part in parts if isinstance(part, str))
@@ -262,7 +242,7 @@ def _text(content: Any) -> str | None:
 
 
 def _error_of(data: bytes) -> tuple[str, object]:
-    """What a server says about an error, and its code; nothing if it is an HTML page."""
+    """Return what a server says about an error, and its code; nothing for an HTML page."""
     text = data.decode(errors="replace")
     try:
         value = parse_bounded(text)

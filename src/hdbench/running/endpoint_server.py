@@ -37,7 +37,7 @@ class Server(NamedTuple):
 
     @classmethod
     def at(cls, address: str) -> "Server":
-        """The server at an address, with the key that the environment has for it.
+        """Return the server at an address, with the key that the environment has for it.
 
         Servers differ in whether there is a `/v1` at the end: an address with a path is taken as it
         is, and with `/v1` added only if nothing answers there; a bare host is tried the other way
@@ -82,7 +82,7 @@ class Server(NamedTuple):
         )
 
     def elsewhere(self) -> "Server":
-        """The same server, asked at the alternative address and no other."""
+        """Return the same server, asked at the alternative address and no other."""
         return self._replace(url=self.alternative or self.url, alternative=None)
 
     @property
@@ -92,7 +92,7 @@ class Server(NamedTuple):
 
     @property
     def is_local(self) -> bool:
-        """Whether it is this machine, by its name.
+        """Return whether it is this machine, by its name.
 
         Example:
             >>> [Server.at(f"http://{host}/v1").is_local for host in ("localhost", "[::1]:80", "h")]
@@ -106,7 +106,7 @@ class Server(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """The address as people read it: without the query, which may hold a secret."""
+        """Return the address as people read it: without the query, which may hold a secret."""
         return urlunsplit((*urlsplit(self.url)[:3], "", "")).removesuffix(COMPLETIONS)
 
     def __repr__(self) -> str:
@@ -114,7 +114,7 @@ class Server(NamedTuple):
 
 
 def _variable(host: str, *, secure: bool) -> str | None:
-    """The variable with the key for a host; a provider's key is only sent encrypted."""
+    """Return the variable with the key for a host; a provider's key is only sent encrypted."""
     names = [OWN_KEY] + [
         name
         for domain, name in KEYS_OF_HOSTS.items()

@@ -5,15 +5,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from hdbench.baselines.by_schema import NoRulesError
 from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
 from hdbench.common.names import bare
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.score import score
 from hdbench.results.result import Result
+from hdbench.running.backend import Asked
 from hdbench.running.choosing import of_benchmark
-from hdbench.running.planning import Asked, Plan, run_name
-from hdbench.running.run import Outcome
-from hdbench.running.tesseract.kinds import NoRulesError
+from hdbench.running.planning import RunPlan, run_name
+from hdbench.running.run import RunOutcome
 
 
 class Evaluation(NamedTuple):
@@ -29,18 +30,18 @@ class Evaluation(NamedTuple):
 
     benchmark: Benchmark
     folder: Path
-    outcome: Outcome
+    outcome: RunOutcome
     result: Result
     least: float | None
 
     @property
     def value(self) -> float:
-        """The headline."""
+        """Return the headline."""
         return float(self.result.figures()[self.result.headline])
 
     @property
     def passed(self) -> bool:
-        """Whether nothing was demanded, or the demand is met."""
+        """Return whether nothing was demanded, or the demand is met."""
         return self.least is None or self.result.reaches(self.least)
 
 
@@ -57,7 +58,7 @@ class Skipped(NamedTuple):
 
 
 def find_benchmarks(namespace: Path, names: Sequence[str]) -> list[Benchmark]:
-    """The built benchmarks with those names; without names, all in a namespace folder.
+    """Return the built benchmarks with those names; without names, all in a namespace folder.
 
     Raises:
         HdbenchError: there is none, or none with one of the names.
@@ -134,7 +135,7 @@ def evaluate(
             demanded of it.
 
     Raises:
-        HdbenchError: see `Plan.run` and `score`.
+        HdbenchError: see `RunPlan.run` and `score`.
     """
     demands = demands or {}
     end = None if minutes is None else time.monotonic() + 60 * minutes
@@ -145,7 +146,7 @@ def evaluate(
             deadline = now + max(0.0, end - now) / (len(benchmarks) - position)
         of = benchmark.spec.name
         name = run_name(benchmark, asked.model) + ("_quick" if quick else "")
-        plan = Plan(benchmark, of_benchmark(benchmark, quick=quick), asked)
+        plan = RunPlan(benchmark, of_benchmark(benchmark, quick=quick), asked)
         try:
             outcome = plan.run(folder / name, deadline=deadline)
         except NoRulesError as error:

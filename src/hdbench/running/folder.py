@@ -7,17 +7,17 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from hdbench.answers.answer import WrittenAnswer
+from hdbench.answers.folders import OUR_ANSWERS
+from hdbench.answers.parts import is_in_shards, our_parts
+from hdbench.answers.run_info import RUN_FILE, has_answers, read_run_info
 from hdbench.common.jsonio import write_json
 from hdbench.common.parents import parents_of
 from hdbench.errors import HdbenchError, Message, joined
-from hdbench.reading.answer import WrittenAnswer
-from hdbench.reading.folders import OUR_ANSWERS
-from hdbench.reading.parts import is_in_shards, our_parts
-from hdbench.reading.run_info import RUN_FILE, has_answers, read_run_info
 from hdbench.running.answers_file import AnswersFile, read_answers
-from hdbench.running.served import check_served
+from hdbench.running.endpoint_listing import check_served
+from hdbench.running.shards.launch import now
 from hdbench.running.shards.merging import alone, in_sitting, settle, tell
-from hdbench.running.shards.ranks import now
 
 MAX_SHOWN = 80
 """Maximum characters of a setting in a message."""
@@ -105,7 +105,7 @@ class RunFolder:
 
     @property
     def last_hardware(self) -> Mapping[str, Any]:
-        """What the last sitting that says it ran on; empty if none does."""
+        """Return what the last sitting that says it ran on; empty if none does."""
         sittings = reversed(self._record.get("sittings", ()))
         found = (each.get("hardware") for each in sittings)
         return next((each for each in found if each and isinstance(each, dict)), {})
@@ -126,7 +126,7 @@ class RunFolder:
 
 
 def record_of(folder: Path, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """What run.json says, or will say if there is none.
+    """Return what run.json says, or will say if there is none.
 
     Raises:
         HdbenchError: see `RunFolder.opened`.
@@ -161,13 +161,13 @@ def record_of(folder: Path, settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def recorded_answers(folder: Path) -> Iterator[WrittenAnswer]:
-    """The answers that a run has so far, except torn ones; none if there is no run yet."""
+    """Yield the answers that a run has so far, except torn ones; none if there is no run yet."""
     for part in our_parts(folder) if is_in_shards(folder) else [folder / OUR_ANSWERS]:
         yield from read_answers(part)
 
 
 def _differences(before: Any, now: Any, name: str = "") -> Iterator[Message]:
-    """What differs in two settings, one leaf at a time."""
+    """Yield what differs in two settings, one leaf at a time."""
     if name in MAY_DIFFER:
         return
     if isinstance(before, dict) and isinstance(now, dict):

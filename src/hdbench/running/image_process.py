@@ -8,39 +8,37 @@ answers to standard output until its input ends, as it does when the other proce
 import json
 import pickle
 import signal
-import struct
 import sys
 from typing import Any, BinaryIO
 
 from hdbench.errors import HdbenchError, Message
 from hdbench.running.images import decoded, why_unreadable
 
-SIZE = struct.Struct("<Q")
-"""A number: of bytes, or of pixels of a side."""
-
-IMAGES, FAILED = b"i", b"f"
-
 
 def main(requests: BinaryIO, answers: BinaryIO) -> None:
-    """Answer each request until there are no more."""
+    """Answer each request until there are no more.
+
+    An answer is a line of JSON, with the images' sizes or why there are none, and their pixels.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the other process
-    while len(size := requests.read(SIZE.size)) == SIZE.size:
-        # From the process that started this one, and no other.
-        files, limits = pickle.loads(requests.read(*SIZE.unpack(size)))  # noqa: S301
+    while True:
+        try:  # from the process that started this one, and no other
+            files, limits = pickle.load(requests)  # noqa: S301
+        except EOFError:
+            return
         try:
             images = decoded(files, limits)
-            answers.write(IMAGES + SIZE.pack(len(images)))
-            for image in images:
-                answers.write(SIZE.pack(image.width) + SIZE.pack(image.height))
-                answers.write(image.tobytes())
+            head: dict[str, Any] = {"sizes": [image.size for image in images]}
         except (HdbenchError, MemoryError) as error:
-            said = json.dumps(_parts(why_unreadable(error))).encode()
-            answers.write(FAILED + SIZE.pack(len(said)) + said)
+            images, head = [], {"failed": _parts(why_unreadable(error))}
+        answers.write(json.dumps(head).encode() + b"\n")
+        for image in images:
+            answers.write(image.tobytes())
         answers.flush()
 
 
 def message_of(parts: list[Any]) -> Message:
-    """The message that was sent as its parts."""
+    """Return the message that was sent as its parts."""
     template, values = parts
     return Message(
         template,

@@ -16,9 +16,9 @@ from typing import BinaryIO, Self, cast
 from PIL import Image
 
 from hdbench.errors import HdbenchError
-from hdbench.running.backend import InShard
-from hdbench.running.image_process import FAILED, SIZE, message_of
-from hdbench.running.images import File, Limits, decoded, pixels, read_files
+from hdbench.running.backend import ImageLimits, InShard
+from hdbench.running.image_process import message_of
+from hdbench.running.images import File, decoded, pixels, read_files
 
 MOST = 8
 """Maximum number of processes that are started without being asked for."""
@@ -40,14 +40,14 @@ class ImageReaders:
         processes: how many; by default one for each processor that may be used, up to `MOST`.
     """
 
-    def __init__(self, limits: Limits, processes: int | None = None) -> None:
+    def __init__(self, limits: ImageLimits, processes: int | None = None) -> None:
         self._limits = limits
         self.count = processes or min(MOST, usable_processors())
         self._threads = ThreadPoolExecutor(self.count)
-        self._idle: queue.LifoQueue[_Process | None] = queue.LifoQueue()
+        self._idle: queue.LifoQueue[_ImageProcess | None] = queue.LifoQueue()
         for _ in range(self.count):
             self._idle.put(None)
-        self._started: set[_Process] = set()
+        self._started: set[_ImageProcess] = set()
         self._closed = False
 
     def __enter__(self) -> Self:
@@ -69,7 +69,7 @@ class ImageReaders:
             self._end(process)
 
     def submit(self, media: Sequence[Path | InShard]) -> Future[list[Image.Image]]:
-        """The images of an item, as they will be; see `load_images` for what it raises."""
+        """Return the images of an item, as they will be; see `load_images` for what it raises."""
         return self._threads.submit(self._images, media)
 
     def _images(self, media: Sequence[Path | InShard]) -> list[Image.Image]:
@@ -97,19 +97,19 @@ class ImageReaders:
             place=files[0].name,
         )
 
-    def _start(self) -> "_Process":
-        process = _Process()
+    def _start(self) -> "_ImageProcess":
+        process = _ImageProcess()
         self._started.add(process)
         if self._closed:  # after the others were killed
             process.kill()
         return process
 
-    def _end(self, process: "_Process") -> None:
+    def _end(self, process: "_ImageProcess") -> None:
         process.close()
         self._started.discard(process)
 
 
-class _Process:
+class _ImageProcess:
     """A process that decodes images, one item at a time."""
 
     def __init__(self) -> None:
@@ -125,25 +125,25 @@ class _Process:
         self._requests = cast(BinaryIO, self._process.stdin)
         self._answers = cast(BinaryIO, self._process.stdout)
 
-    def decoded(self, files: Sequence[File], limits: Limits) -> list[Image.Image]:
+    def decoded(self, files: Sequence[File], limits: ImageLimits) -> list[Image.Image]:
         """See `images.decoded`.
 
         Raises:
             OSError: the process has died.
             EOFError: it has died.
         """
-        request = pickle.dumps((list(files), limits))
-        self._requests.write(SIZE.pack(len(request)) + request)
+        pickle.dump((list(files), limits), self._requests)
         self._requests.flush()
-        kind = self._read(1)
-        size = self._size()
-        if kind == FAILED:
-            raise HdbenchError(message_of(json.loads(self._read(size))))
-        images = []
-        for _ in range(size):
-            width, height = self._size(), self._size()
-            images.append(Image.frombytes("RGB", (width, height), self._read(3 * width * height)))
-        return images
+        line = self._answers.readline()
+        if not line.endswith(b"\n"):
+            raise EOFError
+        head = json.loads(line)
+        if "failed" in head:
+            raise HdbenchError(message_of(head["failed"]))
+        return [
+            Image.frombytes("RGB", (width, height), self._read(3 * width * height))
+            for width, height in head["sizes"]
+        ]
 
     def kill(self) -> None:
         """Whoever waits for its answer gets an EOFError."""
@@ -157,9 +157,6 @@ class _Process:
             with suppress(OSError):  # what it was sent last is lost
                 pipe.close()
 
-    def _size(self) -> int:
-        return int(SIZE.unpack(self._read(SIZE.size))[0])
-
     def _read(self, size: int) -> bytes:
         data = self._answers.read(size)
         if len(data) < size:
@@ -168,7 +165,7 @@ class _Process:
 
 
 def usable_processors() -> int:
-    """How many processors this process may use."""
+    """Return how many processors this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

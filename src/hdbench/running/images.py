@@ -3,7 +3,6 @@
 import io
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,7 +12,7 @@ from hdbench.common import pdf
 from hdbench.common.extras import MissingExtraError
 from hdbench.common.pictures import FORMATS, in_rgb
 from hdbench.errors import HdbenchError, Message
-from hdbench.running.backend import InShard
+from hdbench.running.backend import ImageLimits, InShard
 
 PDF_DPI = 200
 AS_THEY_ARE = {"JPEG": "image/jpeg", "PNG": "image/png", "WEBP": "image/webp"}
@@ -51,21 +50,8 @@ class Encoded(NamedTuple):
     data: bytes
 
 
-@dataclass(frozen=True)
-class Limits:
-    """What is shown of an item.
-
-    Attributes:
-        max_side: maximum pixels of the longer side; larger images are scaled down.
-        pages: how many pages of a PDF, from the first.
-    """
-
-    max_side: int = 2048
-    pages: int = 5
-
-
 def read_files(media: Sequence[Path | InShard]) -> list[File]:
-    """The files of an item; those in shards are read, the others are not opened.
+    """Return the files of an item; those in shards are read, the others are not opened.
 
     Raises:
         HdbenchError: a shard cannot be read.
@@ -82,8 +68,8 @@ def read_files(media: Sequence[Path | InShard]) -> list[File]:
     return files
 
 
-def load_images(media: Sequence[Path | InShard], limits: Limits) -> list[Image.Image]:
-    """The images of an item, in RGB.
+def load_images(media: Sequence[Path | InShard], limits: ImageLimits) -> list[Image.Image]:
+    """Return the images of an item, in RGB.
 
     Raises:
         HdbenchError: a file is missing, damaged or too large, or there is no file.
@@ -91,8 +77,8 @@ def load_images(media: Sequence[Path | InShard], limits: Limits) -> list[Image.I
     return decoded(read_files(media), limits)
 
 
-def decoded(files: Sequence[File], limits: Limits) -> list[Image.Image]:
-    """The images in an item's files, in RGB.
+def decoded(files: Sequence[File], limits: ImageLimits) -> list[Image.Image]:
+    """Return the images in an item's files, in RGB.
 
     Raises:
         HdbenchError: see `load_images`.
@@ -114,7 +100,7 @@ def why_unreadable(error: HdbenchError | MemoryError) -> Message:
 
 
 def pixels(file: File) -> int | None:
-    """The pixels of an image, by its header; None for a PDF or what cannot be read."""
+    """Return the pixels of an image, by its header; None for a PDF or what cannot be read."""
     try:
         with warnings.catch_warnings(action="ignore"), _opened(file) as image:
             return image.width * image.height
@@ -122,8 +108,8 @@ def pixels(file: File) -> int | None:
         return None
 
 
-def encoded_images(media: Sequence[Path | InShard], limits: Limits) -> list[Encoded]:
-    """The images of an item as files: as they are where possible, otherwise as JPEG.
+def encoded_images(media: Sequence[Path | InShard], limits: ImageLimits) -> list[Encoded]:
+    """Return the images of an item as files: as they are where possible, otherwise as JPEG.
 
     Raises:
         HdbenchError: see `load_images`.
@@ -138,7 +124,7 @@ def encoded_images(media: Sequence[Path | InShard], limits: Limits) -> list[Enco
     return encoded
 
 
-def _open(file: File, limits: Limits) -> Iterator[Image.Image]:
+def _open(file: File, limits: ImageLimits) -> Iterator[Image.Image]:
     try:
         if _is_pdf(file):
             yield from _pages(file, limits)
@@ -162,7 +148,7 @@ def _opened(file: File) -> Image.Image:
     return Image.open(source, formats=FORMATS)
 
 
-def _pages(file: File, limits: Limits) -> list[Image.Image]:
+def _pages(file: File, limits: ImageLimits) -> list[Image.Image]:
     images = []
     with pdf.opened(file.data) as document:
         for number in range(min(len(document), limits.pages)):
@@ -173,8 +159,8 @@ def _pages(file: File, limits: Limits) -> list[Image.Image]:
     return images
 
 
-def _as_it_is(file: File, limits: Limits) -> Encoded | None:
-    """A file that needs no change; an unreadable one is reported when it is opened."""
+def _as_it_is(file: File, limits: ImageLimits) -> Encoded | None:
+    """Return a file that needs no change; an unreadable one is reported when it is opened."""
     try:
         with _opened(file) as image:
             fits = max(image.size) <= limits.max_side

@@ -12,9 +12,8 @@ from PIL import Image
 from hdbench.common.extras import install_command, missing_packages
 from hdbench.errors import HdbenchError, Message
 from hdbench.running.backend import Decoding, Reply
-from hdbench.running.constrained import SchemaGrammar
+from hdbench.running.logits import SchemaGrammar, samplers
 from hdbench.running.model_files import ModelSource, one_line, vlm_module
-from hdbench.running.sampling import samplers
 
 DTYPES = ("float32", "bfloat16", "float16")
 
@@ -73,7 +72,7 @@ class LocalModel:
         self._model: Any = None
 
     def encode(self, items: Sequence[Sequence[Image.Image]], prompts: Sequence[str]) -> Any:
-        """What the model gets for items: for each one its images, then its prompt.
+        """Return what the model gets for items: for each one its images, then its prompt.
 
         A model with a prompt of its own gets that one.
 
@@ -107,7 +106,7 @@ class LocalModel:
         *,
         deadline: float | None = None,
     ) -> list[Reply] | None:
-        """The replies to encoded items, or None if the deadline came first.
+        """Return the replies to encoded items, or None if the deadline came first.
 
         The count of output tokens includes the one that ends an answer.
 

@@ -38,7 +38,7 @@ class ModelSource:
 
 
 def vlm_module(name: str) -> Any:
-    """A module of the `vlm` extra, imported only when needed.
+    """Return a module of the `vlm` extra, imported only when needed.
 
     Raises:
         HdbenchError: it is not installed.
@@ -54,13 +54,13 @@ def vlm_module(name: str) -> Any:
 
 
 def model_name(model: str) -> str:
-    """A model's name as it is recorded: for a folder, only its name."""
+    """Return a model's name as it is recorded: for a folder, only its name."""
     folder = Path(model)
     return folder.resolve().name if folder.is_dir() else model
 
 
 def find_model(model: str, revision: str | None) -> ModelSource:
-    """A model in a folder or on the Hub; one on the Hub is downloaded.
+    """Return a model in a folder or on the Hub; one on the Hub is downloaded.
 
     Args:
         model: the folder's path, or the model's name on the Hub.
@@ -85,13 +85,13 @@ def find_model(model: str, revision: str | None) -> ModelSource:
 
 
 def one_line(error: Exception) -> str:
-    """What a library's error says, fit for a message."""
+    """Return what a library's error says, fit for a message."""
     text = escaped(" ".join(str(error).split())) or type(error).__name__
     return text if len(text) <= _LONGEST_ERROR else f"{text[:_LONGEST_ERROR]}…"
 
 
 def _download(model: str, revision: str | None) -> Path:
-    """The folder in the cache; without a network, the one that is already there."""
+    """Return the folder in the cache; without a network, the one that is already there."""
     from huggingface_hub import snapshot_download  # noqa: PLC0415  slow to import
     from huggingface_hub.errors import HFValidationError  # noqa: PLC0415
 

@@ -8,17 +8,56 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
+from hdbench.answers.answer import WrittenAnswer
+from hdbench.answers.schema import AnswerSchema
+from hdbench.answers.text import read_text
+from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.errors import Message, joined
-from hdbench.reading.answer import WrittenAnswer
+from hdbench.results.items import Candidate, Tally, prepare
 from hdbench.running.answers_file import AnswersFile, about_schema
 from hdbench.running.backend import Backend, Question, Reply
 from hdbench.running.folder import RunFolder
 from hdbench.running.run_progress import FIRST_PROBLEMS, RunProgress
-from hdbench.running.running_score import RunningScore
+
+
+class RunningScore:
+    """Headline over the answers so far; the figure that counts comes from `hdbench score`.
+
+    Args:
+        benchmark: the benchmark being answered.
+        schema: the form of its answers.
+    """
+
+    def __init__(self, benchmark: Benchmark, schema: AnswerSchema | None) -> None:
+        self._metric = benchmark.spec.make_metric()
+        self._headline = benchmark.spec.headline
+        self._schema = schema
+        self._truths = {item.id: item.ground_truth for item in benchmark.items()}
+        self._tally = Tally(self._metric)
+        self._totals: Counter[str] = Counter(dict.fromkeys(self._metric.statistics, 0))
+
+    def add(self, answer: WrittenAnswer) -> None:
+        """One more answer; to an item without a ground truth it changes nothing."""
+        item_id = answer["id"]
+        if item_id not in self._truths:
+            return
+        prepared = prepare(self._metric, self._truths[item_id], item_id)
+        value, status, kind, _ = read_text(answer.get("text") or "", self._schema)
+        scored = self._tally.add(Candidate(item_id, prepared, value, status, kind))
+        if scored is not None:
+            self._totals.update(scored.score.statistics)
+            self._totals["items"] += 1
+
+    def shown(self) -> Message | None:
+        """Return the headline with its name; None before any answer."""
+        if not self._totals["items"]:
+            return None
+        value = self._metric.rates(self._totals)[self._headline]
+        return Message("{headline} {value:.3f}", headline=self._headline, value=value)
 
 
 @dataclass
-class Outcome:
+class RunOutcome:
     """The outcome of a sitting.
 
     Attributes:
@@ -41,8 +80,13 @@ class Outcome:
     cut_off: int = 0
     schema: Counter[bool] = field(default_factory=Counter)
 
+    def count(self, answers: AnswersFile) -> None:
+        """Take the counts from the answers so far."""
+        self.answered, self.failed = len(answers.failed), sum(answers.failed.values())
+        self.schema = answers.schema
+
     def trouble(self, max_failed: float = 1.0) -> Message | None:
-        """Why the run cannot be relied on; None if all is well.
+        """Return why the run cannot be relied on; None if all is well.
 
         Args:
             max_failed: the share of items that may fail, from 0 to 1. A run that asked and got no
@@ -60,7 +104,7 @@ class Outcome:
         return None
 
     def lines(self, folder: Path) -> list[Message]:
-        """What to tell the user."""
+        """Return what to tell the user."""
         counts = [
             Message(
                 "{place}: {answered} of {items} items answered",
@@ -106,7 +150,7 @@ def run_model(
     score: RunningScore | None = None,
     retry_failed: bool = False,
     deadline: float | None = None,
-) -> Outcome:
+) -> RunOutcome:
     """Ask a model what has not been asked yet, and record each answer as it comes.
 
     If it is killed at any moment, the same call resumes where it stopped.
@@ -123,7 +167,7 @@ def run_model(
     Raises:
         HdbenchError: see `RunFolder.opened` and `Backend.answer`; what was recorded is kept.
     """
-    outcome = Outcome(len(questions))
+    outcome = RunOutcome(len(questions))
     with RunFolder.opened(folder, settings) as run:
         answers = run.answers
         outcome.repaired = answers.repaired
@@ -136,8 +180,7 @@ def run_model(
         if left:
             with run.sitting(backend.hardware, items=len(questions)):
                 _ask(backend, left, answers, outcome, score=score, deadline=deadline)
-        outcome.answered, outcome.failed = len(answers.failed), sum(answers.failed.values())
-        outcome.schema = answers.schema
+        outcome.count(answers)
     return outcome
 
 
@@ -145,7 +188,7 @@ def _ask(
     backend: Backend,
     questions: Sequence[Question],
     answers: AnswersFile,
-    outcome: Outcome,
+    outcome: RunOutcome,
     *,
     score: RunningScore | None,
     deadline: float | None,
@@ -181,7 +224,7 @@ def _ask(
 
 
 def as_answer(item_id: str, reply: Reply) -> WrittenAnswer:
-    """A reply as a line of the answers; unknown values are left out."""
+    """Return a reply as a line of the answers; unknown values are left out."""
     answer = {
         "text": reply.text,
         "tokens": reply.tokens,

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
@@ -15,9 +15,10 @@ from rich.progress import (
 )
 
 from hdbench.common.told import spoken, told
-from hdbench.errors import Message, escaped, joined
+from hdbench.errors import HdbenchError, Message, escaped, joined
 from hdbench.running.amounts import as_rate
 from hdbench.running.backend import Observer
+from hdbench.running.shards.launch import Shards
 
 EVERY_SECONDS = 30.0
 """Without a terminal, progress is printed at least this often."""
@@ -69,23 +70,13 @@ class RunProgress(Observer):
             TimeRemainingColumn(),
             TextColumn("{task.fields[score]}"),
         )
-        over = threading.Event()
         with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
             progress = cls(items, done, bar, console)
-
-            def now_and_then() -> None:
-                while not over.wait(EVERY_SECONDS):
-                    progress.say_where_it_is()
-
-            ticking = threading.Thread(target=now_and_then, daemon=True)
-            if not console.is_terminal:
-                ticking.start()
-            try:
+            if console.is_terminal:
                 yield progress
-            finally:
-                over.set()
-                if ticking.is_alive():
-                    ticking.join()
+                return
+            with repeating(progress.say_where_it_is, EVERY_SECONDS):
+                yield progress
 
     def answered(self, item_id: str, error: str | None, score: Message | None) -> None:
         """One more item is recorded.
@@ -95,31 +86,31 @@ class RunProgress(Observer):
             error: why it has no answer.
             score: the score so far, if it is known.
         """
-        self._done += 1
         self._score = score
-        if error is not None:
-            self.failed += 1
-            if self.failed <= FIRST_PROBLEMS:
-                self.notice(Message("{place}: {why}", place=item_id, why=error))
-        rate, shown = self._told(self._rate()), self._told(score)
-        self._bar.update(self._task, advance=1, rate=rate, score=shown)
-        if (self._done - self._before) % EVERY_ITEMS == 0 and not self._console.is_terminal:
-            self.say_where_it_is()
+        if error is not None and self.failed < FIRST_PROBLEMS:
+            self.notice(Message("{place}: {why}", place=item_id, why=error))
+        self.at(self._done + 1, self.failed + (error is not None))
 
     def at(self, done: int, failed: int) -> None:
-        """This many items are recorded by now, by other processes.
+        """This many items are recorded by now.
 
         Args:
             done: in this sitting or before.
             failed: how many of those of this sitting have only an error.
         """
-        new = done - self._done
         before = (self._done - self._before) // EVERY_ITEMS
         self._done, self.failed = done, failed
-        self._bar.update(self._task, completed=done, rate=self._told(self._rate()))
+        rate, score = self._told(self._rate()), self._told(self._score)
+        self._bar.update(self._task, completed=done, rate=rate, score=score)
         crossed = (done - self._before) // EVERY_ITEMS > before
-        if new > 0 and crossed and not self._console.is_terminal:
+        if crossed and not self._console.is_terminal:
             self.say_where_it_is()
+
+    def at_ranks(self, shards: Shards) -> None:
+        """Show how many items are recorded by the ranks of a launch."""
+        states = shards.all_said()
+        done = shards.launch.recorded + sum(said.answered for said in states)
+        self.at(done, sum(said.failed for said in states))
 
     def notice(self, message: str) -> None:
         """A line of its own, above the bar where there is one."""
@@ -158,8 +149,45 @@ class RunProgress(Observer):
         return "" if message is None else told(message, spoken())
 
 
+@contextmanager
+def repeating(
+    action: Callable[[], None],
+    seconds: float,
+    *,
+    first: float | None = None,
+    tell_failure: Callable[[Message], None] | None = None,
+) -> Iterator[None]:
+    """Do something regularly, in a thread, while the context lasts.
+
+    Args:
+        action: what to do; if it raises HdbenchError, it is done again later.
+        seconds: how often.
+        first: seconds until it is done for the first time; by default `seconds`.
+        tell_failure: is told why it failed.
+    """
+    over = threading.Event()
+
+    def repeat() -> None:
+        wait = seconds if first is None else first
+        while not over.wait(wait):
+            wait = seconds
+            try:
+                action()
+            except HdbenchError as error:
+                if tell_failure is not None:
+                    tell_failure(error.message)
+
+    thread = threading.Thread(target=repeat, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
 def asking_again(item_id: str, failure: str, seconds: float) -> Message:
-    """What is said where an item is asked again after some seconds."""
+    """Return the notice that an item is asked again after some seconds."""
     return Message(
         "{place}: {why}: asking again in {seconds:.0f} s",
         place=item_id,

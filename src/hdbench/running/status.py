@@ -1,54 +1,62 @@
-"""How a run is going, from its files alone."""
+"""The status of a run, from its files alone."""
 
 import json
-from collections import Counter
+from collections import ChainMap, Counter
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
+from itertools import islice
 from pathlib import Path
+from typing import Any, NamedTuple
 
+from hdbench.answers.folders import OUR_ANSWERS
+from hdbench.answers.run_info import RunInfo, read_run_info
 from hdbench.errors import HdbenchError, Message, joined, shortened
-from hdbench.reading.folders import OUR_ANSWERS
-from hdbench.reading.run_info import RunInfo, read_run_info
 from hdbench.running.amounts import as_rate, as_time, as_usd
 from hdbench.running.answers_file import about_schema, is_failed, read_answers
-from hdbench.running.shards.launch import Shards, Tokens
+from hdbench.running.shards.launch import RankState, Seen, Shards, Tokens, is_locked
 from hdbench.running.shards.merging import alone, lock_of, remote_of, schema_of, sums, tell
-from hdbench.running.shards.ranks import RankState, Seen, is_locked, seen
 
 SHOWN = 8
 """How many ranks of a kind are named."""
 
 
-@dataclass(frozen=True)
-class Rank:
-    """How one rank is doing.
+class RankStatus(NamedTuple):
+    """State of one rank.
 
     Attributes:
         rank: its number.
         state: how it is doing.
-        items: how many items it has; None if it has not begun.
-        answered: for how many of them something is recorded.
-        failed: for how many of these only an error is recorded.
-        host: the machine it runs or ran on.
-        job: the engine's id of the job.
-        updated: when it last said something, in ISO 8601.
-        error: why it failed, in one line.
+        said: what it said last; None if it has not begun.
     """
 
     rank: int
     state: Seen
-    items: int | None = None
-    answered: int = 0
-    failed: int = 0
-    host: str | None = None
-    job: str | None = None
-    updated: str | None = None
-    error: str | None = None
+    said: RankState | None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON data."""
+        known = self.said.model_dump() if self.said else {"answered": 0, "failed": 0}
+        names = ("items", "answered", "failed", "host", "job", "updated", "error")
+        return {"rank": self.rank, "state": self.state} | {name: known.get(name) for name in names}
+
+    def shown(self) -> Message:
+        """Return its number, and its machine and how far it is, if it has said so."""
+        shown = Message("{rank}", rank=self.rank)
+        if self.said and self.said.host:
+            shown = Message("{rank} on {host}", rank=self.rank, host=self.said.host)
+        if self.said and self.said.items:
+            shown = Message(
+                "{rank} ({answered:,} of {items:,})",
+                rank=shown,
+                answered=self.said.answered,
+                items=self.said.items,
+            )
+        return shown
 
 
 @dataclass(frozen=True)
 class Status:
-    """How a run is going.
+    """Status of a run.
 
     Attributes:
         run: its folder.
@@ -87,16 +95,17 @@ class Status:
     schema_kept: int = 0
     schema_broken: int = 0
     driven: bool = False
-    ranks: list[Rank] = field(default_factory=list)
+    ranks: list[RankStatus] = field(default_factory=list)
     problems: dict[str, str] = field(default_factory=dict)
 
     def as_json(self) -> str:
         """All of it, in ASCII: a terminal takes some other characters for commands."""
-        value = asdict(self) | {"tokens": self.tokens.model_dump()}
-        return json.dumps(value, indent=2)
+        own = {each.name: getattr(self, each.name) for each in fields(self)}
+        ranks = [rank.to_json() for rank in self.ranks]
+        return json.dumps(own | {"tokens": self.tokens.model_dump(), "ranks": ranks}, indent=2)
 
     def lines(self) -> list[Message]:
-        """What to tell a person."""
+        """Return what to tell a person."""
         said = [self._answered()]
         said.append(joined([self.benchmark, self.model]))
         if self.rate and self.seconds_left is not None:
@@ -144,11 +153,15 @@ class Status:
             ),
         )
         for state in _NAMED:
-            if ranks := [_place(each) for each in self.ranks if each.state == state]:
+            if ranks := [each.shown() for each in self.ranks if each.state == state]:
                 yield Message(
                     "{state}: {ranks}", state=_STATES[state], ranks=shortened(ranks, SHOWN)
                 )
-        errors = {each.error: each.rank for each in reversed(self.ranks) if each.error}
+        errors = {
+            each.said.error: each.rank
+            for each in reversed(self.ranks)
+            if each.said and each.said.error
+        }
         for error, rank in list(reversed(errors.items()))[:SHOWN]:
             yield Message("rank {rank}: {why}", rank=rank, why=error)
         for item, error in self.problems.items():
@@ -177,47 +190,34 @@ _STATES: dict[Seen, Message] = {
     "died": Message("died"),
 }
 _NAMED: tuple[Seen, ...] = ("running", "failed", "died", "stopped")
-"""Of ranks in these states it is said which they are."""
+"""States whose ranks are named."""
 _EARLY: tuple[Seen, ...] = ("failed", "died", "stopped")
 
 
 def read_status(folder: Path) -> Status:
-    """How a run is going; if its ranks do not see its folder, what they say is fetched first.
+    """Return the status of a run; what its ranks keep in a storage is fetched first.
 
     Raises:
         HdbenchError: the folder is not a run, or is damaged.
     """
     info = read_run_info(folder)
     shards = Shards.of(folder)
-    found = []
+    ranks: list[RankStatus] = []
     if shards is not None:
         _fetch(shards)
-        found = [(rank, *seen(shards, rank)) for rank in range(shards.launch.tasks)]
+        ranks = [RankStatus(rank, *shards.seen(rank)) for rank in shards.ranks]
     if shards is None or Shards.of(folder) is None:  # they were merged meanwhile
-        recorded, failed, tokens, schema = _recorded(folder)
-        return Status(
-            str(folder),
-            info.model,
-            info.benchmark,
-            _items(info),
-            recorded,
-            failed,
-            tokens=tokens,
-            schema_kept=schema[True],
-            schema_broken=schema[False],
-        )
+        return _of_answers(folder, info)
     launch = shards.launch
-    states = [said for _, _, said in found if said is not None]
+    states = [each.said for each in ranks if each.said is not None]
     tokens, cost = sums(states)
     schema = schema_of(states)
     recorded = launch.recorded + sum(said.answered for said in states)
-    problems: dict[str, str] = {}
-    for said in states:
-        problems |= said.problems
+    problems = ChainMap(*(said.problems for said in reversed(states)))
     rate = sum(
-        said.new / said.seconds
-        for _, state, said in found
-        if state == "running" and said is not None and said.seconds
+        each.said.new / each.said.seconds
+        for each in ranks
+        if each.state == "running" and each.said is not None and each.said.seconds
     )
     return Status(
         str(folder),
@@ -236,8 +236,32 @@ def read_status(folder: Path) -> Status:
         schema_kept=launch.kept + schema[True],
         schema_broken=launch.broken + schema[False],
         driven=is_locked(lock_of(folder)),
-        ranks=[_rank(*each) for each in found],
-        problems=dict(list(problems.items())[:SHOWN]),
+        ranks=ranks,
+        problems=dict(islice(problems.items(), SHOWN)),
+    )
+
+
+def _of_answers(folder: Path, info: RunInfo) -> Status:
+    """Return the status of a run without shards, from its answers."""
+    recorded = failed = 0
+    tokens, schema = Tokens(), Counter[bool]()
+    for answer in read_answers(folder / OUR_ANSWERS):
+        recorded += 1
+        failed += is_failed(answer)
+        tokens += Tokens.of(answer)
+        if isinstance(kept := answer.get("keeps_schema"), bool):
+            schema[kept] += 1
+    items = info.sittings[-1].get("items") if info.sittings else None
+    return Status(
+        str(folder),
+        info.model,
+        info.benchmark,
+        items if isinstance(items, int) else None,
+        recorded,
+        failed,
+        tokens=tokens,
+        schema_kept=schema[True],
+        schema_broken=schema[False],
     )
 
 
@@ -251,51 +275,3 @@ def _fetch(shards: Shards) -> None:
                 remote.fetch(shards)
     except HdbenchError as error:
         tell(Message("{why}: what follows is what was known before", why=error))
-
-
-def _rank(rank: int, state: Seen, said: RankState | None) -> Rank:
-    if said is None:
-        return Rank(rank, state)
-    return Rank(
-        rank,
-        state,
-        said.items,
-        said.answered,
-        said.failed,
-        said.host,
-        said.job,
-        said.updated,
-        said.error,
-    )
-
-
-def _items(info: RunInfo) -> int | None:
-    """How many items the run has, as its last sitting says."""
-    items = info.sittings[-1].get("items") if info.sittings else None
-    return items if isinstance(items, int) else None
-
-
-def _recorded(folder: Path) -> tuple[int, int, Tokens, Counter[bool]]:
-    recorded = failed = 0
-    tokens, schema = Tokens(), Counter[bool]()
-    for answer in read_answers(folder / OUR_ANSWERS):
-        recorded += 1
-        failed += is_failed(answer)
-        tokens += Tokens.of(answer)
-        if isinstance(kept := answer.get("keeps_schema"), bool):
-            schema[kept] += 1
-    return recorded, failed, tokens, schema
-
-
-def _place(rank: Rank) -> Message:
-    shown = Message("{rank}", rank=rank.rank)
-    if rank.host:
-        shown = Message("{rank} on {host}", rank=rank.rank, host=rank.host)
-    if rank.items:
-        shown = Message(
-            "{rank} ({answered:,} of {items:,})",
-            rank=shown,
-            answered=rank.answered,
-            items=rank.items,
-        )
-    return shown

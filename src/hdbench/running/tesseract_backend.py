@@ -6,13 +6,13 @@ import time
 from collections import deque
 from collections.abc import Generator, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
+from hdbench.baselines.by_schema import baseline_for
+from hdbench.baselines.ocr import check_languages, version
 from hdbench.errors import HdbenchError, Message
-from hdbench.running.backend import SILENT, Observer, Question, Reply
-from hdbench.running.images import Limits, load_images
-from hdbench.running.tesseract.kinds import kind_of
-from hdbench.running.tesseract.ocr import check_languages, version
+from hdbench.running.backend import SILENT, Asked, Backend, ImageLimits, Observer, Question, Reply
+from hdbench.running.images import load_images
 
 RULES = 2
 """Raised whenever the same image can get a different answer."""
@@ -21,7 +21,7 @@ TIMEOUT = 120.0
 """Seconds for one reading of one image."""
 
 
-class TesseractBackend:
+class TesseractBackend(Backend):
     """OCR by Debian's Tesseract 5, and rules for cards, pages of ads, letters, papers and texts.
 
     The fields of the answer schema decide which rules are used, not a benchmark's name.
@@ -45,21 +45,26 @@ class TesseractBackend:
         self,
         schema: Mapping[str, Any] | None,
         *,
-        limits: Limits,
+        limits: ImageLimits,
         timeout: float = TIMEOUT,
         concurrency: int | None = None,
     ) -> None:
-        self._kind = kind_of(schema)
-        check_languages(self._kind.languages)
+        self._baseline = baseline_for(schema)
+        check_languages(self._baseline.languages)
         self._limits = limits
         self._timeout = timeout
         self._at_once = concurrency or os.cpu_count() or 1
+
+    @classmethod
+    def of(cls, asked: Asked, prompt: str, schema: Mapping[str, Any] | None) -> Self:  # noqa: ARG003
+        """See `Backend.of`; there is no prompt for it."""
+        return cls(schema, limits=asked.limits)
 
     def settings(self) -> Mapping[str, Any]:
         """Tesseract's version and languages, the version of the rules, and what is shown."""
         return {
             "tesseract": version(),
-            "languages": self._kind.languages,
+            "languages": self._baseline.languages,
             "rules": RULES,
             "timeout": self._timeout,
             "max_side": self._limits.max_side,
@@ -67,7 +72,7 @@ class TesseractBackend:
         }
 
     def hardware(self) -> Mapping[str, Any]:
-        """The processors, and Tesseract's version."""
+        """Return the processors, and Tesseract's version."""
         return {"cpus": os.cpu_count(), "tesseract": version()}
 
     def answer(
@@ -77,7 +82,7 @@ class TesseractBackend:
         deadline: float | None = None,
         observer: Observer = SILENT,
     ) -> Generator[tuple[str, Reply], None, None]:
-        """Each question's id and reply, in order.
+        """Yield each question's id and reply, in order.
 
         A page takes seconds, so those under way at the deadline are read to the end.
 
@@ -98,14 +103,11 @@ class TesseractBackend:
         finally:
             pool.shutdown(cancel_futures=True)
 
-    def close(self) -> None:
-        """Nothing is held between two calls of `answer`."""
-
     def _reply(self, question: Question) -> Reply:
         begun = time.monotonic()
         try:
             images = load_images(question.media, self._limits)
-            record = self._kind.read(images, self._timeout)
+            record = self._baseline.read(images, self._timeout)
         except HdbenchError as error:
             return Reply(None, seconds=time.monotonic() - begun, error=error.message)
         except Exception as error:  # a page that the rules were not made for must not end the run

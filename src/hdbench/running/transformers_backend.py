@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 from PIL import Image
 
@@ -18,15 +18,18 @@ from hdbench.errors import HdbenchError, Message
 from hdbench.running.backend import (
     LOST_IN_A_ROW,
     SILENT,
+    Asked,
+    Backend,
     Decoding,
+    ImageLimits,
     Observer,
     Question,
     Reply,
 )
-from hdbench.running.constrained import SchemaGrammar
 from hdbench.running.image_readers import ImageReaders
-from hdbench.running.images import Limits, why_unreadable
+from hdbench.running.images import why_unreadable
 from hdbench.running.local_model import LocalModel
+from hdbench.running.logits import SchemaGrammar
 from hdbench.running.model_files import find_model, vlm_module
 
 WINDOW = 4
@@ -39,7 +42,7 @@ _Read = tuple[Question, list[Image.Image]]
 
 
 class _Window:
-    """Neighbouring items, whose images are being read, to be put into batches by their size."""
+    """Neighboring items, whose images are being read, to be put into batches by their size."""
 
     def __init__(
         self, items: list[tuple[Question, Future[list[Image.Image]] | None]], *, by_size: bool
@@ -49,7 +52,7 @@ class _Window:
         self._sorted: deque[_Read] = deque()
 
     def take(self, count: int) -> tuple[list[tuple[str, Reply]], list[_Read]]:
-        """The replies for items that cannot be read, once; and the next items."""
+        """Return the replies for items that cannot be read, once; and the next items."""
         unreadable: list[tuple[str, Reply]] = []
         read = []
         for question, images in self._reading:
@@ -66,7 +69,7 @@ class _Window:
 
 
 def _size(item: _Read) -> tuple[int, int]:
-    """What an item's tokens mostly depend on: its pixels, and the length of its text."""
+    """Return what an item's tokens mostly depend on: its pixels, and the length of its text."""
     question, images = item
     return sum(image.width * image.height for image in images), len(question.text)
 
@@ -81,7 +84,7 @@ class _Batch(NamedTuple):
     failure: Message | None
 
 
-class TransformersBackend:
+class TransformersBackend(Backend):
     """Any image-text-to-text model in a folder or on the Hub, on this machine.
 
     Each item is one user turn: its images in order, then the prompt, then its text if it has one,
@@ -129,7 +132,7 @@ class TransformersBackend:
         prompt: str,
         *,
         decoding: Decoding,
-        limits: Limits,
+        limits: ImageLimits,
         schema: dict[str, Any] | None = None,
         revision: str | None = None,
         batch_size: int = 1,
@@ -161,8 +164,22 @@ class TransformersBackend:
             else None
         )
 
+    @classmethod
+    def of(cls, asked: Asked, prompt: str, schema: dict[str, Any] | None) -> Self:
+        """See `Backend.of`."""
+        return cls(
+            asked.model,
+            prompt,
+            decoding=dataclasses.replace(asked.decoding, schema=bool(asked.schema)),
+            limits=asked.limits,
+            schema=schema,
+            revision=asked.revision,
+            batch_size=asked.batch_size,
+            trust_remote_code=asked.trust_remote_code,
+        )
+
     def settings(self) -> Mapping[str, Any]:
-        """What can change an answer.
+        """Return what can change an answer.
 
         So can the batch size, as padding changes how numbers round, and the window, in which items
         of about the same size come into the same batch.
@@ -205,7 +222,7 @@ class TransformersBackend:
         deadline: float | None = None,
         observer: Observer = SILENT,
     ) -> Generator[tuple[str, Reply], None, None]:
-        """Each question's id and reply, batch by batch.
+        """Yield each question's id and reply, batch by batch.
 
         Args:
             questions: what to ask.
@@ -297,7 +314,7 @@ class TransformersBackend:
             return _Batch(ids, images, prompts, None, error.message)
 
     def _replies(self, batch: _Batch, deadline: float | None) -> Iterator[tuple[str, Reply]]:
-        """A batch's replies; a batch that fails is asked again in halves."""
+        """Yield a batch's replies; a batch that fails is asked again in halves."""
         if deadline is not None and time.monotonic() >= deadline:
             return
         started = time.perf_counter()

@@ -77,7 +77,10 @@ NO_FORMS: Mapping[str, ValueForm] = MappingProxyType({})
 FigureKind = Literal["rate", "error", "count"]
 
 Divisors = tuple[tuple[str, ...], ...]
-"""Groups of statistics, each of which adds up to a divisor."""
+"""Groups of statistics, each of which adds up to a divisor; those after a `LESS` are subtracted."""
+
+LESS = "-"
+"""Stands before a statistic that is subtracted in a divisor."""
 
 
 @dataclass(frozen=True)
@@ -99,8 +102,8 @@ class Figure:
             1.0, if it is a mean over items in which that is rare; see
             `hdbench.statistics.rare_failures`.
         divided_by: for each ratio that it is or is made of, the statistics that add up to the
-            divisor; empty if that is the number of items. Items in which these are zero say nothing
-            about the ratio.
+            divisor, or are subtracted if a `LESS` stands before their names; empty if that is the
+            number of items. Items in which the sum is zero say nothing about the ratio.
     """
 
     name: str

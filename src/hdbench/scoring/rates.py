@@ -4,7 +4,7 @@ Where a metric is `vectorized`, each number may be an array of them, as many as 
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 from numbers import Real
 from typing import TYPE_CHECKING
@@ -100,10 +100,40 @@ def added(parts: Sequence[float]) -> float:
     """
     if isinstance(parts[0], _NUMBER):
         return math.fsum(parts)
+    if len(parts) == 1:
+        return parts[0]
     import numpy as np  # noqa: PLC0415  see `ratio`
 
     rows = zip(*(part.tolist() for part in parts), strict=True)
     return np.array([math.fsum(row) for row in rows])
+
+
+def is_any(number: float) -> bool:
+    """Tell whether a number, or any of those in an array, is not zero."""
+    return bool(number) if isinstance(number, _NUMBER) else bool(number.any())
+
+
+def mean(values: Collection[float], empty: float = 0.0) -> float:
+    """Average numbers, or arrays number by number without NaN, and round the sum once.
+
+    Args:
+        values: the numbers or arrays.
+        empty: what it is where there are none.
+
+    Example:
+        >>> mean([0.5, 1.0]), mean([])
+        (0.75, 0.0)
+        >>> import numpy as np
+        >>> mean([np.array([0.5, np.nan]), np.array([1.0, np.nan])]).tolist()
+        [0.75, 0.0]
+    """
+    rows = list(values)
+    if not rows or isinstance(rows[0], _NUMBER):
+        return math.fsum(rows) / len(rows) if rows else empty
+    import numpy as np  # noqa: PLC0415  see `ratio`
+
+    known = ~np.isnan(rows)
+    return ratio(added([*np.where(known, rows, 0.0)]), known.sum(axis=0), empty)
 
 
 def f1(true_positives: float, false_positives: float, false_negatives: float) -> float:

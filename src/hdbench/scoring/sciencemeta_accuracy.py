@@ -7,7 +7,7 @@ error as a record.
 """
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from hdbench.errors import HdbenchError
@@ -16,9 +16,11 @@ from hdbench.scoring.metric import (
     ANSWERED,
     COUNTS,
     EFFORT,
+    LESS,
     PERFECT,
     REQUESTED,
     Corrected,
+    Divisors,
     FieldMatch,
     Figure,
     ItemScore,
@@ -27,7 +29,7 @@ from hdbench.scoring.metric import (
     check_fields,
     check_flag,
 )
-from hdbench.scoring.rates import numbers, plain
+from hdbench.scoring.rates import added, is_any, mean, only_if, plain, ratio, truncated
 from hdbench.scoring.sequence_ratio import as_text, field_similarity, is_too_long
 
 _PAPER = ("doi", "title", "author", "keyword", "abstract", "pub_time")
@@ -57,13 +59,22 @@ def _statistics() -> Iterator[str]:
     yield from EFFORT
 
 
-def _accuracies(suffix: str, *, always: bool = True) -> tuple[Figure, ...]:
+_RECORDS: Divisors = tuple((f"{kind}.items",) for kind in FIELDS)
+"""The numbers of records by which the fields of a kind are divided."""
+
+_FILLED: Divisors = tuple(
+    (f"{kind}.items", f"{LESS}{kind}.{field}.both_empty")
+    for kind, fields in FIELDS.items()
+    for field in fields
+)
+"""The numbers of pairs that are not both empty, for each field of a kind."""
+
+
+def _accuracies(
+    suffix: str, *, always: bool = True, divided_by: Divisors = _RECORDS
+) -> tuple[Figure, ...]:
     return (
-        *Figure.rates(
-            f"overall_accuracy{suffix}",
-            always=always,
-            divided_by=tuple((f"{kind}.items",) for kind in FIELDS),
-        ),
+        *Figure.rates(f"overall_accuracy{suffix}", always=always, divided_by=divided_by),
         *Figure.rates(f"field_accuracy{suffix}", always=always, table=True),
     )
 
@@ -122,7 +133,7 @@ class SciencemetaAccuracy(Metric):
     figures: ClassVar[tuple[Figure, ...]] = (
         *_accuracies(""),
         *Figure.rates("kinds", table=True),
-        *_accuracies("_without_both_empty"),
+        *_accuracies("_without_both_empty", divided_by=_FILLED),
         *(
             figure
             for suffix in ("_no_autojunk", "_normalized", "_canonical")
@@ -148,6 +159,7 @@ class SciencemetaAccuracy(Metric):
         *Figure.counts("both_empty", "items"),
     )
     corrected: ClassVar[Corrected | None] = "field"
+    vectorized: ClassVar[bool] = True
     option_names: ClassVar[tuple[str, ...]] = (
         "no_autojunk",
         "normalize_text",
@@ -237,9 +249,9 @@ class SciencemetaAccuracy(Metric):
             **_figures(totals, "similarity"),
             "kinds": {
                 kind: {
-                    "overall_accuracy": _mean(accuracy.values()),
+                    "overall_accuracy": mean(accuracy.values()),
                     "field_accuracy": accuracy,
-                    "items": int(totals[f"{kind}.items"]),
+                    "items": truncated(totals[f"{kind}.items"]),
                 }
                 for kind, accuracy in kinds.items()
             },
@@ -247,26 +259,9 @@ class SciencemetaAccuracy(Metric):
             **self._beside(totals),
             "both_empty": sum(_both_empty(totals).values()),
             "field_both_empty": _both_empty(totals),
-            "too_long": int(totals["too_long"]),
-            "items_perfect": int(totals["perfect"]),
+            "too_long": truncated(totals["too_long"]),
+            "items_perfect": truncated(totals["perfect"]),
         }
-
-    def headlines(self, totals: Mapping[str, Sequence[float]]) -> list[float]:
-        """The headline for each of many totals, as `rates` gives it."""
-        by_kind = []
-        for kind, fields in FIELDS.items():
-            names = (f"{kind}.{field}.similarity" for field in fields)
-            amounts = zip(*(numbers(totals[name]) for name in names), strict=True)
-            by_kind.append(
-                [
-                    _mean([amount / pairs for amount in row]) if pairs else None
-                    for row, pairs in zip(amounts, numbers(totals[f"{kind}.items"]), strict=True)
-                ]
-            )
-        return [
-            _mean([accuracy for accuracy in row if accuracy is not None])
-            for row in zip(*by_kind, strict=True)
-        ]
 
     def field_rates(
         self, totals: Mapping[str, float], outcomes: Mapping[Outcome, Mapping[str, float]]
@@ -292,10 +287,10 @@ class SciencemetaAccuracy(Metric):
         """Overall accuracy over the other fields."""
         by_kind = [_field_accuracy(totals, [kind]) for kind in _kinds(totals)]
         means = [
-            _mean([accuracy for name, accuracy in fields.items() if name != field])
+            mean([accuracy for name, accuracy in fields.items() if name != field])
             for fields in by_kind
         ]
-        return {"overall_accuracy": _mean(means)}
+        return {"overall_accuracy": mean(means)}
 
     def _compare(
         self, prepared: PreparedRecord, answers: Mapping[str, str], statistics: dict[str, float]
@@ -322,7 +317,7 @@ class SciencemetaAccuracy(Metric):
             if self.canonical_identifiers and field in IDENTIFIERS:
                 same = canonical(field, reference) == canonical(field, prediction)
                 statistics[f"{name}.canonical"] = int(same)
-        statistics["accuracy"] = _mean(alike)
+        statistics["accuracy"] = mean(alike)
         statistics["perfect"] = int(answers == prepared.texts)
         return alike
 
@@ -337,8 +332,10 @@ class SciencemetaAccuracy(Metric):
             figures |= _figures(totals, "canonical", "_canonical")
         if self.sets:
             for field in _SETS:
-                if _items(totals, _kinds(totals), field):
-                    figures |= _set_figures(totals, field)
+                records = _items(totals, _kinds(totals), field)
+                if is_any(records):
+                    for name, rate in _set_figures(totals, field).items():
+                        figures[name] = only_if(records, rate)
         return figures
 
 
@@ -384,7 +381,7 @@ def _count_names(
 
 def _kinds(totals: Mapping[str, float]) -> list[str]:
     """The kinds of which there are records."""
-    return [kind for kind in FIELDS if totals[f"{kind}.items"]]
+    return [kind for kind in FIELDS if is_any(totals[f"{kind}.items"])]
 
 
 def _kinds_with(field: str, kinds: Sequence[str]) -> list[str]:
@@ -412,13 +409,13 @@ def _field_accuracy(
         # What is not an identifier has no canonical form, and is compared as usual.
         used = "similarity" if figure == "canonical" and field not in IDENTIFIERS else figure
         columns = [f"{kind}.{field}" for kind in _kinds_with(field, kinds)]
-        amount = math.fsum(totals[f"{column}.{used}"] for column in columns)
+        amount = added([totals[f"{column}.{used}"] for column in columns])
         pairs = _items(totals, kinds, field)
         if without_empty:
             empty = plain(sum(totals[f"{column}.both_empty"] for column in columns))
             amount, pairs = amount - empty, pairs - empty
-        if pairs:
-            accuracy[field] = amount / pairs
+        if is_any(pairs):
+            accuracy[field] = ratio(amount, pairs, math.nan)
     return accuracy
 
 
@@ -431,8 +428,8 @@ def _figures(
         _field_accuracy(totals, [kind], figure, without_empty=without_empty) for kind in kinds
     ]
     return {
-        f"overall_accuracy{suffix}": _mean(
-            [_mean(fields.values()) for fields in by_kind if fields]
+        f"overall_accuracy{suffix}": mean(
+            [mean(fields.values(), math.nan) for fields in by_kind if fields]
         ),
         f"field_accuracy{suffix}": _field_accuracy(
             totals, kinds, figure, without_empty=without_empty
@@ -440,11 +437,13 @@ def _figures(
     }
 
 
-def _both_empty(totals: Mapping[str, float]) -> dict[str, int]:
+def _both_empty(totals: Mapping[str, float]) -> dict[str, float]:
     """Field → the number of its pairs of two empty values."""
     kinds = _kinds(totals)
     return {
-        field: int(sum(totals[f"{kind}.{field}.both_empty"] for kind in _kinds_with(field, kinds)))
+        field: truncated(
+            sum(totals[f"{kind}.{field}.both_empty"] for kind in _kinds_with(field, kinds))
+        )
         for field in _field_accuracy(totals, kinds)
     }
 
@@ -453,12 +452,7 @@ def _set_figures(totals: Mapping[str, float], field: str) -> dict[str, float]:
     """Precision, recall and F1 of a field's names, from their counts over all records."""
     tp, fp, fn = (totals[f"{field}.{count}"] for count in COUNTS)
     return {
-        f"{field}_precision": tp / (tp + fp) if tp else 0.0,
-        f"{field}_recall": tp / (tp + fn) if tp else 0.0,
-        f"{field}_f1": 2 * tp / (2 * tp + fp + fn) if tp else 0.0,
+        f"{field}_precision": ratio(tp, tp + fp),
+        f"{field}_recall": ratio(tp, tp + fn),
+        f"{field}_f1": ratio(2 * tp, 2 * tp + fp + fn),
     }
-
-
-def _mean(values: Collection[float]) -> float:
-    """The mean; 0.0 if there are no values."""
-    return math.fsum(values) / len(values) if values else 0.0

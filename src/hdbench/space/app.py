@@ -4,7 +4,6 @@ import os
 import shutil
 from collections.abc import Callable
 from contextlib import ExitStack
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,33 +14,16 @@ from starlette.routing import Mount
 from hdbench import __version__
 from hdbench.common.ending import GRACE, end_in_time, interrupt_on_sigterm
 from hdbench.common.listening import listening
-from hdbench.report.thumbnails import keep_in
+from hdbench.output.report.thumbnails import keep_in
 from hdbench.space.annotate.pages import Annotate
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs import working
-from hdbench.space.jobs.run_reports import run_reports
+from hdbench.space.jobs.recorded_runs import run_reports
 from hdbench.space.jobs.submit_hub import bound_time
-from hdbench.space.jobs.working import Workers, load
+from hdbench.space.server import limits, temporary
 from hdbench.space.server.asking import Gate
-from hdbench.space.server.connections import Answering, impatient
-from hdbench.space.server.language import Chosen
-from hdbench.space.server.limits import ANNOTATE, Guard, believe_proxies, keep_swept
-from hdbench.space.server.page import PageHead, gradio_words
-from hdbench.space.server.temporary import (
-    SCRATCH,
-    SERVED,
-    all_scratch_in,
-    remove_left_behind,
-    temporary_folder,
-)
-from hdbench.space.tabs.about import TITLE, about_tab
-from hdbench.space.tabs.compare import compare_api, compare_tab
-from hdbench.space.tabs.leaderboard import leaderboard_tab
-from hdbench.space.tabs.run import run_tab
-from hdbench.space.tabs.score import FIRST_LOOK, score_api, score_tab
-from hdbench.space.tabs.settings import choices_in_language, settings, skip_link
-from hdbench.space.tabs.telling import announcer
-from hdbench.space.tabs.trust import trust_tab
+from hdbench.space.server.page import PageLanguage, gradio_words
+from hdbench.space.tabs import about, compare, leaderboard, run, score, shared, trust
 from hdbench.space.texts import translations
 from hdbench.space.views.first_look import FirstLooks
 from hdbench.space.views.report_files import REPORTS, thumbnails
@@ -52,17 +34,17 @@ THREADS = 40
 """Maximum functions that run at the same time, beside those that wait for their turn."""
 
 TURNS = 3
-"""How many kinds of work have `Turns` of their own: scoring, running a model, and submitting."""
+"""Kinds of work that have `Turns` of their own: scoring, running a model, and submitting."""
 
 MAX_QUEUED = 60
 """Maximum requests that wait while all threads are taken, each of up to `limits.MAX_BODY`."""
 
 SESSIONS = 200
-"""How many visitors' page states Gradio keeps in memory: the latest ones."""
+"""Maximum page states of visitors that Gradio keeps in memory: the latest ones."""
 
 
 def build_app(context: SpaceContext, looks: FirstLooks) -> gr.Blocks:
-    """The application with all its tabs, not yet served.
+    """Return the application with all its tabs, not yet served.
 
     Args:
         context: what its operator sets.
@@ -71,43 +53,47 @@ def build_app(context: SpaceContext, looks: FirstLooks) -> gr.Blocks:
     Raises:
         HdbenchError: the namespace folder has no benchmark, or one is unusable.
     """
-    say = partial(_say, _texts(context, looks))
-    workers = Workers(context)
+    texts = _texts(context, looks)
+
+    def say(key: str) -> Any:
+        return texts(_PREFIX + key)
+
+    workers = working.TaskProcesses(context)
     app = gr.Blocks(
         analytics_enabled=False,
         title="hdbench",
         delete_cache=(max(1, context.keep_seconds // 10), context.keep_seconds),
     )
     with app:
-        skip_link()
-        settings()
+        shared.skip_link()
+        shared.settings()
         gr.Markdown(say("title"), elem_id="title")
         gr.Markdown(say("intro"))
         if context.annotate:
             gr.Markdown(say("annotate_link"))
-        announcer()
+        shared.announcer()
         with gr.Column(elem_id="chosen"):
             benchmark = gr.Dropdown(
-                context.choices, value=context.first, label=say("benchmark"), elem_id="benchmark"
+                context.choices(), value=context.first, label=say("benchmark"), elem_id="benchmark"
             )
         with gr.Tabs(overflow_behavior="wrap", elem_id="tabs"):
             with gr.Tab(say("tab_score"), id="score"):
-                score_tab(context, workers, say, benchmark, looks)
+                score.score_tab(context, workers, say, benchmark, looks)
             with gr.Tab(say("tab_compare"), id="compare"):
-                compare_tab(context, workers, say, benchmark)
+                compare.compare_tab(context, workers, say, benchmark)
             if context.models:
                 with gr.Tab(say("tab_run"), id="run"):
-                    run_tab(context, workers, say, benchmark)
+                    run.run_tab(context, workers, say, benchmark)
             if context.results and context.ranked:
                 with gr.Tab(say("tab_leaderboard"), id="leaderboard") as tab:
-                    leaderboard_tab(context, say, benchmark, tab)
+                    leaderboard.leaderboard_tab(context, say, benchmark, tab)
             with gr.Tab(say("tab_trust"), id="trust") as tab:
-                trust_tab(context, workers, say, tab)
+                trust.trust_tab(context, workers, say, tab)
             with gr.Tab(say("tab_about"), id="about"):
-                about_tab(context, say)
-        choices_in_language(app, context)
-        score_api(context, workers)
-        compare_api(context, workers)
+                about.about_tab(context, say)
+        shared.choices_in_language(app, context)
+        score.score_api(context, workers)
+        compare.compare_api(context, workers)
     # Nothing waits in Gradio's own queue, where one visitor could fill it, as long as there are
     # threads: what takes long waits in its `Turns`.
     app.queue(max_size=MAX_QUEUED, default_concurrency_limit=None, api_open=False)
@@ -141,23 +127,24 @@ def serve(
     with ExitStack() as stack:
         removed = ExitStack()
         interrupt_on_sigterm(end_in_time(working.end, removed.close))  # the folder must not stay
-        annotate = Annotate.of(context)
+        annotate = Annotate(context) if context.annotate or context.accounts else None
         if annotate is not None:
             stack.callback(annotate.close)
-        remove_left_behind()
-        folder = stack.enter_context(temporary_folder(SERVED))
+        temporary.remove_left_behind()
+        folder = stack.enter_context(temporary.temporary_folder(temporary.SERVED))
         removed.callback(shutil.rmtree, folder, ignore_errors=True)
         os.environ["GRADIO_TEMP_DIR"] = str(folder / "files")
         os.environ["GRADIO_EXAMPLES_CACHE"] = str(folder / "examples")
         os.environ["GRADIO_ANALYTICS_MAX_EVENTS"] = "100"  # it goes through all of them after each
         keep_in(thumbnails())
-        believe_proxies()
+        limits.believe_proxies()
         bound_time()  # once, as huggingface_hub has only this setting for all of its requests
-        load()  # first: a socket's path has to be short
-        stack.enter_context(all_scratch_in(stack.enter_context(temporary_folder(SCRATCH))))
+        working.load()  # first: a socket's path has to be short
+        scratch = stack.enter_context(temporary.temporary_folder(temporary.SCRATCH))
+        stack.enter_context(temporary.all_scratch_in(scratch))
         looks = FirstLooks(context)
         app = build_app(context, looks)
-        keep_swept(folder, context)
+        limits.keep_swept(folder, context)
         _, url, _ = app.launch(
             prevent_thread_lock=True,
             quiet=True,
@@ -181,17 +168,16 @@ def serve(
             pwa=False,
             app_kwargs={
                 "middleware": [
-                    Middleware(Answering),
-                    Middleware(Chosen),
-                    Middleware(PageHead),
-                    Middleware(Guard, context=context),
+                    Middleware(limits.Answering),
+                    Middleware(PageLanguage),
+                    Middleware(limits.Guard, context=context),
                     Middleware(Gate),
                 ],
                 "routes": [
                     REPORTS,
                     looks.route,
                     run_reports(context, folder / "run-reports"),
-                    *([Mount(ANNOTATE.rstrip("/"), annotate)] if annotate else []),
+                    *([Mount(limits.ANNOTATE.rstrip("/"), annotate)] if annotate else []),
                 ],
             },
         )
@@ -200,17 +186,13 @@ def serve(
         # bounds Uvicorn's version, and tests/space/test_cost.py fails where this does nothing.
         settings = app.server.config
         settings.timeout_graceful_shutdown = GRACE
-        settings.http_protocol_class = impatient(settings.http_protocol_class)
+        settings.http_protocol_class = limits.impatient(settings.http_protocol_class)
         started(url)
         app.block_thread()
 
 
-def _say(texts: gr.I18n, key: str) -> Any:
-    return texts(_PREFIX + key)
-
-
 def _texts(context: SpaceContext, looks: FirstLooks) -> gr.I18n:
-    """The texts with what the operator sets in them, and what each benchmark shows."""
+    """Return the texts with what the operator sets in them, and what each benchmark shows."""
     address = context.contact or ""
     values = {
         "megabytes": context.max_upload >> 20,
@@ -226,9 +208,9 @@ def _texts(context: SpaceContext, looks: FirstLooks) -> gr.I18n:
                 _PREFIX + key: value.format(**values) if key.startswith(with_values) else value
                 for key, value in texts.items()
             }
-            | {f"{_PREFIX}{TITLE}{name}": title for title, name in context.choices_in(language)}
+            | {f"{_PREFIX}{about.TITLE}{name}": title for title, name in context.choices(language)}
             | gradio_words(language)["keys"]
-            | {_PREFIX + FIRST_LOOK: looks.html(context.first, language)}
+            | {_PREFIX + score.FIRST_LOOK: looks.html(context.first, language)}
             for language, texts in translations().items()
         }
     )

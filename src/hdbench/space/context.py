@@ -1,19 +1,21 @@
-"""What the operator of a Space sets: its benchmarks, and how much a visitor may ask of it."""
+"""The settings of a Space's operator: its benchmarks, and how much a visitor may ask of it."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
+from hdbench.answers.run_info import RUN_FILE, is_run
 from hdbench.benchmarks.benchmark import EXAMPLE, Benchmark
-from hdbench.building.results_dataset import NAME as RESULTS
-from hdbench.errors import HdbenchError
-from hdbench.reading.run_info import RUN_FILE, is_run
+from hdbench.datasets.building.results_dataset import NAME as RESULTS
+from hdbench.errors import HdbenchError, changed
 from hdbench.running.evaluating import find_benchmarks
 
 
 @dataclass(frozen=True)
 class SpaceContext:
-    """What the operator of a Space sets.
+    """The settings of a Space's operator.
 
     Attributes:
         namespace: the folder with the built benchmarks.
@@ -57,7 +59,7 @@ class SpaceContext:
 
     @property
     def results(self) -> Path | None:
-        """The folder with the recorded runs; None where there is none."""
+        """Return the folder with the recorded runs; None where there is none."""
         folder = self.namespace / RESULTS
         return folder if folder.is_dir() else None
 
@@ -72,7 +74,7 @@ class SpaceContext:
 
     @cached_property
     def ids(self) -> dict[str, list[str]]:
-        """Name of each benchmark → the ids of its items, read when first asked.
+        """Return name of each benchmark → the ids of its items, read when first asked.
 
         Raises:
             HdbenchError: a benchmark's metadata cannot be read.
@@ -81,7 +83,7 @@ class SpaceContext:
 
     @property
     def first(self) -> str:
-        """The benchmark that is chosen at first: the one with the most recorded runs.
+        """Return the benchmark that is chosen at first: the one with the most recorded runs.
 
         Without any, the first one that has example answers of its own, better one with pictures.
         """
@@ -93,22 +95,19 @@ class SpaceContext:
 
         return max(self.benchmarks, key=order)
 
-    @property
-    def choices(self) -> list[tuple[str, str]]:
-        """Title and name of each benchmark, as a field offers them."""
-        return self.choices_in("en")
-
-    def choices_in(self, language: str) -> list[tuple[str, str]]:
-        """The same in a language."""
+    def choices(self, language: str = "en") -> list[tuple[str, str]]:
+        """Return title and name of each benchmark, as a field offers them in a language."""
         return [(each.spec.title_in(language), name) for name, each in self.benchmarks.items()]
 
     @property
     def ranked(self) -> list[tuple[str, str]]:
-        """Those of `choices` whose figures can rank models."""
-        return [(title, name) for title, name in self.choices if self.benchmarks[name].spec.ranked]
+        """Return those of `choices` whose figures can rank models."""
+        return [
+            (title, name) for title, name in self.choices() if self.benchmarks[name].spec.ranked
+        ]
 
     def benchmark(self, name: str) -> Benchmark:
-        """The benchmark with that name.
+        """Return the benchmark with that name.
 
         Raises:
             HdbenchError: there is none.
@@ -122,7 +121,7 @@ class SpaceContext:
         return self.benchmarks[name]
 
     def run_folders(self, benchmark: str) -> dict[str, Path]:
-        """Name → folder of each recorded run of a benchmark, by name.
+        """Return name → folder of each recorded run of a benchmark, by name.
 
         Raises:
             HdbenchError: there is no such benchmark.
@@ -138,5 +137,31 @@ class SpaceContext:
         }
 
     def public_id(self, benchmark: Benchmark) -> str:
-        """A benchmark's name on the Hub, without the server's folders: `hdb/zettelkatalog`."""
+        """Return a benchmark's name on the Hub, without folders of the server: `hdb/cards`."""
         return f"{self.namespace.resolve().name}/{benchmark.spec.name}"
+
+    def without_folders(self, value: Any, *folders: Path) -> Any:
+        """Return a message or JSON value without folders of the server; benchmarks have their ids.
+
+        Args:
+            value: the value: a text, a `Message`, or one with texts in it.
+            folders: further folders, whose files get the names that they have in them.
+        """
+        named = [(f"{folder}/", "") for folder in folders]
+        named.append((f"{self.namespace}/", f"{self.namespace.resolve().name}/"))
+
+        def plain(text: str) -> str:
+            for folder, name in named:
+                text = text.replace(folder, name)
+            return text
+
+        return mapped(value, plain)
+
+
+def mapped(value: Any, change: Callable[[str], str]) -> Any:
+    """Return a JSON value with its texts, keys among them, changed."""
+    if isinstance(value, Mapping):
+        return {change(key): mapped(child, change) for key, child in value.items()}
+    if isinstance(value, list):
+        return [mapped(child, change) for child in value]
+    return changed(value, change)

@@ -18,12 +18,12 @@ _TEXTS = Texts(Path(__file__).with_name("translations"))
 
 
 def translations() -> dict[str, dict[str, str]]:
-    """Language → key → text; every language has every key."""
+    """Return language → key → text; every language has every key."""
     return _TEXTS.translations
 
 
 def text(key: str, language: str, **values: Any) -> str:
-    """A text of the interface.
+    """Return a text of the interface.
 
     Args:
         key: its key in a file in the folder `translations`.
@@ -38,7 +38,7 @@ def text(key: str, language: str, **values: Any) -> str:
 
 
 class TextError(HdbenchError):
-    """Why something is not done, as a text from the interface.
+    """Reason for which something is not done, as a text from the interface.
 
     Args:
         key: the text's key.
@@ -53,12 +53,12 @@ class TextError(HdbenchError):
         return partial(type(self), self._key, **self._values), ()
 
     def told(self, language: str) -> str:
-        """The reason in a language of the interface."""
+        """Return the reason in a language of the interface."""
         return text(self._key, language, **self._values)
 
 
 def reason(error: HdbenchError, language: str) -> str:
-    """Why something is not done, in a language of the interface, without the server's folders."""
+    """Return why something is not done, in a language, without the server's folders."""
     if isinstance(error, TextError):
         return error.told(language)
     uploads = Path(os.environ.get("GRADIO_TEMP_DIR", "uploads"))

@@ -406,11 +406,36 @@ def figure_interval(drawn: Array, items: float, level: float, seed: int) -> Inte
         level: the nominal coverage.
         seed: the seed of the draws; the unseen item's share has random numbers of its own.
     """
-    known = drawn[~np.isnan(drawn)]
-    unseen = _unseen(items, len(drawn), seed)[~np.isnan(drawn)]
-    low = np.quantile((1 - unseen) * known, (1 - level) / 2)
-    high = np.quantile((1 - unseen) * known + unseen * max(1.0, known.max()), (1 + level) / 2)
-    return Interval(float(low), float(high))
+    low, high = with_unseen(drawn, _unseen(items, len(drawn), seed))
+    tail = (1 - level) / 2
+    return Interval(float(np.nanquantile(low, tail)), float(np.nanquantile(high, 1 - tail)))
+
+
+def difference_with_unseen(
+    a: tuple[Array, Array], b: tuple[Array, Array], level: float
+) -> Interval:
+    """Return the interval of the difference of two rates, each with an unseen item of its own.
+
+    Args:
+        a: what `with_unseen` gives for a rate.
+        b: the same for another; the same place in both is the same draw, if they are paired.
+        level: the nominal coverage.
+    """
+    tail = (1 - level) / 2
+    return Interval(
+        float(np.nanquantile(a[0] - b[1], tail)), float(np.nanquantile(a[1] - b[0], 1 - tail))
+    )
+
+
+def with_unseen(drawn: Array, unseen: Array) -> tuple[Array, Array]:
+    """Return a rate of 0 or more in each draw with one unseen item, at worst and at best.
+
+    Args:
+        drawn: see `figure_interval`.
+        unseen: the unseen item's share in each draw.
+    """
+    low = (1 - unseen) * drawn
+    return low, low + unseen * max(1.0, float(np.nanmax(drawn)))
 
 
 @lru_cache(maxsize=8)

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from statistics import NormalDist
+from typing import Literal
 
+from hdbench.answers import READ_AS
 from hdbench.errors import HdbenchError, Message
-from hdbench.reading import READ_AS
 from hdbench.scoring.metric import figure_of, judging_figure
 from hdbench.statistics.bootstrap import MIN_ITEMS, Interval
-from hdbench.statistics.differences import DrawnDifferences, differences
+from hdbench.statistics.differences import Differences, DrawnDifferences, differences
 from hdbench.statistics.rare_failures import parts_of
 from hdbench.statistics.resampling import check_settings, rate_names, tables
 from hdbench.statistics.scored import Scored
@@ -32,14 +33,17 @@ class Difference:
         a: the first run's value.
         b: the second run's value.
         difference: a - b.
-        interval: the interval of the difference; None if there are too few items, or if no draw of
-            items gives another difference.
+        interval: the interval of the difference; None if there are too few items, if the figure has
+            none in one of the runs, or if no draw of items gives another difference.
+        why: why it has no interval although there are enough items, if that is because the figure
+            has none in one of the runs.
     """
 
     a: float
     b: float
     difference: float
     interval: Interval | None
+    why: str | None = None
 
 
 @dataclass(frozen=True)
@@ -192,6 +196,15 @@ def compare_runs(
     simulated comparisons on 20, 50, 150 and 263 pages; two with the same capped CER are in .01 or
     less (`tests/speed/runaway_coverage.py`).
 
+    A ratio about which much fewer items say something in one of the runs than there are, as the
+    precision of a run with few answers, is no fair exchange: exchanged item by item, both runs have
+    about as many answers, and vary less than the one with few of them does. So its difference has
+    an interval with one unseen item for each run, as in `bootstrap.intervals`, and two runs are
+    separable only if that excludes 0, too, at a level corrected for the number of pairs. The same
+    holds where a few items make up most of a ratio; see `Table.saying`. Of two models with the same
+    precision, one of which answered 21 of 263 items and the other all, the test alone called .14
+    to .40 different; with the interval, .03 or less are (`tests/speed/ratio_coverage.py`).
+
     The detectable difference is `(z(1 - α/2) + z(0.8)) · s` (Bloom, "Minimum detectable effects",
     Evaluation Review 19, 1995): α is 1 - level, z the normal distribution's quantile, and s the
     standard deviation of the drawn differences, which is `sd / √n` if the headline is a mean. Where
@@ -244,28 +257,26 @@ def compare_runs(
 
     comparisons = []
     for (a, b), test, p_holm in zip(pairs, tests, corrected, strict=True):
-        figures = {}
-        for position, name in enumerate(wanted):
-            rate, other_rate = rates[a].get(name), rates[b].get(name)
-            if rate is not None and other_rate is not None:
-                difference = rate - other_rate
-                interval = (
-                    None if apart is None else apart.interval(a, b, position, difference, level)
-                )
-                figures[name] = Difference(rate, other_rate, difference, interval)
+        figures = {
+            name: _difference(apart, (a, b), place, (rates[a][name], rates[b][name]), level)
+            for place, name in enumerate(wanted)
+            if rates[a].get(name) is not None and rates[b].get(name) is not None
+        }
         figure = figures[tested]
         fewest = min(saying[a], saying[b])
-        could_be_rare = False
+        doubt: _Doubt | None = None
         detectable = None
         if apart is not None:
             place, difference = wanted.index(tested), figure.difference
             spread, joined = apart.spread(a, b, place), None
-            if parts_of(first.metric, tested) is not None:
+            rests_on_few = apart.rests_on_few(a, b, place)
+            if rests_on_few or parts_of(first.metric, tested) is not None:
                 joined, of_all = figure.interval, 1 - (1 - level) / len(pairs)
                 ends = apart.interval(a, b, place, difference, of_all)
-                could_be_rare = ends is None or ends.low <= 0 <= ends.high
+                if ends is None or ends.low <= 0 <= ends.high:
+                    doubt = "few items" if rests_on_few else "rare failures"
             detectable = _detectable(spread, level, joined)
-        separable = has_verdict and fewest >= MIN_ITEMS and p_holm < 1 - level and not could_be_rare
+        separable = has_verdict and fewest >= MIN_ITEMS and p_holm < 1 - level and doubt is None
         a_is_better = (figure.difference > 0) == higher_is_better
         better = names[a if a_is_better else b]
         comparisons.append(
@@ -285,7 +296,7 @@ def compare_runs(
                 separable=separable,
                 better=better if separable else None,
                 why=(
-                    _why(fewest, p_holm, len(pairs), level, could_be_rare=could_be_rare)
+                    _why(fewest, p_holm, len(pairs), level, figure=tested, doubt=doubt)
                     if has_verdict
                     else Message("one item can outweigh all others: nothing is called separable")
                 ),
@@ -294,7 +305,7 @@ def compare_runs(
                 item_figure=scored[a].metric.item_figure,
                 items_apart=_items_apart(scored[a], scored[b]),
                 resamples=resamples if apart is None else apart.resamples,
-                method=DrawnDifferences.method if apart is None else apart.method,
+                method=DrawnDifferences.basis if apart is None else apart.method,
                 level=level,
                 seed=seed,
                 estimated=scored[a].estimated,
@@ -360,7 +371,13 @@ def _listed(ids: set[str]) -> str:
     return f"{len(ids)} ({shown}{', …' if len(ids) > _SHOWN else ''})" if ids else Message("none")
 
 
-def _why(items: int, p_holm: float, comparisons: int, level: float, *, could_be_rare: bool) -> str:
+_Doubt = Literal["rare failures", "few items"]
+"""Why a difference may be chance although p is small."""
+
+
+def _why(
+    items: int, p_holm: float, comparisons: int, level: float, *, figure: str, doubt: _Doubt | None
+) -> str:
     if items < MIN_ITEMS:
         return Message(
             "{items} independent item, fewer than {least}: nothing is called separable"
@@ -373,7 +390,14 @@ def _why(items: int, p_holm: float, comparisons: int, level: float, *, could_be_
     if comparisons > 1:
         corrected = Message(", corrected for {count} comparisons,", count=comparisons)
     values = {"p": p_holm, "corrected": corrected, "level": 1 - level}
-    if p_holm < 1 - level and could_be_rare:
+    if p_holm < 1 - level and doubt == "few items":
+        return Message(
+            "p = {p:.2g}{corrected} is below {level:.2g}, but {figure} rests on so few items that "
+            "one more could make up for the difference",
+            figure=figure,
+            **values,
+        )
+    if p_holm < 1 - level and doubt == "rare failures":
         return Message(
             "p = {p:.2g}{corrected} is below {level:.2g}, but failures so rare that {items} items "
             "need not have any could make up for the difference",
@@ -386,6 +410,21 @@ def _why(items: int, p_holm: float, comparisons: int, level: float, *, could_be_
         else "p = {p:.2g}{corrected} is not below {level:.2g}",
         **values,
     )
+
+
+def _difference(
+    apart: Differences | None,
+    pair: tuple[int, int],
+    figure: int,
+    values: tuple[float, float],
+    level: float,
+) -> Difference:
+    """One figure for two runs, with the interval of its difference or why it has none."""
+    (a, b), (one, other) = pair, values
+    if apart is None:
+        return Difference(one, other, one - other, None)
+    interval = apart.interval(a, b, figure, one - other, level)
+    return Difference(one, other, one - other, interval, apart.why_without(a, b, figure))
 
 
 def _detectable(spread: float, level: float, joined: Interval | None) -> float:

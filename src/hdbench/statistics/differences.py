@@ -9,7 +9,13 @@ from typing import ClassVar
 import numpy as np
 
 from hdbench.scoring.metric import figure_of
-from hdbench.statistics.bootstrap import Interval, why_without
+from hdbench.statistics.bootstrap import (
+    OF_FEWER,
+    Interval,
+    difference_with_unseen,
+    why_without,
+    with_unseen,
+)
 from hdbench.statistics.delta import covariances, is_large, spread_of_difference
 from hdbench.statistics.rare_failures import (
     Parts,
@@ -20,25 +26,33 @@ from hdbench.statistics.rare_failures import (
 )
 from hdbench.statistics.resampling import NOTHING, Array, Table, bootstrap, expanded_tail
 
+_DRAWS = 10_000
+
 
 class Differences(ABC):
     """The differences of the runs' figures, with their intervals.
 
     Attributes:
-        method: how the intervals are computed.
+        basis: how the intervals of most figures are computed.
+        method: the same, and what differs for ratios about which few items say something.
         resamples: how often items are drawn; 0 by the delta method.
 
     Args:
         runs: runs with the same items in the same order.
         wanted: the names of the figures.
+        seed: the seed of the random numbers.
     """
 
-    method: ClassVar[str]
+    basis: ClassVar[str]
+    method: str
     resamples: int
 
-    def __init__(self, runs: Sequence[Table], wanted: Sequence[str]) -> None:
+    def __init__(self, runs: Sequence[Table], wanted: Sequence[str], seed: int) -> None:
         self._runs = runs
         self._wanted = wanted
+        self._seed = seed
+        fewer = any(run.rests_on_few(name) for run in runs for name in wanted)
+        self.method = self.basis + (OF_FEWER if fewer else "")
         self._independent = runs[0].independent
         every = (parts_of(runs[0].metric, name) for name in wanted)
         self._parts = {each.figure: each for each in every if each is not None}
@@ -51,6 +65,8 @@ class Differences(ABC):
         That of a share of items is by Clopper and Pearson. That of a figure which is at its worst
         in some items joins two: Student's interval of the difference of the rests, and the bounds
         of the difference of the shares of these items; see `hdbench.statistics.rare_failures`.
+        That of a ratio about which few items say something in either run has one unseen item for
+        each run, as the intervals of `hdbench.statistics.bootstrap.intervals` do.
 
         Args:
             a: the place of a run.
@@ -64,12 +80,14 @@ class Differences(ABC):
             vary.
         """
         name, pair = self._wanted[figure], [self._runs[a], self._runs[b]]
-        if any(why_without(run, name) is not None for run in pair):
+        if self.why_without(a, b, figure) is not None:
             return None
         known = figure_of(pair[0].metric, name)
         if known is not None and known.share_of is not None:
             return Interval(*share_difference_bounds(pair[:1], pair[1:], known.share_of, level))
         parts = self._parts.get(name)
+        if parts is None and self.rests_on_few(a, b, figure):
+            return self._with_unseen(a, b, figure, level)
         if parts is None:
             return self._resampled(a, b, figure, difference, level)
         each, rests = joined_level(level), [Rest(*run) for run in pair]
@@ -78,6 +96,41 @@ class Differences(ABC):
         low, high = share_difference_bounds(pair[:1], pair[1:], parts.statistic, each)
         middle = float(one - other)
         return Interval(middle - margin + low, middle + margin + high)
+
+    def why_without(self, a: int, b: int, figure: int) -> str | None:
+        """Say why a difference has no interval, as either figure has none; None if both have one.
+
+        Args:
+            a: the place of a run.
+            b: the place of another run.
+            figure: the place of a figure.
+        """
+        reasons = (why_without(self._runs[run], self._wanted[figure]) for run in (a, b))
+        return next((why for why in reasons if why is not None), None)
+
+    def rests_on_few(self, a: int, b: int, figure: int) -> bool:
+        """Whether much fewer items say something about a figure in either run than there are.
+
+        Args:
+            a: the place of a run.
+            b: the place of another run.
+            figure: the place of a figure.
+        """
+        return any(self._runs[run].rests_on_few(self._wanted[figure]) for run in (a, b))
+
+    def _with_unseen(self, a: int, b: int, figure: int, level: float) -> Interval:
+        """The interval of a difference with one unseen item for each run."""
+        name, ends = self._wanted[figure], []
+        for run, drawn in zip((a, b), self._draws(a, b, figure), strict=True):
+            rng = np.random.default_rng((self._seed, 5, run))  # 3 and 4 are those of `gap`
+            _, worth = self._runs[run].saying(name)
+            ends.append(with_unseen(drawn, rng.beta(1, worth, len(drawn))))
+        one, other = ends
+        return difference_with_unseen(one, other, level)
+
+    @abstractmethod
+    def _draws(self, a: int, b: int, figure: int) -> tuple[Array, Array]:
+        """The figures of two runs on drawn items."""
 
     @abstractmethod
     def spread(self, a: int, b: int, figure: int) -> float:
@@ -104,12 +157,12 @@ class DrawnDifferences(Differences):
         seed: the seed of `numpy.random.default_rng`.
     """
 
-    method: ClassVar = "paired bootstrap over items, expanded percentile intervals"
+    basis: ClassVar = "paired bootstrap over items, expanded percentile intervals"
 
     def __init__(
         self, runs: Sequence[Table], wanted: Sequence[str], resamples: int, seed: int
     ) -> None:
-        super().__init__(runs, wanted)
+        super().__init__(runs, wanted, seed)
         self.resamples = resamples
         self._names = [*wanted, *(each.share for each in self._parts.values())]
         self._drawn = bootstrap(runs, self._names, resamples, seed)
@@ -130,8 +183,12 @@ class DrawnDifferences(Differences):
         )
         return float((whole - share).std(ddof=1))
 
+    def _draws(self, a: int, b: int, figure: int) -> tuple[Array, Array]:
+        return self._drawn[a][:, figure], self._drawn[b][:, figure]
+
     def _apart(self, a: int, b: int, figure: int) -> Array:
-        return self._drawn[a][:, figure] - self._drawn[b][:, figure]
+        one, other = self._draws(a, b, figure)
+        return one - other
 
 
 class NormalDifferences(Differences):
@@ -140,13 +197,14 @@ class NormalDifferences(Differences):
     Args:
         runs: see `Differences`.
         wanted: see there.
+        seed: the seed of the unseen items.
     """
 
-    method: ClassVar = "delta method over items, normal intervals"
+    basis: ClassVar = "delta method over items, normal intervals"
     resamples: int = 0
 
-    def __init__(self, runs: Sequence[Table], wanted: Sequence[str]) -> None:
-        super().__init__(runs, wanted)
+    def __init__(self, runs: Sequence[Table], wanted: Sequence[str], seed: int) -> None:
+        super().__init__(runs, wanted, seed)
         self._covariances = covariances(runs, wanted)
         rests = [Rest(*run) for run in runs]
         self._of_rests = {name: covariances(rests, [name])[0] for name in self._parts}
@@ -165,6 +223,15 @@ class NormalDifferences(Differences):
         margin = -NormalDist().inv_cdf(expanded_tail(self._independent, level)) * spread
         return Interval(difference - margin, difference + margin)
 
+    def _draws(self, a: int, b: int, figure: int) -> tuple[Array, Array]:
+        """Figures drawn from the normal distribution that they have, at least 0."""
+        name, runs = self._wanted[figure], [self._runs[run] for run in (a, b)]
+        values = [run.figures(run.values.sum(axis=0)[None], [name])[0, 0] for run in runs]
+        spread = self._covariances[figure][np.ix_((a, b), (a, b))]
+        rng = np.random.default_rng((self._seed, 6))
+        one, other = rng.multivariate_normal(values, spread, _DRAWS).clip(0).T
+        return one, other
+
     def _spread_of_rest(self, a: int, b: int, parts: Parts) -> float:
         return spread_of_difference(self._of_rests[parts.figure], a, b)
 
@@ -181,7 +248,7 @@ def differences(
         seed: the seed of the draws.
     """
     if is_large(runs):
-        return NormalDifferences(runs, wanted)
+        return NormalDifferences(runs, wanted, seed)
     return DrawnDifferences(runs, wanted, resamples, seed)
 
 

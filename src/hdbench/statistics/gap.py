@@ -9,9 +9,11 @@ from hdbench.statistics.bootstrap import (
     METHOD,
     MIN_ITEMS,
     Interval,
+    difference_with_unseen,
     method_of,
     too_few,
     why_without,
+    with_unseen,
 )
 from hdbench.statistics.delta import covariances, is_large
 from hdbench.statistics.resampling import Array, Table, bootstrap, check_settings, tables
@@ -105,12 +107,10 @@ def gap(
         why = why_without(own, name) or why_without(held, name)
     if why is None:
         large = is_large([own]) or is_large([held])
-        low, high = _ends(own, name, resamples, (seed, 3))  # 2 is that of `figure_interval`
-        low_held, high_held = _ends(held, name, resamples, (seed, 4))
-        tail = (1 - level) / 2
-        interval = Interval(
-            float(np.nanquantile(low - high_held, tail)),
-            float(np.nanquantile(high - low_held, 1 - tail)),
+        interval = difference_with_unseen(
+            _ends(own, name, resamples, (seed, 3)),  # 2 is that of `figure_interval`
+            _ends(held, name, resamples, (seed, 4)),
+            level,
         )
     method = method_of([public, held_out], large=large)
     return Gap(name, first, second, interval, why, resamples, level, seed, method)
@@ -128,6 +128,4 @@ def _ends(table: Table, name: str, resamples: int, seed: tuple[int, int]) -> tup
     else:
         [drawn] = bootstrap([table], [name], resamples, own)
         column = drawn[:, 0]
-    unseen = rng.beta(1, table.saying(name)[1], len(column))
-    low = (1 - unseen) * column
-    return low, low + unseen * max(1.0, float(np.nanmax(column)))
+    return with_unseen(column, rng.beta(1, table.saying(name)[1], len(column)))

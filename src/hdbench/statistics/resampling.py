@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hdbench.errors import HdbenchError
-from hdbench.scoring.metric import Metric, figure_of
+from hdbench.scoring.metric import LESS, Metric, figure_of
 from hdbench.statistics.scored import Scored
 
 Array = NDArray[np.float64]
@@ -52,7 +52,7 @@ class Table(NamedTuple):
     @property
     def effective(self) -> float:
         """The number of items of equal weight that say as much (Kish, "Survey Sampling", 1965)."""
-        return self._worth(slice(None))
+        return self._worth()
 
     def saying(self, figure: str) -> tuple[int, float]:
         """Count the items that say something about a figure.
@@ -70,8 +70,12 @@ class Table(NamedTuple):
         numbers = []
         divisors = () if known is None else known.divided_by
         for divisor in divisors:
-            columns = [self.names.index(name) for name in divisor if name in self.names]
-            sizes = self.values[:, columns].sum(axis=1)
+            sizes = np.zeros(len(self.values))
+            for name in divisor:
+                statistic = name.removeprefix(LESS)
+                if statistic in self.names:
+                    column = self.values[:, self.names.index(statistic)]
+                    sizes += -column if name.startswith(LESS) else column
             those = np.flatnonzero(sizes)
             if len(those):
                 worth, by_size = self._worth(those), _effective(sizes)
@@ -80,11 +84,16 @@ class Table(NamedTuple):
                 return 0, 0.0
         return min(numbers, default=(len(self.values), self.effective))
 
-    def _worth(self, items: slice | Counts) -> float:
-        """The number of items of equal weight that say as much as some of the items."""
+    def rests_on_few(self, figure: str) -> bool:
+        """Whether much fewer items say something about a figure than there are."""
+        return self.saying(figure)[1] < UNEVEN * self.effective
+
+    def _worth(self, items: Counts | None = None) -> float:
+        """Return the number of items of equal weight that say as much as some, or all, of them."""
         if self.groups is None:
-            return len(self.values[items])
-        return _effective(self.values[items, -1])
+            return len(self.values) if items is None else len(items)
+        weights = self.values[:, -1]
+        return _effective(weights if items is None else weights[items])
 
     @property
     def independent(self) -> int:

@@ -9,11 +9,11 @@ from typing import Annotated, Any
 from pydantic import Field as Checked
 
 from hdbench import __version__
+from hdbench.answers import READING
 from hdbench.benchmarks.benchmark import SCHEMA, Benchmark
 from hdbench.common.checked import Strict, read_text_file
 from hdbench.common.jsonio import json_reason, parse_json, parse_line, plain_id, raw_lines
 from hdbench.errors import HdbenchError, Message, joined
-from hdbench.reading import READING
 from hdbench.trust.sealed import Sha256
 
 Number = Annotated[int, Checked(ge=0)]

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from hdbench import __version__
+from hdbench.answers.folders import OUR_ANSWERS
+from hdbench.answers.run_info import RUN_FILE, RunInfo
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.jsonio import whole_file, write_json
-from hdbench.errors import HdbenchError, write_reason
-from hdbench.reading.folders import OUR_ANSWERS
-from hdbench.reading.run_info import RUN_FILE, RunInfo
+from hdbench.common.os_errors import write_errors
+from hdbench.errors import HdbenchError
 from hdbench.results.files import answers_sha256
 from hdbench.trust.checked import as_record
 from hdbench.trust.opening import Opened, opened_run
@@ -120,13 +121,9 @@ def _prompt(infos: Iterable[RunInfo | None]) -> dict[str, Any] | None:
 
 
 def _prepare(out: Path) -> None:
-    try:
+    with write_errors(out):
         out.mkdir(parents=True, exist_ok=True)
         held = sorted(path.name for path in out.iterdir())
-    except OSError as error:
-        raise HdbenchError(
-            "{place}: cannot be written: {why}", place=out, why=write_reason(error)
-        ) from error
     if held:
         raise HdbenchError(
             "{place}: holds {name!r} already: choose another -o", place=out, name=held[0]

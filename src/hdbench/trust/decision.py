@@ -14,8 +14,9 @@ from hdbench import __version__
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.checked import Strict, check_file, validate
 from hdbench.common.jsonio import json_reason, parse_json
+from hdbench.common.os_errors import read_errors
 from hdbench.common.regular_files import open_regular
-from hdbench.errors import HdbenchError, Message, os_reason
+from hdbench.errors import HdbenchError, Message
 from hdbench.statistics.acceptance import CONFIDENCE, Interval, Step
 from hdbench.trust.checked import CheckedSample, check_sample
 from hdbench.trust.deciding import (
@@ -297,12 +298,8 @@ def read_decision(path: Path) -> Decision:
         "decision.json from the folder of hdbench trust apply",
         place=path,
     )
-    try:
+    with read_errors(path):
         data = path.read_bytes()
-    except OSError as error:
-        raise HdbenchError(
-            "{place}: cannot be read: {why}", place=path, why=os_reason(error)
-        ) from error
     try:
         said = parse_json(data.decode())
     except ValueError as error:

@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hdbench.answers.cells import NUMBER, text_of
+from hdbench.answers.csv_lines import Line, at_most, decode_or_cp1252, delimiter_of, lines
+from hdbench.answers.files import GZIP, ZIP, head_of
+from hdbench.answers.ids import match_ids
+from hdbench.answers.json_files import read_whole
 from hdbench.common.extras import needed
 from hdbench.common.jsonio import UNIQUE, read_jsonl
-from hdbench.errors import HdbenchError, Message, os_reason
-from hdbench.reading.cells import NUMBER, text_of
-from hdbench.reading.csv_lines import Line, at_most, decode_or_cp1252, delimiter_of, lines
-from hdbench.reading.files import GZIP, ZIP, head_of
-from hdbench.reading.ids import match_ids
-from hdbench.reading.json_files import read_whole
+from hdbench.common.os_errors import read_errors
+from hdbench.errors import HdbenchError, Message
 
 ID = "id"
 SCORE = "score"
@@ -77,7 +78,7 @@ def read_scores(path: Path, fields: Sequence[str], ids: Iterable[str]) -> GivenS
     places: dict[str, int] = {}
     scores = array("d")
     columns: Sequence[str] = ()
-    try:
+    with read_errors(path):
         for where, row in _rows(path):
             columns = columns or _columns(row, fields, where)
             item_id = _text(row.get(ID))
@@ -90,10 +91,6 @@ def read_scores(path: Path, fields: Sequence[str], ids: Iterable[str]) -> GivenS
             places[item_id] = len(places)
             for name in columns:
                 scores.append(_score(row.get(name), name, where))
-    except OSError as error:
-        raise HdbenchError(
-            "{place}: cannot be read: {why}", place=path, why=os_reason(error)
-        ) from error
     if not places:
         raise HdbenchError("{place}: has no scores", place=path)
     wanted = list(ids)
@@ -209,7 +206,7 @@ def _has_ids(found: Iterator[Line]) -> tuple[bool, int]:
 
 def _of_workbook(path: Path, name: str) -> Iterator[Row]:
     with needed("excel", "Excel files need"):
-        from hdbench.reading.spreadsheet import read_sheets  # noqa: PLC0415
+        from hdbench.answers.spreadsheet import read_sheets  # noqa: PLC0415
 
     for sheet in read_sheets(path, name):
         place = partial(Message, "{place}: {sheet}, row {number}", place=name, sheet=sheet.name)

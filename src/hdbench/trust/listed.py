@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from hdbench.answers.csv_lines import at_most, decode_or_cp1252, delimiter_of, lines
 from hdbench.common.checked import check_file
 from hdbench.common.csv_files import as_it_was
-from hdbench.errors import HdbenchError, Message, os_reason
-from hdbench.reading.csv_lines import at_most, decode_or_cp1252, delimiter_of, lines
+from hdbench.common.os_errors import read_errors
+from hdbench.errors import HdbenchError, Message
 from hdbench.trust.control import read_control
 from hdbench.trust.plan import read_plan
 from hdbench.trust.sealed import is_sealed
@@ -46,12 +47,8 @@ def read_listed(path: Path) -> Listed:
             was changed.
     """
     check_file(path, MAX_FILE, Message("a list of items"))
-    try:
+    with read_errors(path):
         data = path.read_bytes()
-    except OSError as error:
-        raise HdbenchError(
-            "{place}: cannot be read: {why}", place=path, why=os_reason(error)
-        ) from error
     kind = is_sealed(data)
     if kind is not None:
         found = read_plan(path) if kind == "plan" else read_control(path)

@@ -5,12 +5,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from hdbench.answers.answers import Answers
+from hdbench.answers.run_info import RunInfo
+from hdbench.answers.run_names import Named, distinct_names, run_name
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.opened_run import OpenedRun
-from hdbench.reading.answers import Answers
-from hdbench.reading.run_info import RunInfo
-from hdbench.reading.run_names import Named, distinct_names, run_name
 
 
 class Opened(NamedTuple):

@@ -5,10 +5,10 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from hdbench.answers.answers import Answers
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.hashing import file_sha256
 from hdbench.errors import HdbenchError
-from hdbench.reading.answers import Answers
 from hdbench.results.files import answers_sha256
 from hdbench.scoring.metric import Metric, coverage_of
 from hdbench.trust.given_scores import GivenScores, read_scores

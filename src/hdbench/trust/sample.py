@@ -6,8 +6,8 @@ import numpy as np
 
 from hdbench.benchmarks import sample
 from hdbench.benchmarks.benchmark import Benchmark
-from hdbench.collecting.drawing import draw
-from hdbench.collecting.whole import Whole
+from hdbench.datasets.collecting.drawing import draw
+from hdbench.datasets.collecting.whole import Whole
 from hdbench.errors import HdbenchError, Message
 
 

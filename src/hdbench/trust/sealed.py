@@ -11,7 +11,8 @@ from pydantic import Field
 
 from hdbench.common.checked import Strict, check_file, read_yaml, validate
 from hdbench.common.jsonio import write_whole
-from hdbench.errors import HdbenchError, Message, os_reason
+from hdbench.common.os_errors import read_errors
+from hdbench.errors import HdbenchError, Message
 
 MAX_FILE = 64 * 2**20
 """Maximum size in bytes of such a file."""
@@ -70,13 +71,8 @@ def check_replaceable(path: Path) -> None:
     """
     if not path.is_file():
         return
-    try:
-        with path.open("rb") as file:
-            kind = is_sealed(file.read(_HEAD))
-    except OSError as error:
-        raise HdbenchError(
-            "{place}: cannot be read: {why}", place=path, why=os_reason(error)
-        ) from error
+    with read_errors(path), path.open("rb") as file:
+        kind = is_sealed(file.read(_HEAD))
     if kind is not None:
         raise HdbenchError(
             "{place}: is a plan, which is never replaced: name another file"

@@ -5,8 +5,8 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from hdbench.reading.schema import AnswerSchema
-from hdbench.reading.sheets.fields import field_paths
+from hdbench.answers.schema import AnswerSchema
+from hdbench.answers.sheets.fields import field_paths
 
 BETWEEN = " / "
 """What joins the texts of a list."""

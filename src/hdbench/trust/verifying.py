@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from hdbench import __version__
+from hdbench.answers import READING
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.verify import Verification, compared, rounded
-from hdbench.reading import READING
 from hdbench.trust.decision import Decision, decide, read_decision
 from hdbench.trust.plan import read_plan
 

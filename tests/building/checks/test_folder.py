@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from hdbench.cli.problems import lines_of
+from hdbench.cli.check import lines_of
 from hdbench.common.told import speak
 from hdbench.errors import HdbenchError
 

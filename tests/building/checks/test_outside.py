@@ -7,8 +7,8 @@ import pytest
 
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.benchmarks.spec import BUILT
-from hdbench.building.builder import build
-from hdbench.building.recipe import find_recipe
+from hdbench.datasets.building.builder import build
+from hdbench.datasets.building.recipe import find_recipe
 from hdbench.errors import HdbenchError
 
 SECRET = "the text of a private file"

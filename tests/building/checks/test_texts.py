@@ -2,9 +2,9 @@
 
 import pytest
 
-from hdbench.building.builder import build
-from hdbench.building.card import PLACEHOLDERS
-from hdbench.building.recipe import find_recipe
+from hdbench.datasets.building.builder import build
+from hdbench.datasets.building.card import PLACEHOLDERS
+from hdbench.datasets.building.recipe import find_recipe
 
 
 @pytest.mark.parametrize(

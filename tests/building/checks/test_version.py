@@ -5,8 +5,8 @@ import shutil
 
 import pytest
 
-from hdbench.building.builder import build
-from hdbench.building.recipe import find_recipe
+from hdbench.datasets.building.builder import build
+from hdbench.datasets.building.recipe import find_recipe
 
 
 @pytest.fixture

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hdbench.analysis.forms import text_of
 from hdbench.annotating.changes import same
 from hdbench.annotating.reviewing.looks import Line, Looks, confirms
 from hdbench.annotating.reviewing.review_list import Entry, ReviewList, read_review_list
-from hdbench.building.errata import Correction, holders
-from hdbench.building.errata_add import Added, add_corrections
 from hdbench.common.checked import validate
+from hdbench.datasets.building.errata import Correction, holders
+from hdbench.datasets.building.errata_add import Added, add_corrections
 from hdbench.errors import HdbenchError
+from hdbench.scoring.analysis.forms import text_of
 
 _NUMBER = re.compile(r"\[\d+\]")
 

@@ -12,13 +12,14 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field
 
-from hdbench.analysis.forms import text_of
 from hdbench.annotating.changes import is_pseudonym
 from hdbench.annotating.own_file import append, now, only_writer
 from hdbench.annotating.reviewing.review_list import Entry
 from hdbench.common.checked import Strict, validate
 from hdbench.common.jsonio import is_too_deep, parse_line
-from hdbench.errors import HdbenchError, Message, os_reason, write_reason
+from hdbench.common.os_errors import read_errors, write_errors
+from hdbench.errors import HdbenchError, Message
+from hdbench.scoring.analysis.forms import text_of
 
 LOOKS = ".looks"
 """How the folder beside a list ends that has everybody's looks."""
@@ -146,7 +147,7 @@ class Looks:
             "{place}: {name} is looking through this list already", place=file, name=annotator
         )
         with only_writer(self.folder, annotator, taken):
-            try:
+            with write_errors(file):
                 if file.is_file():
                     known = self._files[annotator] = _read(file)
                     if file.stat().st_size != known.whole:
@@ -156,10 +157,6 @@ class Looks:
                                 "{place}: the last line was incomplete and is removed", place=file
                             )
                         )
-            except OSError as error:
-                raise HdbenchError(
-                    "{place}: cannot be written: {why}", place=file, why=write_reason(error)
-                ) from error
             yield
 
     def add(self, annotator: str, entry: str, what: str, **said: Any) -> None:
@@ -225,35 +222,30 @@ def _read(file: Path) -> _File:
     Where something was written behind such a rest, that line is left out.
     """
     found = _File()
-    try:
-        with file.open("rb") as opened:
-            while (raw := opened.readline(MAX_LINE + 1)).endswith(b"\n"):
-                found.whole += len(raw)
-                where = Path(f"{file}:{len(found.lines) + len(found.notes) + 1}")
-                try:
-                    value = parse_line(raw, str(where))
-                except HdbenchError as error:
-                    found.notes.append(Message("{why}; this line is left out", why=error))
-                    continue
-                if is_too_deep(value, 50):
-                    raise HdbenchError("{place}: nested too deep", place=where)
-                line = validate(Line, value, where)
-                if line.by != file.stem:
-                    raise HdbenchError(
-                        "{place}: is by {by!r}, not by {name}",
-                        place=where,
-                        by=line.by[:100],
-                        name=file.stem,
-                    )
-                found.lines.append(line)
-            if len(raw) > MAX_LINE:
+    with read_errors(file), file.open("rb") as opened:
+        while (raw := opened.readline(MAX_LINE + 1)).endswith(b"\n"):
+            found.whole += len(raw)
+            where = Path(f"{file}:{len(found.lines) + len(found.notes) + 1}")
+            try:
+                value = parse_line(raw, str(where))
+            except HdbenchError as error:
+                found.notes.append(Message("{why}; this line is left out", why=error))
+                continue
+            if is_too_deep(value, 50):
+                raise HdbenchError("{place}: nested too deep", place=where)
+            line = validate(Line, value, where)
+            if line.by != file.stem:
                 raise HdbenchError(
-                    "{place}: a line is longer than {most} MiB", place=file, most=MAX_LINE >> 20
+                    "{place}: is by {by!r}, not by {name}",
+                    place=where,
+                    by=line.by[:100],
+                    name=file.stem,
                 )
-    except OSError as error:
-        raise HdbenchError(
-            "{place}: cannot be read: {why}", place=file, why=os_reason(error)
-        ) from error
+            found.lines.append(line)
+        if len(raw) > MAX_LINE:
+            raise HdbenchError(
+                "{place}: a line is longer than {most} MiB", place=file, most=MAX_LINE >> 20
+            )
     return found
 
 

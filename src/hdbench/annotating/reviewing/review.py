@@ -6,20 +6,20 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from hdbench.analysis.forms import text_of
 from hdbench.annotating.editor import SCHEMA
 from hdbench.annotating.fields import parse_field
 from hdbench.annotating.form import form_of
 from hdbench.annotating.media import Media
 from hdbench.annotating.reviewing.looks import Look, Looks, confirms, is_same
 from hdbench.annotating.reviewing.review_list import Entry, read_review_list
+from hdbench.answers.schema import AnswerSchema
 from hdbench.benchmarks.benchmark import METADATA
-from hdbench.building.archive import CHECKSUMS
 from hdbench.common.hashing import file_sha256
 from hdbench.common.jsonio import json_reason, parse_json
 from hdbench.common.texts import LANGUAGES, Texts
+from hdbench.datasets.building.archive import CHECKSUMS
 from hdbench.errors import HdbenchError, Message
-from hdbench.reading.schema import AnswerSchema
+from hdbench.scoring.analysis.forms import text_of
 
 MAX_READING = 100_000
 """Maximum number of characters in a reading."""

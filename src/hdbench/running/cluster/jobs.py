@@ -1,55 +1,108 @@
-"""Ranks as jobs at Hugging Face, by datatrove's executor; experimental, as that one is."""
+"""Ranks as jobs at Hugging Face; experimental: not tried there yet."""
 
 import os
 import re
+import sys
+import time
+from collections import Counter, deque
 from collections.abc import Iterable, Mapping
 from contextlib import redirect_stdout, suppress
+from dataclasses import dataclass
 from io import StringIO
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import huggingface_hub
-from datatrove.executor.jobs import ARRAY_INDEX_ENV_VAR, JobsPipelineExecutor
-from datatrove.utils.logging import logger
 from huggingface_hub.errors import BucketNotFoundError
 
-import hdbench
-from hdbench.errors import HdbenchError, Message
-from hdbench.running.backend import InShard, Question
-from hdbench.running.cluster.engines import read_options
-from hdbench.running.cluster.job_step import AskingThere, now_and_then, why
-from hdbench.running.planning import Plan
-from hdbench.running.questions import read_questions
-from hdbench.running.run_progress import RunProgress
-from hdbench.running.shards.launch import LOGS, NAMESPACE, STORAGE, Shards
+from hdbench.errors import HdbenchError, Message, escaped
+from hdbench.running.backend import BackendKind, InShard, Question, read_questions
+from hdbench.running.cluster import job_start
+from hdbench.running.cluster.slurm import read_options
+from hdbench.running.cluster.wheel import WHEEL, requirements, wheel_of_hdbench
+from hdbench.running.planning import RunPlan
+from hdbench.running.run_progress import RunProgress, repeating
+from hdbench.running.shards.launch import NAMESPACE, STORAGE, Shards
 from hdbench.running.shards.merging import tell
-from hdbench.running.shards.queue import how_to_stop, jobs_of, queued_jobs
-from hdbench.running.shards.ranks import read_state
+from hdbench.running.shards.queue import DONE, JOB_LABEL, OVER, how_to_stop, jobs_of, queued_jobs
 from hdbench.running.shards.remote import Remote
 
 FETCHED_EVERY = 60.0
 """Seconds between two looks at what the ranks have kept."""
 PACKAGES = {"hf": [], "s3": ["s3fs"], "gs": ["gcsfs"], "az": ["adlfs"]}
 """The beginning of a storage's URL → what jobs need to read it, besides hdbench."""
+IN_JOB = "HDBENCH_JOB"
+"""The environment variable that jobs have."""
 
-_APART = ("storage", "dependencies", "secrets")
-"""Options that are no plain values of the executor's parameters."""
 _BUCKET = re.compile(r"hf://buckets/([^/]+/[^/]+)")
 
 
-def check_jobs(plan: Plan, options: Mapping[str, str]) -> None:
+@dataclass(frozen=True)
+class JobOptions:
+    """Options of jobs, as huggingface_hub's `run_uv_job` takes most of them.
+
+    Attributes:
+        flavor: the machine.
+        image: a Docker image with uv in it.
+        dependencies: what is installed in a job besides hdbench, separated by spaces; empty for
+            what hdbench, the backend and the storage need.
+        timeout: how long a job may take.
+        tasks_per_job: how many ranks a job has, one after the other.
+        randomize_start_duration: seconds over which the starts are spread.
+        namespace: whose account the jobs run under; None is the user's own.
+        secrets: names of environment variables that jobs get too, separated by commas.
+        max_retries: how often a job that ended early is started again.
+        poll_interval: seconds between two looks at the jobs.
+        storage: where the parts and the answers are.
+    """
+
+    flavor: str = "cpu-basic"
+    image: str | None = None
+    dependencies: str = ""
+    timeout: str = ""
+    tasks_per_job: int = 1
+    randomize_start_duration: int = 0
+    namespace: str | None = None
+    secrets: str = ""
+    max_retries: int = 1
+    poll_interval: int = 15
+    storage: str = ""
+
+    def needed(self, backend: BackendKind) -> list[str]:
+        """Return what is installed in a job besides hdbench itself."""
+        extras = filter(None, ("cluster", backend.extra))
+        packages = PACKAGES[self.storage.partition(":")[0]]
+        return self.dependencies.split() or [*requirements(list(extras)), *packages]
+
+    def passed(self) -> dict[str, str]:
+        """Return the environment variables that a person wants the jobs to have.
+
+        Raises:
+            HdbenchError: one is not set.
+        """
+        names = [name for name in self.secrets.split(",") if name]
+        for name in names:
+            if name not in os.environ:
+                raise HdbenchError(
+                    "--engine-option secrets: {variable} is not set in the environment",
+                    variable=name,
+                )
+        return {name: os.environ[name] for name in names}
+
+
+def check_jobs(plan: RunPlan, options: Mapping[str, str]) -> None:
     """Refuse what cannot run as jobs at Hugging Face.
 
     Raises:
         HdbenchError: an option is missing, unknown or not usable, anybody can read the storage, or
             the jobs could not get what they need.
     """
-    jobs_options(options, plan.asked.backend_name)
-    if ARRAY_INDEX_ENV_VAR in os.environ:
+    kind, model = plan.asked.kind, plan.asked.model
+    chosen = jobs_options(options)
+    chosen.needed(kind)
+    if IN_JOB in os.environ:
         raise HdbenchError("--engine jobs: this is a job itself: leave it out here")
-    model = plan.asked.model
-    if plan.asked.backend_name == "transformers" and Path(model).is_dir():
+    if kind.loads_model and Path(model).is_dir():
         raise HdbenchError(
             "--engine jobs: the jobs do not see the folder {place}: name a model on the Hub",
             place=model,
@@ -62,28 +115,24 @@ def check_jobs(plan: Plan, options: Mapping[str, str]) -> None:
             "such as hf://… or s3://…, and name that with --images",
             place=stored.shard,
         )
-    Remote(options["storage"], "")  # says which package is missing
+    Remote(chosen.storage, "")  # says which package is missing
     if huggingface_hub.get_token() is None:
         raise HdbenchError("--engine jobs: log in first, with: hf auth login")
-    if bucket := _BUCKET.match(options["storage"]):
+    if bucket := _BUCKET.match(chosen.storage):
         _refuse_public(bucket[1])
 
 
-def jobs_options(options: Mapping[str, str], backend: str) -> dict[str, Any]:
-    """Options of the executor for jobs.
-
-    Args:
-        options: as they were given.
-        backend: the name of the backend.
+def jobs_options(options: Mapping[str, str]) -> JobOptions:
+    """Return the options of jobs.
 
     Raises:
         HdbenchError: one is missing, unknown or has no usable value.
 
     Example:
         >>> given = {"storage": "s3://cards", "timeout": "6h", "tasks_per_job": "2"}
-        >>> chosen = jobs_options(given, "endpoint")
-        >>> chosen["timeout"], chosen["tasks_per_job"], chosen["dependencies"][1]
-        ('6h', 2, 's3fs')
+        >>> chosen = jobs_options(given)
+        >>> chosen.timeout, chosen.tasks_per_job
+        ('6h', 2)
     """
     timeout, storage = options.get("timeout", ""), options.get("storage", "")
     if not re.fullmatch(r"\d{1,6}[mhd]", timeout):
@@ -99,26 +148,9 @@ def jobs_options(options: Mapping[str, str], backend: str) -> dict[str, Any]:
         )
     if not re.fullmatch(NAMESPACE, options.get("namespace", "me")):
         raise HdbenchError("--engine-option namespace: must be the name of a user or organization")
-    extras = "cluster,vlm" if backend == "transformers" else "cluster"
-    needed = [f"hdbench[{extras}]=={hdbench.__version__}", *PACKAGES[storage.partition(":")[0]]]
-    plain = {name: text for name, text in options.items() if name not in _APART}
-    return {
-        **read_options(JobsPipelineExecutor, plain),
-        "dependencies": options.get("dependencies", "").split() or needed,
-        "secrets": _secrets(options.get("secrets", "")),
-    }
-
-
-def _secrets(names: str) -> dict[str, str]:
-    """The environment variables that a person wants the jobs to have; datatrove writes none."""
-    found = {}
-    for name in filter(None, names.split(",")):
-        if name not in os.environ:
-            raise HdbenchError(
-                "--engine-option secrets: {variable} is not set in the environment", variable=name
-            )
-        found[name] = os.environ[name]
-    return found
+    chosen = JobOptions(**read_options(JobOptions, options))
+    chosen.passed()
+    return chosen
 
 
 def _refuse_public(bucket: str) -> None:
@@ -130,7 +162,7 @@ def _refuse_public(bucket: str) -> None:
         raise HdbenchError(
             "{place}: the Hub does not say whether it is private: {why}",
             place=bucket,
-            why=why(error),
+            why=_why(error),
         ) from error
     if not private:
         raise HdbenchError(
@@ -139,7 +171,7 @@ def _refuse_public(bucket: str) -> None:
 
 
 def uploads(questions: Iterable[Question], storage: str) -> Message:
-    """What leaves this machine, and where it goes."""
+    """Return what leaves this machine, and where it goes."""
     count, sizes = 0, []
     for question in questions:
         count += 1
@@ -158,14 +190,14 @@ def uploads(questions: Iterable[Question], storage: str) -> Message:
 
 
 def run_jobs(
-    shards: Shards, options: Mapping[str, str], backend: str, workers: int | None
+    shards: Shards, options: Mapping[str, str], backend: BackendKind, workers: int | None
 ) -> Message | None:
     """Upload the parts, start the jobs, and wait for them; what they answered is fetched.
 
     Args:
         shards: the launch.
         options: as they were given.
-        backend: the name of the backend.
+        backend: the one that asks.
         workers: how many jobs run at the same time.
 
     Returns:
@@ -175,61 +207,102 @@ def run_jobs(
         HdbenchError: the storage cannot be written, or jobs cannot be started or watched; those
             that run go on.
     """
-    launch, storage = shards.launch, options["storage"]
-    chosen = jobs_options(options, backend)
-    remote = _given(shards, storage)
-    logger.disable("datatrove")  # in this process; ranks have logs of their own
-    executor = JobsPipelineExecutor(
-        pipeline=[AskingThere(storage, launch.id)],
-        tasks=launch.tasks,
-        workers=workers or -1,
-        logging_dir=f"{remote.url}/{LOGS}",
-        job_name=launch.job,
-        **chosen,
-    )
-    with RunProgress.shown(launch.total, launch.recorded) as progress:
+    chosen = jobs_options(options)
+    remote = _given(shards, chosen.storage)
+    with RunProgress.shown(shards.launch.total, shards.launch.recorded) as progress:
 
         def look() -> None:
             remote.fetch(shards)
-            states = [said for rank in range(launch.tasks) if (said := read_state(shards, rank))]
-            done = launch.recorded + sum(said.answered for said in states)
-            progress.at(done, sum(said.failed for said in states))
+            progress.at_ranks(shards)
 
         try:
             # huggingface_hub prints a line for each job.
-            with now_and_then(look, FETCHED_EVERY, progress.notice), redirect_stdout(StringIO()):
-                executor.run()
+            with (
+                repeating(look, FETCHED_EVERY, tell_failure=progress.notice),
+                redirect_stdout(StringIO()),
+            ):
+                _run_all(shards, chosen, chosen.needed(backend), workers)
         except (Exception, KeyboardInterrupt) as error:  # of HTTP, of the storage, of a person
             raise HdbenchError(
-                "{place}: {why}: {rest}", place=shards.run, why=why(error), rest=_going_on(shards)
+                "{place}: {why}: {rest}", place=shards.run, why=_why(error), rest=_going_on(shards)
             ) from error
         look()
     return _failure(shards)
 
 
+def _run_all(
+    shards: Shards, options: JobOptions, dependencies: list[str], workers: int | None
+) -> None:
+    """Run all ranks, a few jobs at the same time; one that ends early is started again."""
+    tasks, size = shards.launch.tasks, max(1, options.tasks_per_job)
+    waiting = deque(range(first, min(first + size, tasks)) for first in range(0, tasks, size))
+    at_once = workers or len(waiting)
+    running: dict[str, range] = {}
+    starts: Counter[range] = Counter()
+    while waiting or running:
+        while waiting and len(running) < at_once:
+            ranks = waiting.popleft()
+            running[_started(shards, options, dependencies, ranks)] = ranks
+            starts[ranks] += 1
+        time.sleep(options.poll_interval)
+        for job, ranks in list(running.items()):
+            about = huggingface_hub.inspect_job(job_id=job, namespace=options.namespace)
+            if about.status.stage in OVER:
+                del running[job]
+                if about.status.stage != DONE and starts[ranks] <= options.max_retries:
+                    waiting.append(ranks)
+
+
+def _started(shards: Shards, options: JobOptions, dependencies: list[str], ranks: range) -> str:
+    """Start a job for some ranks, and return its id."""
+    launch, python = shards.launch, sys.version_info
+    arguments = {
+        "storage": options.storage,
+        "launch": launch.id,
+        "wheel": f"{Remote(options.storage, launch.id).url}/{WHEEL}",
+        "first": ranks.start,
+        "end": ranks.stop,
+        "most-wait": options.randomize_start_duration,
+    }
+    job = huggingface_hub.run_uv_job(
+        job_start.__file__,
+        script_args=[f"--{name}={value}" for name, value in arguments.items()],
+        dependencies=dependencies,
+        python=f"{python.major}.{python.minor}",
+        image=options.image,
+        env={IN_JOB: launch.id, "HF_HUB_DISABLE_PROGRESS_BARS": "1", "PYTHONUNBUFFERED": "1"},
+        secrets={"HF_TOKEN": huggingface_hub.get_token(), **options.passed()},
+        flavor=options.flavor,
+        timeout=options.timeout,
+        labels={JOB_LABEL: str(launch.job)},
+        namespace=options.namespace,
+    )
+    return str(job.id)
+
+
 def _given(shards: Shards, storage: str) -> Remote:
-    """The storage with all parts; if it cannot be written, nothing is left of the launch."""
+    """Return the storage with all parts; if it cannot be written, nothing is left of the launch."""
     remote = Remote(storage, shards.launch.id)
-    items = map(shards.items, range(shards.launch.tasks))
+    items = map(shards.items, shards.ranks)
     questions = chain.from_iterable(map(read_questions, items))
     tell(Message("{place}: {why}", place=shards.run, why=uploads(questions, storage)))
     try:
         if bucket := _BUCKET.match(storage):
             huggingface_hub.create_bucket(bucket[1], private=True, exist_ok=True)
-        remote.give(shards)
+        remote.give(shards, {WHEEL: wheel_of_hdbench()})
     except BaseException as error:
         with suppress(HdbenchError):
             remote.remove()
         shards.close()
         shards.remove()
         if isinstance(error, Exception):
-            raise HdbenchError("{why}: nothing was launched", why=why(error)) from error
+            raise HdbenchError("{why}: nothing was launched", why=_why(error)) from error
         raise
     return remote
 
 
 def _going_on(shards: Shards) -> Message:
-    """What goes on without this process."""
+    """Return what goes on without this process."""
     try:
         jobs = queued_jobs(shards)
     except HdbenchError:
@@ -248,15 +321,22 @@ def _going_on(shards: Shards) -> Message:
 
 
 def _failure(shards: Shards) -> Message | None:
-    """Why the first rank that is not done is not."""
-    for rank in range(shards.launch.tasks):
-        said = read_state(shards, rank)
+    """Return why the first rank that is not done is not."""
+    for rank in shards.ranks:
+        said = shards.said(rank)
         if said is not None and said.state == "done":
             continue
         reason = (said.error if said else None) or Message("its job ended early")
         with suppress(HdbenchError):
-            jobs = [job.id for job in jobs_of(shards.launch) if job.status.stage != "COMPLETED"]
+            jobs = [job.id for job in jobs_of(shards.launch) if job.status.stage != DONE]
             if jobs:
                 reason = Message("{why} (see hf jobs logs {job})", why=reason, job=jobs[0])
         return Message("rank {rank}: {why}", rank=rank, why=reason)
     return None
+
+
+def _why(error: BaseException) -> Message:
+    """Return what an error says: one of ours in any language, one of a library in one line."""
+    if isinstance(error, HdbenchError):
+        return error.message
+    return Message(escaped(" ".join(str(error).split())[:500]) or type(error).__name__)

@@ -9,36 +9,40 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from importlib.util import find_spec
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from hdbench.common.extras import needed
+from datatrove.utils.logging import logger
+
+from hdbench.answers.parts import LAUNCH
+from hdbench.answers.run_info import MAX_BYTES, RUN_FILE
 from hdbench.common.jsonio import write_json
 from hdbench.common.regular_files import read_at_most
 from hdbench.errors import HdbenchError, Message, escaped, joined, shortened
-from hdbench.reading.parts import LAUNCH
-from hdbench.reading.run_info import MAX_BYTES, RUN_FILE
 from hdbench.running.answers_file import AnswersFile, is_failed
-from hdbench.running.backend import InShard, Question
+from hdbench.running.backend import BackendKind, InShard, Question
+from hdbench.running.cluster.jobs import check_jobs, run_jobs, uploads
+from hdbench.running.cluster.slurm import check_slurm, slurm_executor
+from hdbench.running.cluster.workers import RankProcesses, accelerators
 from hdbench.running.endpoint_client import check_connection
 from hdbench.running.endpoint_server import Server
 from hdbench.running.folder import RunFolder, record_of
 from hdbench.running.image_readers import usable_processors
-from hdbench.running.planning import Plan, Prepared
-from hdbench.running.questions import as_line
-from hdbench.running.run import Outcome
+from hdbench.running.image_shards.files import without_query
+from hdbench.running.planning import Prepared, RunPlan
+from hdbench.running.run import RunOutcome
 from hdbench.running.run_progress import FIRST_PROBLEMS, RunProgress
-from hdbench.running.shards.launch import AUTO, MAX_TASKS, Launch, Shards
+from hdbench.running.shards.launch import AUTO, MAX_TASKS, Launch, Shards, now
 from hdbench.running.shards.merging import alone, settle
 from hdbench.running.shards.queue import ended_early, queued_jobs, read_jobs
-from hdbench.running.shards.ranks import now
 
-ENGINES = ("local", "slurm", "ray", "jobs")
+ENGINES = ("local", "slurm", "jobs")
 
 
 @dataclass(frozen=True)
 class Engine:
-    """What starts the ranks of a run.
+    """Engine: it starts the ranks of a run.
 
     Attributes:
         name: one of `ENGINES`.
@@ -65,37 +69,34 @@ class Engine:
                 "--tasks {tasks}: must be from 1 to {most:,}", tasks=self.tasks, most=MAX_TASKS
             )
 
-    def at_once(self, backend: str, devices: int) -> int | None:
-        """How many ranks run at the same time; None if nothing is limited here.
+    def at_once(self, backend: BackendKind, devices: int) -> int | None:
+        """Return how many ranks run at the same time; None if nothing is limited here.
 
         Args:
-            backend: the name of the backend.
+            backend: the one that asks.
             devices: how many accelerators this machine has.
         """
         if self.name != "local" or self.workers is not None:
             return self.workers
-        most = max(1, devices) if backend == "transformers" else usable_processors()
+        most = max(1, devices) if backend.loads_model else usable_processors()
         return min(self.tasks, most)
 
-    def described(self, plan: Plan, folder: Path) -> Message:
-        """What would be launched, in one line.
+    def described(self, plan: RunPlan, folder: Path) -> Message:
+        """Return what would be launched, in one line.
 
         Raises:
             HdbenchError: see `check_engine`.
         """
         check_engine(plan, self, folder)
-        at_once = self.at_once(plan.asked.backend_name, len(_accelerators()))
         parts = [Message("engine: {name}, {tasks:,} tasks", name=self.name, tasks=self.tasks)]
-        if at_once:
+        if at_once := self.at_once(plan.asked.kind, len(accelerators())):
             parts.append(Message("{count:,} at the same time", count=at_once))
         else:
             parts.append(Message("as many as there is room for"))
-        if plan.asked.backend_name == "endpoint" and (most := plan.asked.concurrency):
+        if plan.asked.kind.is_remote and (most := plan.asked.concurrency):
             parts.append(Message("each with at most {count} requests at once", count=most))
         said = joined(parts)
         if self.name == "jobs":
-            from hdbench.running.cluster.jobs import uploads  # noqa: PLC0415
-
             said = joined([said, uploads(plan.choice.questions, self.options["storage"])], "; ")
         return said
 
@@ -115,7 +116,7 @@ class Launched:
     again: Sequence[int] | None = None
 
     def lines(self) -> list[Message]:
-        """What to tell the user."""
+        """Return what to tell the user."""
         launch = self.shards.launch
         if self.again is None:
             said = Message(
@@ -136,7 +137,7 @@ class Launched:
 
 
 def read_engine_options(options: list[str]) -> dict[str, str]:
-    """Options given as KEY=VALUE.
+    """Return options given as KEY=VALUE.
 
     Raises:
         HdbenchError: one is not, or is given twice.
@@ -153,7 +154,7 @@ def read_engine_options(options: list[str]) -> dict[str, str]:
     return found
 
 
-def check_engine(plan: Plan, engine: Engine, folder: Path) -> None:
+def check_engine(plan: RunPlan, engine: Engine, folder: Path) -> None:
     """Refuse what cannot be launched from here.
 
     Raises:
@@ -164,16 +165,15 @@ def check_engine(plan: Plan, engine: Engine, folder: Path) -> None:
         raise HdbenchError(
             "--engine needs locks that Windows does not have: leave it out, or use WSL"
         )
-    with needed("cluster", "--engine needs"):
-        import datatrove  # noqa: F401, PLC0415  named if it is missing
-
-        from hdbench.running.cluster import engines, jobs  # noqa: PLC0415  an extra
-    from hdbench.running.image_shards.files import without_query  # noqa: PLC0415  slow to import
-
     if engine.name == "jobs":
-        jobs.check_jobs(plan, engine.options)
-    else:
-        engines.check_options(engine.name, engine.options, folder)
+        check_jobs(plan, engine.options)
+    elif engine.name == "slurm":
+        check_slurm(engine.options, folder)
+    elif engine.options:
+        raise HdbenchError(
+            "--engine-option {option}: the engine local has no options",
+            option=next(iter(engine.options)),
+        )
     endpoint = plan.asked.endpoint
     if endpoint is not None and (Server.at(endpoint).user or "?" in endpoint):
         raise HdbenchError(
@@ -190,8 +190,8 @@ def check_engine(plan: Plan, engine: Engine, folder: Path) -> None:
 
 
 def launch(
-    plan: Plan, folder: Path, engine: Engine, *, retry_failed: bool = False
-) -> Outcome | Launched:
+    plan: RunPlan, folder: Path, engine: Engine, *, retry_failed: bool = False
+) -> RunOutcome | Launched:
     """Ask what has not been asked yet, on an engine.
 
     Args:
@@ -204,7 +204,7 @@ def launch(
         The outcome if the engine runs while this process waits; for Slurm, what was submitted.
 
     Raises:
-        HdbenchError: see `check_engine`, `Plan.run` and `settle`; the server cannot be connected
+        HdbenchError: see `check_engine`, `RunPlan.run` and `settle`; the server cannot be connected
             to; or a rank failed. What was recorded is kept.
     """
     check_engine(plan, engine, folder)
@@ -222,18 +222,17 @@ def launch(
             answers.forget_failed()
         left = [question for question in questions if question.id not in answers.failed]
         if left:
-            if engine.name == "local" and plan.asked.backend_name == "endpoint":
+            if engine.name == "local" and plan.asked.endpoint is not None:
                 # With other engines, the server may be where only the tasks reach it.
-                check_connection(Server.at(plan.asked.endpoint or ""), plan.asked.timeout)
+                check_connection(Server.at(plan.asked.endpoint), plan.asked.timeout)
             shards = _shards(plan, prepared, engine, run, left)
-            if engine.name == "local":
-                failure, interrupted = _run_here(plan, shards)
-            elif engine.name == "jobs":
-                failure = _run_there(plan, shards, engine)
-            else:
-                _submit(shards, engine)
             if engine.name == "slurm":
+                _submit(shards, engine)
                 return Launched(folder, shards)
+            if engine.name == "jobs":
+                failure = run_jobs(shards, engine.options, plan.asked.kind, engine.workers)
+            else:
+                failure, interrupted = _run_here(plan, shards)
             settle(folder)
         outcome = _outcome(len(questions), answers)
     outcome.interrupted = interrupted
@@ -248,27 +247,22 @@ def launch(
     return outcome
 
 
-def _outcome(items: int, before: AnswersFile) -> Outcome:
-    """What a run has after a launch, given its answers as they were before."""
+def _outcome(items: int, before: AnswersFile) -> RunOutcome:
+    """Return what a run has after a launch, given its answers as they were before."""
     after = AnswersFile(before.path)
     errors = {
-        answer["id"]: str(answer["error"]) if is_failed(answer) else None
+        answer["id"]: str(answer["error"])
         for answer in after.recorded()
+        if is_failed(answer) and answer["id"] not in before.failed
     }
-    failed = {item: error for item, error in errors.items() if error is not None}
-    new = [item for item in failed if item not in before.failed]
-    return Outcome(
-        items,
-        answered=len(errors),
-        failed=len(failed),
-        errors={item: failed[item] for item in new[:FIRST_PROBLEMS]},
-        repaired=before.repaired,
-        schema=after.schema,
-    )
+    outcome = RunOutcome(items, repaired=before.repaired)
+    outcome.errors = dict(islice(errors.items(), FIRST_PROBLEMS))
+    outcome.count(after)
+    return outcome
 
 
 def _shards(
-    plan: Plan, prepared: Prepared, engine: Engine, run: RunFolder, left: Sequence[Question]
+    plan: RunPlan, prepared: Prepared, engine: Engine, run: RunFolder, left: Sequence[Question]
 ) -> Shards:
     """Write the questions that are left in as many parts as there are tasks."""
     total = len(plan.choice.questions)
@@ -277,11 +271,11 @@ def _shards(
     run.begin_sitting(
         items=total, launch=launch.id, engine=engine.name, tasks=tasks, workers=launch.workers
     )
-    return Shards.made(run.path, launch, map(as_line, left), len(left))
+    return Shards.made(run.path, launch, (question.line() for question in left), len(left))
 
 
 def _recorded_dtype(folder: Path) -> str:
-    """In which a local model computed so far: this machine may have no accelerator, or another."""
+    """Return in which dtype a local model computed so far: this machine may have another device."""
     try:
         record = json.loads(read_at_most(folder / RUN_FILE, MAX_BYTES))
         return str(record["settings"]["dtype"])
@@ -289,14 +283,16 @@ def _recorded_dtype(folder: Path) -> str:
         return AUTO  # there is no run yet, or `RunFolder.opened` says what is wrong with it
 
 
-def _about(plan: Plan, prepared: Prepared, engine: Engine, run: RunFolder, *, tasks: int) -> Launch:
+def _about(
+    plan: RunPlan, prepared: Prepared, engine: Engine, run: RunFolder, *, tasks: int
+) -> Launch:
     failed = run.answers.failed
     number = secrets.token_hex(4)
     return Launch(
         id=number,
         engine=engine.name,
         tasks=tasks,
-        workers=engine.at_once(plan.asked.backend_name, len(_accelerators())),
+        workers=engine.at_once(plan.asked.kind, len(accelerators())),
         started=now(),
         host=socket.gethostname(),
         job=f"hdbench-{number}" if engine.name in ("slurm", "jobs") else None,
@@ -315,38 +311,25 @@ def _about(plan: Plan, prepared: Prepared, engine: Engine, run: RunFolder, *, ta
     )
 
 
-def _asked(plan: Plan) -> dict[str, Any]:
+def _asked(plan: RunPlan) -> dict[str, Any]:
     asked = asdict(plan.asked)
     if Path(plan.asked.model).is_dir():
         asked["model"] = os.path.abspath(plan.asked.model)
     return asked
 
 
-def _accelerators() -> Sequence[str]:
-    from hdbench.running.cluster.engines import accelerators  # noqa: PLC0415  an extra
-
-    return accelerators()
-
-
-def _run_here(plan: Plan, shards: Shards) -> tuple[Message | None, bool]:
-    from hdbench.running.cluster.workers import Workers  # noqa: PLC0415
-
+def _run_here(plan: RunPlan, shards: Shards) -> tuple[Message | None, bool]:
+    """Return why ranks of this machine failed, and whether a person stopped them."""
     launch = shards.launch
-    local_model = plan.asked.backend_name == "transformers"
-    workers = Workers(shards, launch.workers or 1, _accelerators() if local_model else ())
+    devices = accelerators() if plan.asked.kind.loads_model else ()
+    processes = RankProcesses(shards, launch.workers or 1, devices)
     with RunProgress.shown(launch.total, launch.recorded) as progress:
-        workers.run(progress)
-    return workers.failure, workers.interrupted
-
-
-def _run_there(plan: Plan, shards: Shards, engine: Engine) -> Message | None:
-    from hdbench.running.cluster.jobs import run_jobs  # noqa: PLC0415
-
-    return run_jobs(shards, engine.options, plan.asked.backend_name, engine.workers)
+        processes.run(progress)
+    return processes.failure, processes.interrupted
 
 
 def _submitted_again(
-    plan: Plan, engine: Engine, folder: Path, prepared: Prepared
+    plan: RunPlan, engine: Engine, folder: Path, prepared: Prepared
 ) -> Launched | None:
     """Submit again what ended early while others of the launch wait or run; None if nothing did.
 
@@ -374,17 +357,12 @@ def _submitted_again(
 
 
 def _submit(shards: Shards, engine: Engine, ranks: Sequence[int] | None = None) -> None:
-    """Have the engine start ranks; if it refuses the first ones, nothing is left of the shards."""
-    from datatrove.utils.logging import logger  # noqa: PLC0415  an extra
-
-    from hdbench.running.cluster.engines import executor_of  # noqa: PLC0415  an extra
-
+    """Submit ranks to Slurm; if it refuses the first ones, nothing is left of the shards."""
     logger.disable("datatrove")  # in this process; ranks have logs of their own
     try:
-        executor = executor_of(shards, engine.options, engine.workers, ranks)
+        executor = slurm_executor(shards, engine.options, engine.workers, ranks)
         executor.run()
-        if engine.name == "slurm":
-            write_json(shards.jobs, read_jobs(shards) | executor.jobs())
+        write_json(shards.jobs, read_jobs(shards) | executor.jobs())
     except subprocess.CalledProcessError as error:
         if ranks is not None or queued_jobs(shards):
             raise HdbenchError(

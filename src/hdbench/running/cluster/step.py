@@ -1,4 +1,4 @@
-"""What each rank does, whatever engine started it: ask its questions and keep the answers."""
+"""A rank at work, whatever engine started it: it asks its questions and keeps the answers."""
 
 import os
 import signal
@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from types import FrameType
@@ -18,19 +18,15 @@ from datatrove.utils.logging import logger
 from filelock import FileLock, Timeout
 from pydantic import TypeAdapter
 
+from hdbench.answers.answer import WrittenAnswer
 from hdbench.errors import HdbenchError, Message, os_reason, write_reason
-from hdbench.reading.answer import WrittenAnswer
 from hdbench.running.answers_file import AnswersFile
-from hdbench.running.backend import Backend, Observer
-from hdbench.running.planning import Asked, make_backend
-from hdbench.running.prices import Prices, prices_of
-from hdbench.running.questions import read_questions
+from hdbench.running.backend import Asked, Observer, make_backend, read_questions
+from hdbench.running.endpoint_listing import Prices, check_served
 from hdbench.running.run import as_answer
-from hdbench.running.run_progress import FIRST_PROBLEMS, asking_again
-from hdbench.running.served import check_served
-from hdbench.running.shards.launch import AUTO, Launch, Shards, Tokens
+from hdbench.running.run_progress import FIRST_PROBLEMS, asking_again, repeating
+from hdbench.running.shards.launch import AUTO, RankState, Said, Shards, Tokens, now
 from hdbench.running.shards.merging import LEAVING
-from hdbench.running.shards.ranks import RankState, Said, now, write_state
 
 BEAT = 5.0
 """Seconds between what a rank says about itself."""
@@ -68,12 +64,12 @@ class Asking(PipelineStep):  # type: ignore[misc]  # datatrove has no types
         shards = Shards.of(run)
         if shards is None or shards.launch.id != self.launch:
             raise launch_is_over(run, self.launch)
-        with _stopped_by_signals():
+        with on_sigterm(_end):
             _lock(shards, rank)
             if not shards.is_open:
                 raise launch_is_over(run, self.launch)
             try:
-                Rank(shards, rank).ask()
+                RankWorker(shards, rank).ask()
             except Exception as failure:
                 # Of what leaves here, datatrove logs the values of all variables, keys among them.
                 logger.error(traceback.format_exc())
@@ -81,13 +77,13 @@ class Asking(PipelineStep):  # type: ignore[misc]  # datatrove has no types
 
 
 def launch_is_over(run: Path, launch: str) -> HdbenchError:
-    """A process of an earlier launch came late."""
+    """Return the error of a process that belongs to an earlier launch."""
     return HdbenchError(
         "{run}: the launch {launch} is over: nothing is asked", run=run, launch=launch
     )
 
 
-class Rank:
+class RankWorker:
     """A rank at work.
 
     Args:
@@ -96,18 +92,21 @@ class Rank:
     """
 
     def __init__(self, shards: Shards, rank: int) -> None:
-        self._path = shards.state(rank)
-        self._launch = shards.launch
+        self._shards = shards
+        self._rank = rank
         self._answers = AnswersFile(shards.answers(rank))
         self._questions = list(read_questions(shards.items(rank)))
-        self._began = now()
         self._first: float | None = None
-        self._new = 0
-        self._tokens = Tokens()
-        self._problems: dict[str, str] = {}
         self._prices: Prices | None = None
-        self._hardware: dict[str, Any] = {}
-        self._dtype: str | None = None
+        self._state = RankState(
+            state="running",
+            host=socket.gethostname(),
+            pid=os.getpid(),
+            job=_job(),
+            started=now(),
+            updated=now(),
+            items=len(self._questions),
+        )
         for answer in self._answers.recorded():
             self._count(answer)
 
@@ -117,60 +116,52 @@ class Rank:
         Raises:
             HdbenchError: nothing can be answered, or an item was not asked.
         """
-        over = threading.Event()
-
-        def beat() -> None:
-            while not over.wait(BEAT):
-                self._say("running")
-
-        self._say("running")
-        beating = threading.Thread(target=beat, daemon=True)
-        beating.start()
+        self._say()
         state: Said = "stopped"
-        why: Message | None = None
         try:
-            self._ask()
+            with repeating(self._say, BEAT):
+                self._ask()
             state = "done"
-        except OSError as failure:
-            state = "failed"
-            why = Message(
-                "{place}: cannot be written: {why}",
-                place=self._answers.path,
-                why=write_reason(failure),
-            )
-            raise HdbenchError(why) from failure
         except Exception as failure:
-            state, why = "failed", _why(failure)
-            raise
+            reason = _why(failure)
+            if isinstance(failure, OSError):
+                reason = Message(
+                    "{place}: cannot be written: {why}",
+                    place=self._answers.path,
+                    why=write_reason(failure),
+                )
+            state, self._state.error = "failed", reason
+            raise HdbenchError(reason) from failure
         finally:
-            over.set()
-            beating.join()
-            self._say(state, why)
+            self._state.state = state
+            self._say()
 
     def _ask(self) -> None:
         left = [each for each in self._questions if each.id not in self._answers.failed]
         if not left:
             return
-        backend = backend_of(self._launch)
+        launch = self._shards.launch
+        asked = TypeAdapter(Asked).validate_python(launch.asked)
+        backend = make_backend(asked, launch.prompt, launch.answer_schema)
         try:
-            self._dtype = backend.settings().get("dtype")
-            if self._launch.dtype not in (None, AUTO, self._dtype):
+            dtype, hardware = backend.settings().get("dtype"), dict(backend.hardware())
+            if launch.dtype not in (None, AUTO, dtype):
                 raise HdbenchError(
                     "the model computes in {dtype} on {host}, and in {before} in the run so far: "
                     "choose machines with the same devices",
-                    dtype=self._dtype,
-                    host=socket.gethostname(),
-                    before=self._launch.dtype,
+                    dtype=dtype,
+                    host=self._state.host,
+                    before=launch.dtype,
                 )
-            self._hardware = dict(backend.hardware())
-            check_served(self._launch.served, self._hardware.get("served"))
-            self._prices = prices_of(backend)
+            self._state.dtype, self._state.hardware = dtype, hardware
+            check_served(launch.served, hardware.get("served"))
+            self._prices = backend.prices()
             self._first = time.monotonic()
             with closing(backend.answer(iter(left), observer=_Log())) as got:
                 for item_id, reply in got:
                     answer = as_answer(item_id, reply)
                     self._answers.add(answer)
-                    self._new += 1
+                    self._state.new += 1
                     self._count(answer)
                     if reply.error is not None:
                         logger.warning(f"{item_id}: {reply.error}")
@@ -184,41 +175,22 @@ class Rank:
             )
 
     def _count(self, answer: WrittenAnswer) -> None:
-        self._tokens += Tokens.of(answer)
-        if "error" in answer and len(self._problems) < FIRST_PROBLEMS:
-            self._problems[answer["id"]] = str(answer["error"])
+        state = self._state
+        state.tokens += Tokens.of(answer)
+        if "error" in answer and len(state.problems) < FIRST_PROBLEMS:
+            # A new one, as another thread may be writing what it is so far.
+            state.problems = state.problems | {answer["id"]: str(answer["error"])}
 
-    def _say(self, state: Said, error: str | None = None) -> None:
-        spent = 0.0 if self._first is None else time.monotonic() - self._first
-        cost = None if self._prices is None else self._prices.of(**self._tokens.model_dump())
-        said = RankState(
-            state=state,
-            host=socket.gethostname(),
-            pid=os.getpid(),
-            job=_job(),
-            started=self._began,
-            updated=now(),
-            items=len(self._questions),
-            answered=len(self._answers.failed),
-            failed=sum(self._answers.failed.copy().values()),
-            new=self._new,
-            seconds=round(spent, 3),
-            tokens=self._tokens,
-            cost_usd=cost,
-            kept=self._answers.schema[True],
-            broken=self._answers.schema[False],
-            error=error,
-            problems=self._problems.copy(),
-            hardware=self._hardware,
-            dtype=self._dtype,
-        )
-        write_state(self._path, said)
-
-
-def backend_of(launch: Launch) -> Backend:
-    """The backend of a launch, with keys from this process's environment."""
-    asked = TypeAdapter(Asked).validate_python(launch.asked)
-    return make_backend(asked, launch.prompt, launch.answer_schema)
+    def _say(self) -> None:
+        state, answers, prices = self._state, self._answers, self._prices
+        state.updated = now()
+        state.answered = len(answers.failed)
+        state.failed = sum(answers.failed.copy().values())
+        state.kept, state.broken = answers.schema[True], answers.schema[False]
+        if self._first is not None:
+            state.seconds = round(time.monotonic() - self._first, 3)
+        state.cost_usd = None if prices is None else prices.of(**state.tokens.model_dump())
+        self._shards.say(self._rank, state)
 
 
 def release_locks() -> None:
@@ -228,7 +200,7 @@ def release_locks() -> None:
 
 
 class _Log(Observer):
-    """What a backend says, in the log of the rank."""
+    """Writer of what a backend says into the log of the rank."""
 
     def notice(self, message: str) -> None:
         logger.info(message)
@@ -257,20 +229,20 @@ def _lock(shards: Shards, rank: int) -> None:
 
 
 @contextmanager
-def _stopped_by_signals() -> Iterator[None]:
-    """End cleanly on SIGTERM, which schedulers send before they kill."""
-
-    def stop(number: int, _: FrameType | None) -> None:
-        sys.exit(128 + number)
-
+def on_sigterm(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+    """Handle SIGTERM, which schedulers send before they kill, while the context lasts."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGTERM, stop)
+    before = signal.signal(signal.SIGTERM, handler)
     try:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def _end(number: int, _: FrameType | None) -> None:
+    sys.exit(128 + number)
 
 
 def _job() -> str | None:

@@ -6,16 +6,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from types import FrameType
+from collections.abc import Sequence
 from typing import IO
 
 from hdbench.common.told import VARIABLE, spoken
 from hdbench.errors import Message
+from hdbench.running.cluster.step import on_sigterm
 from hdbench.running.run_progress import RunProgress
 from hdbench.running.shards.launch import Shards
-from hdbench.running.shards.ranks import read_state
 
 POLL = 0.2
 SAY = 2.0
@@ -26,7 +24,7 @@ GRACE = 30.0
 """Seconds that ranks have to stop."""
 
 
-class Workers:
+class RankProcesses:
     """Processes that run the ranks of a launch; each rank that is killed is started again.
 
     They are in sessions of their own: if this process is killed, they finish their rank.
@@ -45,7 +43,7 @@ class Workers:
         self._shards = shards
         self._devices = devices
         self._free = list(reversed(range(at_once)))
-        self._waiting = list(reversed(range(shards.launch.tasks)))
+        self._waiting = list(reversed(shards.ranks))
         self._running: dict[int, tuple[subprocess.Popen[bytes], int, IO[bytes]]] = {}
         self._starts: dict[int, int] = {}
         self.failure: Message | None = None
@@ -55,7 +53,7 @@ class Workers:
         """Run all ranks; after a failure, those that already run."""
         due = 0.0
         try:
-            with _sigterm_as_ctrl_c():
+            with on_sigterm(signal.default_int_handler):
                 while self._running or (self._waiting and self.failure is None):
                     while self._free and self._waiting and self.failure is None:
                         self._start(self._waiting.pop())
@@ -63,12 +61,12 @@ class Workers:
                     self._look(progress)
                     if time.monotonic() > due:
                         due = time.monotonic() + SAY
-                        self._show(progress)
+                        progress.at_ranks(self._shards)
         except KeyboardInterrupt:
             self.interrupted = True
         finally:
             self._stop()
-            self._show(progress)
+            progress.at_ranks(self._shards)
 
     def _start(self, rank: int) -> None:
         slot = self._free.pop()
@@ -132,7 +130,7 @@ class Workers:
         said.seek(0)
         lines = said.read().decode(errors="replace").splitlines()
         words = [line.removeprefix("error: ") for line in lines if line.startswith("error: ")]
-        state = read_state(self._shards, rank)
+        state = self._shards.said(rank)
         if words:
             return Message(words[-1])
         if state is not None and state.error:
@@ -157,23 +155,14 @@ class Workers:
             said.close()
         self._running.clear()
 
-    def _show(self, progress: RunProgress) -> None:
-        launch = self._shards.launch
-        states = [read_state(self._shards, rank) for rank in range(launch.tasks)]
-        known = [state for state in states if state is not None]
-        progress.at(
-            launch.recorded + sum(state.answered for state in known),
-            sum(state.failed for state in known),
-        )
 
-
-@contextmanager
-def _sigterm_as_ctrl_c() -> Iterator[None]:
-    def stop(*_: int | FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, stop)
+def accelerators() -> Sequence[str]:
+    """Return the accelerators of this machine, as CUDA_VISIBLE_DEVICES names them."""
+    chosen = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if chosen is not None:
+        return [each.strip() for each in chosen.split(",") if each.strip()]
     try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
+        done = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=True)  # noqa: S607
+    except (OSError, subprocess.CalledProcessError):
+        return []
+    return [str(number) for number, _ in enumerate(done.stdout.splitlines())]

@@ -1,4 +1,4 @@
-"""What reading shards of every kind has in common."""
+"""Helpers for reading shards of every kind."""
 
 import re
 from collections.abc import Iterator
@@ -19,14 +19,14 @@ _WITH_QUERY = re.compile(r"""(https?://[^\s'"?]*)\?[^\s'"]*""")
 
 
 def too_large(stored: InShard) -> HdbenchError:
-    """A file in a shard has more than `MAX_BYTES`."""
+    """Return the error of a file in a shard that has more than `MAX_BYTES`."""
     return HdbenchError(
         "{place}: larger than {most} MiB", place=place_of(stored), most=MAX_BYTES >> 20
     )
 
 
 def place_of(stored: InShard) -> Message:
-    """A place in a shard, as messages name it.
+    """Return a place in a shard, as messages name it.
 
     Example:
         >>> place_of(InShard("https://h/a.tar?key=1", "x/1.jpg", 512, 90))
@@ -39,14 +39,14 @@ def place_of(stored: InShard) -> Message:
 
 
 def without_query(name: str) -> str:
-    """A path as it is, or a web address without its query, which may hold a secret."""
+    """Return a path as it is, or a web address without its query, which may hold a secret."""
     if name.startswith(("http://", "https://")):
         return urlunsplit((*urlsplit(name)[:3], "", ""))
     return name
 
 
 def opened(shard: str, **options: Any) -> Any:
-    """A shard, opened for reading at any place, with fsspec's options."""
+    """Return a shard, opened for reading at any place, with fsspec's options."""
     files, path = fsspec.url_to_fs(shard)
     return files.open(path, "rb", **options)
 

@@ -32,8 +32,8 @@ _OPEN = 2
 """Shards that are open at once: such threads may ask on both sides of a shard's end."""
 
 
-def parquet_questions(shard: str) -> Iterator[Question]:
-    """The items of a Parquet file: one per row.
+def questions(shard: str) -> Iterator[Question]:
+    """Yield the items of a Parquet file: one per row.
 
     The image is in a column of `datasets`' feature Image or a list of them, or in one of bytes; the
     id in one of `ID_COLUMNS` or `NAME_COLUMNS`, or else it is the image's own path. Images are not
@@ -62,8 +62,8 @@ def parquet_questions(shard: str) -> Iterator[Question]:
                 yield Question(_without_extension(found) if is_name else str(found), [stored])
 
 
-def read_row(stored: InShard) -> list[bytes]:
-    """The files in a row; fast if rows are read in about their order.
+def read(stored: InShard) -> list[bytes]:
+    """Return the files in a row; fast if rows are read in about their order.
 
     Raises:
         HdbenchError: the shard cannot be read, or has no image there.
@@ -82,7 +82,7 @@ def read_row(stored: InShard) -> list[bytes]:
     return cast(list[bytes], files)
 
 
-class _Rows:
+class _ImageColumn:
     """One column of an open shard. Only some rows around the latest ones are in memory."""
 
     def __init__(self, shard: str, column: str) -> None:
@@ -95,7 +95,7 @@ class _Rows:
         self._next = self._end = 0
 
     def value(self, row: int) -> Any:
-        """What is in a row."""
+        """Return the value in a row."""
         with self._lock:
             while True:
                 for first, batch in self._kept:
@@ -122,15 +122,15 @@ class _Rows:
         raise HdbenchError("the shard has only {count:,} rows: it was changed", count=first)
 
 
-_rows: OrderedDict[tuple[int, str, str], _Rows] = OrderedDict()
+_rows: OrderedDict[tuple[int, str, str], _ImageColumn] = OrderedDict()
 _rows_lock = Lock()
 
 
-def _opened(shard: str, column: str) -> _Rows:
+def _opened(shard: str, column: str) -> _ImageColumn:
     key = (os.getpid(), shard, column)  # a forked process shares the place in an open file
     with _rows_lock:
         if key not in _rows:
-            _rows[key] = _Rows(shard, column)
+            _rows[key] = _ImageColumn(shard, column)
             while len(_rows) > _OPEN:
                 _rows.popitem(last=False)
         _rows.move_to_end(key)
@@ -188,7 +188,7 @@ def _check_groups(table: pq.ParquetFile, column: str, where: str) -> None:
 
 
 def _id_column(schema: pa.Schema, image: str, where: str) -> tuple[str, bool]:
-    """The column with ids, and whether they are files' names."""
+    """Return the column with ids, and whether they are files' names."""
     if found := _first(ID_COLUMNS, schema.names):
         return found, False
     if found := _first(NAME_COLUMNS, schema.names):

@@ -1,8 +1,10 @@
 """Images in shards: tar files as WebDataset packs them, and Parquet files that `datasets` wrote."""
 
+import importlib
 import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
+from types import ModuleType
 from urllib.parse import urlsplit
 
 import fsspec
@@ -15,7 +17,7 @@ SUFFIXES = (".tar", ".parquet")
 
 
 def find_shards(source: str) -> list[str]:
-    """The shards that a source names, in the order of the numbers in their names.
+    """Return the shards that a source names, in the order of the numbers in their names.
 
     Args:
         source: a shard, a folder with shards at any depth, or a pattern such as `cards/*.tar`: a
@@ -46,46 +48,35 @@ def find_shards(source: str) -> list[str]:
 
 
 def is_shard(name: str) -> bool:
-    """Whether a path or URL is that of a shard, by its ending."""
+    """Return whether a path or URL is that of a shard, by its ending."""
     return without_query(name).lower().endswith(SUFFIXES)
 
 
 def questions_in(shard: str) -> Iterator[Question]:
-    """The items of a shard, in its order; their images are not read.
+    """Yield the items of a shard, in its order; their images are not read.
 
     Raises:
         HdbenchError: it cannot be read, or is damaged.
     """
-    if _is_tar(shard):
-        from hdbench.running.image_shards.tar import tar_questions as listed  # noqa: PLC0415
-    else:
-        from hdbench.running.image_shards.parquet import (  # noqa: PLC0415  slow
-            parquet_questions as listed,
-        )
-    yield from listed(shard)
+    yield from _reader(shard).questions(shard)
 
 
 def read_in_shard(stored: InShard) -> list[bytes]:
-    """The files at a place in a shard.
+    """Return the files at a place in a shard.
 
     Raises:
         HdbenchError: the shard cannot be read, there is no such place, or a file is too large.
     """
-    if _is_tar(stored.shard):
-        from hdbench.running.image_shards.tar import read_member  # noqa: PLC0415
-
-        files = [read_member(stored)]
-    else:
-        from hdbench.running.image_shards.parquet import read_row  # noqa: PLC0415  slow
-
-        files = read_row(stored)
+    files: list[bytes] = _reader(stored.shard).read(stored)
     if any(len(data) > MAX_BYTES for data in files):
         raise too_large(stored)
     return files
 
 
-def _is_tar(shard: str) -> bool:
-    return without_query(shard).lower().endswith(".tar")
+def _reader(shard: str) -> ModuleType:
+    """Return the module that reads such shards, imported only now: what it needs is slow to."""
+    kind = "tar" if without_query(shard).lower().endswith(".tar") else "parquet"
+    return importlib.import_module(f"hdbench.running.image_shards.{kind}")
 
 
 def _by_numbers(name: str) -> list[tuple[int, str]]:

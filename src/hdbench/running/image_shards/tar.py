@@ -25,8 +25,8 @@ _FETCHED = 2**16
 _BLOCK = b"\0" * tarfile.BLOCKSIZE
 
 
-def tar_questions(shard: str) -> Iterator[Question]:
-    """The items of a tar file: neighbouring members whose paths are equal up to the first dot.
+def questions(shard: str) -> Iterator[Question]:
+    """The items of a tar file: neighboring members whose paths are equal up to the first dot.
 
     That part of the path is the item's id, and its images are those members that have the
     extension of one, in the tar file's order. Other members are passed over, and so are links and
@@ -50,8 +50,8 @@ def tar_questions(shard: str) -> Iterator[Question]:
             yield Question(key, list(media.values()))
 
 
-def read_member(stored: InShard) -> bytes:
-    """The bytes of a member.
+def read(stored: InShard) -> list[bytes]:
+    """Return the bytes of a member, as those of the only file in its place.
 
     Raises:
         HdbenchError: the shard cannot be read or is shorter, or the member is too large.
@@ -71,7 +71,7 @@ def read_member(stored: InShard) -> bytes:
             there=len(data),
             size=size,
         )
-    return data
+    return [data]
 
 
 class _Headers:

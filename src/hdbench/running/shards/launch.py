@@ -1,21 +1,24 @@
-"""What is launched: the items that were left, in contiguous parts, one for each rank."""
+"""A launch: the items that were left, in contiguous parts, and what their ranks say."""
 
 import os
 import shutil
+import socket
 from collections.abc import Iterable
+from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from hdbench.common.checked import validate
+from hdbench.answers.answer import WrittenAnswer
+from hdbench.answers.json_files import parse_file
+from hdbench.answers.parts import LAUNCH, MERGING, SHARDS
+from hdbench.common.checked import read_text_file, validate
 from hdbench.common.folder_files import MAX_TEXT
 from hdbench.common.jsonio import write_json
 from hdbench.common.regular_files import read_at_most
 from hdbench.errors import HdbenchError, write_reason
-from hdbench.reading.answer import WrittenAnswer
-from hdbench.reading.json_files import parse_file
-from hdbench.reading.parts import LAUNCH, MERGING, SHARDS
 
 LOGS = "logs"
 AUTO = "auto"
@@ -23,6 +26,14 @@ MAX_TASKS = 99_999
 STORAGE = r"^(hf://buckets/[\w.-]+|s3:/|gs:/|az:/)(/[\w.-]+)+/?$"
 """URLs of storages that machines without a common file system can reach; no keys, no query."""
 NAMESPACE = r"^[\w.-]{1,96}$"
+
+FRESH = 60.0
+"""Seconds after which a rank on another machine that said nothing is taken for dead."""
+KEPT_EVERY = 300.0
+"""Seconds between two copies of all its answers that a rank puts into a storage."""
+
+Said = Literal["running", "stopped", "failed", "done"]
+Seen = Literal["waiting", "running", "died", "stopped", "failed", "done"]
 
 
 class Tokens(BaseModel):
@@ -35,7 +46,7 @@ class Tokens(BaseModel):
 
     @classmethod
     def of(cls, answer: WrittenAnswer) -> "Tokens":
-        """Those of an answer; none if they were not counted."""
+        """Return those of an answer; none if they were not counted."""
         counted = answer.get("tokens") or {}
         return cls(input=counted.get("input", 0), output=counted.get("output", 0))
 
@@ -44,7 +55,7 @@ class Tokens(BaseModel):
 
 
 class Launch(BaseModel):
-    """What `launch.json` says; it is written last when shards are made, and removed first.
+    """Contents of `launch.json`, which is written last when shards are made, and removed first.
 
     Attributes:
         id: of this launch; a process of an earlier one, which may come late, sees another.
@@ -92,6 +103,54 @@ class Launch(BaseModel):
     served: dict[str, Any] | None = None
 
 
+class RankState(BaseModel):
+    """State of a rank, which it reports every few seconds.
+
+    Attributes:
+        state: `stopped` by a signal, and `failed` with an error.
+        host: the machine.
+        pid: the process there.
+        job: the engine's id of the job, such as Slurm's `17_3`.
+        started: when this process began, in ISO 8601.
+        updated: when it said this.
+        items: how many items the rank has.
+        answered: for how many of them something is recorded.
+        failed: for how many of these only an error is recorded.
+        new: how many of them were recorded by this process.
+        seconds: since the first question was asked by this process.
+        tokens: of all recorded answers of the rank.
+        cost_usd: what they cost, if the server lists its prices.
+        kept: how many of the recorded answers keep the schema that they were to be held to.
+        broken: how many do not.
+        error: why it failed, in one line.
+        problems: the first errors of items, by id.
+        hardware: what it runs on.
+        dtype: in which a local model computes.
+    """
+
+    model_config = ConfigDict(extra="ignore")
+
+    state: Said
+    host: str
+    pid: int
+    job: str | None = None
+    started: str
+    updated: str
+    items: int
+    answered: int = 0
+    failed: int = 0
+    new: int = 0
+    seconds: float = 0.0
+    tokens: Tokens = Tokens()
+    cost_usd: float | None = None
+    kept: int = 0
+    broken: int = 0
+    error: str | None = None
+    problems: dict[str, str] = {}
+    hardware: dict[str, Any] = {}
+    dtype: str | None = None
+
+
 class Shards:
     """The folder `shards` of a run: create it with `made`, find it with `of`.
 
@@ -108,7 +167,7 @@ class Shards:
 
     @classmethod
     def of(cls, run: Path) -> "Shards | None":
-        """The shards of a run; None if there are none.
+        """Return the shards of a run; None if there are none.
 
         Shards without `launch.json` were being made or removed when that was killed: nobody asks
         or answers there.
@@ -121,13 +180,11 @@ class Shards:
             if not path.is_file():  # a pipe might never end
                 continue
             try:
-                text = read_at_most(path, MAX_TEXT).decode("utf-8")
-            except FileNotFoundError:
+                text = read_text_file(path)
+            except HdbenchError:
+                if path.exists():
+                    raise
                 continue
-            except (OSError, UnicodeDecodeError) as error:
-                raise HdbenchError(
-                    "{place}: cannot be read: {why}", place=path, why=error
-                ) from error
             return cls(run, validate(Launch, parse_file(text, str(path)), path))
         return None
 
@@ -166,38 +223,80 @@ class Shards:
             raise
         return shards
 
+    @property
+    def ranks(self) -> range:
+        """Return the numbers of all ranks."""
+        return range(self.launch.tasks)
+
     def items(self, rank: int) -> Path:
-        """The questions of a rank."""
+        """Return the file with the questions of a rank."""
         return self.path / f"{rank:05d}.items.jsonl"
 
     def answers(self, rank: int) -> Path:
-        """The answers of a rank."""
+        """Return the file with the answers of a rank."""
         return self.path / f"{rank:05d}.jsonl"
 
     def state(self, rank: int) -> Path:
-        """What a rank says about itself."""
+        """Return the file in which a rank says how it is doing."""
         return self.path / f"{rank:05d}.json"
 
     def lock(self, rank: int) -> Path:
-        """What the process of a rank holds locked as long as it lives."""
+        """Return the file that the process of a rank holds locked as long as it lives."""
         return self.path / f"{rank:05d}.lock"
 
     @property
     def jobs(self) -> Path:
-        """Which job each rank was submitted in last, for an engine with a queue."""
+        """Return the file that says in which job each rank was submitted last."""
         return self.path / "jobs.json"
 
     @property
     def logs(self) -> Path:
-        """What the engine writes for itself.
+        """Return the folder of what the engine writes for itself.
 
         Each launch has a place of its own: a late job of an earlier one finds nothing to start.
         """
         return self.path / LOGS / self.launch.id
 
+    def said(self, rank: int) -> RankState | None:
+        """Return what a rank said last; None if it has not begun."""
+        path = self.state(rank)
+        if not path.is_file():  # a pipe might never end
+            return None
+        try:
+            return RankState.model_validate_json(read_at_most(path, MAX_TEXT))
+        except (OSError, ValueError):
+            return None
+
+    def all_said(self) -> list[RankState]:
+        """Return what the ranks that have begun said last."""
+        return [said for rank in self.ranks if (said := self.said(rank))]
+
+    def say(self, rank: int, said: RankState) -> None:
+        """Keep what a rank says; if it cannot be written, it is said again later."""
+        with suppress(HdbenchError):
+            write_json(self.state(rank), said.model_dump())
+
+    def seen(self, rank: int) -> tuple[Seen, RankState | None]:
+        """Return how a rank is doing, as far as its files show, and what it said last."""
+        said = self.said(rank)
+        if said is None:
+            return ("running" if self.is_held(rank) else "waiting"), None
+        if said.state != "running":
+            return said.state, said
+        if self.launch.storage is not None:
+            alive = _age(said) < 3 * KEPT_EVERY
+        else:
+            here = said.host == socket.gethostname()
+            alive = self.is_held(rank) or (not here and _age(said) < FRESH)
+        return ("running" if alive else "died"), said
+
+    def is_held(self, rank: int) -> bool:
+        """Return whether a process holds the lock of a rank, as far as this machine can see."""
+        return is_locked(self.lock(rank))
+
     @property
     def is_open(self) -> bool:
-        """Whether ranks of this launch may ask: it is not being merged, and is still the same."""
+        """Return whether its ranks may ask: it is not being merged, and is still the same."""
         try:
             text = (self.path / LAUNCH).read_text(encoding="utf-8")
             return Launch.model_validate_json(text).id == self.launch.id
@@ -228,3 +327,37 @@ def remove_remains(run: Path) -> None:
     folder = run / SHARDS
     if folder.is_dir() and not any((folder / name).exists() for name in (LAUNCH, MERGING)):
         shutil.rmtree(folder)
+
+
+def is_locked(path: Path) -> bool:
+    """Return whether a process here, or where locks are shared, holds a file locked.
+
+    The file is only looked at: it may belong to somebody else, and be anything.
+    """
+    try:
+        import fcntl  # noqa: PLC0415  not on Windows, where no run makes shards
+    except ModuleNotFoundError:
+        return False
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def now() -> str:
+    """Return the time, in ISO 8601."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _age(said: RankState) -> float:
+    try:
+        return (datetime.now(UTC) - datetime.fromisoformat(said.updated)).total_seconds()
+    except (TypeError, ValueError):
+        return float("inf")

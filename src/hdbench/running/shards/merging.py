@@ -11,16 +11,22 @@ from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock, Timeout
 
+from hdbench.answers.answer import WrittenAnswer
+from hdbench.answers.folders import OUR_ANSWERS
+from hdbench.answers.run_info import RUN_FILE, read_run_info
 from hdbench.common.jsonio import write_json
 from hdbench.common.told import spoken, told
 from hdbench.errors import HdbenchError, Message, escaped, shortened, write_reason
-from hdbench.reading.answer import WrittenAnswer
-from hdbench.reading.folders import OUR_ANSWERS
-from hdbench.reading.run_info import RUN_FILE, read_run_info
 from hdbench.running.answers_file import AnswersFile, whole_lines
-from hdbench.running.shards.launch import AUTO, Shards, Tokens, remove_remains
+from hdbench.running.shards.launch import (
+    AUTO,
+    RankState,
+    Shards,
+    Tokens,
+    now,
+    remove_remains,
+)
 from hdbench.running.shards.queue import how_to_stop, queued_jobs
-from hdbench.running.shards.ranks import RankState, is_locked, now, read_state, seen
 
 if TYPE_CHECKING:
     from hdbench.running.shards.remote import Remote
@@ -35,7 +41,7 @@ LEAVING = 60.0
 
 
 def lock_of(run: Path) -> Path:
-    """What a process that writes to a run's folder holds locked."""
+    """Return the file that a process which writes to a run's folder holds locked."""
     whole = run.resolve()
     return whole.with_name(f".{whole.name}.lock")  # beside it: the folder may be untrusted
 
@@ -93,12 +99,22 @@ def settle(run: Path, *, wait: bool = True) -> bool:
     shards = Shards.of(run)
     if shards is None:
         return False
-    _refuse_queued(shards)
+    if jobs := queued_jobs(shards):
+        raise HdbenchError(
+            "{run}: {count} of its jobs are still in Slurm's queue: see hdbench status {run}; to "
+            "stop them: {command}"
+            if shards.launch.storage is None
+            else "{run}: {count} of its jobs are still at Hugging Face: see hdbench status {run}; "
+            "to stop them: {command}",
+            run=run,
+            count=len(jobs),
+            command=how_to_stop(shards, jobs),
+        )
     if (remote := remote_of(shards)) is not None:
         remote.fetch(shards, last=True)
     waited = False
-    while running := [rank for rank in _ranks(shards) if _is_running(shards, rank)]:
-        there = [rank for rank in running if not is_locked(shards.lock(rank))]
+    while running := [rank for rank in shards.ranks if _is_running(shards, rank)]:
+        there = [rank for rank in running if not shards.is_held(rank)]
         if there or not wait:
             raise HdbenchError(
                 "{run}: {ranks}: see hdbench status {run}; wait until they are done, or stop them",
@@ -122,8 +138,8 @@ def settle(run: Path, *, wait: bool = True) -> bool:
 
 def _is_running(shards: Shards, rank: int) -> bool:
     if shards.launch.job is not None:  # what is not in the queue has ended, whatever it said last
-        return is_locked(shards.lock(rank))
-    return seen(shards, rank)[0] == "running"
+        return shards.is_held(rank)
+    return shards.seen(rank)[0] == "running"
 
 
 def merge_now(run: Path) -> None:
@@ -139,8 +155,7 @@ def merge_now(run: Path) -> None:
 
 def merge_if_last(shards: Shards) -> None:
     """Merge if all ranks are done and nobody else is about to; called by each at its end."""
-    states = (read_state(shards, rank) for rank in _ranks(shards))
-    if not all(state and state.state == "done" for state in states):
+    if [said.state for said in shards.all_said()] != ["done"] * shards.launch.tasks:
         return
     try:
         with alone(shards.run):
@@ -165,7 +180,7 @@ def merge(shards: Shards) -> None:
     _wait_for_ends(shards)
     answers = AnswersFile(shards.run / OUR_ANSWERS)
     waiting: list[tuple[bytes, WrittenAnswer]] = []
-    for rank in _ranks(shards):
+    for rank in shards.ranks:
         found = 0
         for _, line, answer in whole_lines(shards.answers(rank)):
             found += 1
@@ -174,7 +189,7 @@ def merge(shards: Shards) -> None:
             if len(waiting) >= AT_ONCE:
                 answers.append(waiting)
                 waiting = []
-        said = read_state(shards, rank)
+        said = shards.said(rank)
         if said is not None and said.answered > found:
             tell(
                 Message(
@@ -198,8 +213,8 @@ def merge(shards: Shards) -> None:
 def _wait_for_ends(shards: Shards) -> None:
     """Wait until no process is left that began before the shards were closed."""
     end = time.monotonic() + LEAVING
-    for rank in _ranks(shards):
-        while is_locked(shards.lock(rank)):
+    for rank in shards.ranks:
+        while shards.is_held(rank):
             if time.monotonic() > end:
                 shards.reopen()
                 raise HdbenchError("{run}: rank {rank} is still running", run=shards.run, rank=rank)
@@ -218,12 +233,12 @@ def sums(states: Sequence[RankState]) -> tuple[Tokens, float | None]:
 
 
 def schema_of(states: Sequence[RankState]) -> Counter[bool]:
-    """How many answers of some ranks keep the schema, or do not, as they said last."""
+    """Return how many answers of some ranks keep the schema, or do not, as they said last."""
     return sum((Counter({True: said.kept, False: said.broken}) for said in states), Counter())
 
 
 def in_sitting(schema: Mapping[bool, int]) -> dict[str, Any]:
-    """What a sitting says of the schema; nothing where none was to be kept."""
+    """Return what a sitting says of the schema; nothing where none was to be kept."""
     counts = {"kept": schema.get(True, 0), "broken": schema.get(False, 0)}
     return {"schema": counts} if any(counts.values()) else {}
 
@@ -231,7 +246,7 @@ def in_sitting(schema: Mapping[bool, int]) -> dict[str, Any]:
 def _end_sitting(shards: Shards) -> None:
     """Complete what run.json says about this launch."""
     record = json.loads((shards.run / RUN_FILE).read_text(encoding="utf-8"))
-    states = [said for rank in _ranks(shards) if (said := read_state(shards, rank))]
+    states = shards.all_said()
     for sitting in record.get("sittings", ()):
         if sitting.get("launch") == shards.launch.id:
             tokens, cost = sums(states)
@@ -249,21 +264,6 @@ def _end_sitting(shards: Shards) -> None:
     write_json(shards.run / RUN_FILE, record)
 
 
-def _refuse_queued(shards: Shards) -> None:
-    jobs = queued_jobs(shards)
-    if jobs:
-        raise HdbenchError(
-            "{run}: {count} of its jobs are still in Slurm's queue: see hdbench status {run}; to "
-            "stop them: {command}"
-            if shards.launch.storage is None
-            else "{run}: {count} of its jobs are still at Hugging Face: see hdbench status {run}; "
-            "to stop them: {command}",
-            run=shards.run,
-            count=len(jobs),
-            command=how_to_stop(shards, jobs),
-        )
-
-
 def remote_of(shards: Shards) -> "Remote | None":
     """The storage of a launch whose ranks do not see the run's folder; None for any other."""
     if shards.launch.storage is None:
@@ -276,7 +276,7 @@ def remote_of(shards: Shards) -> "Remote | None":
 def _named(shards: Shards, ranks: list[int]) -> Message:
     places = []
     for rank in ranks:
-        said = read_state(shards, rank)
+        said = shards.said(rank)
         if said is None:
             places.append(Message("rank {rank}", rank=rank))
         else:
@@ -289,7 +289,3 @@ def _named(shards: Shards, ranks: list[int]) -> Message:
         "{ranks} is still running" if len(ranks) == 1 else "{ranks} are still running",
         ranks=shortened(places),
     )
-
-
-def _ranks(shards: Shards) -> range:
-    return range(shards.launch.tasks)

@@ -1,4 +1,4 @@
-"""Whether jobs of a launch still wait or run: in Slurm's queue, or at Hugging Face."""
+"""Jobs of a launch that still wait or run: in Slurm's queue, or at Hugging Face."""
 
 import json
 import os
@@ -12,7 +12,6 @@ from hdbench.common.folder_files import MAX_TEXT
 from hdbench.common.regular_files import read_at_most
 from hdbench.errors import HdbenchError, Message
 from hdbench.running.shards.launch import Launch, Shards
-from hdbench.running.shards.ranks import is_locked, read_state
 
 if TYPE_CHECKING:
     from huggingface_hub import JobInfo
@@ -20,9 +19,10 @@ if TYPE_CHECKING:
 ENDING = 30.0
 """Seconds that jobs may take to leave the queue after they ended."""
 JOB_LABEL = "datatrove_job_name"
-"""The label in which datatrove writes the name of jobs at Hugging Face."""
-OVER = ("COMPLETED", "ERROR", "CANCELED", "DELETED")
-"""Stages of jobs at Hugging Face that have ended."""
+"""The label with the name of jobs at Hugging Face; those of hdbench 0.2 have the same."""
+DONE = "COMPLETED"
+OVER = (DONE, "ERROR", "CANCELED", "DELETED")
+"""Stages of jobs at Hugging Face that have ended, the first as they should."""
 
 
 def queued_jobs(shards: Shards) -> dict[str, str]:
@@ -77,24 +77,24 @@ def read_jobs(shards: Shards) -> dict[str, str]:
 
 
 def ended_early(shards: Shards, queued: Mapping[str, str]) -> list[int]:
-    """The ranks that are not done, and of which no job waits or runs.
+    """Return the ranks that are not done, and of which no job waits or runs.
 
     Args:
         shards: the launch.
         queued: the jobs that wait or run; see `queued_jobs`.
     """
     submitted, found = read_jobs(shards), []
-    for rank in range(shards.launch.tasks):
-        said = read_state(shards, rank)
+    for rank in shards.ranks:
+        said = shards.said(rank)
         jobs = {submitted.get(str(rank)), said.job if said else None} - {None}
-        over = jobs and jobs.isdisjoint(queued) and not is_locked(shards.lock(rank))
+        over = jobs and jobs.isdisjoint(queued) and not shards.is_held(rank)
         if over and not (said and said.state == "done"):
             found.append(rank)
     return found
 
 
 def jobs_of(launch: Launch) -> "list[JobInfo]":
-    """The jobs of a launch at Hugging Face, also those that have ended.
+    """Return the jobs of a launch at Hugging Face, also those that have ended.
 
     Raises:
         HdbenchError: Hugging Face cannot be asked.
@@ -114,7 +114,7 @@ def jobs_of(launch: Launch) -> "list[JobInfo]":
 
 
 def how_to_stop(shards: Shards, jobs: dict[str, str]) -> str:
-    """The command that stops jobs which wait or run."""
+    """Return the command that stops jobs which wait or run."""
     launch = shards.launch
     if launch.storage is None:
         return f"scancel --name={launch.job}"

@@ -4,20 +4,19 @@ import io
 import json
 import tarfile
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import fsspec
 from pydantic import ValidationError
 
-from hdbench.common.jsonio import read_jsonl, write_json
+from hdbench.answers.parts import LAUNCH
+from hdbench.common.jsonio import write_json
 from hdbench.errors import HdbenchError
-from hdbench.reading.parts import LAUNCH
 from hdbench.running.answers_file import AnswersFile, whole_lines
-from hdbench.running.backend import InShard
+from hdbench.running.backend import InShard, read_questions
 from hdbench.running.image_shards.files import one_line_errors
-from hdbench.running.questions import as_line, question_from_json, question_to_json, read_questions
-from hdbench.running.shards.launch import Launch, Shards
-from hdbench.running.shards.ranks import RankState, read_state, write_state
+from hdbench.running.shards.launch import Launch, RankState, Shards
 
 ITEMS = "items.jsonl"
 MAX_STATE = 2**20
@@ -47,14 +46,20 @@ class Remote:
         with one_line_errors(storage):
             self._files, self._path = fsspec.url_to_fs(self.url)
 
-    def give(self, shards: Shards) -> None:
+    def give(self, shards: Shards, files: Mapping[str, bytes]) -> None:
         """Copy in what the ranks need: for each, one tar file of its questions and their files.
+
+        Args:
+            shards: those of the run.
+            files: name → what is in a further file for all ranks.
 
         Raises:
             HdbenchError: it cannot be written.
         """
         with one_line_errors(self.url, _NOT_WRITTEN):
-            for rank in range(shards.launch.tasks):
+            for name, data in files.items():
+                self._files.pipe_file(self._at(name), data)
+            for rank in shards.ranks:
                 with (
                     self._files.open(self._at(f"{rank:05d}.tar"), "wb") as file,
                     # Files of a dataset in the Hub's cache are links.
@@ -122,8 +127,8 @@ class Remote:
         """
         with one_line_errors(self.url), tempfile.TemporaryDirectory() as folder:
             sizes = self._sizes()
-            for rank in range(shards.launch.tasks):
-                before = read_state(shards, rank)
+            for rank in shards.ranks:
+                before = shards.said(rank)
                 if not last and before is not None and before.state == "done":
                     continue
                 name = shards.state(rank).name
@@ -135,7 +140,7 @@ class Remote:
                 if kept is not None:
                     self._add(kept, AnswersFile(shards.answers(rank)))
                 if state is not None:
-                    write_state(shards.state(rank), state)
+                    shards.say(rank, state)
 
     def remove(self) -> None:
         """Remove the folder.
@@ -152,7 +157,7 @@ class Remote:
         return f"{self._path}/{name}"
 
     def _sizes(self) -> dict[str, int]:
-        """The files and their sizes, in one request: a Hub counts them."""
+        """Return the files and their sizes, in one request: a Hub counts them."""
         self._files.invalidate_cache()
         try:
             listed = self._files.ls(self._path, detail=True)
@@ -161,7 +166,7 @@ class Remote:
         return {each["name"].rpartition("/")[2]: each["size"] or 0 for each in listed}
 
     def _copied(self, name: str, sizes: dict[str, int], most: int, folder: Path) -> Path | None:
-        """A copy of a file here; None if there is no such file."""
+        """Return a copy of a file here; None if there is no such file."""
         if name not in sizes:
             return None
         if sizes[name] > most:
@@ -189,7 +194,7 @@ def _pack(tar: tarfile.TarFile, items: Path) -> None:
     """Add the files of some questions, and the questions with the names that these have there."""
     lines = []
     for number, question in enumerate(read_questions(items)):
-        written = question_to_json(question)
+        written = question.to_json()
         for place, file in enumerate(question.media):
             if isinstance(file, InShard):
                 continue
@@ -206,10 +211,9 @@ def _pack(tar: tarfile.TarFile, items: Path) -> None:
 def _unpack(given: Path, items: Path) -> None:
     """Write the questions of a rank with the paths of their files here."""
     with items.open("wb") as file:
-        for line in read_jsonl(given / ITEMS):
-            question = question_from_json(line.value)
+        for question in read_questions(given / ITEMS):
             media = [each if isinstance(each, InShard) else given / each for each in question.media]
-            file.write(as_line(question._replace(media=media)))
+            file.write(question._replace(media=media).line())
 
 
 def _state(said: Path | None) -> RankState | None:

@@ -1,4 +1,4 @@
-"""Who may annotate: a file with a line for each account, and the check of a password."""
+"""The accounts of those who may annotate: their file, and the check of a password."""
 
 import hashlib
 import hmac
@@ -6,10 +6,8 @@ import os
 import re
 import secrets
 import stat
-import time
 from asyncio import Lock
 from base64 import b64decode
-from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -18,11 +16,10 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
 from hdbench.annotating.changes import check_pseudonym, is_pseudonym
-from hdbench.common.folder_files import MAX_TEXT
+from hdbench.common.checked import read_text_file
 from hdbench.common.jsonio import whole_file
-from hdbench.common.regular_files import read_at_most
 from hdbench.errors import HdbenchError
-from hdbench.space.server.limits import visitor
+from hdbench.space.server.limits import WindowCounter, visitor
 
 MAX_TRIES = 10
 """Maximum wrong passwords from one address in `WINDOW`."""
@@ -39,7 +36,7 @@ _PASSWORD_BYTES = 15  # 20 characters, which nobody guesses
 
 
 class Secret(NamedTuple):
-    """What is kept of a password."""
+    """Salt and key that are kept of a password."""
 
     salt: bytes
     key: bytes
@@ -63,11 +60,10 @@ class Login:
         self._pepper = secrets.token_bytes(32)
         self._nobody = _secret_of(secrets.token_bytes(16))
         self._checking = Lock()
-        self._tries: Counter[str] = Counter()
-        self._window_ends = 0.0
+        self._tries = WindowCounter(WINDOW)
 
     async def account(self, request: Request) -> str | None:
-        """The account that a request is made with; None if it has no password, or a wrong one.
+        """Return the account of a request; None if it has no password, or a wrong one.
 
         Raises:
             TooManyTriesError: also for the right password, if it was not given before.
@@ -79,39 +75,28 @@ class Login:
         if hmac.compare_digest(self._known.get(name, b""), digest):
             return name
         async with self._checking:  # one at a time: each takes 32 MiB
-            self._count(address := visitor(request.scope))
+            address = visitor(request.scope)
+            if self._tries.add(address) > MAX_TRIES:
+                raise TooManyTriesError
             # It takes as long for an account that is not there.
             secret = self._accounts.get(name, self._nobody)
             found = await run_in_threadpool(_key, password, secret.salt)
             if not hmac.compare_digest(found, secret.key) or name not in self._accounts:
                 return None
-            self._tries[address] -= 1
+            self._tries.add(address, -1)
         self._known[name] = digest
         return name
 
-    def _count(self, address: str) -> None:
-        now = time.monotonic()
-        if now > self._window_ends:
-            self._tries.clear()
-            self._window_ends = now + WINDOW
-        if self._tries[address] >= MAX_TRIES:
-            raise TooManyTriesError
-        self._tries[address] += 1
-
 
 def read_accounts(path: Path) -> dict[str, Secret]:
-    """The accounts in a file: a line for each, as `add_account` writes it.
+    """Return the accounts in a file: a line for each, as `add_account` writes it.
 
     Raises:
         HdbenchError: it has none, others on this machine may read or change it, or a line is
             something else; what stands there is not repeated.
     """
-    try:
-        mode = path.stat().st_mode
-        text = read_at_most(path, MAX_TEXT).decode("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise HdbenchError("{place}: cannot be read: {why}", place=path, why=error) from error
-    if os.name == "posix" and mode & (stat.S_IRWXO | stat.S_IWGRP):
+    text = read_text_file(path)
+    if os.name == "posix" and path.stat().st_mode & (stat.S_IRWXO | stat.S_IWGRP):
         raise HdbenchError("{place}: others may read or change it: chmod 600 {place}", place=path)
     accounts: dict[str, Secret] = {}
     for number, line in enumerate(text.splitlines(), 1):
@@ -176,7 +161,7 @@ def _key(password: bytes, salt: bytes) -> bytes:
 
 
 def _credentials(header: str) -> tuple[str, bytes]:
-    """Name and password of an Authorization header; both empty if it has none."""
+    """Return name and password of an Authorization header; both empty if it has none."""
     scheme, _, encoded = header.partition(" ")
     if scheme.lower() == "basic" and len(encoded) <= MAX_CREDENTIALS:
         try:

@@ -1,4 +1,4 @@
-"""The editors that are open: one for each collection and account."""
+"""The editors that are open, one for each collection and account, and what these may save."""
 
 import logging
 import os
@@ -6,9 +6,9 @@ import re
 import tempfile
 import threading
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -17,13 +17,13 @@ from anyio import CapacityLimiter
 from starlette.routing import Router
 
 from hdbench.annotating.editor import SCHEMA, Editor
+from hdbench.annotating.history import HISTORY, SUFFIX
 from hdbench.annotating.in_threads import PATIENCE, BusyError, in_thread, one_at_a_time
 from hdbench.annotating.server import page_routes
 from hdbench.annotating.store import Saving
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.common.ending import ends
 from hdbench.errors import HdbenchError, Message, write_reason
-from hdbench.space.annotate.quota import Quota
 
 logger = logging.getLogger(__name__)
 
@@ -66,6 +66,73 @@ def check_folder(folder: Path) -> None:
         )
 
 
+class Quota:
+    """The bytes that each account, and all of them together, have saved and may save.
+
+    What is saved are histories, of which every other file of a collection is made. An account
+    cannot make collections or items.
+
+    Args:
+        folder: the folder that the collections are in.
+        per_account: maximum bytes of what one account saves, in all collections.
+        total: maximum bytes of what all accounts save.
+    """
+
+    def __init__(self, folder: Path, per_account: int, total: int) -> None:
+        self._folder = folder
+        self._per_account, self._total = per_account, total
+        self._lock = threading.Lock()
+        self._saving: Counter[str] = Counter()  # account → bytes that are being written
+
+    @contextmanager
+    def saving(self, account: str, size: int) -> Iterator[None]:
+        """Have room for what is written meanwhile.
+
+        Args:
+            account: who writes.
+            size: its bytes.
+
+        Raises:
+            HdbenchError: it would be more than the account, or all of them, may save.
+        """
+        with self._lock:
+            saved = self._saved()
+            own, everyone = saved[account] + self._saving[account], saved.total()
+            if own + size > self._per_account:
+                raise HdbenchError(
+                    "not saved: {name} has used {used:,} kB of {most:,} kB: ask who runs this "
+                    "server for more",
+                    name=account,
+                    used=own // 1_000,
+                    most=self._per_account // 1_000,
+                )
+            if everyone + self._saving.total() + size > self._total:
+                raise HdbenchError(
+                    "not saved: all accounts together have used {used:,} kB of {most:,} kB: ask "
+                    "who runs this server for more",
+                    used=everyone // 1_000,
+                    most=self._total // 1_000,
+                )
+            self._saving[account] += size
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._saving[account] -= size
+
+    def _saved(self) -> Counter[str]:
+        """Return account → the bytes of its files, whose sizes are all that is looked at."""
+        saved: Counter[str] = Counter()
+        with suppress(FileNotFoundError):  # a folder that goes away meanwhile
+            for collection in os.scandir(self._folder):
+                for where, _, names in os.walk(Path(collection.path, HISTORY)):
+                    for name in names:
+                        with suppress(FileNotFoundError):
+                            size = os.lstat(os.path.join(where, name)).st_size
+                            saved[name.removesuffix(SUFFIX)] += size
+        return saved
+
+
 class Editors:
     """The editors of the collections in a folder.
 
@@ -87,7 +154,7 @@ class Editors:
         threading.Thread(target=self._closing, daemon=True).start()
 
     def collections(self) -> list[str]:
-        """The names of the collections there are."""
+        """Return the names of the collections there are."""
         return sorted(each.name for each in self.folder.iterdir() if _is_collection(each))
 
     async def enter(self, stack: ExitStack, collection: str, account: str) -> Router | None:
@@ -102,7 +169,7 @@ class Editors:
 
     @contextmanager
     def page(self, collection: str, account: str) -> Iterator[Router | None]:
-        """The page of an editor, which stays open meanwhile; None if there is no such collection.
+        """Have an editor's page, which stays open meanwhile; None if there is no such collection.
 
         Raises:
             BusyError: it takes long to be closed; then it can be opened again.

@@ -2,8 +2,6 @@
 
 import ipaddress
 from contextlib import ExitStack
-from pathlib import Path
-from typing import Self
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -18,14 +16,8 @@ from hdbench.annotating.server import FOLDER, HEADERS, why_not
 from hdbench.common.templates import html_templates
 from hdbench.common.texts import language_of
 from hdbench.errors import HdbenchError, escaped
-from hdbench.space.annotate.accounts import (
-    WINDOW,
-    Login,
-    TooManyTriesError,
-    read_accounts,
-)
-from hdbench.space.annotate.editors import Editors, check_folder
-from hdbench.space.annotate.quota import Quota
+from hdbench.space.annotate.accounts import WINDOW, Login, TooManyTriesError, read_accounts
+from hdbench.space.annotate.editors import Editors, Quota, check_folder
 from hdbench.space.context import SpaceContext
 from hdbench.space.server.limits import WITHOUT_BODY
 from hdbench.space.texts import text
@@ -43,48 +35,31 @@ class Annotate:
     the pseudonym in the history.
 
     Args:
-        folder: the folder that the collections are in.
-        accounts: the file with the accounts.
-        per_account: see `Quota`.
-        total: see `Quota`.
+        context: the Space's context, with a folder of collections and a file with accounts.
 
     Raises:
-        HdbenchError: one of them must not be used.
+        HdbenchError: a folder or file must not be used, or one of the two is missing.
     """
 
-    def __init__(self, folder: Path, accounts: Path, *, per_account: int, total: int) -> None:
+    def __init__(self, context: SpaceContext) -> None:
+        folder, accounts = context.annotate, context.accounts
+        if folder is None:
+            raise HdbenchError("HDBENCH_ANNOTATE_ACCOUNTS needs HDBENCH_ANNOTATE_FOLDER")
+        if accounts is None:
+            raise HdbenchError(
+                "HDBENCH_ANNOTATE_FOLDER needs HDBENCH_ANNOTATE_ACCOUNTS: without accounts anyone "
+                "could change the ground truth"
+            )
         check_folder(folder)
         if accounts.resolve().is_relative_to(folder.resolve()):
             raise HdbenchError(
                 "{place}: must not be in {folder}: put it beside it", place=accounts, folder=folder
             )
         self._login = Login(read_accounts(accounts))
-        self._editors = Editors(folder, Quota(folder, per_account, total))
+        quota = Quota(folder, context.max_per_account, context.max_annotated)
+        self._editors = Editors(folder, quota)
         routes = [Route("/", self._index), Mount("/{collection}", self._editor)]
         self._app = Starlette(routes=routes)
-
-    @classmethod
-    def of(cls, context: SpaceContext) -> Self | None:
-        """What the operator wants; None if nothing.
-
-        Raises:
-            HdbenchError: a folder or file must not be used, or one of the two is missing.
-        """
-        if context.annotate is None and context.accounts is None:
-            return None
-        if context.annotate is None:
-            raise HdbenchError("HDBENCH_ANNOTATE_ACCOUNTS needs HDBENCH_ANNOTATE_FOLDER")
-        if context.accounts is None:
-            raise HdbenchError(
-                "HDBENCH_ANNOTATE_FOLDER needs HDBENCH_ANNOTATE_ACCOUNTS: without accounts anyone "
-                "could change the ground truth"
-            )
-        return cls(
-            context.annotate,
-            context.accounts,
-            per_account=context.max_per_account,
-            total=context.max_annotated,
-        )
 
     def close(self) -> None:
         """Close all editors."""
@@ -146,7 +121,7 @@ class Annotate:
 
 
 def _not_ours(request: Request) -> str | None:
-    """The text that says why a request must not be answered, whoever makes it; None if it may be.
+    """Return the key of why a request must not be answered, whoever makes it; None if it may be.
 
     Browsers send a password along with what another page makes them ask, and Gradio lets other
     pages read its answers. So what another page asks is refused; it may lead here by a link.
@@ -166,7 +141,7 @@ def _not_ours(request: Request) -> str | None:
 
 
 def _is_local(request: Request) -> bool:
-    """Whether the request is made on this machine."""
+    """Return whether the request is made on this machine."""
     try:
         return request.client is not None and ipaddress.ip_address(request.client.host).is_loopback
     except ValueError:

@@ -1,1 +1,1 @@
-"""What is done with a visitor's file."""
+"""Work on visitors' files and on recorded runs."""

@@ -1,27 +1,48 @@
 """Uploads and recorded runs compared, with nothing of the server in the results."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import asdict
+from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import NamedTuple
+from string import ascii_uppercase
+from typing import Any, NamedTuple
 
+from markupsafe import Markup
+
+from hdbench.answers.run_info import read_run_info
+from hdbench.answers.run_names import run_name
+from hdbench.answers.titles import FieldTitles
+from hdbench.common.jsonio import write_json
+from hdbench.common.texts import decimal
+from hdbench.common.told import told
 from hdbench.errors import HdbenchError, escaped
-from hdbench.reading.run_info import read_run_info
-from hdbench.reading.run_names import run_name
-from hdbench.report.items import cut
+from hdbench.output.report.items import cut
 from hdbench.results.result import Result
+from hdbench.scoring.metric import higher_is_better
 from hdbench.space.context import SpaceContext
-from hdbench.space.jobs.scoring import Upload, score_upload
-from hdbench.space.texts import TextError
-from hdbench.statistics.comparison import Comparison, compare_runs
+from hdbench.space.jobs.scoring import Upload, score_upload, sendable
+from hdbench.space.jobs.working import Progress, send
+from hdbench.space.texts import TextError, text
+from hdbench.space.views.summary import render
+from hdbench.statistics.bootstrap import MIN_ITEMS
+from hdbench.statistics.comparison import Comparison, FieldEffect, compare_runs
 
 MAX_COMPARED = 6
 """Maximum runs that are compared at a time: 15 pairs."""
 
+MAX_FIELDS = 10
+"""Maximum fields that are shown: those whose rates differ most."""
 
-class Recorded(NamedTuple):
+MAX_WARNINGS = 3
+"""Maximum warnings of one run that are shown."""
+
+_BEGUN, _LOADED = 0.05, 0.5  # of the bar; the rest is the comparison's
+
+
+class RunChoice(NamedTuple):
     """A recorded run that a visitor may choose.
 
     Attributes:
@@ -35,8 +56,15 @@ class Recorded(NamedTuple):
     whole: bool
 
 
+class ComparisonView(NamedTuple):
+    """A comparison as a visitor sees it: the page, and the file with all figures."""
+
+    page: str
+    file: Path
+
+
 class Wanted(NamedTuple):
-    """What a visitor wants compared.
+    """A visitor's request to compare runs.
 
     Attributes:
         benchmark: the benchmark's name.
@@ -53,8 +81,8 @@ class Wanted(NamedTuple):
     language: str = "en"
 
 
-def recorded_runs(context: SpaceContext, benchmark: str) -> list[Recorded]:
-    """The recorded runs of a benchmark by label; one that cannot be read is left out.
+def recorded_runs(context: SpaceContext, benchmark: str) -> list[RunChoice]:
+    """Return the recorded runs of a benchmark by label; one that cannot be read is left out.
 
     Raises:
         HdbenchError: there is no such benchmark, or its metadata cannot be read.
@@ -69,19 +97,18 @@ def recorded_runs(context: SpaceContext, benchmark: str) -> list[Recorded]:
             if not info.own_images:
                 unseen = ", without media" if info.without_media else ""
                 label = cut(escaped(cut(f"{info.model} ({name}{unseen})")))
-                runs.append(Recorded(folder.name, label, asked == items))
+                runs.append(RunChoice(folder.name, label, asked == items))
     return sorted(runs, key=lambda run: run.label)
 
 
 def compare_wanted(
-    context: SpaceContext, wanted: Wanted, loaded: Callable[[float], object] = float
+    context: SpaceContext, wanted: Wanted
 ) -> tuple[dict[str, Result], list[Comparison]]:
-    """Score what a visitor wants compared, and compare each pair.
+    """Score what a visitor wants compared, and compare each pair; sends its `Progress`.
 
     Args:
         context: the Space's context.
         wanted: which runs, and how.
-        loaded: called with the share of files and recorded runs that have been scored.
 
     Returns:
         Name → result, and the comparisons of these names; untrusted names are cut, and have only
@@ -96,7 +123,8 @@ def compare_wanted(
     _check_number(len(paths), least=1)
     found: list[tuple[str, str, Result]] = []
     for position, path in enumerate(paths):
-        loaded(position / len(paths))
+        share = _LOADED * position / len(paths)
+        send(Progress(_BEGUN + share, text("compare_loading", wanted.language)))
         upload = Upload(wanted.benchmark, path, wanted.protocol)
         _, results = score_upload(context, upload, details=False)
         for model, result in results.items():
@@ -104,7 +132,7 @@ def compare_wanted(
             found.append((result.model or model or run_name(path), source, result))
         _check_number(len(found), least=1)
     _check_number(len(found))
-    loaded(1)
+    send(Progress(_BEGUN + _LOADED, text("compare_testing", wanted.language)))
     runs = _named(found)
     comparisons = compare_runs(
         runs, headline=benchmark.spec.headline, higher_is_better=benchmark.spec.higher_is_better
@@ -112,8 +140,30 @@ def compare_wanted(
     return runs, comparisons
 
 
+def comparison(context: SpaceContext, wanted: Wanted, folder: Path) -> ComparisonView:
+    """Compare runs, and write the comparisons into a folder; sends its `Progress`.
+
+    Raises:
+        HdbenchError: they cannot be compared.
+    """
+    runs, comparisons = compare_wanted(context, wanted)
+    path = folder / f"hdbench-compare-{wanted.benchmark}.json"
+    write_json(path, {"comparisons": [asdict(each) for each in comparisons]})
+    titles = context.benchmark(wanted.benchmark).field_titles(wanted.language)
+    return ComparisonView(comparison_page(runs, comparisons, wanted.language, titles), path)
+
+
+def comparison_records(context: SpaceContext, wanted: Wanted) -> list[dict[str, Any]]:
+    """Compare runs for a program: the records that `hdbench compare --json` writes.
+
+    Raises:
+        HdbenchError: they cannot be compared.
+    """
+    return [sendable(asdict(each)) for each in compare_wanted(context, wanted)[1]]
+
+
 def _chosen(context: SpaceContext, wanted: Wanted) -> list[Path]:
-    """The folders of the recorded runs that are wanted, each once: no path is made from a name."""
+    """Return the folders of the wanted recorded runs, each once: no path is made from a name."""
     known = context.run_folders(wanted.benchmark)
     for name in wanted.recorded:
         if not isinstance(name, str) or name not in known:
@@ -132,7 +182,7 @@ def _check_number(runs: int, *, least: int = 2) -> None:
 
 
 def _named(found: Iterable[tuple[str, str, Result]]) -> dict[str, Result]:
-    """The results by names that are all different: if models are the same, with the source."""
+    """Return the results by different names: if models are the same, with the source."""
     runs = [(_plain(name), _plain(source), result) for name, source, result in found]
     times = Counter(name for name, _, _ in runs)
     named: dict[str, Result] = {}
@@ -145,3 +195,127 @@ def _named(found: Iterable[tuple[str, str, Result]]) -> dict[str, Result]:
 
 def _plain(name: str) -> str:
     return cut(escaped(cut(name)))
+
+
+def comparison_page(
+    runs: Mapping[str, Result],
+    comparisons: Sequence[Comparison],
+    language: str,
+    titles: FieldTitles,
+) -> str:
+    """Return a comparison as HTML: untrusted text is escaped.
+
+    Args:
+        runs: name → result.
+        comparisons: the comparison of each pair.
+        language: the interface's language.
+        titles: what people call the fields in it.
+    """
+    metric = next(iter(runs.values())).metric
+    return render(
+        "comparison.html",
+        language,
+        runs=runs,
+        letters=dict(zip(runs, ascii_uppercase, strict=False)),
+        comparisons=comparisons,
+        verdict=lambda comparison: verdict(comparison, language),
+        number=partial(_number, language=language),
+        signed=partial(_signed, language=language),
+        translated=partial(told, language=language),
+        direction=lambda name: _direction(higher_is_better(metric, name), language),
+        fields_apart=fields_apart,
+        titles=titles,
+        lost=any(result.figures()["answered"] < len(result.ids) for result in runs.values()),
+        max_warnings=MAX_WARNINGS,
+    )
+
+
+def verdict(comparison: Comparison, language: str) -> Markup:
+    """Return the paired test's verdict on two runs, in one sentence; the better figure comes first.
+
+    Args:
+        comparison: the comparison of two runs, whose names are escaped here.
+        language: one of `LANGUAGES`.
+    """
+    tested = comparison.figures[comparison.judged_by]
+    ahead = tested.difference if comparison.higher_is_better else -tested.difference
+    names = (comparison.a, comparison.b) if ahead >= 0 else (comparison.b, comparison.a)
+    values = (tested.a, tested.b) if ahead >= 0 else (tested.b, tested.a)
+    if tested.difference == 0 and not comparison.items_apart:
+        kind = "compare_same"
+    elif comparison.items < MIN_ITEMS:
+        kind = "compare_few"
+    else:
+        kind = "compare_better" if comparison.separable else "compare_alike"
+    a, b = (Markup("<b><bdi>{}</bdi></b>").format(name) for name in names)
+    sentence = text(
+        kind,
+        language,
+        a=a,
+        b=b,
+        headline=comparison.judged_by,
+        value_a=_number(values[0], language),
+        value_b=_number(values[1], language),
+        direction=_direction(comparison.higher_is_better, language),
+        difference=_number(abs(tested.difference), language),
+        evidence=_evidence(comparison, language),
+        items=comparison.items,
+        least=MIN_ITEMS,
+        detectable=_number(comparison.detectable or 0, language),
+    )
+    return Markup(sentence)  # noqa: S704  our own text; the names in it are escaped
+
+
+def _evidence(comparison: Comparison, language: str) -> str:
+    """Return the interval of the difference as it is reported, without its sign, and p."""
+    tested = comparison.figures[comparison.judged_by]
+    told = []
+    if tested.interval is not None:
+        ends = (tested.interval.low, tested.interval.high)
+        low, high = (-ends[1], -ends[0]) if tested.difference < 0 else ends
+        told.append(
+            text(
+                "compare_interval",
+                language,
+                low=_number(low, language),
+                high=_number(high, language),
+            )
+        )
+    p = comparison.p_holm
+    shown = "p &lt; 0.001" if p < 0.001 else f"p = {p:.2g}"  # noqa: PLR2004  as is usual
+    told.append(decimal(shown, language))
+    if comparison.comparisons > 1:
+        told[-1] += text("compare_corrected", language, pairs=comparison.comparisons)
+    return "; ".join(told)
+
+
+def fields_apart(comparison: Comparison) -> list[tuple[str, FieldEffect]]:
+    """Return the fields whose rates differ, those that differ most first, at most `MAX_FIELDS`."""
+    apart = [(name, effect) for name, effect in comparison.fields.items() if effect.difference]
+    apart.sort(key=lambda field: -abs(field[1].difference or 0))
+    return [(cut(name), effect) for name, effect in apart[:MAX_FIELDS]]
+
+
+def _direction(higher: bool, language: str) -> str:
+    return text("higher" if higher else "lower", language)
+
+
+def _number(value: float, language: str = "en") -> str:
+    """Return a figure, without a sign if it rounds to zero.
+
+    Example:
+        >>> _number(0.8444), _number(-0.01), _number(-0.0001)
+        ('0.844', '−0.010', '0.000')
+    """
+    return decimal(f"{round(value, 3) + 0.0:.3f}".replace("-", "−"), language)
+
+
+def _signed(value: float, language: str = "en") -> str:
+    """Return a difference, always with its sign, unless it is zero.
+
+    Example:
+        >>> _signed(0.01), _signed(-0.01), _signed(0.0001)
+        ('+0.010', '−0.010', '0.000')
+    """
+    number = _number(value, language)
+    return f"+{number}" if round(value, 3) > 0 else number

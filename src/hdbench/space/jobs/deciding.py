@@ -1,15 +1,14 @@
 """Decisions of `hdbench trust`: one that a visitor uploads, and an example from recorded runs."""
 
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from pathlib import Path
-from threading import Lock
 
 from hdbench.common.checked import check_file
 from hdbench.errors import HdbenchError, without_folders
-from hdbench.report.trust_page import write_decision_page
+from hdbench.output.report.trust_page import write_decision_page
 from hdbench.space.context import SpaceContext
-from hdbench.space.jobs.rankings import State, state_of
+from hdbench.space.jobs.computed_once import ComputedOnce
 from hdbench.trust.decision import Decision, decide, read_decision
 from hdbench.trust.plan import make_plan
 from hdbench.trust.wish import Wish
@@ -25,7 +24,7 @@ EXAMPLE_RUNS = ("2025-11-25_T0420", "2026-01-24_T0230", "2025-09-30_T0160")
 models of three makers."""
 
 
-class Example:
+class ExampleDecision:
     """The example of a Space, decided once for everyone, and again when what it rests on changes.
 
     Args:
@@ -36,13 +35,10 @@ class Example:
     def __init__(self, context: SpaceContext, decided: Callable[[], Decision]) -> None:
         self._context = context
         self._decided = decided
-        self._lock = Lock()
-        self._worker = ThreadPoolExecutor(1, "example-decision")
-        self._state: State = ()
-        self._work: Future[Decision] | None = None
+        self._computed = ComputedOnce[Decision]("example-decision")
 
     def work(self) -> "Future[Decision] | None":
-        """The decision, or the work on it; None where these runs are not among the recorded ones.
+        """Return the decision, or the work on it; None where its runs are not recorded.
 
         Raises:
             HdbenchError: a benchmark of the Space is unusable.
@@ -50,15 +46,9 @@ class Example:
         runs = _example_runs(self._context)
         if not runs:
             return None
-        benchmark = self._context.benchmark(EXAMPLE_BENCHMARK).folder
-        state = state_of([file for folder in (benchmark, *runs) for file in folder.iterdir()])
-        with self._lock:
-            work = self._work
-            failed = work is not None and work.done() and work.exception() is not None
-            if work is None or failed or self._state != state:
-                self._state = state
-                work = self._work = self._worker.submit(self._decided)
-            return work
+        folders = (self._context.benchmark(EXAMPLE_BENCHMARK).folder, *runs)
+        files = [file for folder in folders for file in folder.iterdir()]
+        return self._computed.get(None, files, lambda _: self._decided()).ready
 
 
 def decide_example(context: SpaceContext) -> Decision:
@@ -75,9 +65,7 @@ def decide_example(context: SpaceContext) -> Decision:
         plan = make_plan(benchmark, _example_runs(context), Wish(items))
         decision = decide(plan, benchmark, Path("plan.yaml"))
     except HdbenchError as error:
-        folder, name = f"{context.namespace}/", f"{context.namespace.resolve().name}/"
-        plain = error.message.changed(lambda text: text.replace(folder, name))
-        raise HdbenchError(plain) from error
+        raise HdbenchError(context.without_folders(error.message)) from error
     return decision.model_copy(update={"benchmark": context.public_id(benchmark)})
 
 
@@ -102,7 +90,7 @@ def write_uploaded(upload: Path, page: Path, language: str) -> None:
 
 
 def _example_runs(context: SpaceContext) -> list[Path]:
-    """The folders of the example's runs; none if one is missing."""
+    """Return the folders of the example's runs; none if one is missing."""
     if EXAMPLE_BENCHMARK not in context.benchmarks:
         return []
     recorded = context.run_folders(EXAMPLE_BENCHMARK)

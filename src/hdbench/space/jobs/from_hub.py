@@ -5,8 +5,8 @@ import threading
 import time
 from pathlib import Path
 
-from hdbench.building.results_dataset import NAME as RESULTS
 from hdbench.common.hub import one_line_errors
+from hdbench.datasets.building.results_dataset import NAME as RESULTS
 from hdbench.errors import HdbenchError
 
 EVERY = 600

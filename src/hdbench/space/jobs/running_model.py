@@ -13,18 +13,20 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import closing, suppress
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from PIL import Image
 
+from hdbench.answers.answer import WrittenAnswer
+from hdbench.answers.folders import OUR_ANSWERS
+from hdbench.answers.run_info import RUN_FILE
+from hdbench.answers.text import read_text
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.jsonio import parse_json, write_json, write_whole
 from hdbench.common.told import told
+from hdbench.datasets.building.run_tables import answers_jsonl
 from hdbench.errors import HdbenchError, Message
-from hdbench.reading.folders import OUR_ANSWERS
-from hdbench.reading.run_info import RUN_FILE
-from hdbench.reading.text import read_text
-from hdbench.report.thumbnails import FORMATS, MAX_PIXELS, thumbnail
+from hdbench.output.report.thumbnails import FORMATS, MAX_PIXELS, thumbnail
 from hdbench.running.backend import Question
 from hdbench.running.choosing import QUICK, of_benchmark
 from hdbench.running.planning import PROMPT, read_prompt, run_name
@@ -45,7 +47,7 @@ _FOLDERS = re.compile(r"(?<![\w/:.])/(?:[^\s'\"/]+/)+")
 
 
 class Ended(StrEnum):
-    """Why a run has ended."""
+    """Reason for which a run has ended."""
 
     ALL = "all"
     STOPPED = "stopped"
@@ -53,22 +55,28 @@ class Ended(StrEnum):
     FAILED = "failed"
 
 
-class Progress(NamedTuple):
+class RunState(NamedTuple):
     """The state of a run at a given moment.
 
     Attributes:
         answers: lines of `answers.jsonl`, in the order in which they came.
+        total: how many there will be.
+        elapsed: seconds since it began.
+        left: seconds until it is done, see `time_left`.
         ended: why it ended; None while it goes on.
         problem: what went wrong, in one line, if it failed.
     """
 
-    answers: list[dict[str, Any]]
+    answers: list[WrittenAnswer]
+    total: int
+    elapsed: float = 0.0
+    left: float | None = None
     ended: Ended | None = None
     problem: str = ""
 
 
 class ModelRun(NamedTuple):
-    """What a visitor asks of a model, after being checked.
+    """A visitor's request to a model, after being checked.
 
     Attributes:
         folder: a folder for all its files, with nothing but `GOING` in it; the caller deletes it.
@@ -90,12 +98,12 @@ class ModelRun(NamedTuple):
 
     @property
     def path(self) -> Path:
-        """The run folder."""
+        """Return the run folder."""
         return self.folder / run_name(self.benchmark, self.model)
 
     @property
     def command(self) -> list[str]:
-        """What is executed."""
+        """Return what is executed."""
         where = ["--model", self.model, "-o", str(self.path)]
         program = [sys.executable, "-m", "hdbench.cli.model_process", "--language", self.language]
         return [*program, "run", *self.options, *where]
@@ -105,7 +113,7 @@ Watch = Callable[[list[str], Path, float], Generator[int | str | None, None, Non
 
 
 def model_names(models: Sequence[str]) -> dict[str, str]:
-    """What visitors call each model → how the operator names it: for a folder only its own name.
+    """Return visitors' name → the operator's name of each model: for a folder only its own name.
 
     Raises:
         HdbenchError: two folders have the same name.
@@ -128,7 +136,7 @@ def model_names(models: Sequence[str]) -> dict[str, str]:
 def run_on_items(
     context: SpaceContext, model: str, benchmark: str, items: float, folder: Path
 ) -> ModelRun:
-    """A run on items of a benchmark: the same ones each time for the same number.
+    """Return a run on items of a benchmark: the same ones each time for the same number.
 
     Args:
         context: the Space's context.
@@ -155,7 +163,7 @@ def run_on_items(
 def run_on_image(  # noqa: PLR0917  what a visitor gives
     context: SpaceContext, model: str, benchmark: str, image: Path, prompt: str, folder: Path
 ) -> ModelRun:
-    """A run on a visitor's own image.
+    """Return a run on a visitor's own image.
 
     Args:
         context: the Space's context.
@@ -183,7 +191,7 @@ def run_on_image(  # noqa: PLR0917  what a visitor gives
 
 
 def prompt_of(context: SpaceContext, benchmark: str) -> str:
-    """A benchmark's prompt; the empty text if it has none.
+    """Return a benchmark's prompt; the empty text if it has none.
 
     Raises:
         HdbenchError: there is no such benchmark here.
@@ -193,7 +201,7 @@ def prompt_of(context: SpaceContext, benchmark: str) -> str:
 
 
 def still_wanted(folder: Path) -> bool:
-    """Whether a run that has not begun was not cancelled.
+    """Return whether a run that has not begun was not cancelled.
 
     Its file `GOING` counts as new again: as an old one it would be swept in a long wait.
     """
@@ -203,7 +211,7 @@ def still_wanted(folder: Path) -> bool:
     return False
 
 
-def ask(context: SpaceContext, run: ModelRun, watch: Watch) -> Generator[Progress, None, None]:
+def ask(context: SpaceContext, run: ModelRun, watch: Watch) -> Generator[RunState, None, None]:
     """Run it, and say several times a second how far it is; closing it ends the run.
 
     When it is over, the run folder holds what was answered, and says that nothing else was asked:
@@ -214,23 +222,57 @@ def ask(context: SpaceContext, run: ModelRun, watch: Watch) -> Generator[Progres
         run: what is asked.
         watch: `watched`, or the one with a GPU.
     """
-    answers: list[dict[str, Any]] = []
+    answers: list[WrittenAnswer] = []
+    came: list[float] = []
+    begun = time.monotonic()
+
+    def now_is(ended: Ended | None = None, problem: str = "") -> RunState:
+        now = time.monotonic()
+        total = len(run.questions)
+        left = time_left(answers, came, total, now)
+        return RunState(list(answers), total, now - begun, left, ended, problem)
+
     state: int | str | None = None
     place = 0
     with closing(watch(run.command, run.folder, context.max_run_seconds)) as states:
         for state in states:
             place = _read_on(context, run, answers, place)
+            came += [time.monotonic()] * (len(answers) - len(came))
             if state is None:
-                yield Progress(list(answers))
+                yield now_is()
     if answers:
         _close(context, run, answers)
     if state in (Ended.TIME, Ended.STOPPED):
-        yield Progress(answers, Ended(state))
+        yield now_is(Ended(state))
     elif state == 0:
-        yield Progress(answers, Ended.ALL)
+        yield now_is(Ended.ALL)
     else:
         problem = _error(run.folder / _LOG, run.language)
-        yield Progress(answers, Ended.FAILED, _public(context, run, problem))
+        yield now_is(Ended.FAILED, _public(context, run, problem))
+
+
+def time_left(
+    answers: Sequence[WrittenAnswer], came: Sequence[float], total: int, now: float
+) -> float | None:
+    """Return the seconds until the last answer, at the pace of those so far; None before the first.
+
+    Args:
+        answers: the answers so far.
+        came: when each came.
+        total: how many there will be.
+        now: the time on the same clock.
+
+    Example:
+        >>> time_left([{}, {}, {}], [20.0, 24.0, 30.0], 5, 31.0)
+        9.0
+    """
+    if not answers:
+        return None
+    if len(came) > 1:  # before the first answer the model was loaded
+        pace = (came[-1] - came[0]) / (len(came) - 1)
+    else:
+        pace = answers[0].get("seconds") or 0.0
+    return float(max(0.0, pace * (total - len(came)) - (now - came[-1])))
 
 
 def watched(
@@ -286,7 +328,7 @@ def with_gpu(seconds: float) -> Watch:
 
 
 def picture_of(question: Question) -> str | None:
-    """A small picture of an item as a data URI; None if there is none."""
+    """Return a small picture of an item as a data URI; None if there is none."""
     first = question.media[0] if question.media else None
     try:
         return thumbnail(first, width=160) if isinstance(first, Path) else None
@@ -295,7 +337,7 @@ def picture_of(question: Question) -> str | None:
 
 
 def fields_of(benchmark: Benchmark, text: str) -> list[tuple[str, str]]:
-    """Path and value of each field of the record in a model's text; none if it has no record."""
+    """Return path and value of each field of the record in a model's text, if it has one."""
     value = read_text(text, benchmark.answer_schema()).value
     if not isinstance(value, dict):
         return []
@@ -303,12 +345,6 @@ def fields_of(benchmark: Benchmark, text: str) -> list[tuple[str, str]]:
         (path, leaf if isinstance(leaf, str) else json.dumps(leaf))
         for path, leaf in flatten(value).items()
     ]
-
-
-def as_jsonl(answers: Sequence[dict[str, Any]]) -> bytes:
-    """Answers as the lines of a file that `hdbench score` reads."""
-    lines = "".join(json.dumps(answer, ensure_ascii=False) + "\n" for answer in answers)
-    return lines.encode("utf-8", errors="backslashreplace")
 
 
 def _model(context: SpaceContext, name: str) -> str:
@@ -321,7 +357,7 @@ def _model(context: SpaceContext, name: str) -> str:
 
 
 def _image_format(path: Path) -> str:
-    """The format of an image that can be read whole."""
+    """Return the format of an image that can be read whole."""
     try:
         with Image.open(path, formats=FORMATS) as image:
             found = str(image.format)
@@ -336,9 +372,7 @@ def _image_format(path: Path) -> str:
     return found
 
 
-def _read_on(
-    context: SpaceContext, run: ModelRun, answers: list[dict[str, Any]], place: int
-) -> int:
+def _read_on(context: SpaceContext, run: ModelRun, answers: list[WrittenAnswer], place: int) -> int:
     """Add the complete lines that have come since, and say where the next one begins."""
     path = run.path / OUR_ANSWERS
     if not path.exists():
@@ -348,15 +382,16 @@ def _read_on(
         new = file.read()
     whole = new[: new.rfind(b"\n") + 1]
     for line in whole.splitlines():
-        answer = parse_json(line.decode())
-        if "error" in answer:
-            answer["error"] = _public(context, run, answer["error"])
+        answer: WrittenAnswer = parse_json(line.decode())
+        error = answer.get("error")
+        if error is not None:
+            answer["error"] = _public(context, run, error)
         answers.append(answer)
     return place + len(whole)
 
 
-def _close(context: SpaceContext, run: ModelRun, answers: list[dict[str, Any]]) -> None:
-    write_whole(run.path / OUR_ANSWERS, as_jsonl(answers))
+def _close(context: SpaceContext, run: ModelRun, answers: list[WrittenAnswer]) -> None:
+    write_whole(run.path / OUR_ANSWERS, answers_jsonl(answers))
     record = json.loads((run.path / RUN_FILE).read_text(encoding="utf-8"))
     record["benchmark"] = context.public_id(run.benchmark)
     if len(answers) < len(run.questions):
@@ -367,7 +402,7 @@ def _close(context: SpaceContext, run: ModelRun, answers: list[dict[str, Any]]) 
 
 
 def _error(log: Path, language: str) -> str:
-    """The error that a process ended with."""
+    """Return the error that a process ended with."""
     with log.open("rb") as file:
         file.seek(max(0, log.stat().st_size - _LAST))
         lines = file.read().decode("utf-8", errors="replace").splitlines()
@@ -378,9 +413,7 @@ def _error(log: Path, language: str) -> str:
 
 
 def _public(context: SpaceContext, run: ModelRun, text: str) -> str:
-    """A text without the server's folders: only the last part of each path is left."""
-    known = {run.benchmark.id: context.public_id(run.benchmark), run.model: Path(run.model).name}
-    for path, name in known.items():
-        if Path(path).is_absolute():
-            text = text.replace(path, name)
-    return _FOLDERS.sub("", text)
+    """Return a text without the server's folders: only the last part of each path is left."""
+    model = Path(run.model)
+    folders = [model.parent] if model.is_absolute() else []
+    return _FOLDERS.sub("", str(context.without_folders(text, *folders)))

@@ -1,20 +1,34 @@
-"""An upload scored, with nothing of the server in the results."""
+"""An upload scored for a visitor or a program, with nothing of the server in the results."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+import datetime
+import io
+import zipfile
+from collections import Counter
+from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import Lock
 from typing import Any, NamedTuple
 
+import hdbench.answers.tables  # noqa: F401  loaded once here, and not in each process
+from hdbench.answers import ReadAs
+from hdbench.answers.answers import UnknownIdsError
+from hdbench.answers.bounds import Bounds
 from hdbench.benchmarks.benchmark import Benchmark
+from hdbench.benchmarks.spec import HELD_OUT_ENDING
 from hdbench.common.progress import Listener, listening
-from hdbench.errors import HdbenchError, changed
-from hdbench.evaluation.held_out import score_held_out, totals
+from hdbench.errors import HdbenchError
+from hdbench.evaluation.held_out import read_held_out, score_held_out, totals
 from hdbench.evaluation.score import Settings, score_runs
-from hdbench.reading import ReadAs
-from hdbench.reading.answers import UnknownIdsError
-from hdbench.reading.bounds import Bounds
+from hdbench.output.report.csv_files import csv_files
+from hdbench.output.report.page import report_page
+from hdbench.output.report.thumbnails import keep_in
+from hdbench.output.report.workbook import workbook
+from hdbench.results.files import to_record, write_results
 from hdbench.results.result import Result
-from hdbench.space.context import SpaceContext
+from hdbench.space.context import SpaceContext, mapped
+from hdbench.space.jobs.working import Progress, Score, part_of_progress, send
+from hdbench.space.texts import TextError, text
+from hdbench.space.views.summary import summary
 
 MAX_RUNS = 50
 """Maximum models in one file: each takes a bootstrap, some 0.3 s for 263 cards."""
@@ -22,6 +36,17 @@ MAX_RUNS = 50
 MAX_FIELDS = 200_000
 """Maximum fields in one model's answers and their references: 263 cards have some 4,000. Each is
 looked at several times for the report and the downloads."""
+
+MAX_LOOKS = 3
+"""Maximum times a day that the totals of a benchmark are shown to one address."""
+
+MIN_ANSWERED = 20
+"""Minimum number of held-out items with an answer, or all of them if there are fewer: the totals of
+one answer would say whether it is right. Who makes up the other answers can still learn that, but
+no faster than `MAX_LOOKS` allows."""
+
+MAX_COUNTED = 100_000
+"""Maximum addresses that are counted in a day: further ones are shown nothing."""
 
 
 class Upload(NamedTuple):
@@ -33,6 +58,7 @@ class Upload(NamedTuple):
         protocol: `documented` or `published`.
         strict: see `hdbench score`.
         reread: see `hdbench score`.
+        run: which of its models is shown; its first one if it does not have that.
     """
 
     benchmark: str
@@ -40,9 +66,10 @@ class Upload(NamedTuple):
     protocol: str = "documented"
     strict: bool = False
     reread: bool = False
+    run: str | None = None
 
     def settings(self, *, details: bool) -> Settings:
-        """How it is scored, within the bounds of a Space."""
+        """Return how it is scored, within the bounds of a Space."""
         return Settings(
             self.protocol,
             read_as=ReadAs(strict=self.strict, reread=self.reread),
@@ -77,14 +104,17 @@ def score_upload(
             fields.
     """
     benchmark = context.benchmark(upload.benchmark)
-    plain = _without_paths(context, benchmark, upload.path)
+
+    def plain(value: Any) -> Any:
+        return context.without_folders(value, upload.path.parent)
+
     try:
         with listening(tell):
             scored = score_runs(benchmark.id, upload.path, upload.settings(details=details))
     except UnknownIdsError as error:
-        raise UnknownIdsError(error.message.changed(plain), error.ids) from error
+        raise UnknownIdsError(plain(error.message), error.ids) from error
     except HdbenchError as error:
-        raise HdbenchError(error.message.changed(plain)) from error
+        raise HdbenchError(plain(error.message)) from error
     results = {}
     for model, result in scored.items():
         if _number_of_fields(result) > MAX_FIELDS:
@@ -98,70 +128,222 @@ def score_upload(
             result,
             dataset={**result.dataset, "benchmark": context.public_id(benchmark)},
             answers={**result.answers, "path": upload.path.name},
-            reading=_mapped(result.reading, plain),
+            reading=plain(result.reading),
         )
     return benchmark, results
 
 
-def held_out_totals(
-    benchmark: Benchmark, upload: Upload, run: str | None, public: Result, path: Path
-) -> dict[str, Any] | None:
-    """The totals of one run of an upload on the held-out items.
-
-    Args:
-        benchmark: its benchmark.
-        upload: what is scored, and how.
-        run: the model in it.
-        public: its result on the public items.
-        path: the file with the held-out ground truths.
-
-    Returns:
-        See `totals`; None if none of the items was answered, as by the example file, or the file is
-        no longer what it was.
-    """
-    try:
-        with listening(_to_nobody):
-            scored = score_held_out(benchmark.id, upload.path, path, upload.settings(details=False))
-    except HdbenchError:  # a message would name items
-        return None
-    found = totals(public, scored[run])
-    return found if found["answered"] else None
-
-
 def _number_of_fields(result: Result) -> int:
-    """The fields of all answers and references, as far as the result has them one by one."""
+    """Return the fields of all answers and references, as far as the result has them one by one."""
     counted = sum(count for counts in result.fields.values() for count in counts.values())
     return max(counted, sum(len(item["fields"]) for item in result.per_item))
 
 
-def _without_paths(
-    context: SpaceContext, benchmark: Benchmark, upload: Path
-) -> Callable[[str], str]:
-    """What takes the server's folders out of a text."""
-    folders = [(f"{upload.parent}/", ""), (benchmark.id, context.public_id(benchmark))]
+@dataclass(frozen=True)
+class View(Score):
+    """A scored file as a visitor sees it.
 
-    def plain(text: str) -> str:
-        for folder, name in folders:
-            text = text.replace(folder, name)
-        return text
+    Attributes:
+        first: the first view as HTML.
+        runs: the models in the file.
+        chosen: the model that is shown.
+        files: the downloads, the report last; none while they are being made.
+        looked: whether held-out totals are shown.
+    """
 
-    return plain
+    first: str
+    runs: list[str | None]
+    chosen: str | None
+    files: list[Path]
+    looked: bool = False
+
+
+def view(  # noqa: PLR0917  what a visitor gives, and where it is shown
+    context: SpaceContext,
+    upload: Upload,
+    language: str,
+    folder: Path,
+    thumbnails: Path,
+    look: "HeldOutAccess | None" = None,
+) -> View:
+    """Score a file, and make its report and downloads; sends what is ready first.
+
+    It sends its `Progress`, and the `View` without downloads.
+
+    Args:
+        context: the Space's context.
+        upload: what is scored, and how.
+        language: the interface's language.
+        folder: where the downloads are written.
+        thumbnails: where small pictures are kept, for all future reports.
+        look: at the totals of held-out items; None if there are none.
+
+    Raises:
+        HdbenchError: the file cannot be scored.
+    """
+    listener = part_of_progress(text("progress_read", language), 0.1, 0.4, language)
+    benchmark, results = score_upload(context, upload, tell=listener)
+    chosen = upload.run if upload.run in results else next(iter(results))
+    result = results[chosen]
+    send(Progress(0.4, text("progress_intervals", language)))
+    unseen, withheld = _unseen(benchmark, upload._replace(run=chosen), result, look, language)
+
+    def shown(files: list[Path]) -> View:
+        first = summary(
+            upload.path,
+            results,
+            chosen,
+            language,
+            done=bool(files),
+            held_out=unseen,
+            withheld=withheld,
+        )
+        return View(first, list(results), chosen, files, unseen is not None)
+
+    send(shown([]))
+    keep_in(thumbnails)
+    with listening(part_of_progress(text("progress_report", language), 0.5, 0.9, language)):
+        page = report_page(result, benchmark, language=language)
+    return shown(_write_downloads(result, page, folder / f"hdbench-{upload.benchmark}", language))
+
+
+def _write_downloads(result: Result, page: str, path: Path, language: str) -> list[Path]:
+    """Write a result as Excel, CSV in a ZIP, JSON and its report, which is last.
+
+    Args:
+        result: a result with details.
+        page: its report.
+        path: where to write, without the endings.
+        language: the workbook's language.
+    """
+    table, archive, record, report = (
+        path.with_name(f"{path.name}{ending}") for ending in (".xlsx", "-csv.zip", ".json", ".html")
+    )
+    table.write_bytes(workbook(result, language))
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as packed:
+        for member, content in csv_files(result).items():
+            packed.writestr(member, content)
+    archive.write_bytes(data.getvalue())
+    write_results(record, [result], details=True)
+    report.write_text(page, encoding="utf-8")
+    return [table, archive, record, report]
+
+
+def _unseen(
+    benchmark: Benchmark,
+    upload: Upload,
+    public: Result,
+    look: "HeldOutAccess | None",
+    language: str,
+) -> tuple[dict[str, Any] | None, str | None]:
+    """Return the totals of held-out items, or why they are not shown; neither if there are none.
+
+    There are none either if none of the items was answered, as by the example file, or the file
+    with the ground truths is no longer what it was.
+    """
+    held_out = benchmark.spec.held_out
+    if look is None or held_out is None:
+        return None, None
+    if look.path is None:
+        return None, text("held_out_used_up", language)
+    settings = upload.settings(details=False)
+    try:
+        with listening(_to_nobody):
+            scored = score_held_out(benchmark.id, upload.path, look.path, settings)
+    except HdbenchError:  # a message would name items
+        return None, None
+    found = totals(public, scored[upload.run])
+    least = min(MIN_ANSWERED, held_out.items)
+    if 0 < found["answered"] < least:
+        few = {"answered": found["answered"], "least": least}
+        return None, text("held_out_few_answers", language, **few)
+    return (found if found["answered"] else None), None
+
+
+def records(context: SpaceContext, upload: Upload) -> list[dict[str, Any]]:
+    """Score a file for a program: the records that `hdbench score --json` writes.
+
+    Raises:
+        HdbenchError: the file cannot be scored.
+    """
+    if not upload.path.name:
+        raise TextError("not_uploaded")
+    results = score_upload(context, upload, details=False)[1]
+    return [sendable(to_record(result)) for result in results.values()]
 
 
 def sendable(value: Any) -> Any:
-    r"""A JSON value that Gradio can send: lone surrogates, which answers can hold, as escapes.
+    r"""Return a JSON value that Gradio can send: lone surrogates, which answers can have, escaped.
 
     Example:
         >>> sendable({"\ud800": ["Müller"]})
         {'\\ud800': ['Müller']}
     """
-    return _mapped(value, lambda text: text.encode(errors="backslashreplace").decode())
+    return mapped(value, lambda text: text.encode(errors="backslashreplace").decode())
 
 
-def _mapped(value: Any, change: Callable[[str], str]) -> Any:
-    """A JSON value with its texts, keys among them, changed."""
-    if isinstance(value, str):
-        return changed(value, change)
-    if isinstance(value, Mapping):
-        return {change(key): _mapped(child, change) for key, child in value.items()}
-    return [_mapped(child, change) for child in value] if isinstance(value, list) else value
+class HeldOutAccess(NamedTuple):
+    """Access to held-out totals for one scored file.
+
+    Attributes:
+        path: the file with the ground truths; None if today's looks are used up.
+    """
+
+    path: Path | None
+
+
+class HeldOutQuota:
+    """Counts looks in memory, by address and benchmark; any number of threads may use it.
+
+    Args:
+        context: the Space's context; without `held_out`, there is nothing to look at.
+
+    Raises:
+        HdbenchError: a file in the folder is not what its benchmark holds out.
+    """
+
+    def __init__(self, context: SpaceContext) -> None:
+        self._paths: dict[str, Path] = {}
+        self._lock = Lock()
+        self._day = _today()
+        self._counts: Counter[tuple[str, str]] = Counter()
+        if context.held_out is None:
+            return
+        for name, benchmark in context.benchmarks.items():
+            path = context.held_out / f"{name}{HELD_OUT_ENDING}"
+            if path.is_file():
+                read_held_out(benchmark, path)
+                self._paths[name] = path.resolve()
+
+    def take(self, address: str, benchmark: str) -> HeldOutAccess | None:
+        """Return a look, which counts from now on.
+
+        Args:
+            address: the visitor's address.
+            benchmark: the benchmark's name.
+
+        Returns:
+            None if the benchmark has nothing that is held out.
+        """
+        if benchmark not in self._paths:
+            return None
+        key = (address, benchmark)
+        with self._lock:
+            if self._day != _today():
+                self._day, self._counts = _today(), Counter()
+            is_new = key not in self._counts
+            if self._counts[key] >= MAX_LOOKS or (is_new and len(self._counts) >= MAX_COUNTED):
+                return HeldOutAccess(None)
+            self._counts[key] += 1
+            return HeldOutAccess(self._paths[benchmark])
+
+    def give_back(self, address: str, benchmark: str) -> None:
+        """Uncount a look that showed nothing."""
+        with self._lock:
+            if self._counts[address, benchmark]:
+                self._counts[address, benchmark] -= 1
+
+
+def _today() -> datetime.date:
+    return datetime.datetime.now(datetime.UTC).date()

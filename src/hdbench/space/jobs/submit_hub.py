@@ -5,16 +5,10 @@ from collections import deque
 from itertools import islice
 
 import httpx2
-from huggingface_hub import (
-    CommitOperationAdd,
-    HfApi,
-    get_session,
-    get_token,
-    set_client_factory,
-)
+from huggingface_hub import CommitOperationAdd, HfApi, get_session, get_token, set_client_factory
 from huggingface_hub.errors import HfHubHTTPError
 
-from hdbench.reading.run_info import RUN_FILE
+from hdbench.answers.run_info import RUN_FILE
 from hdbench.space.jobs.submitting import Submission, SubmissionError, description
 
 AN_HOUR = 20
@@ -32,7 +26,7 @@ _REASONS = {401: "submit_hub_401", 403: "submit_hub_403", 404: "submit_hub_404"}
 
 
 class Hourly:
-    """How much may be done in an hour.
+    """The number of submissions that may be made in an hour.
 
     Args:
         most: how often `take` may be called in an hour.
@@ -91,7 +85,7 @@ def open_pull_request(repository: str, submission: Submission) -> str:
                 CommitOperationAdd(f"{submission.folder}/{name}", content)
                 for name, content in submission.files.items()
             ],
-            commit_message=_title(submission),
+            commit_message=f"Run {submission.folder}",
             commit_description=description(submission),
             repo_type="dataset",
             create_pr=True,
@@ -122,12 +116,8 @@ def _refuse_second(hub: HfApi, repository: str, submission: Submission) -> None:
             raise SubmissionError("submit_proposed", url=pull.url)
 
 
-def _title(submission: Submission) -> str:
-    return f"Run {submission.folder}"
-
-
 def _reason(error: BaseException | None, repository: str) -> SubmissionError:
-    """What a failure of the client means."""
+    """Return what a failure of the client means."""
     while error is not None:
         if isinstance(error, HfHubHTTPError):
             status = error.response.status_code

@@ -4,17 +4,21 @@ import datetime
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple, cast
+from typing import cast
 
 import pyarrow as pa
 
 from hdbench import __version__
+from hdbench.answers.answer import WrittenAnswer
+from hdbench.answers.folders import OUR_ANSWERS
+from hdbench.answers.run_info import RUN_FILE, RunInfo
 from hdbench.benchmarks.benchmark import EXAMPLE, Benchmark
-from hdbench.building.run_tables import (
+from hdbench.common.jsonio import write_json
+from hdbench.datasets.building.run_tables import (
     ANSWERS_TABLE,
     RUN_TABLE,
     RUNS,
@@ -23,12 +27,8 @@ from hdbench.building.run_tables import (
     run_row,
     write_table,
 )
-from hdbench.common.jsonio import write_json
 from hdbench.evaluation.opened_run import OpenedRun
 from hdbench.evaluation.score import Settings, score_runs
-from hdbench.reading.answer import WrittenAnswer
-from hdbench.reading.folders import OUR_ANSWERS
-from hdbench.reading.run_info import RUN_FILE, RunInfo
 from hdbench.results.result import Result
 from hdbench.running.planning import PROMPT, read_prompt
 from hdbench.space.context import SpaceContext
@@ -52,24 +52,12 @@ _OF_AN_ANSWER = ("prediction", "text", "tokens", "seconds", "error")
 
 
 class SubmissionError(TextError):
-    """Why nothing was submitted."""
-
-
-class Scored(NamedTuple):
-    """What a visitor has seen scored.
-
-    Attributes:
-        upload: the file, and how it was scored.
-        run: which of its runs; the first if none has that name.
-    """
-
-    upload: Upload
-    run: str | None
+    """Reason for which nothing was submitted."""
 
 
 @dataclass(frozen=True)
 class Statement:
-    """What a visitor says about a run.
+    """A visitor's statement about a run.
 
     Attributes:
         model: its name.
@@ -90,21 +78,19 @@ class Statement:
     consent: bool
 
     def checked(self) -> "Statement":
-        """The same with its texts on one line each.
+        """Return the same with its texts on one line each.
 
         Raises:
             SubmissionError: there is no consent, or a text is missing, too long or not printable.
         """
         if self.consent is not True:
             raise SubmissionError("submit_no_consent")
-        return Statement(
+        return replace(
+            self,
             model=_line("submit_model", self.model, MAX_NAME),
             provider=LOCAL if self.local else _line("submit_provider", self.provider, MAX_NAME),
-            local=bool(self.local),
-            own_prompt=bool(self.own_prompt),
             note=_line("submit_note", self.note, MAX_NOTE, needed=False),
             name=_line("submit_name", self.name, MAX_NAME),
-            consent=True,
         )
 
 
@@ -129,13 +115,13 @@ class Submission:
 
 
 def make_submission(
-    context: SpaceContext, scored: Scored, statement: Statement, day: datetime.date
+    context: SpaceContext, upload: Upload, statement: Statement, day: datetime.date
 ) -> Submission:
-    """The run folder of a scored upload; scoring it gives what the visitor saw.
+    """Return the run folder of a scored upload; scoring it gives what the visitor saw.
 
     Args:
         context: the Space's context.
-        scored: what is submitted.
+        upload: what is submitted, as the visitor has seen it scored.
         statement: what the visitor says about it.
         day: the day of the submission.
 
@@ -144,7 +130,6 @@ def make_submission(
             scored in a way that the results dataset is not.
     """
     statement = statement.checked()
-    upload = scored.upload
     if upload.path.name in (EXAMPLE, MADE):
         raise SubmissionError("submit_example")
     if upload.strict or upload.reread:
@@ -152,13 +137,22 @@ def make_submission(
     if not upload.path.is_file():
         raise SubmissionError("submit_file_gone")
     benchmark, results = score_upload(context, upload, details=False)
-    run = scored.run if scored.run in results else next(iter(results))
+    run = upload.run if upload.run in results else next(iter(results))
     answers = list(_answers(benchmark, upload.path, run))
     lines = answers_jsonl(answers)
     if len(lines) > MAX_ANSWERS:
         raise SubmissionError("submit_too_large", megabytes=MAX_ANSWERS >> 20)
     digest = hashlib.sha256(f"{upload.benchmark}\n".encode() + lines).hexdigest()[:12]
-    info = _info(context, benchmark, statement, day, digest)
+    slug = re.sub("[^a-z0-9.]+", "-", statement.model.lower())[:40].strip("-.") or "model"
+    info = RunInfo(
+        run=f"{day.isoformat()}/{slug}-{digest}",
+        benchmark=context.public_id(benchmark),
+        model=statement.model,
+        provider=statement.provider,
+        date=day.isoformat(),
+        prompt=read_prompt(benchmark.folder / PROMPT) if statement.own_prompt else None,
+        items=list(benchmark.ids()),
+    )
     with TemporaryDirectory() as place:
         folder = Path(place)
         submitted = {
@@ -171,7 +165,8 @@ def make_submission(
         record = info.model_dump(exclude_none=True) | {"submitted": submitted}
         write_json(folder / RUN_FILE, record)
         (folder / OUR_ANSWERS).write_bytes(lines)
-        _write_tables(folder, info, answers)
+        write_table(folder / RUN_TABLE, pa.Table.from_pylist([run_row(info, answers)], RUNS))
+        write_table(folder / ANSWERS_TABLE, answers_table(info, answers))
         (result,) = score_runs(benchmark.id, folder, Settings(upload.protocol)).values()
         seen = results[run]
         if (result.statistics, result.ids) != (seen.statistics, seen.ids):
@@ -187,7 +182,7 @@ def make_submission(
 
 
 def description(submission: Submission) -> str:
-    """What a pull request says about a submission, in Markdown; untrusted text is in code spans."""
+    """Return a submission's text for its pull request: Markdown, untrusted text in code spans."""
     statement, result = submission.statement, submission.result
     figures = result.figures()
     interval = result.intervals.describe(result.headline, digits=4)
@@ -218,7 +213,7 @@ def description(submission: Submission) -> str:
 
 
 def code(text: str) -> str:
-    """A text on one line as a Markdown code span that the text cannot end.
+    """Return a text on one line as a Markdown code span that the text cannot end.
 
     Example:
         >>> code("a`b``c")
@@ -230,24 +225,19 @@ def code(text: str) -> str:
 
 
 def _line(key: str, given: str, most: int, *, needed: bool = True) -> str:
-    """A text from a form, on one line."""
+    """Return a text from a form, on one line."""
     line = unicodedata.normalize("NFC", " ".join(str(given or "")[: 10 * most].split()))
-    problem = ""
     if needed and not line:
-        problem = "missing"
-    elif len(line) > most:
-        problem = "long"
-    elif not line.isprintable():
-        problem = "unprintable"
-    if problem:
-        raise SubmissionError(
-            f"{key}_bad" if problem == "missing" else f"submit_{problem}", most=most
-        )
+        raise SubmissionError(f"{key}_bad")
+    if len(line) > most:
+        raise SubmissionError("submit_long", most=most)
+    if not line.isprintable():
+        raise SubmissionError("submit_unprintable")
     return line
 
 
 def _answers(benchmark: Benchmark, path: Path, run: str | None) -> Iterator[WrittenAnswer]:
-    """The answers of a run as its file has them, by the benchmark's ids and in its order."""
+    """Yield the answers of a run as its file has them, by the benchmark's ids and in its order."""
     with OpenedRun.opened(path, benchmark) as opened:
         answers = opened.answers(run)
         for item_id in benchmark.ids():
@@ -255,27 +245,3 @@ def _answers(benchmark: Benchmark, path: Path, run: str | None) -> Iterator[Writ
             if written is not None:
                 known = {key: value for key, value in written.items() if key in _OF_AN_ANSWER}
                 yield cast(WrittenAnswer, {"id": item_id} | known)
-
-
-def _info(
-    context: SpaceContext,
-    benchmark: Benchmark,
-    statement: Statement,
-    day: datetime.date,
-    digest: str,
-) -> RunInfo:
-    slug = re.sub("[^a-z0-9.]+", "-", statement.model.lower())[:40].strip("-.") or "model"
-    return RunInfo(
-        run=f"{day.isoformat()}/{slug}-{digest}",
-        benchmark=context.public_id(benchmark),
-        model=statement.model,
-        provider=statement.provider,
-        date=day.isoformat(),
-        prompt=read_prompt(benchmark.folder / PROMPT) if statement.own_prompt else None,
-        items=list(benchmark.ids()),
-    )
-
-
-def _write_tables(folder: Path, info: RunInfo, answers: Sequence[WrittenAnswer]) -> None:
-    write_table(folder / RUN_TABLE, pa.Table.from_pylist([run_row(info, answers)], RUNS))
-    write_table(folder / ANSWERS_TABLE, answers_table(info, answers))

@@ -1,4 +1,4 @@
-"""Whose file is worked on next: short work never waits for long work, and addresses take turns."""
+"""Turns of visitors' work: short work never waits for long work, and addresses take turns."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -27,7 +27,7 @@ _POLL = 0.25
 
 
 class Lane(Enum):
-    """Where work stands.
+    """State of a piece of work.
 
     All work begins in a place. When it has had its slice, and somebody waits who has used less than
     half of its time, or other work from its own address that was not begun yet, it is paused, and
@@ -44,7 +44,7 @@ class Lane(Enum):
 
 
 class QueueFullError(TextError):
-    """Why nothing more is accepted."""
+    """Reason for which nothing more is accepted."""
 
 
 @dataclass(eq=False)
@@ -67,12 +67,12 @@ class Turn:
 
     @property
     def runs(self) -> bool:
-        """Whether it has a place."""
+        """Return whether it has a place."""
         return self.lane == Lane.RUNNING
 
 
 class _Order(NamedTuple):
-    """Where work stands among all work; the lowest is next.
+    """Rank of a piece of work among all; the lowest is next.
 
     Attributes:
         running: how much other work from its address runs.
@@ -118,7 +118,7 @@ class Turns:
 
     @contextmanager
     def turn(self, address: str) -> Iterator[Turn]:
-        """A piece of work from an address, from when it is asked for until it is done.
+        """Have a piece of work from an address queued, from when it is asked for until it is done.
 
         An address may have half as many waiting as there are places left in the queue, so that a
         few addresses cannot fill it.
@@ -164,7 +164,7 @@ class Turns:
             return 1 + sum(self._order(each, now) < own for each in others)
 
     def look(self, turn: Turn) -> Lane:
-        """Where work that was given a place stands now: it may have to make way."""
+        """Return where work that was given a place stands now: it may have to make way."""
         with self._changed:
             now = self._clock()
             if turn.runs and now - turn.since > turn.slice and self._is_in_the_way(turn, now):
@@ -172,7 +172,7 @@ class Turns:
             return turn.lane
 
     def _is_in_the_way(self, turn: Turn, now: float) -> bool:
-        """Whether work that has had its slice makes way for other work."""
+        """Return whether work that has had its slice makes way for other work."""
         own = self._order(turn, now)
         half = own._replace(used=own.used / 2)  # otherwise work of the same length would take turns
         return any(
@@ -228,7 +228,7 @@ class Turns:
         return float(seconds * 0.5 ** ((now - then) / HALF_LIFE))
 
     def _order(self, turn: Turn, now: float, *, leaving: Turn | None = None) -> _Order:
-        """Where work stands, or would stand if `leaving` did not run."""
+        """Return where work stands, or would stand if `leaving` did not run."""
         running = [each for each in self._turns if each.runs and each.address == turn.address]
         others = sum(each is not leaving and each is not turn for each in running)
         used = self._lately(turn.address, now) + sum(now - each.since for each in running)

@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from multiprocessing.forkserver import ensure_running, set_forkserver_preload
@@ -20,9 +21,11 @@ from threading import Event, Lock
 from typing import Any, NamedTuple
 
 from hdbench.common.ending import ends
+from hdbench.common.progress import Listener
 from hdbench.errors import HdbenchError, Message
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.turns import SLICE_IN_ALL, Lane, Turn, Turns
+from hdbench.space.texts import text
 
 MAX_SECONDS = 60
 """Maximum seconds of computing for one file: a model's answers to 263 cards take 1.2 s."""
@@ -34,8 +37,10 @@ MAX_MEMORY = 384 * 2**20
 MAX_WRITTEN = 2**29
 """Maximum bytes of a file written meanwhile: what a packed one is unpacked to."""
 
-TASKS = "hdbench.space.jobs.tasks"
-"""The module that is loaded once, for all future processes."""
+TASKS = tuple(
+    f"hdbench.space.jobs.{name}" for name in ("scoring", "comparing", "deciding", "submitting")
+)
+"""The modules that are loaded once, for all future processes."""
 
 _NICENESS = 5  # the server goes first
 _PATIENCE = 2  # this many times its computing seconds may pass while others compute
@@ -44,14 +49,15 @@ _POLL = 0.1
 _ended = Event()
 _SPARE = 2**24  # bytes that let a process whose memory is used up say so
 
-Send = Callable[[Any], None]
+_send: ContextVar[Callable[[Any], object]] = ContextVar("send", default=id)
+
 Task = Callable[..., Any]
-"""Is called with a `Send` and its arguments; all that it sends and returns can be pickled."""
+"""A function of a module; all that it is given, sends and returns can be pickled."""
 
 
 def load() -> None:
     """Load what each process needs, so that no visitor has to wait for it."""
-    set_forkserver_preload([TASKS])
+    set_forkserver_preload(list(TASKS))
     ensure_running()
 
 
@@ -60,8 +66,54 @@ def end() -> None:
     _ended.set()
 
 
+def send(value: object) -> None:
+    """Send something to whoever waits for the task that runs here; to nobody if none does."""
+    _send.get()(value)
+
+
+@contextmanager
+def sending(to: Callable[[Any], object]) -> Iterator[None]:
+    """Have all that is sent within the block given to a function."""
+    token = _send.set(to)
+    try:
+        yield
+    finally:
+        _send.reset(token)
+
+
 class Score:
-    """What is sent once there is a score: with it, work keeps its place somewhat longer."""
+    """A value that is sent once there is a score: with it, work keeps its place longer."""
+
+
+class Progress(NamedTuple):
+    """The progress of a task.
+
+    Attributes:
+        share: of the bar, from 0 to 1.
+        doing: what is being done, in the visitor's language.
+    """
+
+    share: float
+    doing: str
+
+
+def part_of_progress(doing: str, low: float, high: float, language: str) -> Listener:
+    """Begin a part of a task, and return a listener that sends how much of it is done.
+
+    Args:
+        doing: what is done in this part.
+        low: where the part begins on the bar, from 0 to 1.
+        high: where it ends.
+        language: the visitor's language.
+    """
+
+    def listener(done: int, total: int | None) -> None:
+        if total:
+            line = text("progress_of", language, doing=doing, done=done, total=total)
+            send(Progress(low + (high - low) * done / total, line))
+
+    send(Progress(low, doing))
+    return listener
 
 
 class Waits(NamedTuple):
@@ -76,15 +128,11 @@ class Waits(NamedTuple):
     again: bool
 
 
-class _Failed(NamedTuple):
-    error: HdbenchError
-
-
 class _Done(NamedTuple):
     value: Any
 
 
-class Workers:
+class TaskProcesses:
     """The processes of a Space; any number of threads may use it.
 
     Args:
@@ -102,7 +150,7 @@ class Workers:
         Args:
             address: the visitor's address.
             task: a function of a module.
-            arguments: the task's arguments, after its `Send`.
+            arguments: the task's arguments.
 
         Yields:
             `Waits` several times a second while it waits, then what it sends, and finally what it
@@ -122,12 +170,12 @@ class Workers:
                     yield last.value if isinstance(last, _Done) else last
 
     def result(self, address: str, task: Task, *arguments: Any) -> Any:
-        """What a task returns, with nobody told meanwhile; otherwise the same as `work`."""
+        """Return what a task returns, with nobody told meanwhile; otherwise the same as `work`."""
         *_, value = self.work(address, task, *arguments)
         return value
 
     def _attempt(self, turn: Turn, task: Task, arguments: tuple[Any, ...]) -> Iterator[Any]:
-        """What a process sends until it is done or has to make way."""
+        """Yield what a process sends until it is done or has to make way."""
         paused, ran, before = False, 0.0, time.monotonic()
         with self._process(task, arguments) as (process, pipe):
             while (lane := self._turns.look(turn)) != Lane.STOPPED:
@@ -148,8 +196,8 @@ class Workers:
                 except (EOFError, OSError) as error:
                     process.join(_ENDING)
                     raise _reason(process.exitcode) from error
-                if isinstance(told, _Failed):
-                    raise told.error
+                if isinstance(told, HdbenchError):
+                    raise told
                 if isinstance(told, Score):
                     turn.slice = SLICE_IN_ALL
                 yield told
@@ -160,7 +208,7 @@ class Workers:
     def _process(
         self, task: Task, arguments: tuple[Any, ...]
     ) -> Iterator[tuple[BaseProcess, Connection]]:
-        """A process that does a task, and the end of the pipe on which it reports."""
+        """Start a process that does a task; yield it and the end of the pipe that it reports on."""
         receiving, sending = self._processes.Pipe(duplex=False)
         with tempfile.TemporaryDirectory(prefix="hdbench-", ignore_cleanup_errors=True) as scratch:
             limits = (MAX_SECONDS, MAX_MEMORY, MAX_WRITTEN)
@@ -198,18 +246,19 @@ def _run(
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     tempfile.tempdir = scratch  # which the server deletes, however this process ends
     try:
-        told: Any = _Done(task(pipe.send, *arguments))
+        with sending(pipe.send):
+            told: Any = _Done(task(*arguments))
     except HdbenchError as error:
-        told = _Failed(error)
+        told = error
     except MemoryError:
         resource.setrlimit(resource.RLIMIT_DATA, whole)
-        told = _Failed(_too_large(memory))
+        told = _too_large(memory)
     except BrokenPipeError:  # nobody listens any more
         return
     except OSError as error:
         if error.errno != errno.EFBIG:
             raise
-        told = _Failed(_too_much(Message("{most:,} MiB of disk", most=written >> 20)))
+        told = _too_much(Message("{most:,} MiB of disk", most=written >> 20))
     with suppress(BrokenPipeError):
         pipe.send(told)
 
@@ -221,7 +270,7 @@ def _signal(process: BaseProcess, number: int) -> None:
 
 
 def _size_of_data() -> int:
-    """Bytes of this process's data now; 0 where the system does not say."""
+    """Return the bytes of this process's data now; 0 where the system does not say."""
     try:
         pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[5]
     except OSError:
@@ -236,7 +285,7 @@ def _check_goes_on() -> None:
 
 
 def _reason(status: int | None) -> HdbenchError:
-    """Why a process that did not say so has ended."""
+    """Return why a process that did not say so has ended."""
     if status == -signal.SIGXCPU:
         return _too_long()
     if status is not None and status < 0:  # C code that gets no memory aborts or is killed

@@ -1,1 +1,1 @@
-"""What stands between the Space and its visitors."""
+"""The layer between the Space and its visitors."""

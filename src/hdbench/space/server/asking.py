@@ -1,9 +1,7 @@
-"""What visitors ask of Gradio: how often, and with which values."""
+"""The limits of what visitors ask of Gradio: how often, and with which values."""
 
 import json
 import os
-import time
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +12,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from hdbench.common.texts import language_of
-from hdbench.space.server.limits import ANNOTATE, UPLOAD, WITHOUT_BODY, visitor
+from hdbench.space.server.limits import ANNOTATE, UPLOAD, WITHOUT_BODY, WindowCounter, visitor
 from hdbench.space.texts import text
 
 MAX_ASKED = 100
@@ -39,8 +37,7 @@ class Gate:
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._asked: Counter[str] = Counter()
-        self._window_ends = 0.0
+        self._asked = WindowCounter(WINDOW)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or pass it on."""
@@ -49,7 +46,7 @@ class Gate:
             await self._app(scope, receive, send)
             return
         request = Request(scope, receive)
-        if self._is_too_much(visitor(scope)):
+        if self._asked.add(visitor(scope)) > MAX_ASKED:
             await _refused(request, 429, "too_often")(scope, receive, send)
             return
         try:
@@ -69,17 +66,9 @@ class Gate:
             return
         await self._app(scope, _receiving(checked if body else b"", receive), send)
 
-    def _is_too_much(self, address: str) -> bool:
-        now = time.monotonic()
-        if now > self._window_ends:
-            self._asked.clear()
-            self._window_ends = now + WINDOW
-        self._asked[address] += 1
-        return self._asked[address] > MAX_ASKED
-
 
 def uploads() -> Path:
-    """Where Gradio keeps uploads and downloads; `serve` sets it."""
+    """Return where Gradio keeps uploads and downloads; `serve` sets it."""
     return Path(os.environ["GRADIO_TEMP_DIR"])
 
 
@@ -89,7 +78,7 @@ def _refused(request: Request, status: int, key: str) -> JSONResponse:
 
 
 def _receiving(body: bytes, receive: Receive) -> Receive:
-    """What gives an application a body that has been read already."""
+    """Return what gives an application a body that has been read already."""
     left = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def receiving() -> Message:
@@ -99,7 +88,7 @@ def _receiving(body: bytes, receive: Receive) -> Receive:
 
 
 def _incomplete(path: str, asked: Any) -> str | None:
-    """Why a program's call, whose values may be in a list or have names, cannot be answered."""
+    """Return why a program's call, whose values may be listed or named, cannot be answered."""
     match asked:
         case {"data": [None, *_]} | {"benchmark": None} if path.startswith(CALL):
             return "no_benchmark"
@@ -107,7 +96,7 @@ def _incomplete(path: str, asked: Any) -> str | None:
 
 
 def _unusable(asked: Any) -> str | None:
-    """Why a file that is named anywhere in a request cannot be used; None if all can be."""
+    """Return why a file that is named anywhere in a request cannot be used; None if all can be."""
     paths = list(_paths(asked))
     if not all(isinstance(path, str) for path in paths):
         return "not_uploaded"
@@ -118,7 +107,7 @@ def _unusable(asked: Any) -> str | None:
 
 
 def _paths(asked: Any) -> Iterator[Any]:
-    """The paths in a request: Gradio takes for a file whatever has one."""
+    """Yield the paths in a request: Gradio takes for a file whatever has one."""
     left = [asked]
     while left:
         value = left.pop()

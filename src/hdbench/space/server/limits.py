@@ -1,4 +1,4 @@
-"""What a visitor may send, and which parts of Gradio are closed to visitors."""
+"""The limits of what a visitor may send, and the parts of Gradio that are closed to visitors."""
 
 import asyncio
 import ipaddress
@@ -8,11 +8,12 @@ import re
 import stat
 import threading
 import time
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
@@ -51,8 +52,10 @@ MIN_RATE = 16_000
 FRAMED_BY = "frame-ancestors 'self' https://huggingface.co https://*.hf.space"
 """The Hub shows a Space in a frame."""
 
+_TIMER = "hdbench.timer"
+
 PROXIES = "127.0.0.1,10.0.0.0/8"
-"""Whom to believe, on the Hub, about a visitor's address: the Hub's own proxies."""
+"""The proxies to believe, on the Hub, about a visitor's address: its own."""
 
 CLOSED = re.compile(
     r"(/gradio_api)?/(deep_link|component_server|custom_component|vibe-|undo-vibe|runs|run-history"
@@ -100,14 +103,14 @@ class Guard:
         if body.refused is None:
             try:
                 await self._app(scope, body.receive, answer_unless_refused)
-            except _RefusedError:
+            except _BodyRefusedError:
                 if begun:
                     raise
         if body.refused is not None and not begun:
             await body.refused(scope, receive, answer)
 
     def _body(self, scope: Scope, receive: Receive) -> "_Body":
-        """The body of a request, as it comes; refused if its headers are reason enough."""
+        """Return the body of a request, as it comes; refused if its headers are reason enough."""
         path = scope["path"]
         headers = Headers(scope=scope)
         body = _Body(receive, language_of(headers.get("accept-language")))
@@ -125,7 +128,87 @@ class Guard:
         return body
 
 
-class _RefusedError(Exception):
+class ConnectionTimer:
+    """Closes a connection on which no request is made for too long."""
+
+    def __init__(self) -> None:
+        self._answering = 0
+        self._closing: asyncio.TimerHandle | None = None
+
+    def begin(self, transport: asyncio.Transport) -> None:
+        """Begin to wait for the first request of a client that has connected."""
+        self._transport = transport
+        self._wait()
+
+    def begin_answer(self) -> None:
+        """Stop waiting, as a request is there: its answer may take as long as it likes."""
+        self._answering += 1
+        self.end()
+
+    def end_answer(self) -> None:
+        """Wait again, unless the next request on this connection has begun already."""
+        self._answering -= 1
+        if not self._answering:
+            self._wait()
+
+    def end(self) -> None:
+        """Leave the connection alone."""
+        if self._closing is not None:
+            self._closing.cancel()
+
+    def _wait(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._closing = loop.call_later(MAX_PAUSE, self._transport.close)
+
+
+def impatient(protocol: type[Any]) -> type[Any]:
+    """Return one of Uvicorn's protocols, which closes connections on which no request is made.
+
+    Uvicorn itself waits for the headers of a request as long as the client likes, and no setting
+    of it, nor of h11, says otherwise. Of the protocol this uses only how Uvicorn makes it, what
+    asyncio calls, and that requests have the application's state (the lifespan state of ASGI), in
+    which `Answering` finds the connection of its request.
+
+    Args:
+        protocol: the class of a connection.
+    """
+
+    class Impatient(protocol):  # type: ignore[misc]
+        def __init__(self, *, app_state: dict[str, Any], **given: Any) -> None:
+            self.timer = ConnectionTimer()
+            super().__init__(app_state=app_state | {_TIMER: self.timer}, **given)
+
+        def connection_made(self, transport: asyncio.Transport) -> None:
+            self.timer.begin(transport)
+            super().connection_made(transport)
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self.timer.end()
+            super().connection_lost(exc)
+
+    return Impatient
+
+
+class Answering:
+    """Keeps a connection open while a request that came on it is answered."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Have a request answered."""
+        timer = scope.get("state", {}).get(_TIMER)
+        if timer is None:  # the server starts, or the connection was there before `impatient`
+            await self._app(scope, receive, send)
+            return
+        timer.begin_answer()
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            timer.end_answer()
+
+
+class _BodyRefusedError(Exception):
     """Ends the reading of a body."""
 
 
@@ -153,7 +236,7 @@ class _Body:
         self.refused = PlainTextResponse(told, status, {"Connection": "close"})
 
     async def receive(self) -> Message:
-        """The next message from the server, as the application asks for it."""
+        """Return the next message from the server, as the application asks for it."""
         if self._complete:
             return await self._receive()
         late = self._begun + MAX_PAUSE + self.size / MIN_RATE
@@ -162,18 +245,18 @@ class _Body:
                 message = await self._receive()
         except TimeoutError as error:
             self.refuse(408, "refused_too_slow")
-            raise _RefusedError from error
+            raise _BodyRefusedError from error
         if message["type"] == "http.request":
             self._complete = not message.get("more_body", False)
             self.size += len(message.get("body", b""))
             self.charge(self.size, self._complete)
             if self.refused is not None:
-                raise _RefusedError
+                raise _BodyRefusedError
         return message
 
 
 class _Uploads:
-    """How much each visitor has uploaded lately.
+    """The bytes that each visitor has uploaded lately.
 
     What has come of an aborted upload counts too: it stays on disk until it is swept.
     """
@@ -182,7 +265,7 @@ class _Uploads:
         self._keep = context.keep_seconds
         self._largest = MAX_FILES_OF_FULL_SIZE * context.max_upload + MAX_BODY
         self._most = context.max_disk // VISITORS_PART
-        self._sent: defaultdict[str, deque[_Sent]] = defaultdict(deque)
+        self._sent: defaultdict[str, deque[_UploadSize]] = defaultdict(deque)
 
     def admit(self, body: _Body, address: str, length: int) -> None:
         """Charge a visitor for an upload as it comes, or refuse it."""
@@ -197,7 +280,7 @@ class _Uploads:
         elif self._total(address) + length > self._most:
             self._refuse(body)
         else:
-            upload = _Sent(now)
+            upload = _UploadSize(now)
             self._sent[address].append(upload)
 
             def charge(size: int, complete: bool) -> None:
@@ -217,15 +300,37 @@ class _Uploads:
 
 
 @dataclass
-class _Sent:
+class _UploadSize:
     """An upload: when it began, and how many bytes of it have come."""
 
     since: float
     size: int = 0
 
 
+class WindowCounter:
+    """Counts by address, begun anew after some seconds.
+
+    Args:
+        seconds: how many.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._counts: Counter[str] = Counter()
+        self._ends = 0.0
+
+    def add(self, address: str, number: int = 1) -> int:
+        """Count something, and return how much there is of that address."""
+        now = time.monotonic()
+        if now > self._ends:
+            self._counts.clear()
+            self._ends = now + self._seconds
+        self._counts[address] += number
+        return self._counts[address]
+
+
 def visitor(scope: Scope) -> str:
-    """The address that a request comes from, as `network` gives it.
+    """Return the address that a request comes from, as `network` gives it.
 
     Behind a proxy that the server is told to believe, it is the one that the proxy names
     (Uvicorn's `FORWARDED_ALLOW_IPS`), so that nobody can choose it.
@@ -235,7 +340,7 @@ def visitor(scope: Scope) -> str:
 
 
 def network(address: str) -> str:
-    """What counts as one visitor: for IPv6 the network, as a host can choose its address in it.
+    """Return what counts as one visitor: for IPv6 the network, in which a host chooses its address.
 
     Example:
         >>> network("192.0.2.1"), network("2001:db8::1:2"), network("testclient")
@@ -290,7 +395,7 @@ def keep_swept(folder: Path, context: SpaceContext) -> None:
 
 
 def _files(folder: Path) -> Iterator[tuple[float, int, Path]]:
-    """Time, size and path of each file; what disappears meanwhile, folders too, is skipped."""
+    """Yield time, size and path of all files; what disappears meanwhile is skipped, folders too."""
     for parent, _, names in os.walk(folder):  # Path.rglob raises where a folder has gone
         for name in names:
             path = Path(parent, name)

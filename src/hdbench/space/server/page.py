@@ -1,36 +1,50 @@
-"""The script at the head of the page: its language and settings, and what Gradio leaves undone."""
+"""The page's language, and the script at its head: its settings, and what Gradio leaves undone."""
 
 import json
 from functools import cache
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from hdbench.common.texts import language_of, read_texts
+from hdbench.common.texts import LANGUAGES, language_of, read_texts
 from hdbench.space.texts import translations
+
+PARAMETER = "lang"
+"""The name in a page's address that has the chosen language: `?lang=de`."""
 
 _SPACE = Path(__file__).parents[1]
 _OWN = "page_"
 _HTML, _HEAD = b'<html\n\tlang="en"', b"<head>"
 
 
-class PageHead:
-    """Puts `page.js` at the head of Gradio's page, and the language at its `<html>`.
+class PageLanguage:
+    """Has a request ask for the language that was chosen on its page, and Gradio's page be in it.
 
-    Gradio takes its own language from the browser, before any script that it can be given: its page
-    would not follow a visitor's choice.
+    The choice is in the page's address, which a browser sends along with every request of the page
+    (`Referer`), so that nothing is kept, neither here nor in a cookie. Gradio takes its own
+    language from the browser, before any script that it can be given: its page would not follow a
+    visitor's choice. So `page.js` is put at its head, and the language at its `<html>`.
     """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or pass it on."""
-        if scope["type"] != "http" or scope["path"] != "/" or scope["method"] != "GET":
+        """Pass a request on, with the chosen language as its `Accept-Language`."""
+        if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        language = language_of(Headers(scope=scope).get("accept-language"))
+        asked = MutableHeaders(scope=scope)
+        own = scope["query_string"].decode("ascii", "replace")
+        choice = chosen(f"?{own}") or chosen(asked.get("referer", ""))
+        if choice is not None:
+            asked["accept-language"] = choice
+        if scope["path"] != "/" or scope["method"] != "GET":
+            await self._app(scope, receive, send)
+            return
+        language = language_of(asked.get("accept-language"))
         start: Message = {}
         page = b""
 
@@ -53,9 +67,24 @@ class PageHead:
         await self._app(scope, receive, sending)
 
 
+def chosen(address: str) -> str | None:
+    """Return the language that an address asks for in its query, if it is one of `LANGUAGES`.
+
+    Example:
+        >>> chosen("/?__theme=dark&lang=de"), chosen("?lang=xx"), chosen("")
+        ('de', None, None)
+    """
+    try:
+        query = urlsplit(address).query[:1000]
+        found = parse_qs(query, max_num_fields=20).get(PARAMETER, [])
+    except ValueError:  # more than twenty, or an address that is none
+        return None
+    return found[0] if found and found[0] in LANGUAGES else None
+
+
 @cache
 def script(language: str) -> str:
-    """The script of `page.js`, with the texts it needs in a language, as HTML."""
+    """Return the script of `page.js`, with the texts it needs in a language, as HTML."""
     texts = {
         "language": language,
         "own": {
@@ -72,7 +101,7 @@ def script(language: str) -> str:
 
 
 def gradio_words(language: str) -> dict[str, dict[str, str]]:
-    """What Gradio lacks in a language.
+    """Return what Gradio lacks in a language.
 
     Returns:
         `keys`: texts for keys of its own texts; `words`: English → translation, for labels that it

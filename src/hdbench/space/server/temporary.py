@@ -9,10 +9,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 SERVED = "hdbench-served-"
-"""How the name of a folder begins with uploads and what is made from them."""
+"""The beginning of the name of a folder with uploads and what is made from them."""
 
 SCRATCH = "hdbench-scratch-"
-"""How the name of a folder begins with what is needed for a moment only."""
+"""The beginning of the name of a folder with what is needed for a moment only."""
 
 
 @contextmanager

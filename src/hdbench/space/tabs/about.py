@@ -19,7 +19,7 @@ _PICTURE = re.compile(r"!\[[^\]]*\]\([^)]*\)|<img[^>]*>")
 
 
 def about_tab(context: SpaceContext, say: Say) -> None:
-    """The cards of the benchmarks and of their metrics, within a `gr.Blocks`.
+    """Add the cards of the benchmarks and of their metrics to a `gr.Blocks`.
 
     Args:
         context: the Space's context.
@@ -47,7 +47,7 @@ def _card(folder: Path, title: Any) -> None:
 
 
 def card_text(card: str) -> str:
-    r"""A card for a page with headings of its own: two levels deeper, without YAML and pictures.
+    r"""Return a card for a page with headings of its own: two levels deeper, without pictures.
 
     The files of its pictures are not served.
 

@@ -6,19 +6,27 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import gradio as gr
+from gradio.blocks import Block
 
-from hdbench.errors import HdbenchError, escaped
+from hdbench.errors import HdbenchError
 from hdbench.space.context import SpaceContext
-from hdbench.space.jobs.comparing import MAX_COMPARED, Wanted, recorded_runs
-from hdbench.space.jobs.tasks import Compared, comparison, comparison_records
-from hdbench.space.jobs.working import Workers
-from hdbench.space.tabs.settings import protocol_choice
-from hdbench.space.tabs.telling import RESULT, STARTS, refusal, show, visitor_of
-from hdbench.space.texts import Say, reason
+from hdbench.space.jobs.comparing import (
+    MAX_COMPARED,
+    ComparisonView,
+    Wanted,
+    comparison,
+    comparison_records,
+    recorded_runs,
+)
+from hdbench.space.jobs.working import TaskProcesses
+from hdbench.space.tabs import shared
+from hdbench.space.texts import Say
 
 
-def compare_tab(context: SpaceContext, workers: Workers, say: Say, benchmark: gr.Dropdown) -> None:
-    """The tab's controls, within a `gr.Blocks`.
+def compare_tab(
+    context: SpaceContext, workers: TaskProcesses, say: Say, benchmark: gr.Dropdown
+) -> None:
+    """Add the tab's controls to a `gr.Blocks`.
 
     Args:
         context: the Space's context.
@@ -29,88 +37,64 @@ def compare_tab(context: SpaceContext, workers: Workers, say: Say, benchmark: gr
     gr.Markdown(say("compare_intro"))
     with gr.Row():
         with gr.Column(scale=2, min_width=300):
-            files = gr.File(
-                label=say("compare_files"),
-                file_count="multiple",
-                elem_id="compare-files",
-                height=150,
-            )
+            files = shared.field(gr.File, say, "compare_files", file_count="multiple", height=150)
             gr.Markdown(say("file_info"))
-            recorded = gr.Dropdown(
-                **_offer(context, context.first),
-                value=[],
-                multiselect=True,
-                max_choices=MAX_COMPARED,
-                label=say("compare_recorded"),
-                info=say("compare_recorded_info"),
-                elem_id="compare-recorded",
+            several: dict[str, Any] = {"multiselect": True, "max_choices": MAX_COMPARED}
+            offered = _offer(context, context.first)
+            recorded = shared.field(
+                gr.Dropdown, say, "compare_recorded", value=[], **several, **offered
             )
-            start = gr.Button(
-                say("compare_start"), variant="primary", elem_id="compare", elem_classes=STARTS
-            )
+            looks: dict[str, Any] = {"variant": "primary", "elem_classes": shared.STARTS}
+            start = shared.button(say, "compare_start", elem_id="compare", **looks)
             with gr.Accordion(say("advanced"), open=False):
-                protocol = protocol_choice(say)
+                protocol = shared.protocol_choice(say)
         with gr.Column(scale=3, min_width=300):
             bar = gr.HTML(elem_id="compare-progress", min_height=60)
-            shown = gr.HTML(elem_id="comparison", elem_classes=RESULT)
-            download = gr.DownloadButton(
-                say("compare_json"), visible=False, elem_id="compare-json", size="sm"
-            )
+            shown = gr.HTML(elem_id="comparison", elem_classes=shared.RESULT)
+            figures = shared.download_button(say, "compare_json", "compare-json")
 
     def offer(benchmark: str, files: list[str] | None, chosen: list[str] | None) -> dict[str, Any]:
         offered = _offer(context, benchmark, whole=bool(files))
         still = {folder for _, folder in offered["choices"]}
         return gr.update(**offered, value=[each for each in chosen or () if each in still])
 
-    def view(  # noqa: PLR0917  Gradio gives the inputs in their order
-        benchmark: str,
-        files: list[str] | None,
-        recorded: list[str] | None,
-        protocol: str,
-        request: gr.Request,
-        progress: gr.Progress = gr.Progress(),  # noqa: B008  so Gradio knows that one is wanted
+    def view(
+        given: shared.Given, request: gr.Request, progress: gr.Progress = shared.BAR
     ) -> Iterator[list[Any]]:
-        visitor = visitor_of(request)
-        paths = [Path(file) for file in files or ()]
-        wanted = Wanted(benchmark, paths, recorded or [], protocol, visitor.language)
+        visitor = shared.visitor_of(request)
+        paths = [Path(file) for file in given[files] or ()]
+        asked = (given[benchmark], paths, given[recorded] or [], given[protocol], visitor.language)
         try:
             with TemporaryDirectory() as folder:
-                task = (comparison, context, wanted, Path(folder))
-                for told in workers.work(visitor.address, *task):
-                    show(progress, told, visitor.language)
-                    if isinstance(told, Compared):
+                task = (comparison, context, Wanted(*asked), Path(folder))
+                for told in shared.shown_work(workers, visitor, progress, *task):
+                    if isinstance(told, ComparisonView):
                         # Gradio copies the file before this goes on, where it is deleted.
-                        yield [told.page, gr.update(visible=True, value=str(told.file))]
+                        yield [told.page, shared.download(told.file)]
         except HdbenchError as error:
-            message = refusal(error, visitor.language, "compare_error")
-            yield [message, gr.update(visible=False, value=None)]
+            yield [shared.refusal(error, visitor.language, "compare_error"), shared.download(None)]
 
     gr.on(
         [benchmark.change, files.change],
         offer,
         [benchmark, files, recorded],
         recorded,
-        api_visibility="private",
         show_progress="hidden",
+        **shared.PRIVATE,
     )
-    start.click(
-        view,
-        [benchmark, files, recorded, protocol],
-        [shown, download],
-        show_progress_on=bar,
-        api_visibility="private",
-    )
+    inputs: set[Block] = {benchmark, files, recorded, protocol}
+    start.click(view, inputs, [shown, figures], show_progress_on=bar, **shared.PRIVATE)
 
 
 def _offer(context: SpaceContext, benchmark: str, *, whole: bool = False) -> dict[str, Any]:
-    """The choice of recorded runs: with an upload only those over all items, like the upload."""
+    """Return the recorded runs to choose from: beside an upload only those over all items."""
     runs = recorded_runs(context, benchmark)
     choices = [(run.label, run.folder) for run in runs if run.whole or not whole]
     return {"choices": choices, "visible": bool(runs)}
 
 
-def compare_api(context: SpaceContext, workers: Workers) -> None:
-    """The endpoint `/compare`, within a `gr.Blocks`.
+def compare_api(context: SpaceContext, workers: TaskProcesses) -> None:
+    """Add the endpoint `/compare` to a `gr.Blocks`.
 
     Args:
         context: the Space's context.
@@ -125,30 +109,19 @@ def compare_api(context: SpaceContext, workers: Workers) -> None:
         protocol: str = "documented",
     ) -> dict[str, Any]:
         """Compare runs in pairs; the comparisons are those that hdbench compare --json writes."""
-        visitor = visitor_of(request)
-        paths = [Path(file) for file in files or ()]
-        wanted = Wanted(benchmark, paths, recorded or [], protocol)
-        try:
-            found = workers.result(visitor.address, comparison_records, context, wanted)
-        except HdbenchError as error:
-            told = escaped(reason(error, visitor.language))
-            raise gr.Error(told, print_exception=False) from error
-        return {"comparisons": found}
+        wanted = Wanted(benchmark, [Path(file) for file in files or ()], recorded or [], protocol)
+        return {
+            "comparisons": shared.for_program(workers, request, comparison_records, context, wanted)
+        }
 
     # Not gr.api: to that, gradio_client sends a file's local path, and uploads nothing.
     with gr.Row(visible=False):
+        several: dict[str, Any] = {"multiselect": True, "allow_custom_value": True}
         inputs = [
             gr.Textbox(label="Benchmark"),
             gr.File(label="Files", file_count="multiple"),
-            gr.Dropdown(
-                [], value=[], multiselect=True, allow_custom_value=True, label="Recorded runs"
-            ),
+            gr.Dropdown([], value=[], label="Recorded runs", **several),
             gr.Textbox("documented", label="Protocol"),
         ]
         output = gr.JSON(label="Comparison")
-        gr.Button("compare").click(
-            compare,
-            inputs,
-            output,
-            api_name="compare",
-        )
+        gr.Button("compare").click(compare, inputs, output, api_name="compare")

@@ -1,29 +1,44 @@
 """The tab with the recorded runs, ranked."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from concurrent.futures import wait
-from typing import Any
+from typing import Any, NamedTuple
+from urllib.parse import quote
 
 import gradio as gr
 
-from hdbench.common.texts import language_of
-from hdbench.common.told import told
-from hdbench.errors import HdbenchError
+from hdbench.benchmarks.benchmark import Benchmark
+from hdbench.common.told import is_told, told
+from hdbench.errors import HdbenchError, escaped
+from hdbench.output.leaderboard.boards import Board, Row
+from hdbench.output.leaderboard.words import AFTER_PUBLIC, FROM_DRAFTS, marks_of
+from hdbench.output.report.items import cut
+from hdbench.output.report.page import MAX_MESSAGE
+from hdbench.results.model_facts import ModelFacts
 from hdbench.space.context import SpaceContext
-from hdbench.space.jobs.rankings import Ranking, Rankings, Work
-from hdbench.space.tabs.board import Filter, board_choices, board_key, board_view, chosen_board
-from hdbench.space.tabs.settings import protocol_choice
+from hdbench.space.jobs.recorded_runs import Ranking, Rankings
+from hdbench.space.tabs.shared import BAR, PRIVATE, Given, field, protocol_choice, visitor_of
 from hdbench.space.texts import Say, TextError, reason, text
-from hdbench.space.views.summary import problem
+from hdbench.space.views.summary import problem, render
+from hdbench.statistics.bootstrap import MIN_ITEMS
 
 MAX_WORDS = 200
 """Maximum characters to search for."""
 
 _SCORED = 0.8  # of the bar; the rest is for the ranking
 
+MAX_NAME = 80
+"""Maximum characters of an untrusted name that are shown."""
+
+MAX_LEFT_OUT = 20
+"""Maximum unusable runs that are named."""
+
+_WORDS = {"not published": "leaderboard_not_published", "proprietary": "leaderboard_proprietary"}
+
 
 def leaderboard_tab(context: SpaceContext, say: Say, benchmark: gr.Dropdown, tab: gr.Tab) -> None:
-    """The tab's controls, within its `gr.Tab`: what they show is computed when it is opened.
+    """Add the tab's controls to its `gr.Tab`: what they show is computed when it is opened.
 
     Args:
         context: the Space's context.
@@ -32,68 +47,53 @@ def leaderboard_tab(context: SpaceContext, say: Say, benchmark: gr.Dropdown, tab
         tab: the tab.
     """
     rankings = Rankings(context)
+
+    def form(kind: Any, name: str, **options: Any) -> Any:
+        return field(kind, say, f"leaderboard_{name}", **{"elem_id": f"board-{name}"} | options)
+
     gr.Markdown(say("leaderboard_intro"))
-    board = gr.Dropdown(
-        [],
-        label=say("leaderboard_board"),
-        info=say("leaderboard_board_info"),
-        elem_id="board",
-        visible=False,
-    )
+    board = form(gr.Dropdown, "board", choices=[], elem_id="board", visible=False)
     with gr.Accordion(say("leaderboard_filters"), open=False, elem_id="board-filters"):
-        words = gr.Textbox(
-            label=say("leaderboard_words"),
-            info=say("leaderboard_words_info"),
-            max_length=MAX_WORDS,
-            elem_id="board-words",
-        )
+        words = form(gr.Textbox, "words", max_length=MAX_WORDS)
         with gr.Row():
-            local = gr.Checkbox(label=say("leaderboard_local"), elem_id="board-local")
-            weights = gr.Checkbox(label=say("leaderboard_open"), elem_id="board-open")
-            strict = gr.Checkbox(label=say("leaderboard_strict"), elem_id="board-strict")
+            local = form(gr.Checkbox, "local")
+            weights = form(gr.Checkbox, "open")
+            strict = form(gr.Checkbox, "strict")
         protocol = protocol_choice(say, "board-protocol")
     shown = gr.HTML(elem_id="leaderboard", min_height=80)
+    seen = gr.State()
 
-    def view(  # noqa: PLR0917  Gradio gives the inputs in their order
-        is_seen: bool | None,
-        benchmark: str,
-        protocol: str,
-        board: str | None,
-        words: str | None,  # None for a field that nobody has seen yet
-        local: bool,
-        weights: bool,
-        strict: bool,
-        request: gr.Request,
-        progress: gr.Progress = gr.Progress(),  # noqa: B008  so Gradio knows that one is wanted
-    ) -> Iterator[list[Any]]:
-        if not is_seen:  # nobody has opened the tab, and a ranking may take minutes
+    def view(given: Given, request: gr.Request, progress: gr.Progress = BAR) -> Iterator[list[Any]]:
+        if not given[seen]:  # nobody has opened the tab, and a ranking may take minutes
             yield [gr.skip(), gr.skip()]
             return
-        language = language_of(request.headers.get("accept-language"))
+        language = visitor_of(request).language
         try:
-            if not context.benchmark(benchmark).spec.ranked:
+            chosen = context.benchmark(given[benchmark])
+            if not chosen.spec.ranked:
                 titles = ", ".join(title for title, _ in context.ranked)
                 raise TextError("leaderboard_unranked", ranked=titles)
-            work = rankings.of(benchmark, protocol, strict=bool(strict))
+            work = rankings.of(given[benchmark], given[protocol], strict=bool(given[strict]))
             while not wait([work.ready], timeout=0.3).done:
-                _tell(work, language, progress)
-            chosen = Filter((words or "")[:MAX_WORDS], bool(local), bool(weights))
-            ranking = work.ready.result()
-            yield _view(context, benchmark, ranking, board, chosen, language)
+                count = {"done": work.done, "total": work.total}
+                doing = "leaderboard_scoring" if work.done < work.total else "leaderboard_ranking"
+                share = _SCORED * work.done / (work.total or 1)
+                progress(share, desc=text(doing, language, **count))
+            sought = (given[words] or "")[:MAX_WORDS]  # None for a field that nobody has seen yet
+            filters = Filter(sought, bool(given[local]), bool(given[weights]))
+            yield _view(chosen, work.ready.result(), given[board], filters, language)
         except HdbenchError as error:
-            told = problem(reason(error, language), language, "leaderboard_error")
-            yield [gr.update(visible=False), told]
+            why = problem(reason(error, language), language, "leaderboard_error")
+            yield [gr.update(visible=False), why]
 
-    seen = gr.State()
     each_time: dict[str, Any] = {
         "fn": view,
-        "inputs": [seen, benchmark, protocol, board, words, local, weights, strict],
+        "inputs": {seen, benchmark, protocol, board, words, local, weights, strict},
         "outputs": [board, shown],
         "show_progress_on": shown,
-        "api_visibility": "private",
+        **PRIVATE,
     }
-    opened = tab.select(lambda: True, None, seen, api_visibility="private", queue=False)
-    opened.then(**each_time)
+    tab.select(lambda: True, None, seen, queue=False, **PRIVATE).then(**each_time)
     gr.on([benchmark.change, protocol.input, board.input, strict.input], **each_time)
     gr.on(
         [words.change, local.input, weights.input],
@@ -101,30 +101,146 @@ def leaderboard_tab(context: SpaceContext, say: Say, benchmark: gr.Dropdown, tab
     )
 
 
-def _tell(work: Work, language: str, progress: gr.Progress) -> None:
-    if work.done < work.total:
-        told = text("leaderboard_scoring", language, done=work.done, total=work.total)
-        progress(_SCORED * work.done / work.total, desc=told)
-    else:
-        progress(_SCORED, desc=text("leaderboard_ranking", language))
+class Filter(NamedTuple):
+    """The models that a visitor wants to see.
+
+    Attributes:
+        words: what the name must contain.
+        runs_locally: only models that are known to run locally.
+        open_weights: only models whose weights are known to be open.
+    """
+
+    words: str = ""
+    runs_locally: bool = False
+    open_weights: bool = False
+
+    def keeps(self, model: str, facts: ModelFacts | None) -> bool:
+        """Return whether a model is shown."""
+        return (
+            self.words.strip().casefold() in model.casefold()
+            and (not self.runs_locally or (facts is not None and bool(facts.runs_locally)))
+            and (not self.open_weights or (facts is not None and bool(facts.open_weights)))
+        )
 
 
-def _view(  # noqa: PLR0917  as `board_view`
-    context: SpaceContext,
-    benchmark: str,
-    ranking: Ranking,
-    key: str | None,
-    chosen: Filter,
-    language: str,
+def _view(
+    benchmark: Benchmark, ranking: Ranking, key: str | None, chosen: Filter, language: str
 ) -> list[Any]:
-    """The choice of boards, and the chosen one."""
+    """Return the choice of boards, and the chosen one, otherwise the first."""
     if not ranking.boards:
-        why = [text("leaderboard_none", language)]
-        why += [told(each, language) for each in ranking.left_out[:1]]
-        message = problem(" ".join(why), language, "leaderboard_error")
-        return [gr.update(choices=[], value=None, visible=False), message]
-    board = chosen_board(ranking.boards, key)
-    choices = board_choices(ranking.boards, language)
-    html = board_view(context.benchmark(benchmark), ranking, board, chosen, language)
+        why = [told(each, language) for each in ranking.left_out[:1]]
+        message = " ".join([text("leaderboard_none", language), *why])
+        hidden = gr.update(choices=[], value=None, visible=False)
+        return [hidden, problem(message, language, "leaderboard_error")]
+    choices = _board_choices(ranking.boards, language)
+    board = next((each for each in ranking.boards if _board_key(each) == key), ranking.boards[0])
+    html = board_view(benchmark, ranking, board, chosen, language)
     several = len(choices) > 1
-    return [gr.update(choices=choices, value=board_key(board), visible=several), html]
+    return [gr.update(choices=choices, value=_board_key(board), visible=several), html]
+
+
+def _board_key(board: Board) -> str:
+    """Return a board's key among those of its benchmark; it stays when runs are added.
+
+    For both protocols, the boards of one question have the same key.
+    """
+    _, items, prompt = board.kind.question
+    return f"{items} {prompt or ''}"
+
+
+def _board_choices(boards: Sequence[Board], language: str) -> list[tuple[str, str]]:
+    """Return the boards to choose from: what is shown of each, and its key."""
+    names = [_name(board, language) for board in boards]
+    times = Counter(names)
+    return [
+        (
+            name if times[name] == 1 else f"{name} [{cut(escaped(_board_key(board)), MAX_NAME)}]",
+            _board_key(board),
+        )
+        for name, board in zip(names, boards, strict=True)
+    ]
+
+
+def board_view(
+    benchmark: Benchmark, ranking: Ranking, board: Board, chosen: Filter, language: str
+) -> str:
+    """Return a leaderboard as HTML: untrusted text is escaped.
+
+    Args:
+        benchmark: the board's benchmark.
+        ranking: the ranking that it belongs to.
+        board: the leaderboard.
+        chosen: hides rows; the ranks stay.
+        language: the interface's language.
+    """
+    low, high = _span(board.rows)
+    return render(
+        "board.html",
+        language,
+        benchmark=benchmark.spec,
+        board=board,
+        name=_name(board, language),
+        rows=[row for row in board.rows if chosen.keeps(row.model, ranking.facts.get(row.model))],
+        after_public=AFTER_PUBLIC,
+        from_drafts=FROM_DRAFTS,
+        marks_of=marks_of,
+        facts=ranking.facts,
+        span=(low, high),
+        percent=lambda value: round(100 * (value - low) / (high - low), 1),
+        least=MIN_ITEMS,
+        boards=[name for name, _ in _board_choices(ranking.boards, language)],
+        word=lambda value: _word(value, language),
+        cut=lambda value: cut(value, MAX_NAME),
+        report=lambda run: report_address(board.kind.benchmark, run, board.kind.protocol),
+        left_out=[
+            (cut(told(each, language), MAX_MESSAGE), is_told(each, language))
+            for each in ranking.left_out[:MAX_LEFT_OUT]
+        ],
+        left_out_count=len(ranking.left_out),
+    )
+
+
+def report_address(benchmark: str, run: str, protocol: str) -> str:
+    """Return where the report of a run is served, relative to the page.
+
+    Example:
+        >>> report_address("hdb/zettelkatalog", "2026/a b", "documented")
+        'report/zettelkatalog/2026%2Fa%20b?protocol=documented'
+    """
+    name = benchmark.rpartition("/")[2]
+    return f"report/{quote(name, safe='')}/{quote(run, safe='')}?protocol={protocol}"
+
+
+def _name(board: Board, language: str) -> str:
+    """Return what the board's runs were asked, and how many models there are."""
+    kind = board.kind
+    if kind.prompt is None:
+        prompt = text("leaderboard_no_prompt", language)
+    else:
+        prompt = cut(escaped(kind.prompt), MAX_NAME)
+    return text(
+        "leaderboard_board_name",
+        language,
+        items=kind.items,
+        subset=f" ({cut(escaped(kind.subset), MAX_NAME)})" if kind.subset else "",
+        prompt=prompt,
+        models=len(board.rows),
+    )
+
+
+def _word(value: bool | str | None, language: str) -> str:
+    """Return a fact as readers see it."""
+    if value is None:
+        return text("leaderboard_unknown", language)
+    if isinstance(value, bool):
+        return text("leaderboard_yes" if value else "leaderboard_no", language)
+    return text(_WORDS[value], language) if value in _WORDS else cut(value, MAX_NAME)
+
+
+def _span(rows: Sequence[Row]) -> tuple[float, float]:
+    """Return the lowest and the highest of all intervals and values."""
+    ends = [row.judged for row in rows]
+    for row in rows:
+        if row.interval is not None:
+            ends += [row.interval.low, row.interval.high]
+    return min(ends), max(ends)

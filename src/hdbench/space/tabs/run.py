@@ -1,62 +1,54 @@
 """The tab that runs a local model."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import Any
 
 import gradio as gr
 from gradio.components import Component
 
-from hdbench.errors import HdbenchError
+from hdbench.answers.answer import WrittenAnswer
+from hdbench.answers.titles import FieldTitles
+from hdbench.datasets.building.run_tables import answers_jsonl
+from hdbench.errors import HdbenchError, escaped
+from hdbench.output.report.items import cut
+from hdbench.output.report.page import MAX_MESSAGE
 from hdbench.space.context import SpaceContext
-from hdbench.space.jobs.running_model import (
-    GOING,
-    MAX_PROMPT,
-    ModelRun,
-    Progress,
-    Watch,
-    as_jsonl,
-    ask,
-    fields_of,
-    model_names,
-    picture_of,
-    prompt_of,
-    run_on_image,
-    run_on_items,
-    still_wanted,
-    with_gpu,
-)
+from hdbench.space.jobs import running_model
+from hdbench.space.jobs.running_model import GOING, Ended, ModelRun, RunState
 from hdbench.space.jobs.scoring import Upload
 from hdbench.space.jobs.turns import Turn, Turns
-from hdbench.space.jobs.working import Waits, Workers
+from hdbench.space.jobs.working import TaskProcesses, Waits
 from hdbench.space.server.asking import uploads
-from hdbench.space.tabs.result_view import (
-    DOWNLOAD_ROW,
-    DOWNLOADS,
-    download_buttons,
-    result_views,
-)
-from hdbench.space.tabs.run_view import run_answers, run_line, run_record, run_status, time_left
-from hdbench.space.tabs.telling import Visitor, refusal, visitor_of, waits
+from hdbench.space.tabs import shared
 from hdbench.space.texts import Say, TextError, text
+from hdbench.space.views.summary import render
 
 FORMS = [".jpg", ".jpeg", ".png", ".tif", ".tiff", ".webp"]
 """The extensions that a browser offers; the content decides what a file is."""
 
 ITEMS = 5
-"""How many items are suggested."""
+"""The number of items that is suggested."""
 
 TOLD_EVERY = 2.0
 """Seconds after which those who wait for their run are told how many are ahead of them. Gradio sees
 only then whether somebody has left."""
 
+MAX_TEXT = 5_000
+"""Maximum characters of an answer that are shown; the download has them all."""
 
-def run_tab(context: SpaceContext, workers: Workers, say: Say, benchmark: gr.Dropdown) -> None:
-    """The tab's controls, within a `gr.Blocks`.
+MAX_FIELDS = 200
+"""Maximum fields of a record that are shown."""
+
+
+def run_tab(
+    context: SpaceContext, workers: TaskProcesses, say: Say, benchmark: gr.Dropdown
+) -> None:
+    """Add the tab's controls to a `gr.Blocks`.
 
     Args:
         context: the Space's context.
@@ -67,228 +59,166 @@ def run_tab(context: SpaceContext, workers: Workers, say: Say, benchmark: gr.Dro
     Raises:
         HdbenchError: two of the models cannot be told apart.
     """
-    names = list(model_names(context.models))
+    names = list(running_model.model_names(context.models))
+    most = context.max_run_items
+    first_prompt = running_model.prompt_of(context, context.first)
+    looks: dict[str, Any] = {"value": first_prompt, "lines": 6, "max_lines": 20}
     with gr.Row():
         with gr.Column(scale=2, min_width=300):
-            asked = _asked(context, names, say)
+            model = shared.field(gr.Dropdown, say, "run_model", choices=names, value=names[0])
+            with gr.Tab(say("run_tab_items")):
+                suggested: dict[str, Any] = {"value": min(ITEMS, most), "step": 1}
+                items = shared.field(
+                    gr.Slider, say, "run_items", minimum=1, maximum=most, **suggested
+                )
+                with gr.Accordion(say("run_prompt"), open=False):
+                    prompt = shared.field(gr.Textbox, say, "run_prompt", interactive=False, **looks)
+                start = shared.button(say, "run_start", variant="primary")
+            with gr.Tab(say("run_tab_image")):
+                image = shared.field(gr.File, say, "run_image", file_types=FORMS, height=150)
+                looks |= {"label": say("run_prompt"), "max_length": running_model.MAX_PROMPT}
+                own_prompt = shared.field(gr.Textbox, say, "run_own_prompt", **looks)
+                start_image = shared.button(say, "run_start_image", variant="primary")
         with gr.Column(scale=3, min_width=300):
             bar = gr.HTML(elem_id="run-bar", min_height=60)
-            shown = _shown(say)
+            with gr.Column(elem_id="run-now"):  # on a phone, always in sight
+                status = gr.HTML(elem_id="run-status")
+                cancel = shared.button(say, "run_cancel", visible=False)
+            first = gr.HTML(elem_id="run-first")
+            with gr.Row(**shared.DOWNLOAD_ROW):
+                lines = shared.download_button(
+                    say, "run_download", "run-download-jsonl", min_width=120
+                )
+                files = shared.download_buttons(say, "run-")
+            answers = gr.HTML(elem_id="run-answers")
     report = gr.HTML(elem_id="run-report")
-    watch = with_gpu(context.max_run_seconds)
-    turns = Turns(1, context.max_waiting, context.max_per_visitor)
-    sessions: dict[Path, str] = {}  # the folder of a run that waits or goes on → whose it is
+    runs = _VisitorRuns(context, workers)
+
+    def on_items(
+        given: shared.Given, request: gr.Request, progress: gr.Progress = shared.BAR
+    ) -> Iterator[list[Any]]:
+        asked = (given[model], given[benchmark], given[items])
+        run = running_model.run_on_items
+        yield from runs.views(lambda folder: run(context, *asked, folder), request, progress)
+
+    def on_image(
+        given: shared.Given, request: gr.Request, progress: gr.Progress = shared.BAR
+    ) -> Iterator[list[Any]]:
+        def plan(folder: Path) -> ModelRun:
+            if not given[image]:
+                raise TextError("run_choose_image")
+            asked = (given[model], given[benchmark], Path(given[image]), given[own_prompt] or "")
+            return running_model.run_on_image(context, *asked, folder)
+
+        yield from runs.views(plan, request, progress)
+
+    outputs: list[Component] = [status, cancel, first, lines, *files, answers, report]
+    started: dict[str, Any] = {"outputs": outputs, "show_progress_on": bar, **shared.PRIVATE}
+    start.click(on_items, {model, benchmark, items}, **started)
+    start_image.click(on_image, {model, benchmark, image, own_prompt}, **started)
+    cancel.click(runs.stop, queue=False, **shared.PRIVATE)
+    benchmark.change(
+        lambda benchmark: [running_model.prompt_of(context, benchmark)] * 2,
+        benchmark,
+        [prompt, own_prompt],
+        queue=False,
+        show_progress="hidden",
+        **shared.PRIVATE,
+    )
+
+
+class _VisitorRuns:
+    """The runs that visitors wait for or watch, of which one goes on at a time."""
+
+    def __init__(self, context: SpaceContext, workers: TaskProcesses) -> None:
+        self._context = context
+        self._workers = workers
+        self._watch = running_model.with_gpu(context.max_run_seconds)
+        self._turns = Turns(1, context.max_waiting, context.max_per_visitor)
+        self._sessions: dict[Path, str] = {}  # the folder of each → whose it is
 
     def views(
-        plan: Callable[[Path], ModelRun], request: gr.Request, progress: gr.Progress
+        self, plan: Callable[[Path], ModelRun], request: gr.Request, progress: gr.Progress
     ) -> Iterator[list[Any]]:
-        visitor = visitor_of(request)
-        session = request.session_hash or ""
+        """Yield the outputs of a run while it waits, while it goes on, and when it has ended."""
+        visitor = shared.visitor_of(request)
         try:
-            with turns.turn(visitor.address) as turn, _folder(sessions, session) as folder:
-                yield from _waiting(turns, turn, folder, visitor.language)
-                if not still_wanted(folder):
+            with (
+                self._turns.turn(visitor.address) as turn,
+                self._folder(request.session_hash or "") as folder,
+            ):
+                yield from self._waiting(turn, folder, visitor.language)
+                if not running_model.still_wanted(folder):
                     line = text("run_stopped_none", visitor.language)
                     yield _outputs(run_line(line, visitor.language), going=False)
                     return
                 run = plan(folder)._replace(language=visitor.language)
-                yield from _views(workers, context, run, watch, visitor, progress)
+                yield from self._going(run, visitor, progress)
         except HdbenchError as error:
-            yield _outputs(refusal(error, visitor.language, "run_error"), going=False)
+            yield _outputs(shared.refusal(error, visitor.language, "run_error"), going=False)
 
-    def on_items(
-        model: str,
-        benchmark: str,
-        items: float,
-        request: gr.Request,
-        progress: gr.Progress = gr.Progress(),  # noqa: B008  so Gradio knows that one is wanted
-    ) -> Iterator[list[Any]]:
-        def plan(folder: Path) -> ModelRun:
-            return run_on_items(context, model, benchmark, items, folder)
-
-        yield from views(plan, request, progress)
-
-    def on_image(  # noqa: PLR0917  Gradio gives the inputs in their order
-        model: str,
-        benchmark: str,
-        image: str | None,
-        prompt: str | None,
-        request: gr.Request,
-        progress: gr.Progress = gr.Progress(),  # noqa: B008
-    ) -> Iterator[list[Any]]:
-        def plan(folder: Path) -> ModelRun:
-            if not image:
-                raise TextError("run_choose_image")
-            return run_on_image(context, model, benchmark, Path(image), prompt or "", folder)
-
-        yield from views(plan, request, progress)
-
-    def stop(request: gr.Request) -> None:
-        for folder, session in list(sessions.items()):
+    def stop(self, request: gr.Request) -> None:
+        """Cancel the runs of the page that a request comes from."""
+        for folder, session in list(self._sessions.items()):
             if session == (request.session_hash or ""):
                 (folder / GOING).unlink(missing_ok=True)
 
-    def prompts(benchmark: str) -> list[str]:
-        return [prompt_of(context, benchmark)] * 2
+    @contextmanager
+    def _folder(self, session: str) -> Iterator[Path]:
+        """Make the folder of a run, which can be stopped until it has ended."""
+        # Beside Gradio's own folder, which serves whatever is requested; deleted with it at last.
+        with TemporaryDirectory(prefix="running-", dir=uploads().parent) as name:
+            folder = Path(name)
+            (folder / GOING).touch()
+            self._sessions[folder] = session
+            try:
+                yield folder
+            finally:
+                del self._sessions[folder]
 
-    private: dict[str, Any] = {"api_visibility": "private"}
-    shared: dict[str, Any] = {
-        "outputs": [*shown.outputs, report],
-        "show_progress_on": bar,
-        **private,
-    }
-    model = asked.model
-    asked.start.click(on_items, [model, benchmark, asked.items], **shared)
-    of_image = [model, benchmark, asked.image, asked.own_prompt]
-    asked.start_image.click(on_image, of_image, **shared)
-    shown.cancel.click(stop, queue=False, **private)
-    both = [asked.prompt, asked.own_prompt]
-    benchmark.change(prompts, benchmark, both, queue=False, show_progress="hidden", **private)
+    def _waiting(self, turn: Turn, folder: Path, language: str) -> Iterator[list[Any]]:
+        """Yield the outputs while a run waits for its turn, until it is cancelled."""
+        said = time.monotonic() - TOLD_EVERY
+        while running_model.still_wanted(folder) and (before := self._turns.wait(turn)):
+            if time.monotonic() - said >= TOLD_EVERY:
+                said = time.monotonic()
+                line = shared.waits(Waits(before - 1, again=False), language)
+                yield _outputs(run_line(line, language), going=True)
 
-
-class _Asked(NamedTuple):
-    """What a visitor chooses."""
-
-    model: gr.Dropdown
-    items: gr.Slider
-    prompt: gr.Textbox
-    start: gr.Button
-    image: gr.File
-    own_prompt: gr.Textbox
-    start_image: gr.Button
-
-
-def _asked(context: SpaceContext, models: list[str], say: Say) -> _Asked:
-    prompt = prompt_of(context, context.first)
-    model = gr.Dropdown(
-        models,
-        value=models[0],
-        label=say("run_model"),
-        info=say("run_model_info"),
-        elem_id="run-model",
-    )
-    looks: dict[str, Any] = {"value": prompt, "lines": 6, "max_lines": 20}
-    with gr.Tab(say("run_tab_items")):
-        items = gr.Slider(
-            1,
-            context.max_run_items,
-            value=min(ITEMS, context.max_run_items),
-            step=1,
-            label=say("run_items"),
-            info=say("run_items_info"),
-            elem_id="run-items",
-        )
-        with gr.Accordion(say("run_prompt"), open=False):
-            shown_prompt = gr.Textbox(
-                interactive=False,
-                label=say("run_prompt"),
-                info=say("run_prompt_info"),
-                elem_id="run-prompt",
-                **looks,
-            )
-        start = gr.Button(say("run_start"), variant="primary", elem_id="run-start")
-    with gr.Tab(say("run_tab_image")):
-        image = gr.File(label=say("run_image"), file_types=FORMS, elem_id="run-image", height=150)
-        own_prompt = gr.Textbox(
-            max_length=MAX_PROMPT,
-            label=say("run_prompt"),
-            info=say("run_own_prompt_info"),
-            elem_id="run-own-prompt",
-            **looks,
-        )
-        start_image = gr.Button(
-            say("run_start_image"), variant="primary", elem_id="run-start-image"
-        )
-    return _Asked(model, items, shown_prompt, start, image, own_prompt, start_image)
-
-
-class _Shown(NamedTuple):
-    """What a visitor sees of a run, besides its report."""
-
-    status: gr.HTML
-    cancel: gr.Button
-    first: gr.HTML
-    lines: gr.DownloadButton
-    files: list[gr.DownloadButton]
-    answers: gr.HTML
-
-    @property
-    def outputs(self) -> list[Component]:
-        """All of it, in the order of `_outputs`, except the report."""
-        return [self.status, self.cancel, self.first, self.lines, *self.files, self.answers]
-
-
-def _shown(say: Say) -> _Shown:
-    with gr.Column(elem_id="run-now"):  # on a phone, always in sight
-        status = gr.HTML(elem_id="run-status")
-        cancel = gr.Button(say("run_cancel"), visible=False, elem_id="run-cancel")
-    first = gr.HTML(elem_id="run-first")
-    with gr.Row(**DOWNLOAD_ROW):
-        lines = gr.DownloadButton(
-            say("run_download"),
-            visible=False,
-            elem_id="run-download-jsonl",
-            size="sm",
-            min_width=120,
-        )
-        files = download_buttons(say, "run-")
-    answers = gr.HTML(elem_id="run-answers")
-    return _Shown(status, cancel, first, lines, files, answers)
-
-
-def _waiting(turns: Turns, turn: Turn, folder: Path, language: str) -> Iterator[list[Any]]:
-    """The outputs while a run waits for its turn, until it is cancelled."""
-    told = time.monotonic() - TOLD_EVERY
-    while still_wanted(folder) and (before := turns.wait(turn)):
-        if time.monotonic() - told >= TOLD_EVERY:
-            told = time.monotonic()
-            line = waits(Waits(before - 1, again=False), language)
-            yield _outputs(run_line(line, language), going=True)
-
-
-def _views(  # noqa: PLR0917  what a visitor asked for, and where it is shown
-    workers: Workers,
-    context: SpaceContext,
-    run: ModelRun,
-    watch: Watch,
-    visitor: Visitor,
-    progress: gr.Progress,
-) -> Iterator[list[Any]]:
-    """The outputs of a run while it goes on, and when it has ended."""
-    total, limit, language = len(run.questions), context.max_run_seconds, visitor.language
-    begun = time.monotonic()
-    came: list[float] = []
-    pictures: dict[str, str | None] = {}
-    questions = {question.id: question for question in run.questions}
-    status = answers = ""
-    state = Progress([])
-    with closing(ask(context, run, watch)) as states:
-        for state in states:
-            now = time.monotonic()
-            if new := state.answers[len(came) :]:
-                came += [now] * len(new)
-                pictures |= {each["id"]: picture_of(questions[each["id"]]) for each in new}
-                answers = run_answers(state.answers, pictures, language)
-            left = time_left(state.answers, came, total, now)
-            before = status
-            status = run_status(state, total, language, elapsed=now - begun, left=left, limit=limit)
-            if status != before:
-                yield _outputs(status, going=state.ended is None, answers=answers)
-    if not state.answers:
-        return
-    with TemporaryDirectory() as scratch:  # of which Gradio copies files to its own folder
-        path = Path(scratch) / f"{run.path.name}-answers.jsonl"
-        path.write_bytes(as_jsonl(state.answers))
-        ended = partial(_outputs, status, going=False, answers=answers, lines=str(path))
-        if run.own_image:
-            record = fields_of(run.benchmark, state.answers[0].get("text", ""))
-            titles = run.benchmark.field_titles(language)
-            yield ended(first=run_record(record, language, titles))
+    def _going(
+        self, run: ModelRun, visitor: shared.Visitor, progress: gr.Progress
+    ) -> Iterator[list[Any]]:
+        """Yield the outputs of a run while it goes on, and when it has ended."""
+        language = visitor.language
+        questions = {question.id: question for question in run.questions}
+        pictures: dict[str, str | None] = {}
+        status, answers, shown = "", "", 0
+        state = RunState([], len(questions))
+        with closing(running_model.ask(self._context, run, self._watch)) as states:
+            for state in states:
+                new = [answer["id"] for answer in state.answers[shown:]]
+                if new:
+                    shown += len(new)
+                    pictures |= {each: running_model.picture_of(questions[each]) for each in new}
+                    answers = run_answers(state.answers, pictures, language)
+                before, status = status, run_status(state, language, self._context.max_run_seconds)
+                if status != before:
+                    yield _outputs(status, going=state.ended is None, answers=answers)
+        if not state.answers:
             return
-        upload = Upload(run.benchmark.spec.name, run.path)
-        views = result_views(workers, context, upload, None, visitor, progress)
-        for first, _, report, *files in views:
-            yield ended(first=first, report=report, files=files)
+        with TemporaryDirectory() as scratch:  # of which Gradio copies files to its own folder
+            path = Path(scratch) / f"{run.path.name}-answers.jsonl"
+            path.write_bytes(answers_jsonl(state.answers))
+            ended = partial(_outputs, status, going=False, answers=answers, lines=path)
+            if run.own_image:
+                record = running_model.fields_of(run.benchmark, state.answers[0].get("text") or "")
+                titles = run.benchmark.field_titles(language)
+                yield ended(first=run_record(record, language, titles))
+                return
+            upload = Upload(run.benchmark.spec.name, run.path)
+            views = shared.result_views(self._workers, self._context, upload, visitor, progress)
+            for first, _, report, *files in views:
+                yield ended(first=first, report=report, files=files)
 
 
 def _outputs(
@@ -296,33 +226,89 @@ def _outputs(
     *,
     going: bool,
     answers: str = "",
-    lines: str | None = None,
+    lines: Path | None = None,
     first: str = "",
     report: str = "",
     files: Sequence[Any] = (),
 ) -> list[Any]:
-    """What each of `_Shown.outputs` gets, and then the report."""
-    hidden = gr.update(visible=False, value=None)
-    return [
-        status,
-        gr.update(visible=going),
-        first,
-        gr.update(visible=lines is not None, value=lines),
-        *(files or [hidden] * len(DOWNLOADS)),
-        answers,
-        report,
-    ]
+    """Return the outputs of the tab, in their order."""
+    files = files or [shared.download(None)] * len(shared.DOWNLOADS)
+    cancel = gr.update(visible=going)
+    return [status, cancel, first, shared.download(lines), *files, answers, report]
 
 
-@contextmanager
-def _folder(sessions: dict[Path, str], session: str) -> Iterator[Path]:
-    """The folder of a run, which is in `sessions` until the run has ended."""
-    # Beside Gradio's own folder, which serves whatever is requested; deleted with it at the end.
-    with TemporaryDirectory(prefix="running-", dir=uploads().parent) as name:
-        folder = Path(name)
-        (folder / GOING).touch()
-        sessions[folder] = session
-        try:
-            yield folder
-        finally:
-            del sessions[folder]
+def run_status(state: RunState, language: str, limit: float) -> str:
+    """Return how far a run is, or why it has ended, as HTML.
+
+    Args:
+        state: the run.
+        language: the interface's language.
+        limit: seconds that it may take.
+    """
+    done = len(state.answers)
+    told = {"done": done, "total": state.total}
+    times = {"elapsed": duration(state.elapsed), "limit": duration(limit)}
+    if state.ended is None:
+        key = "run_going" if done else "run_loading"
+    elif done or state.ended == Ended.FAILED:
+        key = f"run_{state.ended}"
+    else:
+        key = f"run_{state.ended}_none"
+    return render(
+        "run_status.html",
+        language,
+        line=text(key, language, **told, **times),
+        left=None if state.left is None else text("run_left", language, left=duration(state.left)),
+        elapsed=text("run_elapsed", language, **times),
+        ended=state.ended,
+        problem=cut(state.problem, MAX_MESSAGE),
+        **told,
+    )
+
+
+def run_line(line: str, language: str) -> str:
+    """Return what is told of a run that has not begun, as HTML.
+
+    Args:
+        line: what is told.
+        language: the interface's language.
+    """
+    return render("run_status.html", language, line=line, ended=True, problem="")
+
+
+def run_answers(
+    answers: Sequence[WrittenAnswer], pictures: Mapping[str, str | None], language: str
+) -> str:
+    """Answers as HTML, the last one first: untrusted text is escaped.
+
+    Args:
+        answers: lines of `answers.jsonl`.
+        pictures: id → a small picture as a data URI.
+        language: the interface's language.
+    """
+    return render(
+        "run_answers.html",
+        language,
+        answers=answers[::-1],
+        pictures=pictures,
+        cut=lambda value: cut(str(value), MAX_TEXT),
+        plain=escaped,  # in attributes, which can hold no markup
+    )
+
+
+def run_record(fields: Sequence[tuple[str, str]], language: str, titles: FieldTitles) -> str:
+    """Return the fields of a record, by their titles, as HTML: untrusted text is escaped."""
+    few = [(cut(path), cut(value, MAX_TEXT)) for path, value in fields[:MAX_FIELDS]]
+    more = len(fields) - len(few)
+    return render("run_record.html", language, fields=few, more=more, titles=titles)
+
+
+def duration(seconds: float) -> str:
+    """Return a duration for readers.
+
+    Example:
+        >>> duration(42.4), duration(300)
+        ('42 s', '5 min')
+    """
+    minutes, rest = divmod(round(seconds), 60)
+    return " ".join([f"{minutes} min"] * (minutes > 0) + [f"{rest} s"] * (rest > 0 or not minutes))

@@ -1,42 +1,45 @@
-"""The tab that scores a file."""
+"""The tab that scores a file, and can submit it to the leaderboard."""
 
+import datetime
+import html
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import Any
 
 import gradio as gr
 from gradio.components import Component
 
-from hdbench.errors import HdbenchError, escaped
+from hdbench.answers.answers import UnknownIdsError
+from hdbench.errors import HdbenchError
 from hdbench.evaluation.recognition import recognized
-from hdbench.reading.answers import UnknownIdsError
 from hdbench.space.context import SpaceContext
-from hdbench.space.jobs.held_out import Looks
-from hdbench.space.jobs.scoring import Upload
-from hdbench.space.jobs.submitting import Scored
-from hdbench.space.jobs.tasks import records
-from hdbench.space.jobs.working import Workers
-from hdbench.space.tabs.result_view import (
-    DOWNLOAD_ROW,
-    download_buttons,
-    refused_view,
-    result_views,
+from hdbench.space.jobs.scoring import HeldOutQuota, Upload, records
+from hdbench.space.jobs.submit_hub import AN_HOUR, Hourly, open_pull_request
+from hdbench.space.jobs.submitting import (
+    MAX_NAME,
+    MAX_NOTE,
+    Statement,
+    SubmissionError,
+    make_submission,
 )
-from hdbench.space.tabs.settings import protocol_choice
-from hdbench.space.tabs.submit_panel import submit_panel
-from hdbench.space.tabs.telling import RESULT, STARTS, refusal, visitor_of
-from hdbench.space.texts import Say, TextError, reason, text
+from hdbench.space.jobs.turns import Turns
+from hdbench.space.jobs.working import TaskProcesses
+from hdbench.space.tabs import shared
+from hdbench.space.texts import Say, reason, text
 from hdbench.space.views.example import write_example
 from hdbench.space.views.first_look import FirstLooks
-from hdbench.space.views.summary import problem
+from hdbench.space.views.summary import four_digits, problem, render
 
 FIRST_LOOK = "first_look_html"
 """The key of the first benchmark's first look among the texts."""
 
 _PRIMARY = """(file) => [file, !file].map((is_primary) => (
   {__type__: "update", variant: is_primary ? "primary" : "secondary"}))"""
-"""Which button comes first: the example's, until there is a file."""
+"""The button that comes first: the example's, until there is a file."""
+
+_PUBLISHED = {"name", "title", "version", "metric", "headline", "higher_is_better", "licence"}
+"""The keys of a benchmark that programs are told."""
 
 FORMS = [".jsonl", ".json", ".csv", ".tsv", ".txt", ".xlsx", ".zip", ".gz"]
 """The extensions that a browser offers; the content decides what a file is."""
@@ -44,12 +47,12 @@ FORMS = [".jsonl", ".json", ".csv", ".tsv", ".txt", ".xlsx", ".zip", ".gz"]
 
 def score_tab(
     context: SpaceContext,
-    workers: Workers,
+    workers: TaskProcesses,
     say: Say,
     benchmark: gr.Dropdown,
     first_looks: FirstLooks,
 ) -> None:
-    """The tab's controls, within a `gr.Blocks`.
+    """Add the tab's controls to a `gr.Blocks`.
 
     Args:
         context: the Space's context.
@@ -58,109 +61,152 @@ def score_tab(
         benchmark: the choice of all tabs.
         first_looks: what is seen of each benchmark before anything is scored.
     """
-    looks = Looks(context)
+    quota = HeldOutQuota(context)
     with gr.Row(elem_id="scoring"):
         # On a phone these are one above the other, in this order.
         with gr.Column(elem_id="first-look"):
             look = gr.HTML(say(FIRST_LOOK))
         with gr.Column(elem_id="scoring-controls"):
-            chosen = _controls(say)
+            file = gr.File(label=say("file"), elem_id="file", height=150)
+            looks: dict[str, Any] = {"elem_classes": shared.STARTS, "size": "md", "min_width": 180}
+            with gr.Row():
+                score = shared.button(say, "score", **looks)
+                example = shared.button(say, "example", variant="primary", **looks)
+            gr.Markdown(say("file_info"))
+            with gr.Accordion(say("advanced"), open=False):
+                protocol = shared.protocol_choice(say)
+                strict = shared.field(gr.Checkbox, say, "strict")
+                reread = shared.field(gr.Checkbox, say, "reread")
         with gr.Column(elem_id="scored"):
             bar = gr.HTML(elem_id="progress", min_height=60)
-            first = gr.HTML(elem_id="first", elem_classes=RESULT)
+            first = gr.HTML(elem_id="first", elem_classes=shared.RESULT)
             elsewhere = gr.Button(
-                visible=False, variant="primary", elem_id="elsewhere", elem_classes=STARTS
+                visible=False, variant="primary", elem_id="elsewhere", elem_classes=shared.STARTS
             )
-            run = gr.Dropdown(
-                [], visible=False, label=say("run"), info=say("run_info"), elem_id="run"
-            )
-            with gr.Row(**DOWNLOAD_ROW):
-                files = download_buttons(say)
+            run = shared.field(gr.Dropdown, say, "run", choices=[], visible=False)
+            with gr.Row(**shared.DOWNLOAD_ROW):
+                files = shared.download_buttons(say)
             repository = context.results_repository
-            scored = submit_panel(context, workers, say, repository) if repository else None
+            scored = [submit_panel(context, workers, say, repository)] if repository else []
     report = gr.HTML(elem_id="report")
     other = gr.State(time_to_live=context.keep_seconds)
-    file, score, example = chosen.file, chosen.score, chosen.example
+    settings: list[Component] = [protocol, strict, reread, run]  # as in `Upload`
 
-    def view(  # noqa: PLR0917  Gradio gives the inputs in their order
-        benchmark: str,
-        file: str | None,
-        protocol: str,
-        strict: bool,
-        reread: bool,
-        run: str | None,
-        request: gr.Request,
-        progress: gr.Progress = gr.Progress(),  # noqa: B008  so Gradio knows that one is wanted
+    def view(
+        given: shared.Given, request: gr.Request, progress: gr.Progress = shared.BAR
     ) -> Iterator[list[Any]]:
-        upload = Upload(benchmark, Path(file or ""), protocol, strict, reread)
-        visitor = visitor_of(request)
+        path = Path(given[file] or "")
+        upload = Upload(given[benchmark], path, *(given[each] for each in settings))
+        visitor = shared.visitor_of(request)
         try:
-            for outputs in result_views(workers, context, upload, run, visitor, progress, looks):
-                done = Scored(upload, run) if outputs[2] else None
-                yield [None, gr.update(visible=False), *outputs, *([done] if repository else [])]
+            for outputs in shared.result_views(workers, context, upload, visitor, progress, quota):
+                submitted = [upload if outputs[2] else None for _ in scored]
+                yield [None, gr.update(visible=False), *outputs, *submitted]
         except UnknownIdsError as error:
-            name, button, message = _elsewhere(context, upload, error, visitor.language)
-            yield [name, button, *refused_view(message), *([None] if repository else [])]
+            name, shown, message = _elsewhere(context, upload, error, visitor.language)
+            yield [name, shown, *shared.refused_view(message), *(None for _ in scored)]
 
     def example_file(benchmark: str) -> Iterator[str]:
         with TemporaryDirectory() as folder:
             yield str(write_example(context.benchmark(benchmark), Path(folder)))
 
     def first_look(benchmark: str, request: gr.Request) -> str:
-        return first_looks.html(benchmark, visitor_of(request).language)
+        return first_looks.html(benchmark, shared.visitor_of(request).language)
 
     shown: dict[str, Any] = {
         "fn": view,
-        "inputs": [benchmark, file, *chosen.settings, run],
-        "outputs": [
-            *(other, elsewhere, first, run, report),
-            *files,
-            *([] if scored is None else [scored]),
-        ],
+        "inputs": {benchmark, file, *settings},
+        "outputs": [other, elsewhere, first, run, report, *files, *scored],
         "show_progress_on": bar,
-        "api_visibility": "private",
+        **shared.PRIVATE,
     }
-    private: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
+    hidden: dict[str, Any] = {**shared.PRIVATE, "show_progress": "hidden"}
     score.click(**shown)
     run.input(**shown)
-    example.click(example_file, benchmark, file, api_visibility="private").success(**shown)
-    elsewhere.click(lambda name: name, other, benchmark, **private).success(**shown)
-    benchmark.change(first_look, benchmark, look, **private)
+    example.click(example_file, benchmark, file, **shared.PRIVATE).success(**shown)
+    elsewhere.click(lambda name: name, other, benchmark, **hidden).success(**shown)
+    benchmark.change(first_look, benchmark, look, **hidden)
     # In the browser: nobody has to wait for a colour.
-    file.change(None, file, [score, example], js=_PRIMARY, **private)
+    file.change(None, file, [score, example], js=_PRIMARY, **hidden)
 
 
-class _Controls(NamedTuple):
-    """What a visitor chooses."""
+def submit_panel(
+    context: SpaceContext, workers: TaskProcesses, say: Say, repository: str
+) -> gr.State:
+    """Add the controls to a `gr.Blocks`: they appear when there is something to submit.
 
-    file: gr.File
-    score: gr.Button
-    example: gr.Button
-    settings: list[Component]
+    Args:
+        context: the Space's context.
+        workers: the processes that score the submission again.
+        say: the texts.
+        repository: the dataset on the Hub that submissions go to.
 
+    Returns:
+        Where to put what was scored, an `Upload`; None if nothing was.
+    """
+    scored = gr.State(time_to_live=context.keep_seconds)
+    hourly = Hourly(AN_HOUR)
+    turns = Turns(1, context.max_waiting, context.max_per_visitor)
+    with gr.Accordion(say("submit"), open=False, visible=False, elem_id="submit-panel") as panel:
+        gr.Markdown(say("submit_what"))
+        gr.HTML(f"<p class='hdb-of'><code>{html.escape(repository)}</code></p>")
+        model = shared.field(gr.Textbox, say, "submit_model", max_length=MAX_NAME)
+        local = shared.field(gr.Checkbox, say, "submit_local")
+        provider = shared.field(gr.Textbox, say, "submit_provider", max_length=MAX_NAME)
+        own_prompt = shared.field(gr.Checkbox, say, "submit_own_prompt")
+        note = shared.field(gr.Textbox, say, "submit_note", max_length=MAX_NOTE)
+        name = shared.field(gr.Textbox, say, "submit_name", max_length=MAX_NAME)
+        consent = shared.field(gr.Checkbox, say, "submit_consent")
+        send = shared.button(say, "submit_send", variant="primary")
+        told = gr.HTML(elem_id="submit-told", min_height=40)
+    stated = [model, provider, local, own_prompt, note, name, consent]  # as in `Statement`
 
-def _controls(say: Say) -> _Controls:
-    file = gr.File(label=say("file"), elem_id="file", height=150)
-    looks: dict[str, Any] = {"elem_classes": STARTS, "size": "md", "min_width": 180}
-    with gr.Row():
-        score = gr.Button(say("score"), elem_id="score", **looks)
-        example = gr.Button(say("example"), variant="primary", elem_id="example", **looks)
-    gr.Markdown(say("file_info"))
-    with gr.Accordion(say("advanced"), open=False):
-        protocol = protocol_choice(say)
-        strict = gr.Checkbox(label=say("strict"), info=say("strict_info"))
-        reread = gr.Checkbox(label=say("reread"), info=say("reread_info"))
-    return _Controls(file, score, example, [protocol, strict, reread])
+    def submit(given: shared.Given, request: gr.Request) -> str:
+        address, language = shared.visitor_of(request)
+        upload: Upload | None = given[scored]
+        statement = Statement(*(given[each] for each in stated))
+        try:
+            if upload is None:
+                raise SubmissionError("submit_file_gone")
+            # One at a time: otherwise two could submit the same before either is there.
+            with turns.turn(address) as turn:
+                while turns.wait(turn):
+                    pass
+                today = datetime.datetime.now(datetime.UTC).date()
+                made = workers.result(address, make_submission, context, upload, statement, today)
+                hourly.take()
+                url = open_pull_request(repository, made)
+        except HdbenchError as error:
+            return problem(reason(error, language), language, "submit_error")
+        headline = made.result.headline
+        return render(
+            "submit_done.html",
+            language,
+            url=url,
+            headline=headline,
+            value=four_digits(made.result.figures()[headline], language),
+            folder=made.folder,
+        )
+
+    local.input(lambda local: gr.update(visible=not local), local, provider, **shared.PRIVATE)
+    scored.change(
+        lambda scored: [gr.update(visible=scored is not None), ""],
+        scored,
+        [panel, told],
+        **shared.PRIVATE,
+    )
+    send.click(submit, {scored, *stated}, told, **shared.PRIVATE)
+    return scored
 
 
 def _elsewhere(
     context: SpaceContext, upload: Upload, error: UnknownIdsError, language: str
 ) -> tuple[str | None, dict[str, Any], str]:
-    """The benchmark that has the ids of a file, a button that scores it there, and the question."""
+    """Return the benchmark that has the ids of a file, a button for it, and the question."""
     name = recognized(error.ids, context.ids)
     if name is None:
-        return None, gr.update(visible=False), refusal(error, language, "error")
-    named = {each: title for title, each in context.choices_in(language)}
+        return None, gr.update(visible=False), shared.refusal(error, language, "error")
+    named = {each: title for title, each in context.choices(language)}
     titles = {"other": named[name], "chosen": named[upload.benchmark]}
     question = text("elsewhere_which", language, file=upload.path.name, **titles)
     label = text("elsewhere_button", language, **titles)
@@ -168,15 +214,15 @@ def _elsewhere(
 
 
 def _for_client(record: dict[str, Any]) -> dict[str, Any]:
-    """A record without a path: Gradio's client would take it for a file, and fetch it."""
+    """Return a record without a path: Gradio's client would take it for a file, and fetch it."""
     return {
         **{key: value for key, value in record.items() if key != "answers"},
         "answers_sha256": record["answers"]["sha256"],
     }
 
 
-def score_api(context: SpaceContext, workers: Workers) -> None:
-    """The endpoints `/score` and `/benchmarks`, within a `gr.Blocks`.
+def score_api(context: SpaceContext, workers: TaskProcesses) -> None:
+    """Add the endpoints `/score` and `/benchmarks` to a `gr.Blocks`.
 
     Args:
         context: the Space's context.
@@ -187,31 +233,13 @@ def score_api(context: SpaceContext, workers: Workers) -> None:
         request: gr.Request, benchmark: str, file: str | None, protocol: str = "documented"
     ) -> dict[str, Any]:
         """Score a file of answers; the records are those that hdbench score --json writes."""
-        visitor = visitor_of(request)
-        try:
-            if file is None:
-                raise TextError("not_uploaded")
-            upload = Upload(benchmark, Path(file), protocol)
-            found = workers.result(visitor.address, records, context, upload)
-            return {"runs": [_for_client(record) for record in found]}
-        except HdbenchError as error:
-            told = escaped(reason(error, visitor.language))
-            raise gr.Error(told, print_exception=False) from error
+        upload = Upload(benchmark, Path(file or ""), protocol)
+        found = shared.for_program(workers, request, records, context, upload)
+        return {"runs": [_for_client(record) for record in found]}
 
     def benchmarks() -> list[dict[str, Any]]:
         """The benchmarks that answers can be scored against."""
-        return [
-            {
-                "name": name,
-                "title": each.spec.title,
-                "version": each.spec.version,
-                "metric": each.spec.metric,
-                "headline": each.spec.headline,
-                "higher_is_better": each.spec.higher_is_better,
-                "licence": each.spec.licence,
-            }
-            for name, each in context.benchmarks.items()
-        ]
+        return [each.spec.model_dump(include=_PUBLISHED) for each in context.benchmarks.values()]
 
     # Not gr.api: to that, gradio_client sends a file's local path, and uploads nothing.
     with gr.Row(visible=False):

@@ -10,23 +10,22 @@ from typing import Any
 import gradio as gr
 
 from hdbench.errors import HdbenchError
-from hdbench.report.items import cut
-from hdbench.report.trust_page import write_decision_page
+from hdbench.output.report.items import cut
+from hdbench.output.report.trust_page import write_decision_page
 from hdbench.space.context import SpaceContext
-from hdbench.space.jobs.deciding import Example
-from hdbench.space.jobs.tasks import example_decision, uploaded_decision
-from hdbench.space.jobs.working import Workers
-from hdbench.space.tabs.telling import refusal, show, visitor_of
+from hdbench.space.jobs.deciding import ExampleDecision, decide_example, write_uploaded
+from hdbench.space.jobs.working import TaskProcesses
+from hdbench.space.tabs import shared
 from hdbench.space.texts import Say, text
 from hdbench.space.views.report_files import keep_report
 from hdbench.space.views.summary import frame
 
 _OURS = "hdbench"
-"""Whose turn the example takes; no visitor has such an address."""
+"""The address that the example is decided for; no visitor has such a one."""
 
 
-def trust_tab(context: SpaceContext, workers: Workers, say: Say, tab: gr.Tab) -> None:
-    """The tab's controls, within its `gr.Tab`: the example is decided when it is first opened.
+def trust_tab(context: SpaceContext, workers: TaskProcesses, say: Say, tab: gr.Tab) -> None:
+    """Add the tab's controls to its `gr.Tab`: the example is decided when it is first opened.
 
     Args:
         context: the Space's context.
@@ -34,60 +33,51 @@ def trust_tab(context: SpaceContext, workers: Workers, say: Say, tab: gr.Tab) ->
         say: the texts.
         tab: the tab.
     """
-    example = Example(context, partial(workers.result, _OURS, example_decision, context))
+    example = ExampleDecision(context, partial(workers.result, _OURS, decide_example, context))
     gr.Markdown(say("trust_intro"))
     with gr.Row():
         with gr.Column(min_width=300):
             file = gr.File(label=say("trust_file"), elem_id="decision-file", height=140)
         with gr.Column(min_width=300):
             gr.Markdown(say("trust_file_info"))
-            download = gr.DownloadButton(
-                say("trust_download"), visible=False, elem_id="decision-page", size="sm"
-            )
+            page_button = shared.download_button(say, "trust_download", "decision-page")
     bar = gr.HTML(elem_id="decision-progress", min_height=60)
     shown = gr.HTML(elem_id="decision")
 
     def view(
-        file: str | None,
-        request: gr.Request,
-        progress: gr.Progress = gr.Progress(),  # noqa: B008  so Gradio knows that one is wanted
+        file: str | None, request: gr.Request, progress: gr.Progress = shared.BAR
     ) -> Iterator[list[Any]]:
-        visitor = visitor_of(request)
-        hidden = gr.update(visible=False, value=None)
+        visitor = shared.visitor_of(request)
+        language = visitor.language
         kind = "uploaded" if file else "example"
-        note = text(f"trust_{kind}", visitor.language, file=cut(Path(file or "").name))
+        note = text(f"trust_{kind}", language, file=cut(Path(file or "").name))
         try:
             with TemporaryDirectory() as folder:
                 page = Path(folder) / "decision.html"
                 if file:
-                    task = (uploaded_decision, Path(file), page, visitor.language)
-                    for told in workers.work(visitor.address, *task):
-                        show(progress, told, visitor.language)
+                    task = (write_uploaded, Path(file), page, language)
+                    for _ in shared.shown_work(workers, visitor, progress, *task):
+                        pass
                 else:
                     work = example.work()
                     if work is None:
-                        yield ["", hidden]
+                        yield ["", shared.download(None)]
                         return
                     while not wait([work], timeout=0.3).done:
-                        progress(None, desc=text("trust_deciding", visitor.language))
-                    write_decision_page(page, work.result(), visitor.language)
-                html = frame(
-                    keep_report(page, visitor.language),
-                    visitor.language,
-                    f"trust_{kind}_title",
-                    note,
-                )
+                        progress(None, desc=text("trust_deciding", language))
+                    write_decision_page(page, work.result(), language)
+                html = frame(keep_report(page, language), language, f"trust_{kind}_title", note)
                 # Gradio copies the file before this goes on, where it is deleted.
-                yield [html, gr.update(visible=True, value=str(page))]
+                yield [html, shared.download(page)]
         except HdbenchError as error:
-            yield [refusal(error, visitor.language, "trust_error"), hidden]
+            yield [shared.refusal(error, language, "trust_error"), shared.download(None)]
 
     gr.on(
         [tab.select, file.upload, file.clear],
         view,
         file,
-        [shown, download],
+        [shown, page_button],
         show_progress_on=bar,
         trigger_mode="always_last",  # a file may be dropped while the example is being decided
-        api_visibility="private",
+        **shared.PRIVATE,
     )

@@ -1,1 +1,1 @@
-"""What visitors see, as HTML and files."""
+"""The views of visitors, as HTML and files."""

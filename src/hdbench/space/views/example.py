@@ -7,6 +7,7 @@ from typing import Any
 
 from hdbench.benchmarks.benchmark import EXAMPLE, Benchmark
 from hdbench.common.jsonio import write_whole
+from hdbench.scoring.flatten import flatten
 
 MADE = "example_made_from_the_truth.jsonl"
 
@@ -40,26 +41,18 @@ def write_example(benchmark: Benchmark, folder: Path) -> Path:
             continue
         answer = metric.right_answer(item.reference(metric.protocol))
         if position % WRONG_EVERY == WRONG_EVERY - 1:
-            answer = _with_error(answer, _longest(answer))
+            leaves = flatten({"": answer}).values()
+            texts = [leaf for leaf in leaves if isinstance(leaf, str)]
+            answer = _with_error(answer, max(texts, key=len, default=""))
         lines.append(json.dumps({"id": item.id, "prediction": answer}) + "\n")
     write_whole(folder / MADE, "".join(lines).encode())
     return folder / MADE
 
 
 def _with_error(answer: Any, text: str) -> Any:
-    """An answer in which a text is cut off at the end."""
+    """Return an answer in which a text is cut off at the end."""
     if isinstance(answer, dict):
         return {key: _with_error(value, text) for key, value in answer.items()}
     if isinstance(answer, list):
         return [_with_error(value, text) for value in answer]
     return text[: len(text) * 3 // 4] if answer == text else answer
-
-
-def _longest(answer: Any) -> str:
-    """The longest text in an answer; the empty text if there is none."""
-    if isinstance(answer, str):
-        return answer
-    children = answer.values() if isinstance(answer, dict) else answer
-    return (
-        max(map(_longest, children), key=len, default="") if isinstance(answer, dict | list) else ""
-    )

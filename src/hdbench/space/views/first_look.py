@@ -1,4 +1,4 @@
-"""What is seen before anything is scored: an item of the benchmark beside an answer to it."""
+"""The view before anything is scored: an item of the benchmark beside an answer to it."""
 
 import base64
 from dataclasses import dataclass, replace
@@ -16,9 +16,9 @@ from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.documentation import documentation
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.opened_run import OpenedRun
-from hdbench.report.differences import Part
-from hdbench.report.items import MAX_FIELD, ItemView, Row, Value, cut, item_views
-from hdbench.report.thumbnails import thumbnail
+from hdbench.output.report.differences import Part
+from hdbench.output.report.items import MAX_FIELD, ItemView, Row, Value, cut, item_views
+from hdbench.output.report.thumbnails import thumbnail
 from hdbench.results.error_counts import item_errors
 from hdbench.results.items import Tally, candidate_of, prepare
 from hdbench.scoring.flatten import flatten
@@ -39,7 +39,7 @@ MAX_TEXT = 700
 """Maximum characters of the text of an item that has one instead of images."""
 
 WIDTHS = {"small": 720, "large": 1600}
-"""How wide the picture is in the page, and alone, in pixels."""
+"""The widths of the picture in the page, and alone, in pixels."""
 
 _TUTORIALS = {"en": "docs/afternoon.html", "de": "docs/de/eigene-sammlung.html"}
 _BEFORE = 30  # characters before the first difference
@@ -51,7 +51,6 @@ class FirstLook:
     """An item beside an answer to it.
 
     Attributes:
-        id: the item.
         picture: its first image or PDF; None if it has none.
         text: its text, if it has one instead.
         rows: fields in the truth's order, the wrong ones among them.
@@ -60,7 +59,6 @@ class FirstLook:
         made: whether the answer is made from the ground truth.
     """
 
-    id: str
     picture: Path | None
     text: str
     rows: list[Row]
@@ -70,7 +68,7 @@ class FirstLook:
 
 
 def first_look(benchmark: Benchmark) -> FirstLook | None:
-    """The first item to which the benchmark's example has an answer with an error.
+    """Return the first item to which the benchmark's example has an answer with an error.
 
     One that is partly right comes before one that is wrong throughout. None if the example has no
     answer with an error among the first items.
@@ -112,7 +110,7 @@ class FirstLooks:
         self._titles = cache(lambda name, language: context.benchmark(name).field_titles(language))
 
     def html(self, benchmark: str, language: str) -> str:
-        """A benchmark's first look as HTML: untrusted text is escaped.
+        """Return a benchmark's first look as HTML: untrusted text is escaped.
 
         Args:
             benchmark: its name.
@@ -136,7 +134,7 @@ class FirstLooks:
 
     @property
     def route(self) -> Route:
-        """The route of the pictures: `first-look/<benchmark>/small`."""
+        """Return the route of the pictures: `first-look/<benchmark>/small`."""
         return Route("/first-look/{benchmark}/{size}", self._picture)
 
     def _found(self, benchmark: str) -> FirstLook | None:
@@ -166,11 +164,9 @@ class FirstLooks:
 
 def _shown(benchmark: Benchmark, view: ItemView, truth: dict[str, Any], *, made: bool) -> FirstLook:
     shown = benchmark.shown({view.id})[view.id]
-    pictures = [path for path in shown.media if path.is_file()]
     wrong = len(view.errors) + view.more_errors
     return FirstLook(
-        id=view.id,
-        picture=next(iter(pictures), None),
+        picture=next((path for path in shown.media if path.is_file()), None),
         text=cut(shown.text, MAX_TEXT),
         rows=_rows(view.errors, view.others, truth),
         wrong=wrong,
@@ -180,7 +176,7 @@ def _shown(benchmark: Benchmark, view: ItemView, truth: dict[str, Any], *, made:
 
 
 def _rows(errors: list[Row], others: list[Row], truth: dict[str, Any]) -> list[Row]:
-    """What is wrong, and as much of what is right as there is room for, in the truth's order."""
+    """Return what is wrong, and as much of what is right as has room, in the truth's order."""
     alone = [row for row in errors if _is_alone(row)]
     wrong = [row for row in errors if not _is_alone(row)][: MAX_ERRORS - 1] + alone[:1]
     right = [row for row in others if row.reference.parts][: MAX_ROWS - len(wrong)]
@@ -193,12 +189,12 @@ def _rows(errors: list[Row], others: list[Row], truth: dict[str, Any]) -> list[R
 
 
 def _is_alone(row: Row) -> bool:
-    """Whether only one of its values is there."""
+    """Return whether only one of its values is there."""
     return not (row.reference.parts and row.prediction.parts)
 
 
 def _short(row: Row) -> Row:
-    """A row with the beginning of its values, or what is around their first difference."""
+    """Return a row with the beginning of its values, or what is around their first difference."""
     start = 0
     if row.error and not _is_alone(row) and not row.reference.parts[0].differs:
         same = len(row.reference.parts[0].text)
@@ -209,7 +205,7 @@ def _short(row: Row) -> Row:
 
 
 def _window(value: Value, start: int) -> Value:
-    """A value from a character on, at most `MAX_VALUE` of them."""
+    """Return a value from a character on, at most `MAX_VALUE` of them."""
     parts, place = [], 0
     for part in value.parts:
         text = part.text[max(0, start - place) : max(0, start + MAX_VALUE - place)]

@@ -15,8 +15,8 @@ from starlette.routing import Route
 
 from hdbench.common.texts import language_of
 from hdbench.space.server.asking import uploads
-from hdbench.space.server.language import PARAMETER
 from hdbench.space.server.limits import FRAMED_BY
+from hdbench.space.server.page import PARAMETER
 from hdbench.space.views.summary import render
 
 POLICY = f"sandbox allow-scripts allow-popups allow-popups-to-escape-sandbox; {FRAMED_BY}"
@@ -48,7 +48,7 @@ async def _report(request: Request) -> Response:
     name = request.path_params["name"]
     if not _NAME.fullmatch(name) or not (path := _path(name)).is_file():
         language = language_of(request.headers.get("accept-language"))
-        page = render("gone.html", language, language=language)
+        page = render("gone.html", language)
         return HTMLResponse(page, 404, {"Content-Security-Policy": POLICY})
     headers = {"Content-Security-Policy": POLICY, "Cache-Control": "private, no-store"}
     return FileResponse(path, media_type="text/html; charset=utf-8", headers=headers)
@@ -59,7 +59,7 @@ REPORTS = Route("/report/{name}", _report)
 
 
 def thumbnails() -> Path:
-    """The folder of the small pictures in reports, which are deleted like them."""
+    """Return the folder of the small pictures in reports, which are deleted like them."""
     return uploads().parent / "thumbnails"
 
 

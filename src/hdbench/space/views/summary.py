@@ -1,6 +1,6 @@
-"""What a visitor sees first: the score in a few lines, or why there is none."""
+"""The first view of a scored file: the score in a few lines, or why there is none."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -8,9 +8,9 @@ from typing import Any
 from hdbench.common.templates import html_templates
 from hdbench.common.texts import decimal
 from hdbench.common.told import told
-from hdbench.report.effort import keystrokes
-from hdbench.report.items import cut
-from hdbench.report.page import MAX_MESSAGE
+from hdbench.output.report.effort import keystrokes
+from hdbench.output.report.items import cut
+from hdbench.output.report.page import MAX_MESSAGE
 from hdbench.results.lead import lead, lead_figures, resources
 from hdbench.results.result import Result
 from hdbench.results.warning_texts import in_language, in_words, people_in_words
@@ -28,7 +28,7 @@ def summary(
     held_out: Mapping[str, Any] | None = None,
     withheld: str | None = None,
 ) -> str:
-    """The first view of a scored file as HTML: untrusted text is escaped.
+    """Return the first view of a scored file as HTML: untrusted text is escaped.
 
     Args:
         file: the upload.
@@ -40,7 +40,7 @@ def summary(
         withheld: why they are not shown, if there is a reason to tell.
     """
     result = results[run]
-    said = lead_figures(result)
+    figures = lead_figures(result)
     return render(
         "summary.html",
         language,
@@ -48,19 +48,10 @@ def summary(
         results=results,
         run=run,
         result=result,
-        figures=said,
-        lead=lead(said, language),
-        resources=resources(said, language, keystrokes=keystrokes(result)),
-        value=partial(_value, language=language),
+        figures=figures,
+        lead=lead(figures, language),
+        resources=resources(figures, language, keystrokes=keystrokes(result)),
         ends=partial(_ends, language=language),
-        number=partial(four_digits, language=language),
-        translated=partial(told, language=language),
-        people=None if result.people is None else people_in_words(result.people, language),
-        people_means=in_words("people_means", {}, language),
-        warnings=[in_language(warning, language) for warning in result.reading["warnings"]],
-        cut=cut,
-        most=MAX_MESSAGE,
-        language=language,
         made=file.name == MADE,
         done=done,
         held_out=held_out,
@@ -70,12 +61,12 @@ def summary(
 
 
 def problem(message: str, language: str, lead: str = "error") -> str:
-    """Why something cannot be done, as HTML; `lead` is the key of the text before the reason."""
+    """Return why something is not done, as HTML; `lead` is the key of the text before that."""
     return render("problem.html", language, message=cut(message, MAX_MESSAGE), lead=lead)
 
 
 def frame(address: str, language: str, title: str = "report", note: str | None = None) -> str:
-    """A report within the page: it may run its own script, and reach nothing around it.
+    """Return a report within the page: it may run its own script, and reach nothing around it.
 
     Its links to the Hub open in a new tab, as on any page: the Hub cannot be framed. No
     script but the report's own can open one, as its policy forbids all others.
@@ -90,16 +81,12 @@ def frame(address: str, language: str, title: str = "report", note: str | None =
 
 
 def four_digits(value: float, language: str) -> str:
-    """A figure as written in a language."""
+    """Return a figure as written in a language."""
     return decimal(f"{value:.4f}", language)
 
 
-def _value(result: Result, language: str) -> str:
-    return four_digits(result.figures()[result.headline], language)
-
-
 def _ends(result: Result, language: str) -> tuple[str, str] | None:
-    """The ends of the headline's interval or, with too few items, its range over single items."""
+    """Return the ends of the headline's interval or, with too few items, of its range over them."""
     found = result.intervals.range_of(result.headline)
     if found is None:
         return None
@@ -107,13 +94,26 @@ def _ends(result: Result, language: str) -> tuple[str, str] | None:
 
 
 def render(template: str, language: str, /, **values: object) -> str:
-    """HTML from a template of this package: what it outputs is escaped.
+    """Return HTML from a template of this package: what it outputs is escaped.
 
     Args:
         template: its file name.
         language: the interface's language.
-        values: the values it is given, besides `text` and `decimal`.
+        values: the values it is given, besides the language and what puts others into it.
     """
-    own = {"text": partial(text, language=language), "decimal": partial(decimal, language=language)}
-    templates = html_templates("hdbench.space.views")
-    return templates.get_template(template).render(**own, **values)
+    own = {name: partial(words, language=language) for name, words in _WORDS.items()}
+    template_of = html_templates("hdbench.space.views").get_template
+    given = {"language": language, "cut": cut, "most": MAX_MESSAGE} | own | values
+    return template_of(template).render(given)
+
+
+_WORDS: dict[str, Callable[..., Any]] = {
+    "text": text,
+    "decimal": decimal,
+    "four_digits": four_digits,
+    "translated": told,
+    "in_language": in_language,
+    "in_words": in_words,
+    "people_in_words": people_in_words,
+}
+"""Functions of every template that put something into the language of its page."""

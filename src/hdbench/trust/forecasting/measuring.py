@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hdbench.answers.answers import Answers
 from hdbench.benchmarks.benchmark import Benchmark, Item
 from hdbench.errors import HdbenchError
-from hdbench.reading.answers import Answers
 from hdbench.scoring.metric import Metric, ProtocolName
 from hdbench.trust.checked import wrong_by_metric
 from hdbench.trust.forecasting.work import Work, keystrokes, work

@@ -1,1 +1,0 @@
-"""What kinds of errors there are, and which values are equal in form."""

@@ -1,0 +1,209 @@
+"""The answers of a run, one for each item of a benchmark."""
+
+import json
+from collections.abc import Collection, Iterable, Sequence
+from itertools import islice
+from typing import Any, Self
+
+from hdbench.answers import ReadAs
+from hdbench.answers.answer import Answer, Reading, WrittenAnswer
+from hdbench.answers.bounds import number_of_values
+from hdbench.answers.container import Container
+from hdbench.answers.fields import shown
+from hdbench.answers.ids import match_ids
+from hdbench.answers.place import AnswerPlace
+from hdbench.answers.schema import AnswerSchema
+from hdbench.answers.text import is_record, read_text, read_value
+from hdbench.errors import HdbenchError
+
+MOST_IDS = 1_000
+"""How many ids of a file say to which benchmark they belong."""
+
+LONGEST_ID = 200
+"""How many characters of each: a longer one is no benchmark's."""
+
+
+class UnknownIdsError(HdbenchError):
+    """A file has ids that are none of the benchmark's.
+
+    Args:
+        template: see `HdbenchError`.
+        ids: the first ids of the file, known or not, each cut to `LONGEST_ID` characters.
+        values: see `HdbenchError`.
+    """
+
+    def __init__(self, template: str, /, ids: Sequence[str], **values: object) -> None:
+        super().__init__(template, **values)
+        self.ids = ids
+
+    def __reduce__(self) -> tuple[type[Self], tuple[str, Sequence[str]]]:
+        return type(self), (self.message, self.ids)
+
+    @property
+    def what(self) -> str:
+        """Where, and which id, without the question."""
+        return str(self).rpartition(": ")[0]
+
+
+class AnswerReader:
+    """Reads answers as files have them.
+
+    A given prediction takes precedence over the text it was read from, unless it is not a record,
+    such as null or `{"error": …}`: then the text is read, because it is often the harness that lost
+    an answer.
+
+    Args:
+        schema: what an answer looks like.
+        read_as: how the answers are read.
+        most_values: the maximum number of values in all answers; None is any number.
+    """
+
+    def __init__(
+        self,
+        schema: AnswerSchema | None,
+        read_as: ReadAs = ReadAs(),
+        most_values: int | None = None,
+    ) -> None:
+        self._schema = schema
+        self.read_as = read_as
+        self._most, self._values = most_values, 0
+
+    def answer(self, item_id: str, fields: WrittenAnswer | None, where: object) -> Answer:
+        """The answer to an item; `unanswered` if there is none.
+
+        Args:
+            item_id: the item.
+            fields: the answer as its file has it.
+            where: its place, for messages.
+
+        Raises:
+            HdbenchError: the answers so far have more values than allowed.
+        """
+        if fields is None:
+            return Answer(item_id, None, None, "unanswered")
+        value, status, kind, set_aside = self._read(fields)
+        if self._most is not None:
+            self._values += number_of_values(value)
+            if self._values > self._most:
+                raise HdbenchError(
+                    "{place}: up to here the answers have more than {most:,} fields, too many to "
+                    "show: use hdbench score",
+                    place=where,
+                    most=self._most,
+                )
+        if self.read_as.strict and isinstance(value, dict) and status != "clean":
+            value, status = json.dumps(value), "unparsable"  # as text: otherwise it would be scored
+        return Answer(
+            item_id,
+            fields.get("text"),
+            value,
+            status,
+            fields.get("tokens"),
+            fields.get("seconds"),
+            fields.get("error"),
+            kind,
+            set_aside,
+        )
+
+    def _read(self, fields: WrittenAnswer) -> Reading:
+        text, prediction = fields.get("text") or "", fields.get("prediction")
+        has_text = bool(text) and not text.isspace()
+        if "prediction" not in fields or (has_text and self.read_as.reread):
+            return read_text(text, self._schema)
+        if self.read_as.as_given:
+            return _as_given(prediction)
+        given = read_value(prediction, self._schema)
+        return given if is_record(given) or not has_text else read_text(text, self._schema)
+
+
+class Answers:
+    """One run's answers, looked up by the benchmark's ids.
+
+    Args:
+        container: the file or folder.
+        run: which of its runs.
+        ids: the ids of the benchmark.
+        benchmark: its name, for messages.
+        schema: what an answer looks like.
+        left_out: ids in the file that are not the benchmark's, and do not count.
+        most_values: the maximum number of values in all answers; None is any number.
+
+    Attributes:
+        number: how many items there are.
+        reader: how the answers are read.
+        differences: how the file's ids differ from the benchmark's.
+
+    Raises:
+        UnknownIdsError: an id is not one of the benchmark's.
+        HdbenchError: two ids fit the same item.
+    """
+
+    def __init__(
+        self,
+        container: Container,
+        run: str | None,
+        ids: Iterable[str],
+        benchmark: str,
+        schema: AnswerSchema | None,
+        *,
+        left_out: Collection[str] = (),
+        most_values: int | None = None,
+    ) -> None:
+        self._container = container
+        keys = container.runs[run]
+        if left_out:
+            keys = {each: key for each, key in keys.items() if each not in left_out}
+        self._keys = keys
+        self.reader = AnswerReader(schema, most_values=most_values)
+        self._renamed, self.differences, unknown, self.number, several = match_ids(self._keys, ids)
+        if unknown:
+            told = (
+                "{place}: {benchmark} has no id {id!r}: is this file for another benchmark or "
+                "version?"
+            )
+            if len(unknown) > 1:
+                told = (
+                    "{place}: {benchmark} has no id {id!r} (and {more} more): is this file for "
+                    "another benchmark or version?"
+                )
+            if unknown[0] in several:
+                told = "{place}: {benchmark} has no id {id!r}: is it one of {items}?"
+            raise UnknownIdsError(
+                told,
+                [each[:LONGEST_ID] for each in islice(self._keys, MOST_IDS)],
+                place=container.where(self._keys[unknown[0]]),
+                benchmark=benchmark,
+                id=unknown[0],
+                more=len(unknown) - 1,
+                items=shown(several.get(unknown[0], [])),
+            )
+
+    def take(self, item_id: str) -> Answer:
+        """The answer to an item; see `AnswerReader.answer`.
+
+        Raises:
+            HdbenchError: it cannot be loaded, or the answers so far have more values than allowed.
+        """
+        place = AnswerPlace(self._container.where, self.key(item_id))
+        return self.reader.answer(item_id, self.written(item_id), place)
+
+    def key(self, item_id: str) -> Any:
+        """The key of the answer to an item in its container; None if there is none."""
+        return self._keys.get(self._renamed.get(item_id, item_id))
+
+    def written(self, item_id: str) -> WrittenAnswer | None:
+        """The answer to an item as its file has it, see `Container.load`; None if there is none.
+
+        Raises:
+            HdbenchError: it cannot be loaded.
+        """
+        key = self.key(item_id)
+        return None if key is None else self._container.load(key)
+
+
+def _as_given(prediction: Any) -> Reading:
+    if prediction is None:
+        return Reading(None, "unanswered")
+    if isinstance(prediction, dict):
+        return Reading(prediction, "clean")
+    return Reading(prediction, "unparsable", "other")

@@ -1,0 +1,198 @@
+"""The cells of a table, and the values that a record has for them."""
+
+import datetime
+import math
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from hdbench.answers.schema import AnswerSchema
+from hdbench.common.jsonio import parse_json
+from hdbench.errors import Message
+
+Cell = (
+    str
+    | int
+    | float
+    | bool
+    | datetime.date
+    | datetime.datetime
+    | datetime.time
+    | datetime.timedelta
+)
+
+DATES = (datetime.date, datetime.time, datetime.timedelta)
+
+Value = str | int | float | bool | list[Any] | dict[str, Any]
+
+MISSING = frozenset({"#N/A", "#NV"})
+"""What a spreadsheet shows if there is no value, in English and in German. R writes it too."""
+
+FAULTS = frozenset(
+    {"#REF!", "#BEZUG!", "#NAME?", "#VALUE!", "#WERT!", "#DIV/0!", "#NUM!", "#ZAHL!", "#NULL!"}
+)
+"""What a spreadsheet shows if a formula failed."""
+
+INTEGER = re.compile(r"([+-]?[0-9]{1,15})(?:\.|[.,]00?)?")  # 1.000 may be a thousand
+NUMBER = re.compile(r"[+-]?[0-9]{1,15}(?:\.[0-9]{0,20})?(?:[eE][+-]?[0-9]{1,2})?")
+BOOLEANS = {"true": True, "wahr": True, "false": False, "falsch": False}
+
+
+def text_of(cell: Cell) -> str:
+    """A cell as text, whole numbers without decimals and dates in ISO form.
+
+    Example:
+        >>> text_of(1957.0), text_of(0.1 + 0.2), text_of(datetime.date(1926, 2, 16))
+        ('1957', '0.3', '1926-02-16')
+    """
+    if isinstance(cell, str):
+        return cell
+    if isinstance(cell, bool):
+        return "TRUE" if cell else "FALSE"
+    if isinstance(cell, float):
+        # A spreadsheet shows no more than 15 digits: 0.3 for the sum of 0.1 and 0.2.
+        return str(int(cell)) if cell.is_integer() else format(cell, ".15g")
+    if isinstance(cell, datetime.datetime):
+        whole_day = cell.time() == datetime.time()
+        return cell.date().isoformat() if whole_day else cell.isoformat()
+    if isinstance(cell, datetime.date | datetime.time):
+        return cell.isoformat()
+    return str(cell)
+
+
+def column_letter(number: int) -> str:
+    """Return the letters that a spreadsheet has for a column, the first of which is 1.
+
+    Example:
+        >>> column_letter(1), column_letter(28)
+        ('A', 'AB')
+    """
+    letters = ""
+    while number:
+        number, digit = divmod(number - 1, 26)
+        letters = chr(ord("A") + digit) + letters
+    return letters
+
+
+def integer_of(cell: Cell) -> Value:
+    """A whole number, also from `1957.0` and `1957,0`; other text as it is."""
+    text = text_of(cell)
+    matched = INTEGER.fullmatch(text.strip())
+    return int(matched[1]) if matched else text
+
+
+def number_of(cell: Cell) -> Value:
+    """A number; other text as it is."""
+    value = integer_of(cell)
+    if isinstance(value, str) and NUMBER.fullmatch(value.strip()):
+        return float(value)
+    return value
+
+
+def boolean_of(cell: Cell) -> Value:
+    """True or false, also as a German spreadsheet writes them; other text as it is."""
+    text = text_of(cell)
+    return BOOLEANS.get(text.strip().casefold(), text)
+
+
+def list_of(cell: Cell, separator: str = "|") -> Value:
+    """The texts in a cell, without the white space around them, or the values of a JSON list."""
+    listed = json_list(cell)
+    if listed is not None:
+        return listed
+    parts = (part.strip() for part in text_of(cell).split(separator))
+    return [part for part in parts if part]
+
+
+def json_list(cell: Cell) -> list[Any] | None:
+    """Return the values of a JSON list of texts or objects; None if a cell is not one.
+
+    `[1912]` stays text, as catalogers put what they inferred in brackets.
+
+    Example:
+        >>> json_list('["Ehe; Lied", "Zoo"]'), json_list("[Basel]"), json_list("[1912]")
+        (['Ehe; Lied', 'Zoo'], None, None)
+    """
+    if not (isinstance(cell, str) and cell.startswith("[")):
+        return None
+    value = structured_of(cell)
+    if isinstance(value, list) and all(isinstance(each, str | dict) for each in value):
+        return value
+    return None
+
+
+def as_it_stands(cell: Cell) -> Value:
+    """Text and numbers as the file has them."""
+    if isinstance(cell, bool):
+        return cell
+    if isinstance(cell, int | float) and math.isfinite(cell):
+        return int(cell) if cell == int(cell) else cell
+    return text_of(cell)
+
+
+def structured_of(cell: Cell) -> Value:
+    """An object or list from its JSON; anything else as it stands.
+
+    Example:
+        >>> structured_of('[{"family": "Ott"}]'), structured_of("Ott")
+        ([{'family': 'Ott'}], 'Ott')
+    """
+    if isinstance(cell, str) and cell.startswith(("[", "{")):
+        with suppress(ValueError):
+            value: Value = parse_json(cell)
+            return value
+    return as_it_stands(cell)
+
+
+def converter(schema: AnswerSchema | None, path: tuple[str, ...]) -> Callable[[Cell], Value]:
+    """How the cells of a field become values of the type that the schema gives it.
+
+    Args:
+        schema: what records look like; without it values stay as they are.
+        path: the field.
+    """
+    types = schema.type_of(path) if schema else set()
+    if "object" in types:  # no type is given, or none that a cell can have
+        return structured_of
+    if schema and "array" in types:
+        return list_of if "string" in schema.type_of((*path, "[]")) else structured_of
+    for name, convert in (
+        ("string", text_of),
+        ("integer", integer_of),
+        ("number", number_of),
+        ("boolean", boolean_of),
+    ):
+        if name in types:
+            # A number may be written without decimals.
+            return number_of if name == "integer" and "number" in types else convert
+    return as_it_stands
+
+
+class OddCells:
+    """What a person has to be told about a table's cells: each kind, how many, and the first."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, tuple[int, str]] = {}
+
+    def add(self, kind: str, place: Callable[[], str]) -> None:
+        """Count a cell of a kind; its place is only asked for if it is the first."""
+        count, first = self._found.get(kind) or (0, place())
+        self._found[kind] = count + 1, first
+
+    def notes(self, name: str) -> list[str]:
+        """One line for each kind.
+
+        Args:
+            name: what messages call the table.
+        """
+        return [
+            Message(
+                "{place}: {kind}: {count:,}, the first is {first}",
+                place=name,
+                kind=kind,
+                count=count,
+                first=first,
+            )
+            for kind, (count, first) in self._found.items()
+        ]

@@ -1,0 +1,70 @@
+"""The common interface for files and folders of answers in every form."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Protocol
+
+from hdbench.answers.answer import WrittenAnswer
+from hdbench.answers.json_lines import AnswerLines
+
+
+class Container(Protocol):
+    """A file or folder of answers, which are found by id.
+
+    Attributes:
+        runs: model → id, as in the file → the key with which its answer is loaded. Without a
+            `model` in the file, there is one run, under None.
+        notes: what was assumed while reading, one line each, for a person to check.
+    """
+
+    runs: Mapping[str | None, Mapping[str, Any]]
+    notes: list[str]
+
+    @property
+    def lines(self) -> AnswerLines | None:
+        """The lines that the keys are the places of, from which another process can load them too.
+
+        None if the answers are held in another way.
+        """
+
+    def load(self, key: Any) -> WrittenAnswer:
+        """One answer: its `prediction` or `text`, or both, and what else is known but its id.
+
+        Raises:
+            HdbenchError: it cannot be read.
+        """
+
+    def where(self, key: Any) -> str:
+        """The place of an answer, for messages: `answers.jsonl:17`."""
+
+    def close(self) -> None:
+        """Close what is held open."""
+
+
+class AnswerEntry(NamedTuple):
+    """An answer that is held in memory, and its place."""
+
+    where: str
+    fields: WrittenAnswer
+
+
+class InMemory:
+    """A container whose answers are held in memory: for files that can only be read whole."""
+
+    lines = None
+
+    def __init__(
+        self, runs: Mapping[str | None, Mapping[str, AnswerEntry]], notes: list[str] | None = None
+    ) -> None:
+        self.runs = runs
+        self.notes = notes or []
+
+    def load(self, key: AnswerEntry) -> WrittenAnswer:
+        """One answer; see `Container.load`."""
+        return key.fields
+
+    def where(self, key: AnswerEntry) -> str:
+        """Its place."""
+        return key.where
+
+    def close(self) -> None:
+        """Nothing is held open."""

@@ -1,0 +1,125 @@
+"""CSV as people and spreadsheet programs write it: its encoding, its delimiter and its lines."""
+
+import codecs
+import csv
+import io
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from hdbench.answers.encodings import UTF16_MARKS, decode
+from hdbench.errors import HdbenchError, Message
+
+Line = tuple[int, list[str]]
+"""The number of the line in which a row begins, and its cells."""
+
+DELIMITERS = ",;\t"
+
+SEPARATOR = re.compile("sep=([,;\t|])[\r\n]")
+"""The first line with which a CSV file tells Excel its delimiter."""
+
+
+@contextmanager
+def at_most(most: int) -> Iterator[None]:
+    """The maximum number of characters in a cell, for the lines that are read in this block."""
+    before = csv.field_size_limit(most)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
+
+
+def decode_or_cp1252(data: bytes, name: str) -> tuple[str, list[str]]:
+    """The text of a file in UTF-8, UTF-16 with a mark, or else cp1252, and what was assumed.
+
+    Args:
+        data: the file.
+        name: what messages call it.
+
+    Raises:
+        HdbenchError: it is in none of them; the message names the line.
+
+    Example:
+        >>> decode_or_cp1252("Zürich".encode("cp1252"), "a.csv")[0]
+        'Zürich'
+    """
+    try:
+        return decode(data, name), []
+    except HdbenchError:
+        if data.startswith((*UTF16_MARKS, codecs.BOM_UTF8)):
+            raise
+    try:
+        text = data.decode("cp1252")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise HdbenchError(
+            "{place}:{line}: neither UTF-8 nor cp1252: save as UTF-8", place=name, line=line
+        ) from error
+    note = "{place}: not UTF-8, read as cp1252: check that its umlauts are right"
+    return text, [Message(note, place=name)]
+
+
+def delimiter_of(text: str, rank: Callable[[Iterator[Line]], Any]) -> str:
+    """The delimiter that the text names for Excel, otherwise the one of the highest rank.
+
+    Args:
+        text: the file.
+        rank: how well its lines suit, read with one of the delimiters; their iterator raises an
+            `HdbenchError` where they are not CSV.
+    """
+    named = SEPARATOR.match(text)
+    return named[1] if named else max(DELIMITERS, key=lambda each: rank(lines(text, each, "")))
+
+
+def lines(text: str, delimiter: str, name: str, *, blank: bool = False) -> Iterator[Line]:
+    r"""The rows that are not blank, each with the number of the line in which it begins.
+
+    Args:
+        text: the file.
+        delimiter: what separates its cells.
+        name: what messages call it.
+        blank: also rows whose cells are all blank, but not lines without any character.
+
+    Raises:
+        HdbenchError: it is not CSV, or a cell has more characters than `at_most` allows.
+
+    Example:
+        >>> list(lines("id;Titel\n\n1;'Die Ehe'\n", ";", "a.csv"))
+        [(1, ['id', 'Titel']), (3, ['1', "'Die Ehe'"])]
+    """
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    begin = 1
+    try:
+        for cells in reader:
+            is_separator = begin == 1 and cells == ["sep=", ""]
+            is_filled = any(cell and not cell.isspace() for cell in cells)
+            if (is_filled or (blank and cells)) and not is_separator:
+                yield begin, cells
+            begin = reader.line_num + 1
+    except csv.Error as error:
+        most = csv.field_size_limit()
+        if "field larger" in str(error):
+            raise HdbenchError(
+                "{place}:{line}: a cell of more than {most} million characters",
+                place=name,
+                line=begin,
+                most=most >> 20,
+            ) from error
+        raise HdbenchError(
+            "{place}:{line}: not CSV: {why}; a quote in a quoted cell is written twice",
+            place=name,
+            line=begin,
+            why=error,
+        ) from error
+
+
+def without_empty_end(header: Sequence[str]) -> list[str]:
+    """A header without the empty cells at its end that spreadsheet programs leave.
+
+    Example:
+        >>> without_empty_end(["id", "", "Titel", " ", ""])
+        ['id', '', 'Titel']
+    """
+    filled = [index for index, title in enumerate(header) if title.strip()]
+    return list(header[: filled[-1] + 1]) if filled else []

@@ -1,0 +1,295 @@
+"""One answer, as people write it in JSON: which key means what."""
+
+import json
+import re
+from collections.abc import Iterable
+from itertools import islice
+from typing import Any
+
+from hdbench.answers.answer import WrittenAnswer
+from hdbench.answers.schema import AnswerSchema
+from hdbench.errors import HdbenchError, Message
+
+ABOUT = frozenset(
+    {"id", "sha256", "model", "prediction", "text", "tokens", "usage", "tokens_input"}
+    | {"input_tokens", "tokens_output", "output_tokens", "seconds", "duration", "error", "status"}
+    | {"file_name", "other_fields"}  # of `hdbench export`
+)
+"""Keys of an entry and columns of a table that are not fields of the record, unless the schema has
+them."""
+
+TOKENS = {name: (name, f"{name}_tokens", f"tokens_{name}") for name in ("input", "output")}
+"""Counts of tokens, and the names for them."""
+
+_ID = re.compile(r"(?:\w{1,20}[_ -])?_?(?i:id|ident|identifier|kennung|signatur)|[a-z]{1,20}I[dD]")
+"""A key that somebody may have meant for the id."""
+
+_TOKEN_KEYS = frozenset(key for keys in TOKENS.values() for key in keys)
+
+MAX_DOTS = 10
+"""Maximum number of dots in a field's name that make nested objects."""
+
+MAX_NUMBER = 2**53
+"""Tokens and seconds are below this; a float holds whole numbers up to this one exactly."""
+
+SHOWN = 10
+"""Maximum number of keys or columns listed in a message."""
+
+
+class EntryReader:
+    """Reads entries: objects with an `id` and an answer, in one of the forms described here.
+
+    The answer is `prediction` (any JSON value), `text` (what the model wrote), or both; without
+    them it is everything except `ABOUT`: the fields of the record, in which a dotted name stands
+    for nested objects. `{"id", "error"}` is an item without an answer.
+
+    Args:
+        schema: the form of the benchmark's answers; without it, no key is known to be a field.
+
+    Example:
+        >>> year = {"properties": {"year": {"type": "integer"}}}
+        >>> reader = EntryReader(AnswerSchema({"properties": {"publication": year}}))
+        >>> reader.entry({"id": "0001", "publication.year": 1957}, "answers.jsonl:1")
+        {'prediction': {'publication': {'year': 1957}}}
+    """
+
+    def __init__(self, schema: AnswerSchema | None) -> None:
+        self._schema = schema
+        self._names = schema.names if schema else frozenset[str]()
+        listed = schema.list_of_objects if schema else None
+        inner = listed[1].get("properties", {}) if listed else {}
+        # A page's one advertisement may stand without its list.
+        self._fields = self._names | frozenset(inner)
+
+    def id(self, entry: dict[str, Any], where: str) -> str:
+        """The id of an entry: its `id`, else its `sha256`; a whole number is taken as its digits.
+
+        Raises:
+            HdbenchError: it has none; the message says where.
+        """
+        value = given_id(entry)
+        if isinstance(value, int) and not isinstance(value, bool):
+            return str(value)
+        if not isinstance(value, str) or not value.strip():
+            raise HdbenchError(
+                '{place}: needs an "id" that is a text in quotes, as in the dataset{almost}; '
+                "it has: {has}",
+                place=where,
+                almost=almost_id(entry),
+                has=shown(sorted(entry)),
+            )
+        return value
+
+    def model(self, entry: dict[str, Any], where: str) -> str | None:
+        """The model that an entry names; None if it names none.
+
+        Raises:
+            HdbenchError: it is not a text.
+        """
+        model = entry.get("model")
+        if model is not None and not isinstance(model, str):
+            raise HdbenchError('{place}: "model" must be a text in quotes', place=where)
+        return model or None
+
+    def entry(self, entry: dict[str, Any], where: object) -> WrittenAnswer:
+        """The answer in an entry, as `Container.load` returns it.
+
+        Raises:
+            HdbenchError: there is none; the message says where, and which keys there are.
+        """
+        fields = about(entry)
+        if "prediction" in entry:
+            fields["prediction"] = entry["prediction"]
+        text = entry.get("text")
+        # If the benchmark has a field of that name, other fields next to it tell them apart.
+        is_field = "text" in self._fields and len(self._fields & entry.keys()) > 1
+        if isinstance(text, str) and ("prediction" in entry or not is_field):
+            fields["text"] = text
+        if "prediction" in fields or "text" in fields:
+            return fields
+        record = {
+            key: value for key, value in entry.items() if key not in ABOUT or key in self._fields
+        }
+        if any(self._is_field(key) for key in record):
+            fields["prediction"] = nested(record, self._names)
+        elif "error" in fields and not record:
+            fields["prediction"] = None
+        else:
+            needs = '{place}: needs "prediction" or a "text" in quotes; it has: {has}'
+            if self._names:
+                needs = (
+                    '{place}: needs "prediction" or a "text" in quotes, or the fields of an answer '
+                    "({fields}); it has: {has}"
+                )
+            fields_known, has = shown(sorted(self._names)), shown(sorted(entry))
+            raise HdbenchError(needs, place=where, fields=fields_known, has=has)
+        return fields
+
+    def answer(self, value: Any, item_id: str, where: str) -> WrittenAnswer:
+        """The answer to an item whose id is given elsewhere, for example in a file name.
+
+        Args:
+            value: the record, the bare list it consists of, an entry, a text that the model wrote,
+                or None for no answer.
+            item_id: the item's id.
+            where: its place, for messages.
+
+        Raises:
+            HdbenchError: it is something else, or names another id.
+        """
+        if value is None:
+            return {"prediction": None}
+        if isinstance(value, str):
+            return {"text": value}
+        if isinstance(value, list) and self._schema and self._schema.of_objects(value):
+            return {"prediction": value}
+        if not isinstance(value, dict):
+            kind = Message("a list" if isinstance(value, list) else "a number or boolean")
+            raise HdbenchError(
+                "{place}: an answer must be an object in braces, a text in quotes or null, "
+                "not {kind}",
+                place=where,
+                kind=kind,
+            )
+        named = given_id(value)
+        if self.is_entry(value):
+            if named is not None and str(named) != item_id:
+                raise HdbenchError(
+                    '{place}: it says "id": {named!r}, but stands under {id!r}: give both the '
+                    "same id",
+                    place=where,
+                    named=str(named)[:100],
+                    id=item_id,
+                )
+            return self.entry(value, where)
+        if named is not None and str(named) == item_id and not {"id", "sha256"} & self._names:
+            return self.entry(value, where)
+        return {"prediction": nested(value, self._names)}
+
+    def is_entry(self, value: dict[str, Any]) -> bool:
+        """Whether an object is an entry, rather than a record."""
+        if "prediction" in value:
+            return "prediction" not in self._fields
+        if isinstance(value.get("text"), str):
+            return not (self._fields - {"text"}) & value.keys()
+        return "error" in value and value.keys() <= ABOUT
+
+    def is_record(self, value: dict[str, Any]) -> bool:
+        """Whether an object has fields of the benchmark's answers, and so is not a map of ids."""
+        return any(self._is_field(key) for key in value)
+
+    def _is_field(self, key: str) -> bool:
+        return key in self._fields or key.partition(".")[0] in self._names
+
+
+def almost_id(entry: dict[str, Any]) -> Message:
+    """The part of a message that names the key that was probably meant for the id, if there is one.
+
+    Example:
+        >>> almost_id({"ID": "0001", "prediction": {}})
+        ': rename "ID" to "id"'
+        >>> almost_id({"title": "Stellingen", "year": 1924})
+        ''
+    """
+    near = (key for key in entry if key.casefold() != "id" and _ID.fullmatch(key))
+    found = next((key for key in entry if key.casefold() == "id" != key), None) or next(near, None)
+    if found is None or "id" in entry:
+        return Message("")
+    return Message(': rename "{key}" to "id"', key=found[:40])
+
+
+def given_id(entry: dict[str, Any]) -> Any:
+    """What an entry has as an id: its `id`, otherwise its `sha256`."""
+    return entry.get("id", entry.get("sha256"))
+
+
+def about(entry: dict[str, Any]) -> WrittenAnswer:
+    """The `tokens`, `seconds` and `error` of an entry, if they are usable.
+
+    Example:
+        >>> about({"usage": {"input_tokens": 1196, "output_tokens": 80}, "duration": 2.5})
+        {'tokens': {'input': 1196, 'output': 80}, 'seconds': 2.5}
+        >>> about({"tokens_input": 1196, "error": ""})
+        {'tokens': {'input': 1196}}
+    """
+    fields: WrittenAnswer = {}
+    tokens: dict[str, int] = {}
+    for counts in (entry.get("tokens"), entry.get("usage"), entry):
+        if not isinstance(counts, dict) or _TOKEN_KEYS.isdisjoint(counts):
+            continue
+        for name, keys in TOKENS.items():
+            for key in keys if name not in tokens else ():
+                count = counts.get(key)
+                if type(count) is int and 0 <= count < MAX_NUMBER:
+                    tokens[name] = count
+                    break
+    if tokens:
+        fields["tokens"] = tokens
+    seconds: Any = entry.get("seconds", entry.get("duration"))
+    if type(seconds) in (int, float) and 0 <= seconds < MAX_NUMBER:
+        fields["seconds"] = seconds
+    error = entry.get("error")
+    if error:
+        fields["error"] = error if isinstance(error, str) else json.dumps(error, ensure_ascii=False)
+    return fields
+
+
+def path_of(name: str, names: frozenset[str]) -> tuple[str, ...]:
+    """The names in a dotted name, from the record inwards.
+
+    A name stays whole if its first part is not one of the schema's fields, or if the name itself is
+    one of them.
+
+    Args:
+        name: dotted or not.
+        names: the schema's top-level fields; none if there is no schema.
+
+    Example:
+        >>> path_of("publication.year", frozenset({"publication"}))
+        ('publication', 'year')
+    """
+    parts = tuple(name.split(".", MAX_DOTS + 1))
+    is_path = "" not in parts and len(parts) <= MAX_DOTS and name not in names
+    return parts if is_path and (not names or parts[0] in names) else (name,)
+
+
+def nested(record: dict[str, Any], names: frozenset[str]) -> dict[str, Any]:
+    """A record whose dotted names are turned into nested objects.
+
+    A name stays as it is if it is not a path, or if another value is in its way.
+
+    Args:
+        record: names, dotted or not, and values.
+        names: the schema's top-level fields; none if there is no schema.
+
+    Example:
+        >>> nested({"publication.title": "Stellingen", "publication.year": 1924}, frozenset())
+        {'publication': {'title': 'Stellingen', 'year': 1924}}
+    """
+    if not any("." in key for key in record):
+        return record
+    result: dict[str, Any] = {}
+    made: set[int] = set()  # objects made here, which may be filled; a given value is not touched
+    for key, value in record.items():
+        *outer, last = path_of(key, names)
+        node = result
+        for depth, part in enumerate(outer):
+            if part not in node and part not in (record if depth == 0 else ()):
+                node[part] = {}
+                made.add(id(node[part]))
+            if id(node.get(part)) not in made:
+                node, last = result, key
+                break
+            node = node[part]
+        if last in node:  # `a.b` and `a.b.c`: one of them keeps its whole name
+            node, last = result, key
+        node[last] = value
+    return result
+
+
+def shown(names: Iterable[str]) -> Message:
+    """Some names of keys or columns, for a message: there may be a million."""
+    some = [name[:40] for name in islice(filter(None, names), SHOWN + 1)]
+    if not some:
+        return Message("nothing")
+    return Message("{names}", names=", ".join(some[:SHOWN]) + (", …" if len(some) > SHOWN else ""))

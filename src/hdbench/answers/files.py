@@ -1,0 +1,345 @@
+"""What a file or folder of answers is, decided by its contents and not by its name."""
+
+import codecs
+import stat
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from hdbench.answers.container import Container
+from hdbench.answers.encodings import UTF16_MARKS, write_as_utf8
+from hdbench.answers.folders import answers_files, open_members
+from hdbench.answers.json_files import LINES_ENDINGS, open_json, read_whole
+from hdbench.answers.json_lines import JsonLines, LinesFile
+from hdbench.answers.members import Folder, Members, Zip
+from hdbench.answers.parts import is_in_shards, our_parts
+from hdbench.answers.schema import AnswerSchema
+from hdbench.answers.unpacking import (
+    check_unpacked,
+    gunzip,
+    unpack_zstandard,
+    write_as_lines,
+)
+from hdbench.common.names import check_name
+from hdbench.common.os_errors import read_errors
+from hdbench.errors import HdbenchError, Message
+
+HEAD = 2**16
+"""Number of bytes by which a file is recognised; white space before them is skipped."""
+
+GZIP = b"\x1f\x8b"
+ZSTANDARD = b"\x28\xb5\x2f\xfd"
+PARQUET = b"PAR1"
+ZIP = (b"PK\x03\x04", b"PK\x05\x06")
+
+OTHERS = {
+    b"\x89PNG": Message("a PNG image"),
+    b"\xff\xd8\xff": Message("a JPEG image"),
+    b"GIF8": Message("a GIF image"),
+    b"II*\0": Message("a TIFF image"),
+    b"MM\0*": Message("a TIFF image"),
+    b"%PDF": Message("a PDF"),
+    b"\xd0\xcf\x11\xe0": Message(
+        "an old Excel file (.xls), or one with a password: save it as .xlsx"
+    ),
+    b"7z\xbc\xaf": Message("a 7-Zip archive"),
+    b"Rar!": Message("a RAR archive"),
+    b"BZh": Message("a bzip2 file"),
+    b"\xfd7zXZ": Message("an xz file"),
+    b"SQLite format 3": Message("an SQLite database"),
+    b"<": Message("an HTML or XML file"),
+}
+"""How files of other types begin, without any leading white space."""
+
+OFFICE = {
+    "xl/workbook.xml": Message(""),
+    "xl/workbook.bin": Message("a binary Excel file (.xlsb): save it as .xlsx"),
+    "word/document.xml": Message("a Word document"),
+    "META-INF/manifest.xml": Message("an OpenDocument file: save it as .xlsx or .csv"),
+}
+"""A part of an office document, and what such a file is; nothing for XLSX."""
+
+ACCEPTED = Message(
+    "answers are read from JSON, JSON Lines, Parquet, CSV, XLSX, a folder or a ZIP of <id>.json or "
+    "<id>.txt"
+)
+
+
+def open_container(
+    path: Path,
+    schema: AnswerSchema | None,
+    *,
+    name: str | None = None,
+    all_are_loaded: bool = False,
+    ids: Iterable[str] = (),
+) -> Container:
+    """The answers in a file or folder, whatever its form.
+
+    Args:
+        path: a folder, a ZIP, JSON, JSON Lines, Parquet, CSV or XLSX; the files may be compressed
+            with gzip or Zstandard. A folder may hold parts in JSON Lines or Parquet.
+        schema: the form of the benchmark's answers.
+        name: what messages call it; by default its path.
+        all_are_loaded: see `JsonLines`.
+        ids: the ids of the items, by which a table's column of ids is found if it is not called so.
+
+    Raises:
+        HdbenchError: there is nothing, it is something else, or it is unusable; the message says
+            where.
+    """
+    name = name or str(path)
+    with read_errors(name):
+        mode = path.stat().st_mode
+        check_name(path)
+        if stat.S_ISDIR(mode):
+            if is_in_shards(path):
+                files = [LinesFile(part, str(part)) for part in our_parts(path)]
+                if not files:
+                    raise HdbenchError("{place}: no predictions in this run yet", place=name)
+                return JsonLines(files, schema, all_are_loaded=all_are_loaded, copies=True)
+            return _open_members(Folder(path), schema, all_are_loaded=all_are_loaded, ids=ids)
+        # A pipe or device might never end.
+        if not stat.S_ISREG(mode):
+            raise HdbenchError(
+                "{place}: neither a file nor a folder: {accepted}", place=name, accepted=ACCEPTED
+            )
+        return _open_file(path, name, schema, all_are_loaded=all_are_loaded, ids=ids)
+
+
+def _open_file(
+    path: Path,
+    name: str,
+    schema: AnswerSchema | None,
+    *,
+    packed: bool = False,
+    all_are_loaded: bool = False,
+    ids: Iterable[str] = (),
+) -> Container:
+    """The answers in a file.
+
+    Args:
+        path: the file.
+        name: what messages call it.
+        schema: the form of the benchmark's answers.
+        packed: it was already unpacked, so it must not be an archive itself.
+        all_are_loaded: see `JsonLines`.
+        ids: see `open_container`.
+    """
+    head = head_of(path)
+    if not head.strip():
+        raise HdbenchError("{place}: no predictions in this file: it is empty", place=name)
+    write, is_packed = _plain_writer(head)
+    if write is not None and not (packed and is_packed):
+        with _scratch_folder() as scratch:
+            copy = Path(scratch.name) / "answers"
+            write(path, copy, name)
+            opened = _open_file(
+                copy,
+                name,
+                schema,
+                packed=packed or is_packed,
+                all_are_loaded=all_are_loaded,
+                ids=ids,
+            )
+            if write is write_as_utf8:
+                opened.notes.append(
+                    Message("{place}: is in UTF-16, and was read as such", place=name)
+                )
+            return _Unpacked(opened, scratch)
+    if head.startswith(ZIP):
+        return _open_zip(path, name, schema, packed=packed, all_are_loaded=all_are_loaded, ids=ids)
+    return _open_text(path, name, schema, head, all_are_loaded=all_are_loaded, ids=ids)
+
+
+def _plain_writer(head: bytes) -> tuple[Callable[[Path, Path, str], None] | None, bool]:
+    """What writes a file as plain text, by its first bytes, and whether it is compressed."""
+    if head.startswith(UTF16_MARKS):
+        return write_as_utf8, False
+    if head.startswith(GZIP):
+        return gunzip, True
+    if head.startswith(ZSTANDARD):
+        return unpack_zstandard, True
+    if head.startswith(PARQUET):
+        return write_as_lines, False
+    return None, False
+
+
+def _open_text(
+    path: Path,
+    name: str,
+    schema: AnswerSchema | None,
+    head: bytes,
+    *,
+    all_are_loaded: bool,
+    ids: Iterable[str],
+) -> Container:
+    start = head.removeprefix(codecs.BOM_UTF8).lstrip()
+    if kind := other_kind(head):
+        raise HdbenchError(
+            "{place}: this is {kind}: {accepted}", place=name, kind=kind, accepted=ACCEPTED
+        )
+    if head.startswith((GZIP, ZSTANDARD)):
+        raise HdbenchError("{place}: packed twice: unpack it once", place=name)
+    # Further down, a NUL may come from a model: recorded answers have some.
+    if b"\0" in head.partition(b"\n")[0]:
+        raise HdbenchError("{place}: this is not text: {accepted}", place=name, accepted=ACCEPTED)
+    if start.startswith((b"{", b"[")):
+        return open_json(path, name, schema, all_are_loaded=all_are_loaded)
+    from hdbench.answers.tables import read_csv  # noqa: PLC0415  JSON needs no table library
+
+    return read_csv(read_whole(path, name), name, schema, ids)
+
+
+def other_kind(head: bytes) -> Message | None:
+    """What a file is that holds neither JSON nor a table, by its first bytes; None if it may.
+
+    Example:
+        >>> other_kind(b"%PDF-1.7")
+        'a PDF'
+    """
+    start = head.removeprefix(codecs.BOM_UTF8).lstrip()
+    kind = next((OTHERS[magic] for magic in OTHERS if start.startswith(magic)), None)
+    return kind or (Message("a tar archive") if head[257:262] == b"ustar" else None)
+
+
+def office_kind(archive: Zip) -> Message | None:
+    """What a ZIP is that holds an office document: nothing for XLSX; None for any other ZIP."""
+    return next((OFFICE[part] for part in OFFICE if archive.holds(part)), None)
+
+
+def _open_zip(
+    path: Path,
+    name: str,
+    schema: AnswerSchema | None,
+    *,
+    packed: bool,
+    all_are_loaded: bool,
+    ids: Iterable[str],
+) -> Container:
+    archive = Zip(path, name)
+    kind = office_kind(archive)
+    if kind is None and packed:
+        archive.close()
+        raise HdbenchError("{place}: packed twice: unpack it once", place=name)
+    if kind is None:
+        return _open_members(archive, schema, all_are_loaded=all_are_loaded, ids=ids)
+    archive.close()
+    if kind:
+        raise HdbenchError(
+            "{place}: this is {kind}: {accepted}", place=name, kind=kind, accepted=ACCEPTED
+        )
+    from hdbench.answers.tables import read_xlsx  # noqa: PLC0415
+
+    return read_xlsx(path, name, schema, ids)
+
+
+def _open_members(
+    members: Members, schema: AnswerSchema | None, *, all_are_loaded: bool, ids: Iterable[str]
+) -> Container:
+    """The answers in a folder or ZIP: in one file or its parts, or in one file per item."""
+    packed = isinstance(members, Zip)
+    try:
+        files = answers_files(members, schema)
+        if not files:
+            return open_members(members, schema)
+    except BaseException:
+        members.close()
+        raise
+    try:
+        with _scratch_folder() as scratch:
+            paths = []
+            for number, name in enumerate(files):
+                folder = Path(scratch.name) / str(number)
+                folder.mkdir()
+                paths.append(members.unpacked(name, folder))
+            names = list(map(members.place, files))
+            if len(files) == 1:
+                [path], [name] = paths, names
+                opened = _open_file(
+                    path, name, schema, packed=packed, all_are_loaded=all_are_loaded, ids=ids
+                )
+            else:
+                opened = _open_parts(
+                    paths, names, schema, packed=packed, all_are_loaded=all_are_loaded
+                )
+            return _Unpacked(opened, scratch)
+    finally:
+        members.close()
+
+
+def _open_parts(
+    paths: list[Path],
+    names: list[str],
+    schema: AnswerSchema | None,
+    *,
+    packed: bool,
+    all_are_loaded: bool,
+) -> Container:
+    """The answers in parts, in JSON Lines or Parquet."""
+    with _scratch_folder() as scratch:
+        files, size = [], 0
+        for number, (path, name) in enumerate(zip(paths, names, strict=True)):
+            head = head_of(path)
+            write, is_packed = _plain_writer(head)
+            if packed and is_packed:
+                raise HdbenchError("{place}: packed twice: unpack it once", place=name)
+            if not head and not name.lower().endswith(LINES_ENDINGS):  # packed is never empty
+                raise HdbenchError(
+                    "{place}: is empty, so it was cut off: write it again", place=name
+                )
+            if write is None:
+                if kind := other_kind(head):
+                    raise HdbenchError(
+                        "{place}: this is {kind}: {accepted}",
+                        place=name,
+                        kind=kind,
+                        accepted=ACCEPTED,
+                    )
+                files.append(LinesFile(path, name))
+                continue
+            copy = Path(scratch.name) / str(number)
+            write(path, copy, name)
+            if packed:  # a small ZIP could hold any number of parts that are small too
+                size += copy.stat().st_size
+                check_unpacked(size, name)
+            files.append(LinesFile(copy, name))
+        return _Unpacked(JsonLines(files, schema, all_are_loaded=all_are_loaded), scratch)
+
+
+@contextmanager
+def _scratch_folder() -> Iterator[tempfile.TemporaryDirectory[str]]:
+    """A folder for copies, which goes if the block fails; otherwise the container removes it."""
+    scratch = tempfile.TemporaryDirectory(prefix="hdbench-", ignore_cleanup_errors=True)
+    try:
+        yield scratch
+    except BaseException:
+        scratch.cleanup()
+        raise
+
+
+class _Unpacked:
+    """A container whose file is a copy, which is deleted on closing."""
+
+    def __init__(self, container: Container, scratch: tempfile.TemporaryDirectory[str]) -> None:
+        self.runs: Mapping[str | None, Mapping[str, Any]] = container.runs
+        self.notes = container.notes
+        self.load = container.load
+        self.where = container.where
+        self.lines = container.lines
+        self._container = container
+        self._scratch = scratch
+
+    def close(self) -> None:
+        self._container.close()
+        self._scratch.cleanup()
+
+
+def head_of(path: Path) -> bytes:
+    """The beginning of a file, or its first block that is not blank."""
+    with path.open("rb") as file:
+        head = file.read(HEAD)
+        while head and not head.strip():
+            head = file.read(HEAD)
+        return head

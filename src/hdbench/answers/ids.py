@@ -1,0 +1,178 @@
+"""Matching the ids of a file with those of a benchmark, as people write them."""
+
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Literal, NamedTuple
+
+from hdbench.errors import HdbenchError
+
+_ENDING = re.compile(r"\.(json|txt|jpe?g|png|tiff?|webp|gif|bmp|jp2|pdf|xml|md)$", re.IGNORECASE)
+_FOLDER = re.compile(r"[/\\]")
+_BETWEEN = re.compile(r"[\W_]+")
+_PAGE = re.compile(r"(?P<item>.+?)[-_. ](?:p|page|s|seite)?[-_. ]?\d+$", re.IGNORECASE)
+
+
+Way = Literal["pages", "files", "zeros", "other"]
+"""As pages of an item, as file names, without leading zeros, or written differently."""
+
+
+class IdDifference(NamedTuple):
+    """A way in which a file's ids differ from the benchmark's.
+
+    Attributes:
+        way: what they look like.
+        ids: the file's ids.
+        item: the benchmark's id for the first of them.
+    """
+
+    way: Way
+    ids: list[str]
+    item: str
+
+
+class Matched(NamedTuple):
+    """How the ids were matched.
+
+    Attributes:
+        ids: the benchmark's id → the file's id, for those that differ.
+        differences: how they differ.
+        unknown: the file's ids that fit none of the benchmark's, or several, in order.
+        number: how many ids the benchmark has.
+        several: the file's id → the benchmark's ids that it fits, for those that fit several.
+    """
+
+    ids: dict[str, str]
+    differences: list[IdDifference]
+    unknown: list[str]
+    number: int
+    several: dict[str, list[str]]
+
+
+def match_ids(found: Iterable[str], wanted: Iterable[str]) -> Matched:
+    """Find the item of each id that is not exactly one of the benchmark's.
+
+    Such an id fits the item from which it differs only by leading zeros, which Excel drops, by a
+    file's folder or extension, by case, or by the composition of characters, which macOS changes;
+    otherwise by what is between its words and numbers; otherwise by a page number at its end, if no
+    other id is a page of the same item.
+
+    Args:
+        found: the ids in the file.
+        wanted: the benchmark's ids.
+
+    Raises:
+        HdbenchError: two ids fit the same item.
+
+    Example:
+        >>> match_ids(["414956", "00415264.jpg"], ["00414956", "00415264"]).ids
+        {'00414956': '414956', '00415264': '00415264.jpg'}
+        >>> match_ids(["Kasten3 0001"], ["Kasten3_0001.jpg"]).ids
+        {'Kasten3_0001.jpg': 'Kasten3 0001'}
+    """
+    is_item = dict.fromkeys(found, False)
+    unanswered = set[str]()
+    for item in wanted:
+        if item in is_item:
+            is_item[item] = True
+        else:
+            unanswered.add(item)
+    left = [item_id for item_id, known in is_item.items() if not known]
+    number = len(is_item) - len(left) + len(unanswered)
+    by_form: dict[str, list[str]] = defaultdict(list)
+    by_parts: dict[str, list[str]] = defaultdict(list)
+    for item in unanswered if left else ():
+        by_form[plain_form(item)].append(item)
+        by_parts[form_of_parts(item)].append(item)
+    by_parts.pop("", None)  # of names without a letter or digit
+    fitting: dict[str, list[str]] = defaultdict(list)
+    unknown = []
+    several: dict[str, list[str]] = {}
+    for item_id in left:
+        candidates = (
+            by_form.get(plain_form(item_id))
+            or by_parts.get(form_of_parts(item_id))
+            or by_form.get(form_without_page(item_id), [])
+        )
+        if len(candidates) == 1:
+            fitting[candidates[0]].append(item_id)
+            continue
+        unknown.append(item_id)
+        if candidates:
+            several[item_id] = sorted(candidates)
+    for item, ids in fitting.items():
+        if len(ids) > 1:
+            raise HdbenchError(
+                "the ids {first!r} and {second!r} both look like {item!r} of the benchmark: "
+                "give one answer for each item, under its id",
+                first=ids[0],
+                second=ids[1],
+                item=item,
+            )
+    matched = {item: ids[0] for item, ids in fitting.items()}
+    return Matched(matched, _differences(matched), unknown, number, several)
+
+
+def plain_form(item_id: str) -> str:
+    """An id without the parts that may differ: folder, extension, leading zeros and case.
+
+    Example:
+        >>> plain_form("Scans/00415264.JPG"), plain_form("415264")
+        ('415264', '415264')
+    """
+    name = _FOLDER.split(unicodedata.normalize("NFC", item_id.strip()))[-1]
+    name = _ENDING.sub("", name).casefold()
+    return (name.lstrip("0") or "0") if name.isdecimal() else name
+
+
+def form_of_parts(item_id: str) -> str:
+    """Return the words and numbers of an id, whatever is between them; empty if it has none.
+
+    Example:
+        >>> form_of_parts("Kasten3 0001"), form_of_parts("scans/kasten3_0001.jpg")
+        ('kasten3_0001', 'kasten3_0001')
+    """
+    return _BETWEEN.sub("_", plain_form(item_id)).strip("_")
+
+
+def has_ending(name: str) -> bool:
+    """Whether a text ends as the name of an image, or of another file of an item.
+
+    Example:
+        >>> has_ending("0001.tif"), has_ending("Bd. 1")
+        (True, False)
+    """
+    return _ENDING.search(name.strip()) is not None
+
+
+def form_without_page(item_id: str) -> str:
+    """The form of the item that an id looks like a page of; empty if it does not.
+
+    Example:
+        >>> form_without_page("b0012_p3.jpg")
+        'b0012'
+    """
+    page = _PAGE.match(_ENDING.sub("", item_id.strip()))
+    return plain_form(page["item"]) if page else ""
+
+
+def _differences(matched: dict[str, str]) -> list[IdDifference]:
+    """How ids differ, with an example of each way."""
+    ways: dict[Way, list[tuple[str, str]]] = defaultdict(list)
+    for item, item_id in matched.items():
+        if form_of_parts(item_id) != form_of_parts(item):
+            way: Way = "pages"
+        elif plain_form(item_id) != plain_form(item):
+            way = "other"
+        elif has_ending(item_id) and not has_ending(item):
+            way = "files"
+        elif item_id.isdecimal():
+            way = "zeros"
+        else:
+            way = "other"
+        ways[way].append((item_id, item))
+    return [
+        IdDifference(way, [item_id for item_id, _ in pairs], item=pairs[0][1])
+        for way, pairs in ways.items()
+    ]

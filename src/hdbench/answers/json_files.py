@@ -1,0 +1,231 @@
+"""Files of answers in JSON: one entry per line, a list of entries, or an object id → answer."""
+
+import codecs
+import json
+import re
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from hdbench.answers.container import AnswerEntry, Container, InMemory
+from hdbench.answers.encodings import decode
+from hdbench.answers.fields import EntryReader, almost_id, given_id
+from hdbench.answers.json_lines import JsonLines, LinesFile
+from hdbench.answers.schema import AnswerSchema
+from hdbench.common.jsonio import MAX_LINE, UNIQUE, parse_json
+from hdbench.errors import HdbenchError, Message
+
+MAX_WHOLE = 64 * 2**20
+"""Maximum size in bytes of a JSON file that is read whole; in memory it takes several times as
+much."""
+
+RESULT = (b"protocol", b"signature", b"unanswered", b"unparsable")
+"""Keys of every result that `hdbench score` writes; several results are in a list under `runs`."""
+
+_RESULT_KEYS = [re.compile(rb'"' + key + rb'"\s*:') for key in RESULT]
+_HEAD = 2**20  # bytes
+_OVERLAP = 2**10  # more than a key and the white space after it
+
+LINES_ENDINGS = (".jsonl", ".ndjson")
+"""Extensions of files that are meant as JSON Lines; `.gz` or `.zst` may follow."""
+
+
+def open_json(
+    path: Path, name: str, schema: AnswerSchema | None, *, all_are_loaded: bool = False
+) -> Container:
+    """The answers in a JSON file, whichever of the three forms it has.
+
+    Args:
+        path: the file, in UTF-8.
+        name: what messages call it.
+        schema: the form of the benchmark's answers.
+        all_are_loaded: see `JsonLines`.
+
+    Raises:
+        HdbenchError: it is unusable; the message says where.
+    """
+    files = [LinesFile(path, name)]
+    if _is_json_lines(path, EntryReader(schema)):
+        return JsonLines(files, schema, all_are_loaded=all_are_loaded)
+    try:
+        return _read_whole(path, name, schema)
+    except HdbenchError:
+        if not is_lines(name):
+            raise
+        return JsonLines(files, schema)  # which says what is wrong with the line
+
+
+def is_result(path: Path) -> bool:
+    """Tell whether a file is a result of `hdbench score`, or several, rather than answers.
+
+    Answers may be large, and are not parsed for it: their first line tells them from a result, or
+    else the file is searched, piece by piece, for the keys that every result has. A file that
+    cannot be read is not a result.
+    """
+    if not path.is_file():  # a pipe or device might never end
+        return False
+    try:
+        with path.open("rb") as file:
+            return is_one_object(file) and _has_result_keys(file)
+    except OSError:
+        return False
+
+
+def _has_result_keys(file: BinaryIO) -> bool:
+    missing, piece = _RESULT_KEYS, b""
+    while missing and (block := file.read(_HEAD)):
+        piece = piece[-_OVERLAP:] + block
+        missing = [key for key in missing if not key.search(piece)]
+    return not missing
+
+
+def is_one_object(file: BinaryIO) -> bool:
+    """Tell from the beginning of a file whether it can be one JSON object, as a result is.
+
+    It is not if it begins otherwise, or if its first line is an object by itself that others
+    follow. The file is at its beginning afterwards.
+    """
+    try:
+        first = file.readline(_HEAD).removeprefix(codecs.BOM_UTF8) or b"\n"
+        while first and not first.strip():
+            first = file.readline(_HEAD)
+        if not first.lstrip().startswith(b"{"):
+            return False
+        try:
+            parse_json(first.decode())
+        except ValueError:
+            return True
+        return not any(line.strip() for line in iter(lambda: file.readline(_HEAD), b""))
+    finally:
+        file.seek(0)
+
+
+def is_lines(name: str) -> bool:
+    """Whether a file is meant as JSON Lines, by its name.
+
+    Example:
+        >>> is_lines("answers.jsonl.zst"), is_lines("answers.json")
+        (True, False)
+    """
+    return name.lower().removesuffix(".gz").removesuffix(".zst").endswith(LINES_ENDINGS)
+
+
+def _is_json_lines(path: Path, reader: EntryReader) -> bool:
+    """Whether the first line is an entry, or an object followed by others, or a damaged one.
+
+    A line that ends too early may be the first of an object over several lines: only reading the
+    whole file decides that.
+    """
+    with path.open("rb") as file:
+        first = b"\n"
+        while first and not first.strip():
+            first = file.readline(MAX_LINE + 1)
+        if first.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"["):
+            return False
+        if len(first) > MAX_LINE:
+            return path.stat().st_size > MAX_WHOLE
+        try:
+            value = parse_json(first.decode("utf-8-sig"), UNIQUE)
+        except json.JSONDecodeError:
+            return path.stat().st_size > MAX_WHOLE
+        except ValueError:
+            return True
+        rest = iter(lambda: file.readline(2**16), b"")
+        return _is_one_answer(value, reader) or any(line.strip() for line in rest)
+
+
+def _is_one_answer(value: dict[str, Any], reader: EntryReader) -> bool:
+    """Whether an object is one answer, with or without its id, rather than id → answer."""
+    has_id = isinstance(given_id(value), str | int)
+    return has_id or reader.is_entry(value) or reader.is_record(value)
+
+
+def _read_whole(path: Path, name: str, schema: AnswerSchema | None) -> InMemory:
+    """A list of entries, or an object id → answer."""
+    reader = EntryReader(schema)
+    if is_result(path):
+        raise HdbenchError(
+            "{place}: this is a result of hdbench score, not a run's answers: give the "
+            "file or folder that was scored",
+            place=name,
+        )
+    value = parse_file(decode(read_whole(path, name), name), name)
+    if isinstance(value, dict) and _is_one_answer(value, reader):
+        if not isinstance(given_id(value), str | int):
+            raise HdbenchError(
+                '{place}: this is one answer, and has no id{almost}: add "id" to it, or put it '
+                "into a folder as <id>.json",
+                place=name,
+                almost=almost_id(value),
+            )
+        value = [value]
+    if not value:
+        raise HdbenchError("{place}: no predictions in this file", place=name)
+    runs: dict[str | None, dict[str, AnswerEntry]] = {}
+    if isinstance(value, dict):
+        for item_id, answer in value.items():
+            where = _place(name, item_id)
+            fields = reader.answer(answer, item_id, where)
+            is_entry = isinstance(answer, dict) and reader.is_entry(answer)
+            model = reader.model(answer, where) if is_entry else None
+            runs.setdefault(model, {})[item_id] = AnswerEntry(where, fields)
+        return InMemory(runs)
+    for number, entry in enumerate(value, start=1):
+        where = Message("{place}: entry {number}", place=name, number=number)
+        if not isinstance(entry, dict):
+            raise HdbenchError("{place}: must be a JSON object in braces, with an id", place=where)
+        item_id = reader.id(entry, where)
+        fields = reader.entry(entry, where)
+        ids = runs.setdefault(reader.model(entry, where), {})
+        if item_id in ids:
+            raise HdbenchError(
+                "{place}: a second answer for id {id!r}: keep one", place=where, id=item_id
+            )
+        ids[item_id] = AnswerEntry(_place(name, item_id), fields)
+    return InMemory(runs)
+
+
+def _place(name: str, item_id: str) -> str:
+    return f'{name}: "{item_id[:100]}"'
+
+
+def read_whole(path: Path, name: str) -> bytes:
+    """The bytes of a file that can only be read whole.
+
+    Raises:
+        HdbenchError: it is larger than `MAX_WHOLE`.
+    """
+    with path.open("rb") as file:
+        raw = file.read(MAX_WHOLE + 1)
+    if len(raw) > MAX_WHOLE:
+        raise HdbenchError(
+            "{place}: larger than {most} MiB, and such files are read only as JSON Lines: "
+            "write one object per line",
+            place=name,
+            most=MAX_WHOLE >> 20,
+        )
+    return raw
+
+
+def parse_file(text: str, name: str, decoder: json.JSONDecoder = UNIQUE) -> Any:
+    """The value of a whole JSON file.
+
+    Args:
+        text: what is in it.
+        name: what messages call it.
+        decoder: see `parse_json`.
+
+    Raises:
+        HdbenchError: see `parse_json`.
+    """
+    try:
+        return parse_json(text, decoder)
+    except json.JSONDecodeError as error:
+        raise HdbenchError(
+            "{place}:{line}: not JSON: {why} (column {column})",
+            place=name,
+            line=error.lineno,
+            why=Message(error.msg),
+            column=error.colno,
+        ) from error
+    except ValueError as error:
+        raise HdbenchError("{place}: not usable JSON: {why}", place=name, why=error) from error

@@ -1,0 +1,150 @@
+"""What a run says about itself: the `run.json` next to its answers."""
+
+import math
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from hdbench.answers.folders import OUR_ANSWERS
+from hdbench.answers.json_files import parse_file
+from hdbench.answers.parts import is_in_shards, our_parts
+from hdbench.common.checked import validate
+from hdbench.common.os_errors import read_errors
+from hdbench.errors import HdbenchError
+
+RUN_FILE = "run.json"
+
+MAX_BYTES = 64 * 2**20
+"""Maximum size in bytes of a run.json: the ids of 700,000 items take 10 MiB."""
+
+MAX_USD = 1e12
+"""What a sitting may have cost: more is damage, or no number at all."""
+
+
+class _Checked(BaseModel):
+    """Untrusted data: types are not converted; unknown keys are left alone."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True, strict=True, defer_build=True)
+
+
+class Prompt(_Checked):
+    """The prompt that a run used: runs with different prompts are not ranked together.
+
+    Attributes:
+        name: the name of its file.
+        sha256: the hash of its bytes; None if it is not known.
+        text: the prompt itself; empty if it is not known.
+    """
+
+    name: str
+    sha256: str | None = None
+    text: str = Field(default="", exclude=True)
+
+
+class RunInfo(_Checked):
+    """What a run says about itself.
+
+    Attributes:
+        run: its name.
+        benchmark: what it answers, such as `hdb/zettelkatalog`.
+        model: the model that answered.
+        provider: who ran the model.
+        date: the date of the run, such as `2026-01-24`.
+        prompt: what the model was asked.
+        items: the ids that were asked; None if all were. No other item counts.
+        subset: how the items were chosen, if they are not all items.
+        own_images: whether it is a run on a user's own images, which count as the items of a
+            benchmark that have the same ids.
+        without_media: whether the model got the prompt alone, without the items' media; such a run
+            is the floor beneath the model's score, and is not ranked.
+        consensus_of: the models whose answers it is made of, if it is what several say together;
+            None for a run of one model.
+        published: its figures as they were published.
+        reproducible: whether its answers give these figures: where they are false, the figures were
+            computed by other code or from other answers. None if that is not said.
+        cost_usd: what it cost.
+        sittings: when and how hdbench asked, one after the other.
+    """
+
+    run: str
+    benchmark: str
+    model: str
+    provider: str | None = None
+    date: str | None = None
+    prompt: Prompt | None = None
+    items: list[str] | None = Field(default=None, min_length=1)
+    subset: str | None = None
+    own_images: bool = False
+    without_media: bool | None = None
+    consensus_of: list[str] | None = None
+    published: dict[str, Any] | None = None
+    reproducible: bool | None = None
+    cost_usd: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    sittings: list[dict[str, Any]] = Field(default=[], exclude=True)
+
+    @property
+    def prompts(self) -> tuple[str, ...]:
+        """The prompt texts that the model was given, as far as they are known."""
+        return (self.prompt.text,) if self.prompt and self.prompt.text else ()
+
+    @property
+    def sittings_usd(self) -> float | None:
+        """What all sittings cost together; None if one of them does not say it."""
+        costs = [sitting.get("cost_usd") for sitting in self.sittings]
+        known = [
+            cost
+            for cost in costs
+            if isinstance(cost, int | float) and not isinstance(cost, bool) and 0 <= cost < MAX_USD
+        ]
+        return math.fsum(known) if known and len(known) == len(costs) else None
+
+    @model_validator(mode="after")
+    def _items_differ(self) -> Self:
+        if self.items is not None and len(set(self.items)) < len(self.items):
+            raise ValueError("an id in items occurs twice")
+        return self
+
+    def about(self) -> dict[str, Any]:
+        """What a result keeps of it: no None, and not the items, which the result has itself."""
+        known = self.model_dump(exclude={"items", "own_images"}, exclude_none=True)
+        if not self.without_media:
+            known.pop("without_media", None)
+        return known
+
+
+def is_run(folder: Path) -> bool:
+    """Whether a folder is a run folder."""
+    return (folder / RUN_FILE).is_file()
+
+
+def has_answers(folder: Path) -> bool:
+    """Whether a run has any answer yet, in any form."""
+    if is_in_shards(folder):
+        with suppress(FileNotFoundError):  # they are merged at this moment
+            return any(part.stat().st_size > 0 for part in our_parts(folder))
+    path = folder / OUR_ANSWERS
+    if path.is_file():
+        return path.stat().st_size > 0
+    return any(each.name != RUN_FILE for each in folder.iterdir())
+
+
+def read_run_info(folder: Path) -> RunInfo:
+    """What the run in a folder says about itself.
+
+    Raises:
+        HdbenchError: its run.json cannot be read, is too large, or lacks something.
+    """
+    path = folder / RUN_FILE
+    with read_errors(path), path.open("rb") as file:
+        raw = file.read(MAX_BYTES + 1)
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise HdbenchError(
+            "{place}: not UTF-8 (byte {byte})", place=path, byte=error.start + 1
+        ) from error
+    if len(raw) > MAX_BYTES:
+        raise HdbenchError("{place}: larger than {most} MiB", place=path, most=MAX_BYTES >> 20)
+    return validate(RunInfo, parse_file(text, str(path)), path)

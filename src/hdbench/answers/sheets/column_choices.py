@@ -1,0 +1,79 @@
+"""What a person says about the columns of a table: `--map COLUMN=path`."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from hdbench.answers.fields import shown
+from hdbench.answers.sheets.fields import FieldPath
+from hdbench.answers.sheets.table import Table
+from hdbench.common.names import did_you_mean
+from hdbench.errors import HdbenchError
+
+LEFT_OUT, KEY = "-", "id"
+"""What is given for a column that is not used, and for the one that names the items."""
+
+_PATH = re.compile(r"[^.\[\]\s][^.\[\]]*(?:\[\])?(?:\.[^.\[\]\s][^.\[\]]*(?:\[\])?){0,9}")
+
+
+def read_given(
+    table: Table, given: Mapping[str, str], paths: Sequence[FieldPath] | None
+) -> dict[int, str]:
+    """Column's index → what is given for it, as the fields have it.
+
+    Args:
+        table: the table.
+        given: column's name → path, `-` or `id`.
+        paths: the fields of a benchmark; None if the table makes its own.
+
+    Raises:
+        HdbenchError: there is no such column or field, or two columns are the key.
+    """
+    known = {field.path: field.path for field in paths or ()}
+    known |= {path.removesuffix("[]"): path for path in known if path.endswith("[]")}
+    chosen: dict[int, str] = {}
+    for title, path in given.items():
+        option = f"--map {title[:60]}={path[:60]}"
+        index = _index(table, title, option)
+        if path in (LEFT_OUT, KEY):
+            if path == KEY and KEY in chosen.values():
+                raise HdbenchError(
+                    "{option}: another column is already given as id: keep one", option=option
+                )
+            chosen[index] = path
+        elif paths is None:
+            if not _PATH.fullmatch(path) or path.count("[]") > path.endswith("[]") + 1:
+                raise HdbenchError(
+                    "{option}: not the path of a field: write it as publication.year, authors[] "
+                    "or persons[].name",
+                    option=option,
+                )
+            chosen[index] = path
+        elif path in known:
+            chosen[index] = known[path]
+        else:
+            raise HdbenchError(
+                "{option}: the benchmark has no such field: it has {names}{near}",
+                option=option,
+                names=shown(field.path for field in paths),
+                near=did_you_mean(path, known),
+            )
+    return chosen
+
+
+def _index(table: Table, title: str, option: str) -> int:
+    """The column of that name, in any case if there is one only."""
+    alike = [
+        index
+        for index, name in enumerate(table.header)
+        if name.casefold() == title.strip().casefold()
+    ]
+    exact = [index for index in alike if table.header[index] == title]
+    if len(exact or alike) != 1:
+        raise HdbenchError(
+            "{option}: {table} has no column of that name: it has {names}{near}",
+            option=option,
+            table=table.name,
+            names=shown(table.header),
+            near=did_you_mean(title, table.header),
+        )
+    return (exact or alike)[0]

@@ -1,0 +1,305 @@
+"""From the columns of a table to the fields of records: what is proposed, for a person to check."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from hdbench.answers.fields import path_of, shown
+from hdbench.answers.sheets.column import Column
+from hdbench.answers.sheets.column_choices import KEY, LEFT_OUT, read_given
+from hdbench.answers.sheets.fields import FieldPath, Kind
+from hdbench.answers.sheets.key import key_of
+from hdbench.answers.sheets.likeness import ColumnLikeness, TargetFields
+from hdbench.answers.sheets.records import check_places, mapped
+from hdbench.answers.sheets.table import Table
+from hdbench.answers.sheets.values import (
+    CellKind,
+    any_separator,
+    is_blank,
+    is_date,
+    is_integer,
+    is_year,
+    kind_of,
+    list_separator,
+    separator_of,
+)
+from hdbench.answers.sheets.words import meanings, without_umlauts
+from hdbench.errors import Message
+
+__all__ = ["Column", "mapped", "propose"]
+
+MAX_EXAMPLE = 200
+"""Maximum number of characters of an example."""
+
+MOST = 0.8
+"""The share of cells that must be years or dates for a column to be proposed by them alone."""
+
+_GIVEN: str = Message("given")
+
+_NAME = re.compile(r"[a-z][A-Za-z0-9_]*")
+
+
+def propose(
+    table: Table,
+    *,
+    paths: Sequence[FieldPath] | None,
+    file_names: Sequence[str],
+    given: Mapping[str, str],
+) -> list[Column]:
+    """What might become of each column, by its name and its values.
+
+    The key is the column whose values are the names of most files, also without folder, extension,
+    leading zeros or page; without files that of the first heading such as `Dateiname`. A column
+    goes into the field that its heading names or means; a field for a year or a date that none
+    names, into the only column of years or dates. Without fields, each column makes its own, of the
+    kind that all its filled cells have.
+
+    Args:
+        table: the table.
+        paths: the fields of a benchmark; None if the table makes its own.
+        file_names: the names of the items' files.
+        given: column → path, `-` to leave it out, or `id` if it names the items.
+
+    Returns:
+        One for each column, in the table's order.
+
+    Raises:
+        HdbenchError: what was given fits neither the table nor the fields.
+
+    Example:
+        >>> rows = [("a.csv:2", ["7", "Müller", "1912"]), ("a.csv:3", ["8", "Ott", "1913"])]
+        >>> table = Table("a.csv", ["Nr.", "Verfasser", "Erscheinungsjahr"], rows, [])
+        >>> paths = [FieldPath("author", "text"), FieldPath("publication.year", "integer")]
+        >>> files = ["0007.jpg", "0008.jpg"]
+        >>> for column in propose(table, paths=paths, file_names=files, given={}):
+        ...     print(column.title, column.key, column.path, column.kind, f"({column.why})")
+        Nr. True None text (names 2 of 2 files)
+        Verfasser False author text (means author)
+        Erscheinungsjahr False publication.year integer (means year)
+    """
+    filled = [
+        [cells[index] for _, cells in table.rows if not is_blank(cells[index])]
+        for index in range(len(table.header))
+    ]
+    chosen = read_given(table, given, paths)
+    key = next(((index, _GIVEN) for index, path in chosen.items() if path == KEY), None)
+    if key is None:
+        allowed = {index for index in range(len(filled)) if chosen.get(index) != LEFT_OUT}
+        unnamed = allowed - chosen.keys()
+        key = key_of(table.header, filled, file_names, allowed=allowed, unnamed=unnamed)
+    if paths is None:
+        columns = _own_fields(table, filled, chosen, key)
+    else:
+        columns = _fields_of(table, filled, chosen, key, paths)
+    check_places(table.name, columns)
+    return columns
+
+
+def _own_fields(
+    table: Table, filled: list[list[str]], chosen: dict[int, str], key: tuple[int, str] | None
+) -> list[Column]:
+    """The columns with fields of their own."""
+    # An answer's `id` is the item's.
+    taken = _Taken([KEY, *(path for path in chosen.values() if path != LEFT_OUT)])
+    columns = []
+    for index, title in enumerate(table.header):
+        found, given = kind_of(filled[index]), chosen.get(index)
+        column = _column(
+            title, filled[index], found, given, key if key and key[0] == index else None
+        )
+        if given in (LEFT_OUT, KEY) or (given is None and (column.key or not filled[index])):
+            columns.append(column)
+            continue
+        if given is None:
+            path = _own_path(title, index, taken, is_list=found.kind == "list")
+        else:
+            path = given
+            if given.endswith("[]"):
+                separator = found.separator or any_separator(filled[index])
+                column = replace(column, kind="list", separator=separator)
+            elif found.kind == "list":  # what divides objects, or only a sign in a text
+                separator = found.separator if "[]" in given else None
+                column = replace(column, kind="text", separator=separator)
+        taken.add(path)
+        columns.append(replace(column, path=path))
+    return columns
+
+
+def _fields_of(
+    table: Table,
+    filled: list[list[str]],
+    chosen: dict[int, str],
+    key: tuple[int, str] | None,
+    paths: Sequence[FieldPath],
+) -> list[Column]:
+    """The columns with the fields of a benchmark."""
+    by_path = {field.path: field for field in paths}
+    free = [
+        index
+        for index in range(len(table.header))
+        if index not in chosen and filled[index] and (key is None or key[0] != index)
+    ]
+    taken = {path for path in chosen.values() if path in by_path}
+    fields = TargetFields(paths)
+    found = _assigned(table, filled, free, paths, fields=fields, taken=taken)
+    columns = []
+    for index, title in enumerate(table.header):
+        cells, given = filled[index], chosen.get(index)
+        why = CellKind("text", None, _why_not(fields.near(title)) if cells else Message("empty"))
+        own = key if key and key[0] == index else None
+        column = _column(title, cells, why, given, own)
+        field = by_path.get(given or "")
+        if index in found:
+            field = paths[found[index].field]
+            column = replace(column, why=found[index].why)
+        if field is not None:
+            column = replace(
+                column,
+                path=field.path,
+                kind=field.kind,
+                separator=_separator(field, cells),
+                nullable=field.nullable,
+            )
+        columns.append(column)
+    return columns
+
+
+def _why_not(near: list[str]) -> str:
+    """Why a column goes nowhere, with the fields that it may be meant for."""
+    if not near:
+        return Message("no field is like it")
+    return Message("no field is just this: give one with --map ({names})", names=shown(near))
+
+
+def _separator(field: FieldPath, cells: list[str]) -> str | None:
+    """What divides the values, or the objects in a list, that are in one cell."""
+    if field.kind == "list":
+        return list_separator(field.path, cells)
+    return "|" if "[]" in field.path and separator_of(cells) == "|" else None
+
+
+def _column(
+    title: str, cells: list[str], found: CellKind, given: str | None, key: tuple[int, str] | None
+) -> Column:
+    """A column that goes nowhere yet."""
+    why = found.why
+    if given is not None:
+        why = _GIVEN
+    if key is not None:
+        why = key[1]
+    kind: Kind = "text" if key is not None and given in (None, KEY) else found.kind
+    separator = found.separator if kind == "list" else None
+    example = cells[0][:MAX_EXAMPLE] if cells else ""
+    return Column(title, None, kind, key is not None, separator, example, why)
+
+
+def _assigned(
+    table: Table,
+    filled: list[list[str]],
+    free: list[int],
+    paths: Sequence[FieldPath],
+    *,
+    fields: TargetFields,
+    taken: set[str],
+) -> dict[int, ColumnLikeness]:
+    """Column → its field, the likest first; then years and dates by their values."""
+    candidates = [
+        (like, index)
+        for index in free
+        for like in fields.like(table.header[index])
+        if like.sure or _suits(filled[index], paths[like.field].kind)
+    ]
+    candidates.sort(key=lambda each: (-each[0].score, each[0].field, each[1]))
+    assigned: dict[int, ColumnLikeness] = {}
+    for like, index in candidates:
+        if index not in assigned and paths[like.field].path not in taken:
+            assigned[index] = like
+            taken.add(paths[like.field].path)
+    for word, test, why in (
+        ("year", is_year, Message("has years")),
+        ("date", is_date, Message("has dates")),
+    ):
+        wanted = [
+            number
+            for number, field in enumerate(paths)
+            if field.path not in taken and word in meanings(field.path)[-1:]
+        ]
+        of_kind = [
+            index
+            for index in free
+            if index not in assigned and sum(map(test, filled[index])) >= MOST * len(filled[index])
+        ]
+        if len(wanted) == 1 and len(of_kind) == 1:
+            assigned[of_kind[0]] = ColumnLikeness(0.0, wanted[0], why, sure=False)
+            taken.add(paths[wanted[0]].path)
+    return assigned
+
+
+def _suits(cells: list[str], kind: Kind) -> bool:
+    """Whether the cells of a column may be what a field of similar spelling has."""
+    return kind not in ("integer", "number") or 2 * sum(map(is_integer, cells)) >= len(cells)
+
+
+def _own_path(title: str, index: int, taken: "_Taken", *, is_list: bool) -> str:
+    """The path of a field named after a column, which no other has and which is within none.
+
+    A heading such as `publication.year` or `authors[]` is a path itself.
+    """
+    base = title.removesuffix("[]")
+    parts = (base,) if " " in base else path_of(base, frozenset())  # `Verl. Ort` is no path
+    names = [_field_name(part) for part in parts]
+    path = ".".join(filter(None, names)) or f"column_{index + 1}"
+    if taken.is_in_way(path):
+        path = path.replace(".", "_")
+    path = taken.numbered(path)
+    return f"{path}[]" if is_list or base != title else path
+
+
+def _field_name(text: str) -> str:
+    """A heading as the name of a field: `Größe (cm)` is `groesse_cm`; `birthDate` is one."""
+    if _NAME.fullmatch(text):
+        return text
+    decomposed = unicodedata.normalize("NFKD", without_umlauts(text))
+    letters = "".join(sign for sign in decomposed if not unicodedata.combining(sign))
+    return "_".join(re.findall(r"\w+", unicodedata.normalize("NFC", letters)))
+
+
+class _Taken:
+    """The paths of fields, of which none may be another, within another, or around another."""
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        self._paths: set[str] = set()
+        self._around: set[str] = set()
+        self._numbers: dict[str, int] = {}
+        for path in paths:
+            self.add(path)
+
+    def add(self, path: str) -> None:
+        """Take a path."""
+        path = path.replace("[]", "")
+        self._paths.add(path)
+        self._around.update(_around(path))
+
+    def is_in_way(self, path: str) -> bool:
+        """Whether a path is one of the others, within one, or around one."""
+        return (
+            path in self._paths
+            or path in self._around
+            or any(each in self._paths for each in _around(path))
+        )
+
+    def numbered(self, path: str) -> str:
+        """The path, with the lowest number that keeps it out of the way of others."""
+        found, number = path, self._numbers.get(path, 1)
+        while self.is_in_way(found):
+            number += 1
+            found = f"{path}_{number}"
+        self._numbers[path] = number  # lower ones stay taken
+        return found
+
+
+def _around(path: str) -> list[str]:
+    """The paths of the objects that a field is in."""
+    parts = path.split(".")
+    return [".".join(parts[:length]) for length in range(1, len(parts))]

@@ -1,0 +1,86 @@
+"""What people call the fields of an answer: the titles in its schema."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from hdbench.answers.schema import AnswerSchema
+from hdbench.answers.schema_parts import choices_of
+
+_PLACES = re.compile(r"\A(?:\]\d*\[)+", re.ASCII)
+"""Places in lists at the end of a step, as in `persons[1]`, from behind: a model can write a name
+of any length, in which a search for its end would begin at each of the places."""
+
+_BETWEEN = " \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} "
+
+
+def title_of(schema: Any, language: str) -> str | None:
+    """What people call a field in a language: its `titles`, else its `title`; None without either.
+
+    Example:
+        >>> schema = {"title": "Jahr", "titles": {"en": "Year"}}
+        >>> title_of(schema, "en"), title_of(schema, "de"), title_of({"type": "string"}, "en")
+        ('Year', 'Jahr', None)
+    """
+    if not isinstance(schema, dict):
+        return None
+    titles = schema.get("titles")
+    named = titles.get(language) if isinstance(titles, dict) else None
+    return next((each for each in (named, schema.get("title")) if each and type(each) is str), None)
+
+
+class FieldTitles:
+    """What people call the fields of an answer, for pages.
+
+    Args:
+        schema: the form of the answers; None if they have none.
+        language: the language of the titles.
+
+    Example:
+        >>> imprint = {"title": "Imprint", "properties": {"year": {"title": "Year"}}}
+        >>> persons = {"items": {"properties": {"name": {"title": "Name"}}}}
+        >>> schema = AnswerSchema({"properties": {"imprint": imprint, "persons": persons}})
+        >>> titles = FieldTitles(schema, "en")
+        >>> titles("imprint.year"), titles("persons[1].name"), titles("persons[1]")
+        ('Imprint › Year', 'persons[1] › Name', 'persons[1]')
+        >>> titles("name", within="persons[1]")
+        'Name'
+    """
+
+    def __init__(self, schema: AnswerSchema | None, language: str) -> None:
+        self._titles: dict[str, str] = {}
+        for alternative in schema.alternatives if schema else ():
+            for path, title in _titles(alternative, "", language):
+                self._titles.setdefault(path, title)
+
+    def __call__(self, path: str, within: str = "") -> str:
+        """The title of a field, after those of what it is in; its path if none has a title.
+
+        Args:
+            path: as in `publication.year`, `persons[1].name` or `persons[].name`.
+            within: the path of what it is shown in, if `path` begins there.
+        """
+        names = [_without_places(step) for step in within.split(".")] if within else []
+        told, is_titled = [], False
+        for step in path.split("."):
+            names.append(_without_places(step))
+            title = self._titles.get(".".join(names))
+            is_titled = is_titled or title is not None
+            told.append(step if title is None else title + step[len(names[-1]) :].replace("[]", ""))
+        return _BETWEEN.join(told) if is_titled else path
+
+
+def _without_places(step: str) -> str:
+    return _PLACES.sub("", step[::-1])[::-1]
+
+
+def _titles(schema: Any, prefix: str, language: str) -> Iterator[tuple[str, str]]:
+    """Path without places in lists → title, of all fields that have one."""
+    for choice in choices_of(schema):
+        if not isinstance(choice, dict):
+            continue
+        yield from _titles(choice.get("items"), prefix, language)
+        for name, field in choice.get("properties", {}).items():
+            if title := title_of(field, language):
+                yield prefix + name, title
+            yield from _titles(field, f"{prefix}{name}.", language)

@@ -1,0 +1,215 @@
+"""Compressed files and Parquet, written as plain files of lines, within bounds."""
+
+import gzip
+import json
+import zlib
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Protocol
+
+from hdbench.answers.bounds import MAX_CELLS, too_many_cells
+from hdbench.common.jsonio import MAX_LINE, parse_json
+from hdbench.errors import HdbenchError, Message, is_full, write_reason
+
+MAX_UNPACKED = 2 * 2**30
+"""Maximum number of bytes that one file is unpacked to, or all in a ZIP."""
+
+ROWS = 1_000
+"""Maximum number of rows of a Parquet file that are in memory at once."""
+
+MAX_VALUES = 10 * MAX_CELLS
+"""Maximum number of values in a group of a Parquet file's rows, with those in lists."""
+
+
+class _Readable(Protocol):
+    def read(self, size: int, /) -> bytes: ...
+
+
+def gunzip(source: Path, target: Path, name: str) -> None:
+    """Unpack a gzip file.
+
+    Args:
+        source: the file.
+        target: where the plain one goes.
+        name: what messages call the file.
+
+    Raises:
+        HdbenchError: it is damaged, or too large.
+    """
+    try:
+        with gzip.open(source) as file:
+            _write(file, target, name)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise HdbenchError("{place}: a damaged gzip file: {why}", place=name, why=error) from error
+
+
+def unpack_zstandard(source: Path, target: Path, name: str) -> None:
+    """Unpack a Zstandard file; see `gunzip`."""
+    import pyarrow as pa  # noqa: PLC0415  slow to import
+
+    try:
+        with pa.input_stream(str(source), compression="zstd") as file:
+            _write(file, target, name)
+    except (pa.ArrowException, OSError) as error:
+        raise _damaged(name, "Zstandard", error) from error
+
+
+def write_as_lines(source: Path, target: Path, name: str) -> None:
+    """Write the rows of a Parquet file as JSON Lines, one line per row.
+
+    A column that is null in a row is left out of its line, unless the row has no answer at all. A
+    `prediction` that is text is JSON, as in a CSV file.
+
+    Args:
+        source: the file.
+        target: where the lines go.
+        name: what messages call the file.
+
+    Raises:
+        HdbenchError: it is damaged, or too large.
+    """
+    import pyarrow as pa  # noqa: PLC0415  slow to import
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    try:
+        about = pq.read_metadata(source)
+        # A text that many rows share is in the file once, and is held once here too: written out,
+        # a file of 100 KiB can be gigabytes.
+        schema = about.schema
+        columns = [schema.column(place) for place in range(len(schema.names))]
+        texts = [each.path for each in columns if each.physical_type == "BYTE_ARRAY"]
+        # Arrow's type for JSON writes them out, too.
+        is_json = any(each.logical_type.type == "JSON" for each in columns)
+        rows = _rows_at_once(about, name)
+        with (
+            pq.ParquetFile(
+                source, read_dictionary=texts, arrow_extensions_enabled=not is_json
+            ) as file,
+            target.open("wb") as out,
+        ):
+            names = file.schema_arrow.names
+            if len(set(names)) < len(names):
+                raise HdbenchError("{place}: two columns have the same name: keep one", place=name)
+            size = number = 0
+            for batch in file.iter_batches(batch_size=rows):
+                number = _check_rows(batch, number, name)
+                for row in zip(*batch.columns, strict=True):
+                    values = (value.as_py() for value in row)
+                    line = _line(dict(zip(names, values, strict=True)))
+                    size += len(line)
+                    check_unpacked(size, name)
+                    out.write(line)
+    except UnicodeDecodeError as error:
+        raise HdbenchError("{place}: a text in it is not UTF-8", place=name) from error
+    except (pa.ArrowException, OSError) as error:
+        raise _damaged(name, "Parquet", error) from error
+
+
+def _rows_at_once(about: Any, name: str) -> int:
+    """How many rows of a Parquet file are read at once, so that they fit into memory.
+
+    Raises:
+        HdbenchError: by what the file says of itself, it is too large.
+    """
+    groups = [about.row_group(number) for number in range(about.num_row_groups)]
+    size = sum(int(group.total_byte_size) for group in groups)
+    check_unpacked(size, name)
+    if size > MAX_LINE * max(1, about.num_rows):
+        raise _long_row(name)
+    for group in groups:
+        columns = (group.column(number) for number in range(group.num_columns))
+        if sum(column.num_values for column in columns) > MAX_VALUES:
+            raise too_many_cells(name)
+    return max(1, min(ROWS, MAX_LINE * int(about.num_rows) // max(size, 1)))
+
+
+def _check_rows(batch: Any, before: int, name: str) -> int:
+    """Refuse rows that would be longer than a line may be; return the number of the last row.
+
+    A few hundred bytes can hold a list of a thousand long texts, which are all the same.
+    """
+    if sum(map(_size, batch.columns)) > MAX_LINE:
+        for row in range(batch.num_rows):
+            if sum(_size(column.slice(row, 1)) for column in batch.columns) > MAX_LINE:
+                number = before + row + 1
+                raise _long_row(Message("{place}, row {number}", place=name, number=number))
+    return before + int(batch.num_rows)
+
+
+def _long_row(place: str) -> HdbenchError:
+    return HdbenchError(
+        "{place}: a row is larger than {most} MiB", place=place, most=MAX_LINE >> 20
+    )
+
+
+def _size(array: Any) -> int:
+    """The bytes in an array of Arrow, where a text that values share counts for each."""
+    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow.compute as pc  # noqa: PLC0415
+
+    if isinstance(array, pa.DictionaryArray):
+        lengths = pc.binary_length(array.dictionary)
+        return int(pc.sum(lengths.take(array.indices)).as_py() or 0)
+    if isinstance(array, pa.StructArray):
+        return sum(map(_size, array.flatten()))
+    if isinstance(array, pa.MapArray):
+        start, end = array.offsets[0].as_py(), array.offsets[-1].as_py()  # of a slice, too
+        return sum(_size(each.slice(start, end - start)) for each in (array.keys, array.items))
+    lists = pa.ListArray | pa.LargeListArray | pa.FixedSizeListArray
+    if isinstance(array, lists | pa.ListViewArray | pa.LargeListViewArray):
+        return _size(array.flatten())
+    return int(array.nbytes)
+
+
+def _line(row: dict[str, Any]) -> bytes:
+    known = {key: _text(value) for key, value in row.items() if value is not None}
+    if isinstance(known.get("prediction"), str):
+        with suppress(ValueError):  # otherwise a text, as it is
+            known["prediction"] = parse_json(known["prediction"])
+    if "prediction" in row and not known.keys() & {"prediction", "text"}:
+        known["prediction"] = None
+    line = json.dumps(known, ensure_ascii=False, default=lambda value: str(_text(value))) + "\n"
+    return line.encode(errors="backslashreplace")
+
+
+def _text(value: Any) -> Any:
+    """A text that was written as bytes, as some programs do; any other value as it is."""
+    return value.decode() if isinstance(value, bytes) else value
+
+
+def _write(file: _Readable, target: Path, name: str) -> None:
+    size = 0
+    with target.open("wb") as out:
+        for block in _blocks(file):
+            size += len(block)
+            check_unpacked(size, name)
+            out.write(block)
+
+
+def _blocks(file: _Readable) -> Iterator[bytes]:
+    while block := file.read(2**20):
+        yield block
+
+
+def check_unpacked(size: int, name: str) -> None:
+    """Refuse what is larger unpacked than may be.
+
+    Raises:
+        HdbenchError: it has more than `MAX_UNPACKED` bytes.
+    """
+    if size > MAX_UNPACKED:
+        raise HdbenchError(
+            "{place}: larger than {most} GiB unpacked: unpack it, or split it",
+            place=name,
+            most=MAX_UNPACKED >> 30,
+        )
+
+
+def _damaged(name: str, kind: str, error: Exception) -> HdbenchError:
+    if is_full(error):  # the temporary folder, and not the file
+        return HdbenchError(
+            "{place}: cannot be unpacked: {why}", place=name, why=write_reason(error)
+        )
+    reason = next(iter(str(error).splitlines()), "")[:200]
+    return HdbenchError("{place}: a damaged {kind} file: {why}", place=name, kind=kind, why=reason)

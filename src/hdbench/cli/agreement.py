@@ -1,0 +1,127 @@
+"""Command that says how well people agree."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from hdbench.annotating.agreement import agreement_of
+from hdbench.annotating.assigned import read_assigned
+from hdbench.benchmarks.agreement import Agreement, Estimate
+from hdbench.cli.arguments import JsonOut
+from hdbench.cli.saying import ends, number, print_line, said_table
+from hdbench.common.jsonio import write_json
+from hdbench.common.printing import printable
+from hdbench.common.told import spoken
+from hdbench.errors import HdbenchError, Message
+from hdbench.results.warning_texts import in_words, people_in_words
+from hdbench.statistics.agreement import MAX_DIFFERENT, MIN_ITEMS
+
+LEAST_ROOM = 12
+"""The width that a field's name has at least."""
+
+
+def command(
+    folder: Path,
+    *,
+    seed: Annotated[int, typer.Option(min=0)] = 0,
+    json_out: JsonOut = None,
+) -> None:
+    """How well do the people agree who annotated the same items?
+
+    For each field, and as the score that they reach against each other, by the benchmark's own
+    rules. It follows from what each of them entered before anything was settled.
+
+    Args:
+        folder: The collection's folder.
+        seed: For the random numbers of the intervals.
+        json_out: Write the figures to this file.
+    """
+    finished, unfinished = read_assigned(folder)
+    found = agreement_of(folder, finished, seed=seed)
+    if found is None:
+        why = Message("assign some with hdbench annotate --assign")
+        if unfinished:
+            why = Message("{count} assigned, and not all are done with them", count=unfinished)
+        raise HdbenchError(
+            "{folder}: no item yet that several people are done with: {why}", folder=folder, why=why
+        )
+    if json_out:
+        write_json(json_out, found.model_dump(mode="json"))
+    print_agreement(Console(), found, unfinished)
+
+
+def print_agreement(console: Console, agreement: Agreement, unfinished: int) -> None:
+    """Print the agreement in each field, and what people reach against each other.
+
+    Args:
+        console: where to.
+        agreement: the figures.
+        unfinished: how many assigned items not all their annotators are done with.
+    """
+    table = said_table(None, "field", right=("values", "same", "alpha", "alpha by\nsimilarity"))
+    table.columns[0].min_width = LEAST_ROOM
+    for name, each in agreement.fields.items():
+        figures = map(_cell, (each.share, each.alpha, each.alpha_similarity))
+        table.add_row(printable(name), number(each.units, ","), *figures)
+    title = Message(
+        "{annotators} annotators, {items:,} item"
+        if agreement.items == 1
+        else "{annotators} annotators, {items:,} items",
+        annotators=agreement.annotators,
+        items=agreement.items,
+    )
+    print_line(console, title, style="bold")
+    console.print(table)
+    for line in _lines(agreement, unfinished):
+        print_line(console, line)
+
+
+def _cell(estimate: Estimate) -> Text:
+    """A figure, and its interval below it."""
+    if estimate.value is None:
+        return Text("–")
+    value = number(estimate.value, ".3f")
+    if estimate.interval is None:
+        return Text(value)
+    return Text.assemble(value, ("\n" + ends(*estimate.interval, form=".3f"), "dim"))
+
+
+def _lines(agreement: Agreement, unfinished: int) -> list[str]:
+    lines: list[str] = []
+    if agreement.ceiling is not None:
+        reached = people_in_words(agreement.ceiling, spoken())
+        lines.append(f"{agreement.ceiling.headline}, {reached}")
+        lines.append(in_words("people_means", {}, spoken()))
+    if agreement.items < MIN_ITEMS:
+        lines.append(Message("fewer than {least} items: too few for intervals", least=MIN_ITEMS))
+    if agreement.without_truth:
+        told = Message(
+            "{count:,} item: at least one annotator entered nothing, or said that nobody can know "
+            "the ground truth"
+            if agreement.without_truth == 1
+            else "{count:,} items: at least one annotator entered nothing, or said that nobody can "
+            "know the ground truth",
+            count=agreement.without_truth,
+        )
+        lines.append(told)
+    fields = agreement.fields.values()
+    if any(each.alpha.value is None for each in fields):
+        lines.append(Message("–: alpha is not defined where all values are equal"))
+    defined = (each for each in fields if each.alpha.value is not None)
+    if any(each.alpha_similarity.value is None for each in defined):
+        told = Message(
+            "–: no alpha by similarity for more than {most:,} different values", most=MAX_DIFFERENT
+        )
+        lines.append(told)
+    if unfinished:
+        told = Message(
+            "{count:,} assigned item is not here yet: not all are done with it"
+            if unfinished == 1
+            else "{count:,} assigned items are not here yet: not all are done with them",
+            count=unfinished,
+        )
+        lines.append(told)
+    return lines

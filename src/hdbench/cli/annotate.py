@@ -1,0 +1,252 @@
+"""Command with which people make and correct a ground truth."""
+
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from hdbench.annotating.annotation import ANNOTATION
+from hdbench.annotating.assigning import assign
+from hdbench.annotating.changes import SETTLED
+from hdbench.annotating.editor import Editor
+from hdbench.annotating.handing_over import hand_over
+from hdbench.annotating.merging import Incoming, merge
+from hdbench.annotating.reviewing.review import Review
+from hdbench.benchmarks.names import full_name
+from hdbench.benchmarks.provenance import BLIND
+from hdbench.cli.saying import said, say, say_notes, shown
+from hdbench.common.extras import needed
+from hdbench.common.told import spoken
+from hdbench.errors import HdbenchError, Message, escaped, joined
+from hdbench.trust.listed import read_listed
+
+MAX_NAMED = 20
+"""How many conflicts, assignments and people are named."""
+
+
+def command(
+    folder: Path,
+    *,
+    annotator: Annotated[str, typer.Option("--as", metavar="PSEUDONYM")] = "me",
+    drafts: Annotated[list[Path] | None, typer.Option(metavar="RUN")] = None,
+    only: Annotated[Path | None, typer.Option(metavar="FILE")] = None,
+    port: Annotated[int, typer.Option(min=0, max=65535)] = 7870,
+    language: Literal["en", "de"] | None = None,
+    assigned: Annotated[str | None, typer.Option("--assign", metavar="PSEUDONYMS")] = None,
+    number: Annotated[int | None, typer.Option("--items", min=1)] = None,
+    seed: int = 1,
+    review: Annotated[Path | None, typer.Option(metavar="LIST")] = None,
+    handed_over: Annotated[Path | None, typer.Option("--hand-over", metavar="FILE")] = None,
+    merged: Annotated[Path | None, typer.Option("--merge", metavar="FILE")] = None,
+    yes: Annotated[bool, typer.Option("--yes")] = False,
+) -> None:
+    """Make or correct the ground truth in the browser, the image beside a form.
+
+    Every entry is saved at once, into a history in FOLDER/history.
+
+    Args:
+        folder: The collection's folder, as hdbench new writes it; with --review also a benchmark.
+        annotator: Your pseudonym, which stands in the history: a-z, 0-9, _ and -. If several people
+            work on a collection, each needs one.
+        drafts: A run whose answers can be filled in, to be corrected. Repeat it for a second one,
+            to see where the models differ.
+        only: Show these items only, in this order: a plan of hdbench trust plan, or a work list or
+            control sample of hdbench trust apply. Samples are checked without --drafts.
+        port: The port of the page; 0 for any that is free.
+        language: The page's language; by default that of hdbench --language, and the browser's
+            where that is English.
+        assigned: Give the same items to several people, such as anna,ben, who do not see each
+            other's entries until they are all done with an item, and do no more. Items are drawn at
+            random among those that nobody has started.
+        number: With --assign: how many; by default all.
+        seed: With --assign: another draw for each seed; it is recorded.
+        review: Look through this list of hdbench audit --list instead: read each value again,
+            without seeing what the ground truth has, then judge.
+        handed_over: Write your history into a ZIP for somebody else who works on the same
+            collection, with which items are assigned to whom, and do no more.
+        merged: Take in what somebody else handed over, and do no more. It shows whose work it is
+            said to be, and asks first.
+        yes: With --merge: take it in without asking.
+    """
+    if assigned is not None:
+        _assign(folder, assigned.split(","), number, seed)
+        return
+    if handed_over or merged:
+        _exchange(folder, annotator, handed_over, merged, yes=yes)
+        return
+    with needed("space", "the editor needs"):
+        from hdbench.annotating.server import serve  # noqa: PLC0415  Starlette is slow to import
+
+    page_language = language or (None if spoken() == "en" else spoken())
+    if review and drafts:
+        raise HdbenchError("--review: second looks are blind, so that --drafts does not go with it")
+    if review and only:
+        raise HdbenchError("--review: shows the items of its own list: leave out --only")
+    if review:
+        reviewed = Review(Path(full_name(str(folder))), review, annotator, page_language)
+        say_notes(reviewed.notes)
+        serve(reviewed, port=port, started=_say_address)
+        return
+    listed = _listed(only, with_drafts=bool(drafts)) if only else None
+    editor = Editor(folder, annotator, drafts or (), page_language, listed)
+    say_notes(editor.notes)
+    if waiting := editor.waiting():
+        names = ", ".join(
+            said("{name} ({count:,})", name=name, count=count)
+            for name, count in sorted(waiting.items())
+        )
+        say(
+            "note: assigned items have no ground truth yet, waiting for {names}",
+            names=names,
+            err=True,
+        )
+    serve(editor, port=port, started=_say_address)
+
+
+def _listed(path: Path, *, with_drafts: bool) -> Mapping[str, Sequence[str]]:
+    """Return the items of a list, and the fields to look at in each."""
+    listed = read_listed(path)
+    if listed.blind and with_drafts:
+        raise HdbenchError(
+            "{path}: a sample that is checked blind: leave out --drafts, since people overlook "
+            "what a draft has wrong",
+            path=path,
+        )
+    return listed.fields
+
+
+def _say_address(url: str) -> None:
+    # In one piece: a program that starts the editor may read no further than the address.
+    typer.echo(f"{url}\n{said('Ctrl+C ends it.')}")
+
+
+def _assign(folder: Path, annotators: list[str], number: int | None, seed: int) -> None:
+    """Assign the same items to several people."""
+    done = assign(folder, [each.strip() for each in annotators], items=number, seed=seed)
+    first, *others = done.assignment.annotators
+    names = Message("{name}", name=first)
+    for name in others:
+        names = Message("{names} and {name}", names=names, name=name)
+    say(
+        "{path}: {count:,} of {of:,} items that nobody has started are now assigned to {names}",
+        path=folder / ANNOTATION,
+        count=len(done.assignment.items),
+        of=done.of,
+        names=names,
+    )
+    say("Each opens the folder with --as; --hand-over takes the assignment along to a copy.")
+
+
+def _exchange(
+    folder: Path, annotator: str, handed_over: Path | None, merged: Path | None, *, yes: bool
+) -> None:
+    """Take in somebody else's work, or write one's own for somebody else."""
+    if merged:
+        done = merge(folder, merged, annotator, partial(_ask, merged, yes=yes))
+        say(
+            "{path}: new changes: {taken:,}, known: {known:,}, conflicts: {conflicts:,}, newly "
+            "assigned items: {assigned:,}"
+            if done.assigned
+            else "{path}: new changes: {taken:,}, known: {known:,}, conflicts: {conflicts:,}",
+            path=merged,
+            taken=done.taken,
+            known=done.known,
+            conflicts=len(done.conflicts),
+            assigned=done.assigned,
+        )
+        for conflict in done.conflicts[:MAX_NAMED]:
+            typer.echo(f"  {escaped(conflict.item)}: {shown(conflict.field or conflict.what)}")
+        if done.conflicts:
+            say("hdbench annotate shows both values of each: take one")
+    if handed_over:
+        count = hand_over(folder, annotator, handed_over)
+        say(
+            "{path}: {count:,} changes by {annotator}",
+            path=handed_over,
+            count=count,
+            annotator=annotator,
+        )
+
+
+def _ask(path: Path, incoming: Incoming, *, yes: bool) -> None:
+    """Show what would come in, and go on only if the user wants it.
+
+    Raises:
+        HdbenchError: there is nobody to ask.
+    """
+    news = _news(incoming)
+    if not (yes or sys.stdin.isatty()):
+        raise HdbenchError(
+            "{path}: {news}: nothing is taken in without being asked for: run this in a "
+            "terminal, or add --yes",
+            path=path,
+            news=joined(news, "; "),
+        )
+    for each in news:
+        say("{path}: {news}", path=path, news=each)
+    if not yes:
+        typer.confirm(said("Take this in? Nothing proves whose it is."), abort=True)
+
+
+def _news(incoming: Incoming) -> list[Message]:
+    """Return a line for each kind of change that would come in."""
+    made = [change for change in incoming.changes if not change.is_base]
+    news = []
+    if made:
+        times = sorted(change.at[:10] for change in made)
+        news.append(
+            Message(
+                "new changes by {name}: {count:,}, items changed: {items:,}, {first} to {last}"
+                if incoming.is_known
+                else "changes by {name}, of whom nothing is here yet: {count:,}, items changed: "
+                "{items:,}, {first} to {last}",
+                count=len(made),
+                items=len({change.item for change in made}),
+                name=incoming.annotator,
+                first=times[0],
+                last=times[-1],
+            )
+        )
+    statuses = Counter(change.to for change in made if change.what == "status")
+    hows = Counter(
+        change.how for change in (*made, *incoming.records) if change.what == "ground_truth"
+    )
+    if done := statuses["done"]:
+        news.append(Message("items said to be done: {count:,}", count=done))
+    if blind := hows[BLIND]:
+        news.append(Message("values said to be made without a draft: {count:,}", count=blind))
+    if settled := hows[SETTLED]:
+        news.append(Message("values said to settle what differs: {count:,}", count=settled))
+    if incoming.records:
+        news.append(
+            Message(
+                "records from before anybody annotated, according to {name}, that are others here: "
+                "{count:,}",
+                name=incoming.annotator,
+                count=len(incoming.records),
+            )
+        )
+    for assignment in incoming.assignments[:MAX_NAMED]:
+        names = ", ".join(assignment.annotators)
+        count = len(assignment.items)
+        news.append(Message("items assigned to {names}: {count:,}", names=names, count=count))
+    if further := incoming.assignments[MAX_NAMED:]:
+        count = sum(len(each.items) for each in further)
+        news.append(Message("items assigned to others: {count:,}", count=count))
+    if incoming.strangers:
+        news.append(
+            Message(
+                "assigned, but not known here so far: {count:,}, such as {names}",
+                count=len(incoming.strangers),
+                names=", ".join(incoming.strangers[:MAX_NAMED]),
+            )
+        )
+    if incoming.blind:
+        news.append(
+            Message("items no longer to be annotated from a draft: {count:,}", count=incoming.blind)
+        )
+    return news

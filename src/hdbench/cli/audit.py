@@ -1,0 +1,126 @@
+"""Command that finds ground truths that most good models contradict."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from hdbench.annotating.reviewing.review_list import write_review_list
+from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.cli.arguments import JsonOut, OfBenchmark, Runs, benchmark_apart
+from hdbench.cli.compare import load_comparable
+from hdbench.cli.saying import said, said_table, say
+from hdbench.common.jsonio import write_json, write_whole
+from hdbench.common.printing import printable
+from hdbench.evaluation.score import Settings
+from hdbench.output.audit.findings import Audit
+from hdbench.output.audit.findings import audit as audit_runs
+from hdbench.output.audit.lists import review_list, work_list
+from hdbench.output.audit.page import audit_page
+from hdbench.output.report.rows import text
+
+MAX_ROWS = 200
+"""How many findings a terminal shows."""
+
+
+def command(
+    runs: Runs,
+    *,
+    benchmark: OfBenchmark = None,
+    protocol: str = "documented",
+    json_out: JsonOut = None,
+    csv_out: Annotated[Path | None, typer.Option("--csv", metavar="OUT")] = None,
+    html_out: Annotated[Path | None, typer.Option("--html", metavar="OUT")] = None,
+    list_out: Annotated[Path | None, typer.Option("--list", metavar="OUT")] = None,
+    agreeing: Annotated[float, typer.Option(min=0, max=1)] = 0.1,
+    seed: int = 1,
+) -> None:
+    """Find ground truths that most good models contradict.
+
+    It lists the values that most good runs, from several makers, contradict with the same value. A
+    finding is a slip in the ground truth, a convention that the models cannot know, or an error
+    that they share: look at the picture. It needs runs from at least three makers, on the same
+    items. Of three models by three makers, all are asked, and all have to agree.
+
+    Args:
+        runs: Runs: run folders, folders of them, or results of hdbench score --json --details; with
+            --benchmark also answers in any form.
+        json_out: Write the findings to this file.
+        csv_out: Write a work list to this file, with a column for verdicts.
+        html_out: Write a page to this file, with the picture of each item.
+        list_out: Write a list to this file, for second looks with hdbench annotate --review.
+        agreeing: For --list: the share of the values on which ground truth and models agree that is
+            to be looked at too.
+        seed: For --list: the seed of that draw, and of the order.
+    """
+    runs, benchmark = benchmark_apart(runs, benchmark)
+    loaded = load_comparable(runs, benchmark, Settings(protocol, details=True))
+    no_witness = [
+        name
+        for name, result in loaded.items()
+        if result.run.get("without_media") or result.run.get("consensus_of")
+    ]
+    for name in no_witness:
+        del loaded[name]
+    if no_witness:
+        say("note: left out, as no witness: {names}", names=", ".join(no_witness), err=True)
+    found = audit_runs(loaded)
+    if json_out:
+        write_json(json_out, asdict(found))
+    if csv_out:
+        write_whole(csv_out, work_list(found))
+    if html_out:
+        of = load_benchmark(benchmark or found.benchmark or "", media=True)
+        page = audit_page(found, of.spec.title, of.media())
+        write_whole(html_out, page.encode(errors="backslashreplace"))
+    if list_out:
+        write_review_list(list_out, review_list(found, loaded, agreeing=agreeing, seed=seed))
+    print_audit(Console(), found)
+
+
+def print_audit(console: Console, found: Audit) -> None:
+    """Print an audit: how many findings there are, who was asked, and each finding.
+
+    Args:
+        console: where to print.
+        found: the audit.
+    """
+    good = [run for run in found.runs if run.good]
+    title = f"{found.benchmark or found.metric} {found.dataset_version or ''}, {found.protocol}"
+    console.print(printable(title, 200), style="bold")
+    nothing = sum(finding.error_class == "invented" for finding in found.findings)
+    line = said(
+        "Ground-truth values that more than half of {good} good models contradict: "
+        "{same} with the same value, {nothing} by reading nothing there; and {of_form} in form "
+        "alone",
+        good=len(good),
+        same=len(found.findings) - nothing,
+        nothing=nothing,
+        of_form=found.of_form,
+    )
+    console.print(line, soft_wrap=True)
+    makers = ", ".join(sorted({run.maker for run in good}))
+    console.print(Text.assemble(said("Makers: "), printable(makers, 1_000)), soft_wrap=True)
+    if not found.findings:
+        return
+    table = said_table(None, "id", "field", "ground truth", "models read", right=["agree"])
+    table.add_column(said("class"))
+    for finding in found.findings[:MAX_ROWS]:
+        table.add_row(
+            printable(finding.id),
+            printable(finding.field),
+            *map(_shown, (finding.truth, finding.value)),
+            f"{finding.agreeing}/{finding.good}",
+            said(finding.error_class),
+        )
+    if len(found.findings) > MAX_ROWS:
+        table.add_row(said("and {count} more", count=len(found.findings) - MAX_ROWS))
+    console.print(table)
+
+
+def _shown(value: object) -> Text:
+    shown = text(value)
+    return Text(said("(absent)"), style="dim") if shown is None else printable(shown or '""')

@@ -1,0 +1,138 @@
+"""Command that builds datasets."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hdbench.annotating.agreement import agreement_of
+from hdbench.annotating.annotation import read_annotation
+from hdbench.annotating.assigned import read_assigned
+from hdbench.benchmarks.agreement import Agreement
+from hdbench.benchmarks.names import recipe_names
+from hdbench.cli.arguments import DEFAULT_OUT
+from hdbench.cli.check import lines_of, warnings_line
+from hdbench.cli.saying import say, say_error
+from hdbench.common.names import bare
+from hdbench.datasets.building.builder import Built, install_spaces
+from hdbench.datasets.building.builder import build as build_dataset
+from hdbench.datasets.building.checks.folder import refuse_errors
+from hdbench.datasets.building.checks.problems import FaultyFolderError, Report
+from hdbench.datasets.building.recipe import Recipe, find_recipe, plain_folder
+from hdbench.datasets.building.results_dataset import NAME, build_results
+from hdbench.errors import HdbenchError, Message, joined
+
+
+def command(
+    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME…]")] = None,
+    *,
+    every: Annotated[bool, typer.Option("--all")] = False,
+    source: Path | None = None,
+    out: Path = DEFAULT_OUT,
+    sample: Annotated[bool, typer.Option("--sample")] = False,
+    allow_missing: Annotated[bool, typer.Option("--allow-missing")] = False,
+    accept_licence: Annotated[bool, typer.Option("--accept-licence")] = False,
+    run_script: Annotated[bool, typer.Option("--run-script")] = False,
+    accept_changed: Annotated[list[str] | None, typer.Option(metavar="FILE")] = None,
+) -> None:
+    """Build the datasets into a folder that stands for the Hub.
+
+    The Spaces are put next to them. Afterwards `load_dataset("hdb/NAME")` and
+    `evaluate.load("hdb/METRIC")` read from there.
+
+    Args:
+        names: Benchmarks, or folders with a benchmark.yaml; or results, the dataset of the recorded
+            runs.
+        every: Build every benchmark that hdbench has.
+        source: A folder with the published files; by default they are downloaded.
+        out: The namespace folder to write to.
+        sample: Build the small sample that hdbench carries.
+        allow_missing: Keep rows whose image is missing.
+        accept_licence: Build even if the licence is not an open one.
+        run_script: Run the build.py of a folder that is not hdbench's own: a program with all your
+            rights, so read it first.
+        accept_changed: A file of --source that may differ from the published one, such as a
+            corrected table; the dataset then has a version of its own. May be repeated.
+    """
+    if NAME in map(bare, names or ()) and not every:
+        if len(names or ()) > 1 or sample or allow_missing or accept_changed:
+            raise HdbenchError(
+                "{name}: is built on its own, and takes only --source and --out", name=NAME
+            )
+        say(build_results(out, source).line)
+        return
+    if every == bool(names):
+        raise HdbenchError(
+            "name benchmarks ({names}), or give --all", names=", ".join(recipe_names())
+        )
+    checked = [] if sample else _checked(names or (), out, allow_missing=allow_missing)
+    failed = False
+    for recipe in [
+        find_recipe(name, sample=sample, run_script=run_script) for name in names or recipe_names()
+    ]:
+        try:
+            built = build_dataset(
+                recipe,
+                out,
+                source=source,
+                allow_missing=allow_missing,
+                accept_licence=accept_licence,
+                accept_changed=accept_changed or (),
+                agreement=_agreement(recipe),
+            )
+        except HdbenchError as error:
+            if not every:
+                raise
+            failed = True  # one source need not hold all of them: the others are built all the same
+            say_error(error)
+            continue
+        say("{place}: {facts}", place=built.folder, facts=joined(_facts(built)))
+        say("  files: {files}", files=joined(_files_of(built.folder)))
+    for report in filter(lambda report: report.warnings, checked):
+        typer.echo(warnings_line(report), err=True)
+    for folder in install_spaces(out):
+        say("{folder}: Space", folder=folder)
+    if failed:
+        raise typer.Exit(2)
+
+
+def _facts(built: Built) -> list[str]:
+    """Return the facts to print about a dataset that was built."""
+    facts: list[str] = [Message("{count} rows", count=built.rows)]
+    if built.missing:
+        facts.append(Message("{count} files missing", count=len(built.missing)))
+    if built.without_truth:
+        facts.append(Message("{count} without a ground truth", count=built.without_truth))
+    facts.append(Message("version {version}", version=built.version))
+    facts.append(Message("metadata sha256 {sha256}", sha256=built.metadata_sha256))
+    return facts
+
+
+def _files_of(folder: Path) -> list[str]:
+    """Return the names of a dataset's files; for those in a folder, their number."""
+    files = sorted(each for each in folder.iterdir() if not each.name.startswith("."))
+    return [
+        Message("{name} ({count:,} files)", name=f"{each.name}/", count=len(list(each.iterdir())))
+        if each.is_dir()
+        else each.name
+        for each in files
+    ]
+
+
+def _agreement(recipe: Recipe) -> Agreement | None:
+    """Return the agreement of those who annotated a collection, if several did."""
+    if recipe.sample or not read_annotation(recipe.folder).assignments:
+        return None
+    return agreement_of(recipe.folder, read_assigned(recipe.folder).finished)
+
+
+def _checked(names: Iterable[str], out: Path, *, allow_missing: bool) -> list[Report]:
+    """Check those of the names that are folders of the user's own."""
+    folders = filter(None, map(plain_folder, names))
+    try:
+        return [refuse_errors(folder, out, allow_missing=allow_missing) for folder in folders]
+    except FaultyFolderError as error:
+        for line in lines_of(error.report):
+            typer.echo(line, err=True)
+        raise typer.Exit(2) from error

@@ -1,0 +1,178 @@
+"""Command that compares runs on the same items."""
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import asdict
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from hdbench.cli.arguments import (
+    By,
+    JsonOut,
+    Names,
+    OfBenchmark,
+    Runs,
+    answers_at,
+    benchmark_apart,
+)
+from hdbench.cli.result_tables import MAX_FIELDS, print_groups
+from hdbench.cli.saying import ends, number, print_line, said, said_table, say
+from hdbench.common.jsonio import write_json
+from hdbench.common.printing import printable
+from hdbench.errors import HdbenchError, Message
+from hdbench.evaluation.by_column import differences_by_column
+from hdbench.evaluation.runs import benchmark_of, load_runs, with_same_items
+from hdbench.evaluation.score import Settings
+from hdbench.results.result import Result
+from hdbench.statistics.comparison import Comparison, compare_runs
+
+
+def command(
+    runs: Runs,
+    *,
+    benchmark: OfBenchmark = None,
+    name: Names = None,
+    protocol: str = "documented",
+    errata: str = "accepted",
+    by: By = None,
+    seed: int = 0,
+    json_out: JsonOut = None,
+) -> None:
+    """Compare runs on the same items: can they be told apart?
+
+    Differences have 95 % intervals from a paired bootstrap over items; the headline, or the figure
+    that it is compared by, is tested with a paired permutation test, corrected for the number of
+    pairs. Below 20 items there are no intervals, and nothing is called separable.
+
+    With --benchmark, a run that is - is a file of answers on standard input.
+
+    Args:
+        seed: The seed of the random numbers.
+        json_out: Write the comparisons to this file.
+    """
+    runs, benchmark = benchmark_apart(runs, benchmark)
+    settings = Settings(protocol, errata=errata)
+    loaded = load_comparable(runs, benchmark, settings, names=name or ())
+    first = next(iter(loaded.values()))
+    comparisons = compare_runs(
+        loaded, headline=first.headline, higher_is_better=first.higher_is_better, seed=seed
+    )
+    records = [asdict(each) for each in comparisons]
+    groups = []
+    if by is not None:
+        of = benchmark_of(first, benchmark)
+        groups = [
+            differences_by_column(loaded[each.a], loaded[each.b], of, by, seed=seed)
+            for each in comparisons
+        ]
+        for record, found in zip(records, groups, strict=True):
+            record["by"] = found.to_dict()
+    if json_out:
+        write_json(json_out, {"comparisons": records})
+    for position, comparison in enumerate(comparisons):
+        if position:
+            Console().print()
+        print_comparison(Console(), comparison)
+        if groups:
+            print_groups(Console(), groups[position])
+
+
+def load_comparable(
+    runs: list[Path], benchmark: str | None, settings: Settings, names: Sequence[str] = ()
+) -> dict[str, Result]:
+    """Return results of runs on the same items; one line names runs in folders that had others."""
+    if runs.count(Path("-")) > 1:
+        raise HdbenchError("-: standard input can be read only once: name files for the others")
+    with ExitStack() as stack:
+        given = [stack.enter_context(answers_at(run)) for run in runs]
+        paths = [path for path, _ in given]
+        called = {path: name for path, name in given if name is not None}
+        loaded, left_out = with_same_items(
+            load_runs(paths, benchmark=benchmark, settings=settings, names=names, called=called),
+            paths,
+        )
+    if left_out:
+        say(
+            "note: left out 1 run that was not asked the same {items} items as most: {names}"
+            if len(left_out) == 1
+            else "note: left out {count} runs that were not asked the same {items} items as most: "
+            "{names}",
+            count=len(left_out),
+            items=len(next(iter(loaded.values())).ids),
+            names=", ".join(left_out),
+            err=True,
+        )
+    return loaded
+
+
+def print_comparison(console: Console, comparison: Comparison) -> None:
+    """Print two runs side by side: their figures, fields, and the items where they differ most.
+
+    Args:
+        console: where to.
+        comparison: from `hdbench.statistics.comparison`.
+    """
+    a, b = printable(comparison.a), printable(comparison.b)
+    console.print(Text.assemble("A ", (a.plain, "bold"), ", B ", (b.plain, "bold")))
+    told = any(each.interval for each in comparison.figures.values())
+    head = ["95 % interval"] if told else []
+    table = said_table(None, "figure", right=("A", "B", "A - B", *head))
+    for name, difference in comparison.figures.items():
+        interval = difference.interval
+        table.add_row(
+            name,
+            number(difference.a, ".4f"),
+            number(difference.b, ".4f"),
+            number(difference.difference, "+.4f"),
+            *([ends(interval.low, interval.high, form="+.4f")] if interval else []),
+        )
+    if comparison.estimated:
+        print_line(console, comparison.estimated)
+    console.print(table)
+    for name, difference in comparison.figures.items():
+        if difference.why is not None:
+            print_line(console, Message("{figure}: {why}", figure=name, why=difference.why))
+    verdict = Message("not separable")
+    if comparison.better:
+        verdict = Message("{better} is better", better=printable(comparison.better).plain)
+    line = said(
+        "{headline}: {verdict}: {why}",
+        headline=comparison.judged_by,
+        verdict=verdict,
+        why=comparison.why,
+    )
+    console.print(line, soft_wrap=True, markup=False)
+    if comparison.judged_by != comparison.headline:
+        line = said(
+            "runs are compared by {figure}, as one item can outweigh all others in {headline}",
+            figure=comparison.judged_by,
+            headline=comparison.headline,
+        )
+        console.print(line, soft_wrap=True, markup=False)
+    if told and not comparison.resamples:
+        line = said("intervals by the {method}", method=Message(comparison.method))
+        console.print(line, soft_wrap=True)
+    if comparison.detectable is not None:
+        line = said(
+            "{items} items can show a difference of {detectable:.3f} or more, four times in five",
+            items=comparison.items,
+            detectable=comparison.detectable,
+        )
+        console.print(line, soft_wrap=True)
+    if comparison.fields:
+        fields = said_table("Fields", "field", right=("A", "B", "A - B"))
+        for name, effect in list(comparison.fields.items())[:MAX_FIELDS]:
+            rates = (effect.a, effect.b, effect.difference)
+            cells = ("" if rate is None else number(rate, ".3f") for rate in rates)
+            fields.add_row(printable(name), *cells)
+        console.print()
+        console.print(fields)
+    if comparison.items_apart:
+        title = Message("Items that differ most ({figure})", figure=comparison.item_figure)
+        items = said_table(title, "id", right=("A", "B"))
+        for item in comparison.items_apart:
+            items.add_row(printable(item.id), number(item.a, ".3f"), number(item.b, ".3f"))
+        console.print()
+        console.print(items)

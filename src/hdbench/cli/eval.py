@@ -1,0 +1,126 @@
+"""Command that runs and scores a model on several benchmarks."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from hdbench.cli.arguments import DEFAULT_OUT, JsonOut, finite
+from hdbench.cli.run import (
+    BatchSize,
+    Concurrency,
+    MaxFailed,
+    MaxNewTokens,
+    Timeout,
+)
+from hdbench.cli.saying import number, print_line, print_marked, said, say, say_error, shown
+from hdbench.errors import HdbenchError
+from hdbench.results.files import write_results
+from hdbench.running.backend import Asked, Decoding
+from hdbench.running.evaluating import Evaluation, Skipped, find_benchmarks, read_demands
+from hdbench.running.evaluating import evaluate as evaluate_model
+
+
+def command(
+    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME…]")] = None,
+    *,
+    every: Annotated[bool, typer.Option("--all")] = False,
+    model: Annotated[str, typer.Option()],
+    endpoint: Annotated[str | None, typer.Option(metavar="URL")] = None,
+    quick: Annotated[bool, typer.Option("--quick")] = False,
+    max_minutes: Annotated[float | None, typer.Option(min=0, callback=finite)] = None,
+    fail_under: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE")] = None,
+    out: Annotated[Path, typer.Option("-o", "--out")] = Path("runs"),
+    json_out: JsonOut = None,
+    batch_size: BatchSize = 1,
+    concurrency: Concurrency = None,
+    max_new_tokens: MaxNewTokens = 4096,
+    timeout: Timeout = 300.0,
+    max_failed: MaxFailed = 1.0,
+) -> None:
+    """Run and score a model on several benchmarks.
+
+    With --all, a benchmark for which Tesseract has no rules is skipped, and a note says so.
+
+    Exit status 0: every benchmark reaches what --fail-under demands; 1: one does not, none of its
+    items was answered, or too many failed; 2: it could not be done.
+
+    Args:
+        names: Benchmarks, as for hdbench run.
+        every: Run on every benchmark in hdb/.
+        quick: Only a fixed subset of 20 items of each.
+        max_minutes: Stop asking after this time; items without an answer by then are unanswered.
+        fail_under: Exit with status 1 if a headline is worse than this, such as zettelkatalog=0.80;
+            may be repeated.
+        out: Where to make the run folders.
+        json_out: Write the results to this file.
+    """
+    if every == bool(names):
+        raise HdbenchError("name benchmarks, or give --all")
+    benchmarks = find_benchmarks(DEFAULT_OUT, names or ())
+    asked = Asked(
+        model,
+        endpoint=endpoint,
+        decoding=Decoding(max_new_tokens),
+        batch_size=batch_size,
+        concurrency=concurrency,
+        timeout=timeout,
+    )
+    found = list(
+        evaluate_model(
+            benchmarks,
+            asked,
+            out,
+            quick=quick,
+            minutes=max_minutes,
+            demands=read_demands(fail_under or (), benchmarks),
+            skip=every,
+        )
+    )
+    for each in found:
+        if isinstance(each, Skipped):
+            say("note: skipped {name}: {why}", name=each.name, why=each.why, err=True)
+    evaluations = [each for each in found if isinstance(each, Evaluation)]
+    if not evaluations:
+        raise HdbenchError(
+            "{model} answers none of the benchmarks in {folder}", model=model, folder=DEFAULT_OUT
+        )
+    if json_out:
+        write_results(json_out, [each.result for each in evaluations])
+    print_evaluations(Console(), evaluations)
+    troubles = [(each.folder, each.outcome.trouble(max_failed)) for each in evaluations]
+    for folder, trouble in troubles:
+        if trouble:
+            say_error(HdbenchError("{place}: {why}", place=folder, why=trouble))
+    if not all(each.passed for each in evaluations) or any(trouble for _, trouble in troubles):
+        raise typer.Exit(1)
+
+
+def print_evaluations(console: Console, evaluations: Sequence["Evaluation"]) -> None:
+    """Print a line for each benchmark that a model was run on, and one for what is left to do.
+
+    Args:
+        console: where to.
+        evaluations: from `hdbench.running.evaluating`.
+    """
+    for each in evaluations:
+        figures = each.result.figures()
+        headline = each.result.headline
+        interval = shown(each.result.intervals.describe(headline))
+        answered = {name: figures[name] for name in ("answered", "items")}
+        parts = [
+            f"{headline} {number(each.value, '.3f')} ({interval})",
+            said("{answered} of {items} answered", **answered),
+        ]
+        if "subset" in each.result.run:
+            parts.append(shown(each.result.run["subset"]))
+        if each.least is not None:
+            least = each.least
+            parts.append(
+                said("reaches {least:g}" if each.passed else "below {least:g}", least=least)
+            )
+        print_line(console, f"{each.benchmark.spec.name}: {', '.join(parts)}")
+        for line in each.outcome.lines(each.folder):
+            print_marked(console, "  ", line, style="")

@@ -1,0 +1,180 @@
+"""Command that ranks runs."""
+
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from rich.console import Console
+
+from hdbench.cli.arguments import (
+    DEFAULT_OUT,
+    Also,
+    Names,
+    OfBenchmark,
+    Runs,
+    benchmark_apart,
+)
+from hdbench.cli.rules import beside
+from hdbench.cli.saying import say
+from hdbench.common.told import spoken
+from hdbench.errors import HdbenchError, Message
+from hdbench.evaluation.runs import load_runs, strictly, without_unbuilt
+from hdbench.evaluation.score import Settings
+from hdbench.output.leaderboard import formats
+from hdbench.output.leaderboard.boards import Board, leaderboards, unplaced
+from hdbench.output.leaderboard.changes import RULES, changes, revisions
+from hdbench.output.leaderboard.page import leaderboard_page
+from hdbench.results.model_facts import RESULTS, ModelFacts, read_model_facts
+
+Form = Literal["table", "markdown", "csv", "json", "latex", "html"]
+
+
+def command(
+    runs: Runs,
+    *,
+    benchmark: OfBenchmark = None,
+    name: Names = None,
+    protocol: str = "documented",
+    errata: str = "accepted",
+    show_changes: Annotated[bool, typer.Option("--changes")] = False,
+    also: Also = None,
+    strict: Annotated[bool, typer.Option("--strict")] = False,
+    form: Annotated[Form, typer.Option("--format")] = "table",
+    language: Literal["en", "de"] | None = None,
+    seed: int = 0,
+    revision: Annotated[list[str] | None, typer.Option(metavar="REVISION")] = None,
+) -> None:
+    """Rank runs, with intervals and tests.
+
+    A rank is a range, such as 1–3: with 95 % confidence, the true ranks of all models lie in their
+    ranges. Runs with different protocols, item sets or prompts are never ranked together: each kind
+    has its own table. Several runs of one model are one row with their mean and spread, and a note
+    if they are inconsistent. Below 20 items there are figures, but no intervals or ranks.
+
+    Args:
+        show_changes: Instead show each value and its place three times: under published, under
+            documented with the answers as they were recorded, and with the answers that the harness
+            lost also read.
+        strict: Rank by the figures in which only valid JSON counts.
+        form: How to write it to standard output. html: one page that needs no network, with tables
+            that can be sorted.
+        language: With --format html: the page's language; by default that of hdbench --language.
+        seed: The seed of the random numbers.
+        revision: A revision of the benchmark on the Hub, such as hdbench-1.0.0; if given more than
+            once, old and new scores and ranks are shown side by side.
+    """
+    runs, benchmark = benchmark_apart(runs, benchmark)
+    asked = list(dict.fromkeys(revision or ()))
+    side_by_side = {
+        "--changes": show_changes,
+        "--also": bool(also),
+        Message("several revisions"): len(asked) > 1,
+    }
+    chosen = [name for name, given in side_by_side.items() if given]
+    if show_changes and asked:
+        raise HdbenchError("--changes and --revision: give only one of them")
+    if len(chosen) > 1:
+        one, other = chosen
+        raise HdbenchError("{one} and {other}: give only one of them", one=one, other=other)
+    if chosen and form != "table":
+        raise HdbenchError(
+            "{option}: cannot be written as {form}: leave out --format",
+            option=chosen[0],
+            form=form,
+        )
+    if language is not None and form != "html":
+        raise HdbenchError("--language: only matters with --format html: leave it out")
+    if chosen and strict:
+        raise HdbenchError(
+            "--strict: does not go with {option}: leave one of them out", option=chosen[0]
+        )
+    if errata != "accepted" and chosen and not also:
+        raise HdbenchError(
+            "--errata: does not go with {option}: leave one of them out", option=chosen[0]
+        )
+    if benchmark is None and not asked:
+        runs, missing = without_unbuilt(runs)
+        if missing:
+            _say_left_out(missing)
+    if len(asked) > 1:
+        formats.print_revisions(
+            Console(),
+            revisions(
+                runs, asked, benchmark=benchmark, protocol=protocol, models=name or (), seed=seed
+            ),
+            spoken(),
+        )
+        return
+    settings = Settings(protocol, errata=errata, revision=asked[0] if asked else None)
+    if chosen:
+        rules = beside(settings, also) if also else RULES
+        found = changes(runs, rules, benchmark=benchmark, names=name or (), seed=seed)
+        formats.print_changes(Console(), found, spoken())
+        return
+    loaded = load_runs(runs, benchmark=benchmark, settings=settings, names=name or ())
+    results = {
+        name: strictly(result, name) if strict else result for name, result in loaded.items()
+    }
+    boards = leaderboards(results, facts=_facts(runs), seed=seed)
+    _say_unseen(unplaced(results, boards), boards)
+    write_boards(boards, form, language or spoken())
+
+
+def _facts(runs: list[Path]) -> dict[str, ModelFacts]:
+    """Return facts about models, from the results dataset that is built here and those given."""
+    facts: dict[str, ModelFacts] = {}
+    for folder in (DEFAULT_OUT / RESULTS, *runs):
+        facts |= read_model_facts(folder)
+    return facts
+
+
+def _say_unseen(names: list[str], boards: list[Board]) -> None:
+    """Say in one line which runs without media are not shown."""
+    if not names:
+        return
+    told = Message(
+        "not ranked: {names}: a run without media stands beside the same model's run with media, "
+        "on the same items and with the same prompt",
+        names=", ".join(names),
+    )
+    if not boards:
+        raise HdbenchError(told)
+    say("note: {note}", note=told, err=True)
+
+
+def _say_left_out(missing: dict[str, int]) -> None:
+    """Say in one line which benchmarks are not there, and how to build them."""
+    count = sum(missing.values())
+    build = shlex.join(["hdbench", "build", *(name.rpartition("/")[2] for name in missing)])
+    say(
+        "note: left out {count} run of {names}, not built here: build with: {build}"
+        if count == 1
+        else "note: left out {count} runs of {names}, not built here: build with: {build}",
+        count=count,
+        names=", ".join(missing),
+        build=build,
+        err=True,
+    )
+
+
+def write_boards(boards: Sequence[Board], form: Form, language: str) -> None:
+    """Write leaderboards to standard output.
+
+    Args:
+        boards: the leaderboards.
+        form: how they are written.
+        language: the language of a table or page; the other forms are English.
+    """
+    if form == "table":
+        formats.print_boards(Console(), boards, language)
+    elif form == "csv":
+        sys.stdout.buffer.write(formats.csv(boards))
+    elif form == "html":
+        page = leaderboard_page(boards, language)
+        sys.stdout.buffer.write(page.encode(errors="backslashreplace"))
+    else:
+        write = {"markdown": formats.markdown, "json": formats.as_json, "latex": formats.latex}
+        typer.echo(write[form](boards), nl=False)

@@ -1,0 +1,125 @@
+"""Command that publishes what was built."""
+
+import sys
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+from typing import Annotated
+
+import typer
+from huggingface_hub import constants
+from rich.console import Console
+
+from hdbench import NAMESPACE
+from hdbench.cli.arguments import DEFAULT_OUT
+from hdbench.cli.saying import STAYS, in_bytes, print_line, said, said_table, say, shown
+from hdbench.common.printing import MAX_NOTE, printable
+from hdbench.errors import HdbenchError, Message
+from hdbench.output.publishing.publish import publish as send
+from hdbench.output.publishing.publish import token_namespaces
+from hdbench.output.publishing.repositories import Repository, find_repositories
+
+MAX_ALIKE = 5
+"""Files below one folder, with one extension, that are each listed; more are counted."""
+
+
+def command(
+    folder: Annotated[Path, typer.Argument()] = DEFAULT_OUT,
+    *,
+    namespace: str | None = None,
+    only: Annotated[list[str] | None, typer.Option(metavar="NAME")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run")] = False,
+    private: Annotated[bool, typer.Option("--private")] = False,
+    yes: Annotated[bool, typer.Option("--yes")] = False,
+) -> None:
+    """Publish datasets, metrics, runs and the Space on the Hub.
+
+    It lists what leaves, and sends only changed files, in one commit per repository, tagged with
+    its version. If it is interrupted, the same command resumes. The token is that of `hf auth
+    login`, or HF_TOKEN. It asks first if the namespace is not the token's, or is `hdb` without
+    --namespace.
+
+    Args:
+        folder: The namespace folder that was built.
+        namespace: The user or organisation on the Hub; by default the folder's name.
+        only: Only the repository of this name, a benchmark's, a metric's or results; may be
+            repeated.
+        dry_run: Only list what would be published.
+        private: Make new repositories private.
+        yes: Publish without asking.
+    """
+    repositories = find_repositories(
+        folder,
+        endpoint=constants.ENDPOINT,
+        namespace=namespace,
+        only=only or (),
+    )
+    if dry_run:
+        print_repositories(Console(), repositories)
+        return
+    owner, own = repositories[0].id.partition("/")[0], token_namespaces()
+    print_repositories(Console(), repositories)
+    if owner not in own:
+        why = Message(
+            "{owner} is not a namespace of this token ({names})", owner=owner, names=", ".join(own)
+        )
+        _ask(why, owner, yes=yes)
+    elif owner == NAMESPACE and namespace is None:
+        why = Message("no --namespace was given, and the folder is called {owner}", owner=owner)
+        _ask(why, owner, yes=yes)
+    for published in send(repositories, private=private):
+        say(published.line())
+
+
+def _ask(why: str, owner: str, *, yes: bool) -> None:
+    """Go on only if the user wants it.
+
+    Raises:
+        HdbenchError: there is nobody to ask.
+    """
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise HdbenchError(
+            "{why}: nothing was sent: name yours with --namespace, or add --yes", why=why
+        )
+    told = shown(why)
+    asked = said("Publish under {owner}?", owner=owner)
+    typer.confirm(f"{told[0].upper()}{told[1:]}. {asked}", abort=True)
+
+
+def print_repositories(console: Console, repositories: Sequence[Repository]) -> None:
+    """Print what leaves: repositories with their licences, files and sizes; and what does not.
+
+    Args:
+        console: where to.
+        repositories: from `hdbench.output.publishing.repositories`.
+    """
+    for each in repositories:
+        heading = Message(
+            "{id} ({kind}, {licence}, {tag}): {count} files, {size}",
+            id=each.id,
+            kind=each.kind,
+            licence=each.licence,
+            tag=each.tag or Message("no tag"),
+            count=len(each.files),
+            size=in_bytes(each.size),
+        )
+        print_line(console, heading, style="bold")
+        if each.rights:
+            print_line(console, Message("rights: {rights}", rights=each.rights))
+        table = said_table(None, "file", right=["size"])
+        alike: dict[str, dict[str, int]] = defaultdict(dict)
+        for path in each.files:
+            folder = path.rpartition("/")[0].partition("/")[0]
+            pattern = f"{folder}/…/*{PurePosixPath(path).suffix}" if folder else path
+            alike[pattern][path] = each.file_size(path)
+        for pattern, sizes in sorted(alike.items()):
+            if len(sizes) > MAX_ALIKE:
+                several = said("{pattern} ({count} files)", pattern=pattern, count=len(sizes))
+                sizes = {several: sum(sizes.values())}  # noqa: PLW2901
+            for path, size in sizes.items():
+                table.add_row(printable(path, MAX_NOTE), in_bytes(size))
+        console.print(table)
+    if any(each.kind == "dataset" for each in repositories):
+        console.print(f"{said(STAYS)}.\n", soft_wrap=True)

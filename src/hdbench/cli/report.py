@@ -1,0 +1,65 @@
+"""Command that writes a report on a run."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from hdbench.cli.arguments import (
+    By,
+    Name,
+    OfBenchmark,
+    Other,
+    answers_at,
+    one_run,
+)
+from hdbench.cli.saying import say, say_notes
+from hdbench.common.told import spoken
+from hdbench.errors import escaped
+from hdbench.output.report.folder import write_report
+
+
+def command(
+    run: Path,
+    other: Other = None,
+    *,
+    out: Annotated[Path, typer.Option("-o", "--out")],
+    benchmark: OfBenchmark = None,
+    name: Name = None,
+    protocol: str = "documented",
+    errata: str = "accepted",
+    by: By = None,
+    language: Literal["en", "de"] | None = None,
+    without_media: Annotated[Path | None, typer.Option(metavar="RUN")] = None,
+) -> None:
+    """Write a report on a run: every item, Excel, CSV and plots.
+
+    The page, index.html, is one file that needs no network. Of more than 5,000 items, it shows the
+    worst 500 and 200 at random, and items.parquet has them all.
+
+    Args:
+        run: A run (one model's answers to one benchmark): a run folder, or a result of hdbench
+            score --json --details; with --benchmark also answers in any form, of which - reads a
+            file from standard input.
+        out: The folder to write; an older report is replaced.
+        without_media: The same model's run of hdbench run --without-media: its score is shown
+            beside.
+    """
+    run, benchmark = one_run(run, other, benchmark)
+    with answers_at(run) as (path, called):
+        written = write_report(
+            path,
+            out,
+            benchmark=benchmark,
+            name=name,
+            protocol=protocol,
+            errata=errata,
+            by=by,
+            language=language or spoken(),
+            without_media=without_media,
+            called=called,
+        )
+    for path in written.files:
+        typer.echo(escaped(str(path)))
+    say_notes(written.notes)
+    say("open {page}", page=written.page)

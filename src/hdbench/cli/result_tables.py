@@ -1,0 +1,445 @@
+"""A result as tables for a terminal."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from hdbench.benchmarks.agreement import Ceiling
+from hdbench.cli.saying import ends, number, print_line, print_marked, said, said_table, shown
+from hdbench.common.printing import HEADING_WIDTH, MAX_NOTE, MAX_VALUE, heading, printable
+from hdbench.common.told import spoken
+from hdbench.errors import Message
+from hdbench.evaluation.by_column import ByColumn, Group, GroupDifference
+from hdbench.evaluation.run_warning import gravest_first
+from hdbench.results.error_counts import LOST
+from hdbench.results.items import WORST
+from hdbench.results.lead import lead, resources
+from hdbench.results.result import Result
+from hdbench.results.warning_texts import in_language, in_words, people_in_words
+from hdbench.scoring.metric import Figure, Metric
+from hdbench.statistics.bootstrap import MIN_ITEMS
+
+MAX_FIELDS = 40
+"""Maximum rows of the table of fields: a model can invent any number of fields."""
+
+
+MAX_VIOLATIONS = 8
+"""Maximum rows of the table of schema violations."""
+
+
+MAX_ERRORS = 4
+"""How many errors of one item are shown."""
+
+
+COLUMN_SPACE = 3
+"""The space between two columns of a table."""
+
+
+BEFORE = MAX_VALUE // 4
+"""How many characters are shown before the first difference of two long texts."""
+
+
+_SHORT = {
+    "f1": "F1",
+    "fuzzy": "fuzzy",
+    "cer": "CER",
+    "accuracy": "accuracy",
+    "true_positives": "TP",
+    "false_positives": "FP",
+    "false_negatives": "FN",
+}
+"""The statistics of an item that are shown, with their column headings."""
+
+
+_KINDS = {
+    "prompt": "prompt repeated",
+    "template": "form with placeholders",
+    "schema": "JSON Schema",
+    "message": "message or error",
+    "response": "server's response without an answer",
+    "tool_call": "tool call",
+    "thoughts": "thoughts alone",
+    "xml": "XML instead of JSON",
+    "yaml": "YAML instead of JSON",
+    "table": "table instead of JSON",
+    "text": "text without JSON",
+    "other": "JSON that is no record",
+}
+"""What is printed for each kind of unparsable answer."""
+
+
+_READ = ("unwrapped", "repaired", "truncated")
+"""The statuses of answered items that were not clean."""
+
+
+_COUNTS = ("true_positives", "false_positives", "false_negatives")
+
+
+def print_result(
+    console: Console,
+    title: str,
+    metric: Metric | type[Metric],
+    figures: Mapping[str, Any],
+    fields: Mapping[str, Mapping[str, Any]],
+    *,
+    worst: Sequence[Mapping[str, Any]],
+    details: Sequence[Mapping[str, Any]] = (),
+    keystrokes: float | None = None,
+    all_warnings: bool = False,
+) -> None:
+    """Print a result: its lead, figures with their coverage, what to check, fields, worst items.
+
+    Args:
+        console: where to.
+        title: what was scored.
+        metric: the metric.
+        figures: the figures, as `Result.figures` gives them, with the `headline` and its direction,
+            `intervals`, as `Intervals.to_dict` gives them, and what else `lead` needs.
+        fields: field → its counts and rates.
+        worst: the details of items, worst first; at most `WORST` that have an error are shown.
+        details: the details of every item, to list those whose answers were not clean.
+        keystrokes: how many it takes to correct an item, if that was counted.
+        all_warnings: print more warnings than the gravest.
+    """
+    console.print(printable(title, MAX_NOTE), style="bold")
+    for line in (str(lead(figures, spoken())), resources(figures, spoken(), keystrokes=keystrokes)):
+        if line:
+            print_line(console, line)
+    if "estimated" in figures:
+        print_line(console, figures["estimated"])
+    console.print(_figures_table(metric, figures))
+    higher = figures["higher_is_better"]
+    direction = Message("higher is better" if higher else "lower is better")
+    line = said(
+        "headline: {headline}, {direction}", headline=figures["headline"], direction=direction
+    )
+    console.print(line, markup=False)
+    console.print(_coverage(figures))
+    if strictly := _strictly(figures):
+        console.print(strictly)
+    if people := figures.get("people"):
+        reached = people_in_words(Ceiling.model_validate(people), spoken())
+        print_line(console, f"{reached}. {in_words('people_means', {}, spoken())}")
+    for note in figures.get("notes", ()):
+        print_marked(console, "note: ", note, style="")
+    print_warnings(console, figures.get("warnings", ()), all_of_them=all_warnings)
+    if figures.get("schema_violations"):
+        console.print()
+        console.print(_violations_table(figures["schema_violations"]))
+    if fields:
+        console.print()
+        console.print(_fields_table(fields))
+    if wrong := [item for item in worst if _has_error(item)][:WORST]:
+        console.print()
+        console.print(_worst_table(wrong, metric.item_figure))
+    if details:
+        console.print()
+        console.print(_reading_table(details))
+    console.print()
+    console.print(Text(figures["signature"], style="dim"), soft_wrap=True)
+
+
+def print_under(console: Console, results: Mapping[str, Result]) -> None:
+    """Print the figures of the same answers under several rules, and how they differ.
+
+    Args:
+        console: where to.
+        results: what the rules are called → the result; the others are compared with the first.
+    """
+    result, *_ = results.values()
+    names = [figure.name for figure in result.metric.figures if figure.is_rate]
+    room = console.width - max(map(len, names)) - COLUMN_SPACE
+    width = room // len(results) - COLUMN_SPACE
+    heads = [heading(each, min(HEADING_WIDTH, width)) for each in results]
+    widths = [max(map(len, head.plain.split("\n"))) for head in heads]
+    table = said_table("Under other rules (difference)", "figure", right=heads)
+    table.columns[0].no_wrap = True
+    for least, column in zip(widths, table.columns[1:], strict=True):
+        # Where there is little room, the difference goes below; a heading is broken last.
+        column.no_wrap, column.overflow = False, "fold"
+        if sum(widths) + COLUMN_SPACE * len(widths) <= room:
+            column.min_width = least
+    figures, *of_others = (each.rates for each in results.values())
+    for figure in _headline_first(result.metric, result.headline):
+        value = figures.get(figure.name)
+        if not figure.is_rate or value is None:
+            continue
+        cells = [number(value, ".4f")]
+        for other in of_others:
+            under = other.get(figure.name)
+            cells.append("" if under is None else _with_difference(under, under - value))
+        table.add_row(figure.name, *cells)
+    console.print()
+    console.print(table)
+    for name, each in list(results.items())[1:]:
+        text = f"{name}: {each.figures()['signature']}"
+        console.print(Text.assemble((printable(text, MAX_NOTE).plain, "dim")), soft_wrap=True)
+
+
+def _with_difference(value: float, difference: float) -> str:
+    return f"{number(value, '.4f')} ({number(difference, '+.4f')})"
+
+
+def _headline_first(metric: Metric | type[Metric], headline: str) -> list[Figure]:
+    return sorted(metric.figures, key=lambda figure: figure.name != headline)
+
+
+def print_held_out(console: Console, totals: Mapping[str, Any]) -> None:
+    """Print the totals of held-out items, and how far they lie from those of the public ones.
+
+    Args:
+        console: where to.
+        totals: from `hdbench.evaluation.held_out`.
+    """
+    found = totals["intervals"]
+    head = [] if "why" in found else ["95 % interval"]
+    title = Message("Held out ({count} items)", count=totals["items"])
+    table = said_table(title, "figure", right=("value", *head))
+    for name, value in totals["figures"].items():
+        within = [ends(*found[name], form=".4f")] if name in found else []
+        table.add_row(name, number(value, ".4f"), *within)
+    console.print()
+    console.print(table)
+    console.print(shown(_answered(totals)))
+    gap = totals["gap"]
+    why = gap.get("why") or Message(
+        "95 % interval {ends}", ends=ends(*gap["interval"], form="+.4f")
+    )
+    console.print(
+        said(
+            "{figure}, public minus held out: {difference:+.4f} ({why})",
+            figure=gap["figure"],
+            difference=gap["difference"],
+            why=why,
+        )
+    )
+
+
+def _figures_table(metric: Metric | type[Metric], figures: Mapping[str, Any]) -> Table:
+    found = figures["intervals"]
+    head, ranges = ("95 % interval", found["figures"])
+    if "why" in found:
+        head, ranges = ("single items", found["item_ranges"])
+    table = said_table(None, "figure", right=("value", head))
+    for figure in _headline_first(metric, figures["headline"]):
+        value = figures.get(figure.name)
+        if figure.is_rate and value is not None:
+            within = ranges.get(figure.name)
+            cell = "" if within is None else ends(*within, form=".4f")
+            table.add_row(figure.name, number(value, ".4f"), cell)
+    return table
+
+
+def _coverage(figures: Mapping[str, Any]) -> Text:
+    line = Message("{count} items: {parts}", count=figures["items"], parts=_answered(figures))
+    text = Text(shown(line))
+    if "why" in figures["intervals"]:
+        text.append("\n" + shown(figures["intervals"]["why"]), style="yellow")
+    for name, why in figures["intervals"].get("without", {}).items():
+        text.append(f"\n{name}: {shown(why)}")
+    read = [f"{figures['status'][name]} {said(name)}" for name in _READ if figures["status"][name]]
+    if read:
+        text.append("\n" + said("of the answered, {parts}", parts=", ".join(read)))
+    if figures.get("unparsable_kinds"):
+        found = figures["unparsable_kinds"].items()
+        kinds = ", ".join(f"{said(_KINDS[kind])} ({count})" for kind, count in found)
+        text.append("\n" + said("unparsable: {kinds}", kinds=kinds))
+    return text
+
+
+def _answered(figures: Mapping[str, Any]) -> Message:
+    counts = {name: figures[name] for name in ("answered", "unanswered", "unparsable")}
+    return Message(
+        "{answered} answered, {unanswered} unanswered, {unparsable} unparsable", **counts
+    )
+
+
+def _strictly(figures: Mapping[str, Any]) -> str:
+    """Return a line with the headline if only valid JSON counted, if that differs."""
+    headline = figures["headline"]
+    strictly, value = figures.get("strictly", {}).get(headline), figures[headline]
+    if strictly is None or strictly == value:
+        return ""
+    return said(
+        "if only valid JSON counted (--strict): {headline} {strictly:.4f} instead of {value:.4f}",
+        headline=headline,
+        strictly=strictly,
+        value=value,
+    )
+
+
+def _violations_table(violations: Mapping[str, Mapping[str, int]]) -> Table:
+    """Return a table of the fields in which most answers break the benchmark's schema."""
+    table = said_table("Against the schema", "field", "rule", right=["times"])
+    rows = [
+        (count, field, rule) for field, rules in violations.items() for rule, count in rules.items()
+    ]
+    rows.sort(key=lambda row: -row[0])
+    for count, field, rule in rows[:MAX_VIOLATIONS]:
+        table.add_row(printable(field), rule, str(count))
+    if len(rows) > MAX_VIOLATIONS:
+        table.add_row(said("and {count} more", count=len(rows) - MAX_VIOLATIONS))
+    return table
+
+
+def _reading_table(details: Sequence[Mapping[str, Any]]) -> Table:
+    """Return a table of the ids of each status except `clean`."""
+    table = said_table("What was done to read the answers", "status", "ids", right=())
+    by_status: dict[str, list[str]] = {}
+    for item in details:
+        by_status.setdefault(item["status"], []).append(item["id"])
+    for status, ids in by_status.items():
+        few = status != "clean" or len(ids) == 1
+        items = ", ".join(ids) if few else said("{count} items", count=len(ids))
+        table.add_row(said(status), printable(items, 10 * MAX_NOTE))
+    return table
+
+
+def _fields_table(fields: Mapping[str, Mapping[str, Any]]) -> Table:
+    columns = [_SHORT.get(name, name) for name in next(iter(fields.values()), {})]
+    table = said_table("Fields", "field", right=columns)
+    # Fields of the ground truth come first: a model can invent any number of others.
+    ordered = sorted(fields.items(), key=lambda item: _is_invented(item[1]))
+    for field, rates in ordered[:MAX_FIELDS]:
+        table.add_row(printable(field), *(_number(value) for value in rates.values()))
+    if len(ordered) > MAX_FIELDS:
+        table.add_row(said("and {count} more", count=len(ordered) - MAX_FIELDS))
+    return table
+
+
+def _is_invented(rates: Mapping[str, Any]) -> bool:
+    return rates.get("true_positives") == rates.get("false_negatives") == 0
+
+
+def _worst_table(worst: Sequence[Mapping[str, Any]], figure: str) -> Table:
+    """Return a table of the worst items, which names their figure if it has no column."""
+    numbers = [name for name in _SHORT if name in worst[0]]
+    title = Message("Worst items")
+    if figure not in numbers:
+        title = Message("Worst items, by {figure}", figure=figure)
+    table = said_table(title, "id", "status", right=[_SHORT[name] for name in numbers])
+    table.add_column(said("what is wrong: reference → answer"), overflow="fold", ratio=1)
+    for item in worst:
+        table.add_row(
+            printable(item["id"]),
+            said(item["status"]),
+            *(_number(item[name] if name in _COUNTS else float(item[name])) for name in numbers),
+            _errors(item),
+        )
+    return table
+
+
+def _has_error(item: Mapping[str, Any]) -> bool:
+    return item["status"] in LOST or bool(_wrong(item))
+
+
+def _wrong(item: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [match for match in item["fields"] if match["outcome"] != "correct"]
+
+
+def _errors(item: Mapping[str, Any]) -> Text:
+    if item["status"] in LOST:
+        return Text(said("everything"))
+    wrong = _wrong(item)
+    lines = []
+    for match in wrong[:MAX_ERRORS]:
+        reference, prediction = _side_by_side(match["reference"], match["prediction"])
+        lines.append(
+            Text.assemble(
+                printable(match["field"]), ": ", printable(reference), " → ", printable(prediction)
+            )
+        )
+    if len(wrong) > MAX_ERRORS:
+        lines.append(Text(said("and {count} more", count=len(wrong) - MAX_ERRORS)))
+    return Text("\n").join(lines)
+
+
+def _side_by_side(reference: Any, prediction: Any) -> tuple[str, str]:
+    """Return two values as text; long ones without what comes before their first difference."""
+    both_shown = _shown(reference), _shown(prediction)
+    is_long = max(map(len, both_shown)) > MAX_VALUE
+    if not (is_long and isinstance(reference, str) and isinstance(prediction, str)):
+        return both_shown
+    both = enumerate(zip(reference, prediction, strict=False))
+    shorter = min(len(reference), len(prediction))
+    first = next((at for at, (one, other) in both if one != other), shorter)
+    if first < MAX_VALUE // 2:  # it is seen from the start
+        return both_shown
+    ours, theirs = (_shown(text[first - BEFORE :])[1:] for text in (reference, prediction))
+    return f"…{ours}", f"…{theirs}"
+
+
+def _shown(value: Any) -> str:
+    return said("(absent)") if value is None else json.dumps(value, ensure_ascii=False)
+
+
+def _number(value: float) -> str:
+    return str(value) if isinstance(value, int) or value == int(value) > 1 else number(value, ".3f")
+
+
+GRAVEST = 3
+"""How many warnings are printed, unless all of them are asked for: more would bury the score."""
+
+
+def print_warnings(
+    console: Console, warnings: Sequence[Mapping[str, Any]], *, all_of_them: bool
+) -> None:
+    """Print warnings, the gravest first, and how many more there are."""
+    shown = len(warnings) if all_of_them else GRAVEST
+    for warning in gravest_first(warnings)[:shown]:
+        print_marked(console, "warning: ", in_language(warning, spoken()).text)
+    if len(warnings) > shown:
+        console.print(
+            Text(said("{count} more: --warnings", count=len(warnings) - shown), "bold yellow")
+        )
+
+
+_SIGNED = {"difference": "+.4f"}
+
+
+def print_groups(console: Console, found: ByColumn[Group] | ByColumn[GroupDifference]) -> None:
+    """Print the headline by the values of a column, of one run or of two side by side.
+
+    Args:
+        console: where to.
+        found: from `hdbench.evaluation.by_column`.
+    """
+    differ = bool(found.groups) and hasattr(found.groups[0], "difference")
+    figures = {"figure": found.headline}
+    if found.judged_by != found.headline:
+        figures["judged"] = found.judged_by
+    if differ:
+        figures = {"a": "A", "b": "B", "difference": "A - B"}
+    counts = ["items"] if differ else ["items", "answered"]
+    column = printable(found.column)
+    title = Message("By {column}", column=column.plain)
+    if differ:
+        title = Message("{figure} by {column}", figure=found.judged_by, column=column.plain)
+    table = said_table(
+        title,
+        column,
+        right=(*counts, *figures.values(), "95 % interval"),
+    )
+    for group in found.groups:
+        interval, sign = group.interval, "+" if differ else ""
+        few = said("too few") if group.items < MIN_ITEMS else ""
+        table.add_row(
+            Text(said("(none)")) if group.value is None else printable(group.value),
+            *(_cell(getattr(group, name), "d") for name in counts),
+            *(_cell(getattr(group, name), _SIGNED.get(name, ".4f")) for name in figures),
+            ends(interval.low, interval.high, form=f"{sign}.4f") if interval else few,
+        )
+    console.print()
+    console.print(table)
+    if found.note:
+        print_marked(console, "note: ", found.note, style="")
+    if found.warning:
+        print_marked(console, "warning: ", in_words(**found.warning, language=spoken()))
+
+
+def _cell(value: float | None, form: str) -> str:
+    return "" if value is None else number(value, form)

@@ -1,0 +1,196 @@
+"""Command that scores answers."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from hdbench.answers import ReadAs
+from hdbench.answers.answers import UnknownIdsError
+from hdbench.cli.arguments import (
+    BENCHMARK,
+    Also,
+    By,
+    JsonOut,
+    Misplaced,
+    Name,
+    Revision,
+    answers_at,
+    benchmark_first,
+    finite,
+)
+from hdbench.cli.result_tables import print_groups, print_held_out, print_result, print_under
+from hdbench.cli.rules import beside, read_options
+from hdbench.cli.saying import say
+from hdbench.errors import HdbenchError
+from hdbench.evaluation.by_column import ByColumn, Group, by_column
+from hdbench.evaluation.held_out import score_held_out, totals
+from hdbench.evaluation.recognition import recognized_in
+from hdbench.evaluation.runs import benchmark_of
+from hdbench.evaluation.score import Settings, score_under, with_names
+from hdbench.output.report.effort import keystrokes
+from hdbench.results.files import to_record, write_records
+from hdbench.results.result import Result
+
+
+def command(
+    benchmark: Annotated[str, typer.Argument(help=BENCHMARK)],
+    predictions: Path,
+    *,
+    _misplaced: Misplaced = None,
+    protocol: str = "documented",
+    errata: str = "accepted",
+    option: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE")] = None,
+    also: Also = None,
+    name: Name = None,
+    by: By = None,
+    held_out: Annotated[Path | None, typer.Option(metavar="FILE")] = None,
+    json_out: JsonOut = None,
+    details: Annotated[bool, typer.Option("--details")] = False,
+    strict: Annotated[bool, typer.Option("--strict")] = False,
+    reread: Annotated[bool, typer.Option("--reread")] = False,
+    workers: Annotated[int, typer.Option(min=0, metavar="N")] = 1,
+    revision: Revision = None,
+    fail_under: Annotated[
+        float | None, typer.Option(min=0.0, max=1.0, callback=finite, metavar="VALUE")
+    ] = None,
+    all_warnings: Annotated[bool, typer.Option("--warnings")] = False,
+) -> None:
+    """Score a file of answers.
+
+    An id without an answer counts as a complete failure. A `model` column splits a file into runs.
+
+    Exit status 0: scored; 1: scored, and a headline is worse than --fail-under; 2: the input is
+    unusable, and the message says where.
+
+    Args:
+        predictions: The answers: JSON Lines, JSON, CSV, XLSX or Parquet, plain, gzip or Zstandard;
+            a folder with its parts, or a folder or ZIP of ID.json or ID.txt; or a run (one model's
+            answers to one benchmark). - reads a file from standard input.
+        option: An option of the metric, with its value as JSON, such as threshold=0.8; may be
+            repeated.
+        held_out: The benchmark's held-out ground truths: their score and how far it lies from the
+            public one, in totals only.
+        json_out: Write the result to this file.
+        details: List what was done to read the answers, and count the keystrokes that would correct
+            them; with --json also each field and item.
+        strict: Accept valid JSON only as an answer.
+        reread: Read "text" even where there is already a "prediction".
+        workers: How many processes score at most, if they pay; 0 is one for each core. The figures
+            are the same.
+        fail_under: Exit with status 1 if the headline is worse than this: lower, or, where lower is
+            better (CER), higher.
+        all_warnings: Print all warnings, not only the gravest.
+    """
+    benchmark, (predictions,) = benchmark_first("score", benchmark, [predictions])
+    settings = Settings(
+        protocol,
+        options=read_options(option or ()),
+        errata=errata,
+        read_as=ReadAs(strict=strict, reread=reread),
+        revision=revision,
+        details=details,
+        workers=workers,
+    )
+    if held_out is not None and also:
+        raise HdbenchError("--held-out does not go with --also: leave one of them out")
+    rules = beside(settings, also or ())
+    unseen = {}
+    with answers_at(predictions) as (path, called):
+        if held_out:
+            unseen = score_held_out(benchmark, path, held_out, settings, name=called)
+        with _naming_another(benchmark, predictions):
+            scored = score_under(benchmark, path, list(rules.values()), name=called)
+    results, *others = _named(scored, name)
+    records = [to_record(result, details=details) for result in results.values()]
+    groups = _groups(results, by)
+    apart = dict(zip(results, unseen.values(), strict=False))  # under the models' names now
+    for model, record in zip(results, records, strict=True):
+        under = zip(list(rules)[1:], others, strict=True)
+        if found := {name: to_record(each[model], details=details) for name, each in under}:
+            record["also"] = found
+        if model in groups:
+            record["by"] = groups[model].to_dict()
+        if model in apart:
+            record["held_out"] = totals(results[model], apart[model])
+    if json_out:
+        write_records(json_out, records)
+    for (model, result), record in zip(results.items(), records, strict=True):
+        named = "" if model is None else f"{model}: "
+        title = f"{named}{record['benchmark']} {record['dataset_version']}, {record['protocol']}"
+        print_result(
+            Console(),
+            title,
+            result.metric,
+            record,
+            result.field_rates(),
+            worst=result.worst,
+            details=result.per_item,
+            keystrokes=keystrokes(result) if details else None,
+            all_warnings=all_warnings,
+        )
+        if others:
+            alike = [each[model] for each in (results, *others)]
+            print_under(Console(), dict(zip(rules, alike, strict=True)))
+        if model in groups:
+            print_groups(Console(), groups[model])
+        if "held_out" in record:
+            print_held_out(Console(), record["held_out"])
+    if fail_under is not None:
+        _require(results, fail_under)
+
+
+def _named(
+    scored: list[dict[str | None, Result]], name: str | None
+) -> list[dict[str | None, Result]]:
+    """Return what was scored, with the model's name if one is given."""
+    if name is None:
+        return scored
+    named = (with_names(list(each.values()), [name]) for each in scored)
+    return [{each.model: each for each in under} for under in named]
+
+
+def _require(results: Mapping[str | None, Result], least: float) -> None:
+    """End with status 1 if a headline is worse than what was demanded."""
+    worse = {model: each for model, each in results.items() if not each.reaches(least)}
+    for model, each in worse.items():
+        say(
+            "{named}{headline} {value:.6g} is worse than --fail-under {least:.6g}",
+            named="" if model is None else f"{model}: ",
+            headline=each.headline,
+            value=each.figures()[each.headline],
+            least=least,
+            err=True,
+        )
+    if worse:
+        raise typer.Exit(1)
+
+
+@contextmanager
+def _naming_another(benchmark: str, predictions: Path) -> Iterator[None]:
+    """If the ids are not the benchmark's, say whose they are."""
+    try:
+        yield
+    except UnknownIdsError as error:
+        other = recognized_in(Path(benchmark).parent, error.ids)
+        if other is None:
+            raise
+        raise HdbenchError(
+            "{what}: the ids are those of {other}: hdbench score {other} {predictions}",
+            what=error.what,
+            other=other,
+            predictions=predictions,
+        ) from error
+
+
+def _groups(
+    results: Mapping[str | None, Result], column: str | None
+) -> dict[str | None, ByColumn[Group]]:
+    """Return model → the headline by the values of a column; nothing without one."""
+    if column is None:
+        return {}
+    loaded = benchmark_of(next(iter(results.values())))
+    return {model: by_column(each, loaded, column) for model, each in results.items()}

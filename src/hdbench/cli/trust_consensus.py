@@ -1,0 +1,37 @@
+"""Command that writes the consensus of several runs."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.cli.arguments import Misplaced, Runs, benchmark_first
+from hdbench.cli.saying import say
+from hdbench.trust.consensus import write_consensus
+
+
+def command(
+    benchmark: str,
+    runs: Runs,
+    *,
+    _misplaced: Misplaced = None,
+    out: Annotated[Path, typer.Option("-o", "--out")],
+) -> None:
+    """Write what several runs say together as a run of its own.
+
+    Each field has the value that is most similar to those of the other runs. The folder can be
+    scored, compared and ranked like that of any model.
+
+    Args:
+        benchmark: The benchmark that the runs answer.
+        runs: What two or more models answered; the one that is preferred first.
+        out: The run folder to write.
+    """
+    benchmark, runs = benchmark_first("trust consensus", benchmark, runs)
+    answered = write_consensus(load_benchmark(benchmark), runs, out)
+    say(
+        "{out}: {count:,} answer" if answered == 1 else "{out}: {count:,} answers",
+        out=out,
+        count=answered,
+    )

@@ -1,0 +1,82 @@
+"""Command that checks what applying a decision did."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.cli.arguments import OfPlan
+from hdbench.cli.saying import FIELD_WIDTH, number, print_line, said_table
+from hdbench.common.jsonio import write_json
+from hdbench.common.printing import heading
+from hdbench.common.told import spoken
+from hdbench.errors import Message, escaped
+from hdbench.trust.control import Controlled, check_control
+from hdbench.trust.out import VALUES, WORK_LIST, read_applied, read_begun
+from hdbench.trust.sealed import check_replaceable
+from hdbench.trust.words import control_sentences
+
+
+def command(
+    out: Annotated[Path, typer.Argument(metavar="OUT")],
+    *,
+    benchmark: OfPlan = None,
+    json_out: Annotated[Path | None, typer.Option("--json", metavar="FILE")] = None,
+) -> None:
+    """Estimate again how many of the values taken over are wrong, from the control sample alone.
+
+    Args:
+        out: The folder of hdbench trust apply; its control sample has been checked.
+        json_out: Write everything to this file.
+    """
+    if json_out:
+        check_replaceable(json_out)
+    plan, _ = read_begun(out)
+    found = check_control(out, load_benchmark(benchmark or plan.benchmark))
+    if json_out:
+        write_json(json_out, found.model_dump(mode="json"))
+    left = read_applied(out).to_look_at > 0
+    print_controlled(Console(), found, out, left_to_look_at=left)
+    if json_out:
+        typer.echo(escaped(str(json_out)))
+
+
+def print_controlled(
+    console: Console, found: Controlled, out: Path, *, left_to_look_at: bool
+) -> None:
+    """Print what a control sample says, and what to do next.
+
+    Args:
+        console: where to.
+        found: what it says.
+        out: the folder of `hdbench trust apply`.
+        left_to_look_at: whether there are items on the work list.
+    """
+    first, *others = control_sentences(found, spoken())
+    print_line(console, first, style="bold")
+    for line in others:
+        print_line(console, line)
+    console.print()
+    table = said_table("By field", "field", right=("taken over", "wrong", "upper bound"))
+    for name, each in found.by_field.items():
+        cells = (number(each.taken, ","), number(each.wrong, ","), number(each.share.upper, ".1%"))
+        table.add_row(heading(name, FIELD_WIDTH), *cells)
+    console.print(table)
+    if not found.holds:
+        then = Message(
+            "next: do not use the values in {values} unseen: look at them too, or make a new plan "
+            "with a stricter --limit, a larger -n or --verdict exact, and check its sample",
+            values=out / VALUES,
+        )
+    else:
+        then = Message("next: the values in {values} can be used", values=out / VALUES)
+        if left_to_look_at:
+            then = Message(
+                "{then}; for the others: hdbench annotate FOLDER --only {path}",
+                then=then,
+                path=out / WORK_LIST,
+            )
+    print_line(console, then)
+    print_line(console, Message("plan {hash}", hash=found.plan[:12]), style="dim")

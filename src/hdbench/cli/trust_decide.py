@@ -1,0 +1,116 @@
+"""Command that decides by a plan."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from rich.console import Console
+
+from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.cli.arguments import JsonOut, OfPlan
+from hdbench.cli.saying import FIELD_WIDTH, number, print_line, print_marked, said, said_table
+from hdbench.common.jsonio import write_json
+from hdbench.common.printing import heading
+from hdbench.common.told import spoken
+from hdbench.errors import Message, escaped
+from hdbench.output.report.trust_page import check_page, write_decision_page
+from hdbench.trust.decision import Decision, Outcome
+from hdbench.trust.decision import decide as decide_by
+from hdbench.trust.plan import read_plan
+from hdbench.trust.sealed import check_replaceable
+from hdbench.trust.words import sentences, warning_in_words
+
+
+def command(
+    plan_file: Annotated[Path, typer.Argument(metavar="PLAN")],
+    *,
+    benchmark: OfPlan = None,
+    json_out: JsonOut = None,
+    page: Annotated[Path | None, typer.Option(metavar="OUT.html")] = None,
+    language: Literal["en", "de"] | None = None,
+) -> None:
+    """Decide what can be taken over, from the ground truth of the sample.
+
+    That nothing can be is a result as well, and exits with 0.
+
+    Args:
+        plan_file: The plan; its sample has been checked.
+        json_out: Write everything to this file.
+        page: Write a page with the sentences, the curve and the tables.
+    """
+    if json_out:
+        check_replaceable(json_out)
+    if page:
+        check_page(page)  # before the work
+    plan = read_plan(plan_file)
+    decision = decide_by(plan, load_benchmark(benchmark or plan.benchmark), plan_file)
+    if json_out:
+        write_json(json_out, decision.model_dump(mode="json"))
+    if page:
+        write_decision_page(page, decision, language or spoken())
+    print_decision(Console(), decision)
+    for written in filter(None, (json_out, page)):
+        typer.echo(escaped(str(written)))
+
+
+def print_decision(console: Console, decision: Decision) -> None:
+    """Print what was decided, the thresholds, the fields, and what to know.
+
+    Args:
+        console: where to.
+        decision: the decision.
+    """
+    first, *others = sentences(decision, spoken())
+    print_line(console, first, style="bold")
+    for line in others:
+        print_line(console, line)
+    console.print()
+    _print_walks(console, decision)
+    if decision.outcome is not None:
+        console.print()
+        _print_fields(console, decision.outcome)
+    for warned in decision.warnings:
+        print_marked(console, "warning: ", warning_in_words(warned, spoken()))
+    if decision.outcome is not None and decision.holds:
+        then = Message("next: hdbench trust apply {path} --out OUT", path=decision.plan_file)
+        print_line(console, then)
+    made = Message("plan {hash}… of {created}", hash=decision.plan[:12], created=decision.created)
+    print_line(console, made, style="dim")
+
+
+def _print_walks(console: Console, decision: Decision) -> None:
+    heads = ("threshold", "taken over", "wrong", "bound")
+    table = said_table("Loosest thresholds that pass", "right", "verdict", right=heads)
+    values = decision.checked
+    for walk in decision.walks:
+        accepted = [step for step in walk.steps if step.accepted]
+        counts = walk is decision.counting
+        style = "bold" if counts else ""
+        right = said("to the letter" if walk.right == "letter" else "by threshold")
+        of = values * (len(walk.fields) + len(walk.left_out))
+        if accepted:
+            last = accepted[-1]
+            cells = [
+                number(last.threshold, "g"),
+                number(last.passing / of, ".1%"),
+                number(last.wrong / last.passing, ".1%"),
+                number(last.bound, ".2%")
+                if walk.verdict == "rule"
+                else said("won {times:.3g} times", times=last.bound),
+            ]
+        else:
+            cells = [said("none"), "", "", ""]
+        table.add_row(right, said(walk.verdict), *cells, style=style)
+    console.print(table)
+
+
+def _print_fields(console: Console, outcome: Outcome) -> None:
+    heads = ("taken over", "wrong", "bound", "empty", "wrong")
+    table = said_table("Fields, each by itself, and their empty values", "field", right=heads)
+    for name, each in outcome.by_field.items():
+        upper = number(each.share.upper, ".1%") if each.passing else ""
+        passing, wrong, empty, wrong_empty = (
+            number(count, ",") for count in (each.passing, each.wrong, each.empty, each.wrong_empty)
+        )
+        table.add_row(heading(name, FIELD_WIDTH), passing, wrong, upper, empty, wrong_empty)
+    console.print(table)

@@ -1,0 +1,49 @@
+"""Command that computes a result or a decision again."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hdbench.cli.arguments import Other, Revision, one_run
+from hdbench.cli.saying import shown
+from hdbench.errors import HdbenchError, Message
+from hdbench.evaluation.verify import verify as verify_result
+from hdbench.trust.decision import is_decision
+from hdbench.trust.verifying import verify_decision
+
+
+def command(
+    result: Path,
+    other: Other = None,
+    *,
+    answers: Annotated[Path | None, typer.Option(metavar="PATH")] = None,
+    benchmark: Annotated[str | None, typer.Option(metavar="BENCHMARK")] = None,
+    revision: Revision = None,
+) -> None:
+    """Compute a result or a decision again: is it equal, and if not, what differs and why?
+
+    Exit status 0: equal; 1: something differs; 2: it cannot be computed again.
+
+    Args:
+        result: What hdbench score --json or hdbench trust decide --json wrote.
+        answers: The answers; by default those that the result names.
+        benchmark: The benchmark, such as zettelkatalog; by default the one that the result names.
+    """
+    differs = False
+    result, benchmark = one_run(result, other, benchmark)
+    if is_decision(result):
+        if answers is not None:
+            raise HdbenchError("--answers: the answers of a decision are those of its plan")
+        verified = [verify_decision(result, benchmark=benchmark, revision=revision)]
+    else:
+        verified = verify_result(result, answers=answers, benchmark=benchmark, revision=revision)
+    for found in verified:
+        typer.echo(shown(found.headline))
+        causes = (Message("cause: {cause}", cause=cause) for cause in found.causes)
+        notes = (Message("note: {note}", note=note) for note in found.notes)
+        for line in [*found.differences, *causes, *notes]:
+            typer.echo(f"  {shown(line)}")
+        differs = differs or bool(found.differences)
+    if differs:
+        raise typer.Exit(1)

@@ -1,0 +1,1 @@
+"""Datasets: what a benchmark is made from, and how it is built."""

@@ -1,0 +1,141 @@
+"""What makes a dataset's folder an archive: readable without hdbench, and ready to be cited."""
+
+import csv
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from hdbench.benchmarks.benchmark import METADATA
+from hdbench.benchmarks.spec import BenchmarkSpec
+from hdbench.common.hashing import file_sha256
+from hdbench.common.jsonio import read_jsonl, write_json
+from hdbench.datasets.building.citation import Creator, creators, year
+from hdbench.datasets.building.licences import OPEN_LICENCES
+
+CHECKSUMS = "SHA256SUMS"
+TABLE = "ground_truth.csv"
+CITATION = "CITATION.cff"
+DATACITE = "datacite.json"
+
+_ANONYMOUS = Creator("Anonymous", True)
+_OF_MEDIA = {"image": "images", "pages": "images", "pdf": "PDFs", "text": "texts"}
+
+
+def write_archive(spec: BenchmarkSpec, folder: Path) -> None:
+    """Write the ground truths as a table, what a citation needs, and the checksums of all files.
+
+    Args:
+        spec: what the dataset says about itself.
+        folder: the dataset's folder, with everything else in it.
+    """
+    rows = sum(_write_table(folder))
+    write_json(folder / DATACITE, datacite(spec, rows))
+    (folder / CITATION).write_text(
+        yaml.safe_dump(citation_cff(spec), sort_keys=False, allow_unicode=True), encoding="utf-8"
+    )
+    lines = [
+        f"{file_sha256(path)}  {path.relative_to(folder).as_posix()}\n" for path in _files(folder)
+    ]
+    (folder / CHECKSUMS).write_text("".join(lines), encoding="utf-8")
+
+
+def datacite(spec: BenchmarkSpec, items: int) -> dict[str, Any]:
+    """The metadata with which a repository such as Zenodo registers a DOI, as DataCite 4.5.
+
+    The DOI and the publisher are the repository's to fill in.
+
+    Args:
+        spec: what the dataset says about itself.
+        items: how many items it has.
+    """
+    published = year(spec.citation)
+    rights = {"rights": "No licence is stated"}
+    if spec.licence in OPEN_LICENCES:
+        identifier = OPEN_LICENCES[spec.licence]
+        rights = {
+            "rights": identifier,
+            "rightsIdentifier": identifier,
+            "rightsIdentifierScheme": "SPDX",
+            "schemeUri": "https://spdx.org/licenses/",
+            "rightsUri": f"https://spdx.org/licenses/{identifier}.html",
+        }
+    return {
+        "schemaVersion": "http://datacite.org/schema/kernel-4",
+        "creators": [
+            {
+                "name": creator.name,
+                "nameType": "Organizational" if creator.is_organisation else "Personal",
+            }
+            for creator in _creators(spec)
+        ],
+        "titles": [{"title": spec.title}],
+        "publisher": {"name": "(the repository)"},
+        **({"publicationYear": published} if published else {}),
+        "types": {"resourceTypeGeneral": "Dataset", "resourceType": "Benchmark"},
+        "version": spec.version,
+        "sizes": [f"{items} {_OF_MEDIA[spec.media]}"],
+        "formats": ["application/jsonl", "text/csv"],
+        "rightsList": [rights],
+    }
+
+
+def citation_cff(spec: BenchmarkSpec) -> dict[str, Any]:
+    """How to cite the dataset, in the Citation File Format 1.2.0.
+
+    Args:
+        spec: what the dataset says about itself.
+    """
+    return {
+        "cff-version": "1.2.0",
+        "message": "If you use this dataset, please cite it.",
+        "type": "dataset",
+        "title": spec.title,
+        "version": spec.version,
+        "authors": [_cff_author(creator) for creator in _creators(spec)],
+        **({"license": OPEN_LICENCES[spec.licence]} if spec.licence in OPEN_LICENCES else {}),
+    }
+
+
+def _creators(spec: BenchmarkSpec) -> list[Creator]:
+    own = [Creator(name, True) for name in spec.maintainers]
+    return creators(spec.citation) or own or [_ANONYMOUS]
+
+
+def _cff_author(creator: Creator) -> dict[str, str]:
+    family, comma, given = creator.name.partition(",")
+    if creator.is_organisation or not comma:
+        return {"name": creator.name}
+    return {"family-names": family.strip(), "given-names": given.strip()}
+
+
+def _write_table(folder: Path) -> Iterator[int]:
+    """The ground truths as a table: a row for each value, with its place in the record."""
+    with (folder / TABLE).open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(("id", "field", "value"))
+        for line in read_jsonl(folder / METADATA):
+            truth = line.value["ground_truth"]
+            values = () if truth is None else _values(json.loads(truth), "")
+            writer.writerows((line.value["id"], path, value) for path, value in values)
+            yield 1
+
+
+def _values(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    """The place and the text of each value; what is empty is written as JSON."""
+    if isinstance(value, dict) and value:
+        for name, inner in value.items():
+            yield from _values(inner, f"{path}.{name}" if path else name)
+    elif isinstance(value, list) and value:
+        for number, inner in enumerate(value):
+            yield from _values(inner, f"{path}[{number}]")
+    elif isinstance(value, str):
+        yield path, value
+    else:
+        yield path, json.dumps(value, ensure_ascii=False)
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file())

@@ -1,0 +1,66 @@
+"""Every check of a folder, in one pass over its rows and one over its media."""
+
+from pathlib import Path
+
+from hdbench.benchmarks.benchmark import METADATA
+from hdbench.datasets.building.checks.description import check_description
+from hdbench.datasets.building.checks.media import check_media
+from hdbench.datasets.building.checks.problems import EXAMPLES, FaultyFolderError, Problems, Report
+from hdbench.datasets.building.checks.rows import Rows
+from hdbench.datasets.building.checks.texts import check_texts
+from hdbench.datasets.building.checks.version import check_version
+from hdbench.datasets.building.namespace import is_ours
+from hdbench.datasets.building.recipe import SCRIPT
+from hdbench.errors import HdbenchError
+
+
+def check_folder(
+    folder: Path, out: Path, *, allow_missing: bool = False, examples: int = EXAMPLES
+) -> Report:
+    """Look for everything that is wrong with a benchmark in the plain form.
+
+    Args:
+        folder: the folder.
+        out: the namespace folder in which the benchmark may have been built before.
+        allow_missing: a missing image is not an error.
+        examples: how many places are named for each problem.
+
+    Raises:
+        HdbenchError: there is no such folder, or it is none in the plain form.
+    """
+    if not folder.is_dir():
+        raise HdbenchError("{place}: no such folder", place=folder)
+    if is_ours(folder):
+        raise HdbenchError(
+            "{place}: was built by hdbench: check the folder that it came from", place=folder
+        )
+    if (folder / SCRIPT).exists():
+        raise HdbenchError(
+            "{place}: its build.py makes the rows: hdbench build checks them", place=folder
+        )
+    problems = Problems(examples)
+    described = check_description(folder, problems)
+    schema = check_texts(folder, described.spec, problems)
+    rows = Rows(described, schema, problems)
+    rows.read(folder / METADATA)
+    media = {}
+    if rows.shown not in (None, "text"):
+        media = check_media(folder, rows.shown, rows.media, problems, allow_missing=allow_missing)
+    if described.spec is not None and not problems.errors:
+        check_version(folder, described.spec, media, out, problems)
+    return Report(
+        str(folder), problems.by_file(), problems.left_out, rows.number, rows.without_truth
+    )
+
+
+def refuse_errors(folder: Path, out: Path, *, allow_missing: bool = False) -> Report:
+    """What `check_folder` finds, if it is only warnings.
+
+    Raises:
+        FaultyFolderError: there are errors.
+        HdbenchError: there is no such folder.
+    """
+    report = check_folder(folder, out, allow_missing=allow_missing)
+    if report.errors:
+        raise FaultyFolderError(report)
+    return report

@@ -1,0 +1,261 @@
+"""Checks of images and PDFs: each is read once, and decoded as small as its format allows."""
+
+import hashlib
+import io
+import os
+import unicodedata
+import warnings
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+from PIL import Image, UnidentifiedImageError
+
+from hdbench.benchmarks.benchmark import METADATA
+from hdbench.common import pdf
+from hdbench.common.folder_files import RefusedFileError, file_in
+from hdbench.common.pictures import MAX_BYTES
+from hdbench.common.progress import progress
+from hdbench.datasets.building.checks.near_images import difference_hash, near_images
+from hdbench.datasets.building.checks.problems import Example, Problems
+from hdbench.datasets.building.checks.values import Place
+from hdbench.datasets.building.media import IMAGE_SUFFIXES, MEDIA_FOLDERS
+from hdbench.errors import HdbenchError, Message, escaped, os_reason
+
+MAX_PIXELS = 2 * (Image.MAX_IMAGE_PIXELS or 0)
+"""Maximum number of pixels of an image, as Pillow has it."""
+
+_DRAFT = (64, 64)
+"""A JPEG is decoded at the smallest scale that is at least so large."""
+
+_THREADS = 4
+
+_STARTS = {
+    b"%PDF": Message("a PDF"),
+    b"GIF8": Message("a GIF"),
+    b"BM": Message("a BMP"),
+    b"PK\x03\x04": Message("a ZIP"),
+}
+_SVG = (b"<svg", b"<?xml")
+
+
+class Media(NamedTuple):
+    """What is known of a file.
+
+    Attributes:
+        sha256: of its content; empty if it was not read.
+        suffix: the ending under which it is built.
+        looks: the hash of what it looks like, if it is an image.
+        problem: what is wrong with it, and what to do.
+    """
+
+    sha256: str
+    suffix: str = ""
+    looks: int | None = None
+    problem: tuple[str, Message, Message] | None = None
+
+
+def check_media(
+    folder: Path,
+    kind: str,
+    named: Mapping[str, list[Place]],
+    problems: Problems,
+    *,
+    allow_missing: bool = False,
+) -> dict[str, Media]:
+    """Check the files that rows name.
+
+    Args:
+        folder: the benchmark's folder.
+        kind: the media column: `image`, `pages` or `pdf`.
+        named: path as written → the rows that name it.
+        problems: where to add what is wrong.
+        allow_missing: a missing file is only a warning.
+
+    Returns:
+        Path → what is known of it, for those that are there and whole.
+    """
+    there = _files_in(folder, named, MEDIA_FOLDERS[kind])
+    by_form = {_form(path): path for path in there}
+    found = []
+    for path, places in named.items():
+        at = [Example(*place, path) for place in places]
+        try:
+            file_in(folder, path)
+        except RefusedFileError as error:
+            remedy = Message("put the file into the folder, and name it from there")
+            kind_of = "path_outside" if error.is_outside else "media_unreadable"
+            problems.error(kind_of, METADATA, error.why, remedy, *at)
+            continue
+        except HdbenchError:  # missing; or the name is too long
+            pass
+        else:
+            found.append(path)
+            continue
+        near = by_form.get(_form(path))
+        remedy = Message(
+            "get it, or take the page out" if kind == "pages" else "get it, or take the row out"
+        )
+        if near is not None:
+            value = Message("{path} (there is {near})", path=path, near=escaped(near))
+            at = [Example(*place, value) for place in places]
+            remedy = Message("write the name as the file has it")
+        add = problems.warning if allow_missing else problems.error
+        add("media_missing", METADATA, Message("there is no such file"), remedy, *at)
+    resolved = {(folder / path).resolve() for path in found}
+    for path in there:
+        if (folder / path).resolve() not in resolved:
+            problems.warning(
+                "media_without_row",
+                METADATA,
+                Message("no row has this file"),
+                Message(
+                    'add a row for it, with "ground_truth": null if there is none, or remove it'
+                ),
+                Example(value=escaped(path)),
+            )
+    return _check_files(folder, kind, found, named, problems)
+
+
+def _check_files(
+    folder: Path,
+    kind: str,
+    paths: list[str],
+    named: Mapping[str, list[Place]],
+    problems: Problems,
+) -> dict[str, Media]:
+    inspect = inspect_pdf if kind == "pdf" else inspect_image
+    whole: dict[str, Media] = {}
+    first: dict[str, str] = {}
+    # The settings of warnings belong to all threads, so they are changed out here.
+    with warnings.catch_warnings(), ThreadPoolExecutor(_THREADS) as threads:
+        warnings.simplefilter("ignore")
+        looked_at = threads.map(inspect, (folder / path for path in paths))
+        for path, media in zip(paths, progress(looked_at, "Checking", len(paths)), strict=True):
+            place = named[path][0]
+            for again in named[path][1:]:
+                _same(problems, path, path, again)
+            if media.problem is not None:
+                about, message, remedy = media.problem
+                problems.error(about, METADATA, message, remedy, Example(*place, path))
+                continue
+            whole[path] = media
+            if media.sha256 in first:
+                _same(problems, path, first[media.sha256], place)
+            else:
+                first[media.sha256] = path
+    looks = {path: whole[path].looks for path in first.values()}
+    near = near_images({path: bits for path, bits in looks.items() if bits is not None})
+    for path, other in near.items():
+        problems.warning(
+            "media_nearly_same",
+            METADATA,
+            Message("looks nearly like an earlier one"),
+            Message("keep one if both show the same"),
+            Example(*named[path][0], _both(path, other)),
+        )
+    return whole
+
+
+def _same(problems: Problems, path: str, other: str, place: Place) -> None:
+    problems.warning(
+        "media_same",
+        METADATA,
+        Message("is the same file as an earlier one"),
+        Message("keep one of the rows"),
+        Example(*place, path if path == other else _both(path, other)),
+    )
+
+
+def _both(path: str, other: str) -> Message:
+    return Message("{path} and {other}", path=path, other=other)
+
+
+def inspect_image(path: Path) -> Media:
+    """What is known of an image; its size is looked at before it is decoded."""
+    data = _read(path)
+    if isinstance(data, Media):
+        return data
+    sha256 = hashlib.sha256(data).hexdigest()
+    try:
+        with Image.open(io.BytesIO(data), formats=list(IMAGE_SUFFIXES)) as image:
+            suffix = IMAGE_SUFFIXES[image.format or ""]
+            image.draft("L", _DRAFT)
+            image.load()
+            return Media(sha256, suffix, difference_hash(image))
+    except Image.DecompressionBombError:
+        what = Message("has more than {most} megapixels", most=MAX_PIXELS // 1_000_000)
+        return Media("", problem=("media_too_large", what, Message("scale it down")))
+    except UnidentifiedImageError:
+        what = Message("is {kind}, not an image", kind=_kind_of(data))
+        remedy = Message("save it as one of {formats}", formats=", ".join(IMAGE_SUFFIXES))
+        return Media("", problem=("media_not_image", what, remedy))
+    except Exception as error:
+        what = Message("is a damaged image ({why})", why=" ".join(str(error).split())[:100])
+        return Media("", problem=("media_damaged", what, Message("get it again")))
+
+
+def inspect_pdf(path: Path) -> Media:
+    """What is known of a PDF."""
+    data = _read(path)
+    if isinstance(data, Media):
+        return data
+    try:
+        with pdf.opened(data) as document:
+            for page in document:
+                page.close()
+    except pdf.PdfError as error:
+        if not data.lstrip().startswith(b"%PDF"):
+            what = Message("is {kind}, not a PDF", kind=_kind_of(data))
+            return Media("", problem=("media_not_pdf", what, Message("save it as PDF")))
+        what = Message("is a damaged PDF ({why})", why=error)
+        return Media("", problem=("media_damaged", what, Message("get it again")))
+    return Media(hashlib.sha256(data).hexdigest(), "pdf")
+
+
+def _read(path: Path) -> bytes | Media:
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            what = Message("is larger than {most} GiB", most=MAX_BYTES >> 30)
+            return Media("", problem=("media_too_large", what, Message("make it smaller")))
+        return path.read_bytes()
+    except OSError as error:
+        what = Message("cannot be read ({why})", why=os_reason(error))
+        return Media("", problem=("media_unreadable", what, Message("check its permissions")))
+
+
+def _kind_of(data: bytes) -> Message:
+    """What a file is, for a person who takes it for an image or PDF."""
+    if not data:
+        return Message("empty")
+    start = data.lstrip()[:500].lower()
+    if start.startswith(_SVG) and b"<svg" in start:
+        return Message("an SVG")
+    if start.startswith((b"<!doctype html", b"<html")):
+        return Message("a web page")
+    found = (name for mark, name in _STARTS.items() if data.startswith(mark))
+    return next(found, Message("something else"))
+
+
+def _files_in(folder: Path, named: Iterable[str], own: str) -> list[str]:
+    """The files in the folders where media are, without hidden ones."""
+    tops = {own}
+    for path in named:
+        top, slash, _ = path.partition("/")
+        if slash and top not in ("", ".", ".."):
+            tops.add(top)
+    found = []
+    # A link could lead anywhere, and is no folder of this one; `os.walk` follows none below.
+    for top in sorted(name for name in tops if not (folder / name).is_symlink()):
+        for place, folders, files in os.walk(folder / top):
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            names = (name for name in sorted(files) if not name.startswith("."))
+            found += [(Path(place) / name).relative_to(folder).as_posix() for name in names]
+    return [path for path in found if Path(path).name not in ("Thumbs.db", "desktop.ini")]
+
+
+def _form(path: str) -> str:
+    """A path without what differs between machines."""
+    plain = unicodedata.normalize("NFC", path).casefold().replace("\\", "/")
+    return plain.removeprefix("./").replace(".jpeg", ".jpg")

@@ -1,0 +1,360 @@
+"""Checks of the ground truths: against the schema, and against the metric."""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any
+
+from hdbench.answers.schema import AnswerSchema
+from hdbench.answers.schema_parts import FieldSchema
+from hdbench.datasets.building.checks.problems import EXAMPLES, Example, Problems, shown
+from hdbench.datasets.building.checks.values import Path, Place, dotted, is_blank
+from hdbench.errors import HdbenchError, Message
+from hdbench.scoring.metric import Metric, MissingFieldsError
+
+MAX_UNFIT = 2_000
+"""Maximum number of ground truths in which each violation of the schema is found. Others that do
+not keep to it are only counted."""
+
+MAX_TRIED = 500
+"""Maximum number of fields of which it is tried whether the metric scores them."""
+
+ALL_UNTIL = 2_000
+ONE_IN = 50
+"""This many ground truths are all scored against themselves, then one in this many, and those that
+have a new field: scoring takes longer than all else."""
+
+MAX_COST = 50_000_000
+"""Maximum of the squares of the numbers of values in the ground truths that are scored: the items
+of two lists are compared each with each. It takes some seconds."""
+
+_UNREADABLE = (HdbenchError, LookupError, TypeError, ValueError, AttributeError)
+"""What a metric may raise where a ground truth does not have the form that it expects."""
+
+_NAMED = 8
+"""Maximum number of fields named in a message."""
+
+
+class AgainstSchema:
+    """Compares the ground truths with the schema, one at a time.
+
+    An answer that keeps to the schema cannot be right where a value of the ground truth does not
+    keep to it. A value that is missing or blank is no such case: an answer may have a blank there.
+    """
+
+    def __init__(self, schema: AnswerSchema, examples: int = EXAMPLES) -> None:
+        self._schema = schema
+        self._examples = examples
+        self._unfit = 0
+        self._first_uncounted: Place | None = None
+        self._found: dict[tuple[str, str, str, bool], tuple[int, list[tuple[Place, Any]]]] = {}
+
+    def add(self, truth: dict[str, Any], place: Place) -> None:
+        """Look at one ground truth."""
+        if self._schema.keeps_to(truth):
+            return
+        self._unfit += 1
+        if self._unfit > MAX_UNFIT:
+            self._first_uncounted = self._first_uncounted or place
+            return
+        for violation in self._schema.violations(truth):
+            blank = is_blank(violation.value)
+            key = (violation.field, violation.rule, violation.message, blank)
+            count, first = self._found.get(key, (0, []))
+            if len(first) < self._examples:
+                first.append((place, violation.value))
+            self._found[key] = (count + 1, first)
+
+    def check(
+        self, filled: Iterable[Path], ignored: Collection[Path], file: str, problems: Problems
+    ) -> None:
+        """What is wrong with the ground truths seen.
+
+        Args:
+            filled: the fields that have a value in some ground truth.
+            ignored: those of them that the metric does not score.
+            file: their file.
+            problems: where to add it.
+        """
+        known, open_ = _paths_of(self._schema)
+        there = {path for path in filled if path not in ignored}
+        ours = {
+            path
+            for path in there
+            if path in known or any(path[:length] in open_ for length in range(len(path)))
+        }
+        if there and known and not ours:
+            problems.error(
+                "fields_differ",
+                file,
+                Message(
+                    "the ground truths have {there}; answer.schema.json has {known}: no field is "
+                    "the same",
+                    there=_names(there),
+                    known=_names(known),
+                ),
+                Message("use the same names in both: every answer would score 0"),
+            )
+            return
+        self._check_violations(there, ignored, file, problems)
+        self._check_fields(there, there - ours, known, file, problems)
+
+    def _check_violations(
+        self, there: Collection[Path], ignored: Collection[Path], file: str, problems: Problems
+    ) -> None:
+        """The values that do not keep to the schema, in fields that the metric scores."""
+        is_scored = {dotted(path[:end]) for path in there for end in range(1, len(path) + 1)}
+        not_scored = {dotted(path[:end]) for path in ignored for end in range(1, len(path) + 1)}
+        for (field, rule, message, blank), (count, first) in self._found.items():
+            if field in not_scored - is_scored:
+                continue
+            at = [Example(*place, shown(value)) for place, value in first]
+            what = message if isinstance(message, Message) else Message(message)
+            if not blank:
+                remedy = Message("correct the ground truth, or allow it in answer.schema.json")
+                problems.error(f"schema_{rule}", file, what, remedy, *at, field=field, count=count)
+            elif rule == "required":
+                remedy = Message("add it, or take it out of required in answer.schema.json")
+                at = [Example(*place) for place, _ in first]
+                problems.warning(
+                    "schema_required", file, what, remedy, *at, field=field, count=count
+                )
+            else:
+                what = Message("is blank, and {what}", what=what)
+                remedy = Message(
+                    "allow null or a blank in answer.schema.json, or leave it as it is"
+                )
+                problems.warning("schema_blank", file, what, remedy, *at, field=field, count=count)
+        if self._first_uncounted is not None:
+            problems.warning(
+                "schema_more",
+                file,
+                Message(
+                    "does not keep to answer.schema.json either, and was not looked at more closely"
+                ),
+                Message("correct the others, and check again"),
+                Example(*self._first_uncounted),
+                count=self._unfit - MAX_UNFIT,
+            )
+
+    def _check_fields(
+        self,
+        there: Collection[Path],
+        unknown: Collection[Path],
+        known: Collection[Path],
+        file: str,
+        problems: Problems,
+    ) -> None:
+        """The fields that only the ground truths have, or only the schema."""
+        reported = {field for field, rule, *_ in self._found if rule == "additionalProperties"}
+        for path in sorted(unknown):
+            above = (dotted(path[:length]) for length in range(1, len(path) + 1))
+            if reported.isdisjoint(above):
+                problems.warning(
+                    "field_not_in_schema",
+                    file,
+                    Message("is in ground truths, and not in answer.schema.json"),
+                    Message("add it there, or no model is told of it"),
+                    field=dotted(path),
+                )
+        touched = {
+            names[:end] for names in map(_without_lists, there) for end in range(len(names) + 1)
+        }
+        never = {path for path in known if _without_lists(path) not in touched}
+        if there and never and len(self._schema.alternatives) == 1:
+            problems.warning(
+                "field_never_filled",
+                file,
+                Message(
+                    "answer.schema.json has fields without a value in any ground truth: {names}",
+                    names=_names(never),
+                ),
+                Message(
+                    "take them out there if no item can have them: whatever a model writes is wrong"
+                ),
+                count=len(never),
+            )
+
+
+class AgainstMetric:
+    """Scores the ground truths against themselves, one at a time.
+
+    Each must be a perfect answer; a field that makes no difference if it is left out is ignored.
+
+    Args:
+        metric: the metric.
+        file: the file of the ground truths.
+        problems: where to add what is wrong.
+
+    Attributes:
+        ignored: the fields that are ignored → the first row that has each.
+    """
+
+    def __init__(self, metric: Metric, file: str, problems: Problems) -> None:
+        self._metric = metric
+        self._file, self._problems = file, problems
+        self._tried: set[Path] = set()
+        self._number = 0
+        self._budget = MAX_COST
+        self.ignored: dict[Path, Place] = {}
+        self._missing: list[tuple[Place, MissingFieldsError]] = []
+
+    def right_answer(self, truth: dict[str, Any], place: Place) -> dict[str, Any]:
+        """An answer with no error; the ground truth itself if the metric cannot read it."""
+        try:
+            return self._metric.right_answer(truth)
+        except _UNREADABLE as error:
+            self._cannot_read(place, error)
+            return truth
+
+    def add(
+        self,
+        truth: dict[str, Any],
+        right: dict[str, Any],
+        nodes: Sequence[tuple[Path, Any]],
+        place: Place,
+    ) -> None:
+        """Look at one ground truth.
+
+        Args:
+            truth: the ground truth.
+            right: its `right_answer`.
+            nodes: the values in that.
+            place: the row.
+        """
+        new: list[Path] = []
+        if len(self._tried) < MAX_TRIED:
+            new = [
+                path
+                for path, value in nodes
+                if path not in self._tried
+                and not isinstance(value, dict | list)
+                and not is_blank(value)
+            ][: MAX_TRIED - len(self._tried)]
+        self._number += 1
+        cost = len(nodes) ** 2 * (1 + len(new))
+        is_left_out = not new and self._number > ALL_UNTIL and self._number % ONE_IN
+        if is_left_out or cost > self._budget:
+            return
+        self._budget -= cost
+        try:
+            self._score(truth, right, new, place)
+        except MissingFieldsError as error:
+            self._missing.append((place, error))
+            self._tried.update(new)
+            self.ignored.update(dict.fromkeys(new, place))
+        except _UNREADABLE as error:
+            self._cannot_read(place, error)
+
+    def _score(
+        self, truth: dict[str, Any], right: dict[str, Any], new: list[Path], place: Place
+    ) -> None:
+        metric = self._metric
+        prepared = metric.prepare(truth)
+        if prepared is None:
+            return
+        statistics = metric.score(right, prepared).statistics
+        if statistics.get("perfect", 1) != 1:
+            self._problems.warning(
+                "truth_not_perfect",
+                self._file,
+                Message(
+                    "{metric} does not take the ground truth itself for a perfect answer",
+                    metric=metric.name,
+                ),
+                Message("see in the metric's card which values it can compare"),
+                Example(*place),
+            )
+        for path in dict.fromkeys(new):
+            self._tried.add(path)
+            less = metric.score(_without(right, path), prepared).statistics
+            if less == statistics:
+                self.ignored[path] = place
+
+    def _cannot_read(self, place: Place, error: Exception) -> None:
+        self._problems.error(
+            "truth_unscorable",
+            self._file,
+            Message("the metric {metric} cannot read the ground truth", metric=self._metric.name),
+            Message("give it the form that the metric's card describes"),
+            Example(*place, shown(str(error))),
+        )
+
+    def check(self) -> None:
+        """Which fields the metric ignores."""
+        if self.ignored and len(self.ignored) == len(self._tried):
+            remedy = Message("choose another metric, or rename the fields")
+            if "texts" in self._metric.option_names:
+                first = dotted(next(iter(self.ignored)))
+                remedy = Message(
+                    "name the texts under protocols in benchmark.yaml, as in {example}",
+                    example=f"documented: {{texts: {{{first}: always}}}}",
+                )
+            self._problems.error(
+                "nothing_scored",
+                self._file,
+                Message(
+                    "{metric} scores none of the fields: {names}",
+                    metric=self._metric.name,
+                    names=_names(self.ignored),
+                ),
+                remedy,
+            )
+            return
+        for place, error in self._missing:
+            self._cannot_read(place, error)
+        for path, place in self.ignored.items():
+            self._problems.warning(
+                "field_not_scored",
+                self._file,
+                Message("{metric} does not score it", metric=self._metric.name),
+                Message("leave it out, make it a column, or set the metric's options"),
+                Example(*place),
+                field=dotted(path),
+            )
+
+
+def _without(value: Any, path: Path) -> Any:
+    """A value with null in each place of a path."""
+    if not path:
+        return None
+    name, *rest = path
+    inner = tuple(rest)
+    if isinstance(value, dict) and name in value:
+        return {**value, name: _without(value[name], inner)}
+    if isinstance(value, list) and name == "[]":
+        return [_without(each, inner) for each in value]
+    return value
+
+
+def _paths_of(schema: AnswerSchema) -> tuple[set[Path], set[Path]]:
+    """The fields that hold a single value, and the objects and lists that may hold anything."""
+    known: set[Path] = set()
+    open_: set[Path] = set()
+    for alternative in schema.alternatives:
+        for path, field in _fields_of(FieldSchema(alternative), ()):
+            if field.types & {str, int, float, bool}:
+                known.add(path)
+            takes_any_field = dict in field.types and not field.fields
+            if takes_any_field or (list in field.types and not field.items):
+                open_.add(path)
+    return known - {()}, open_
+
+
+def _fields_of(field: FieldSchema, path: Path) -> Iterator[tuple[Path, FieldSchema]]:
+    if field.choices:
+        for choice in field.choices:
+            yield from _fields_of(choice, path)
+        return
+    yield path, field
+    for name, inner in field.fields.items():
+        yield from _fields_of(inner, (*path, name))
+    if field.items:
+        yield from _fields_of(field.items, (*path, "[]"))
+
+
+def _without_lists(path: Path) -> Path:
+    return tuple(name for name in path if name != "[]")
+
+
+def _names(paths: Iterable[Path]) -> str:
+    names = [dotted(path) for path in sorted(paths)]
+    return ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")

@@ -1,0 +1,228 @@
+"""Checks of the values of each field over all ground truths."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from hdbench.datasets.building.checks.near_values import near_values
+from hdbench.datasets.building.checks.problems import EXAMPLES, Example, Problems, shown
+from hdbench.errors import Message
+
+MAX_FIELDS = 2_000
+"""Maximum number of fields that are looked at. More come from names that are really values."""
+
+MAX_DISTINCT = 20_000
+"""Maximum number of different values that are kept of a field: with more, it is no vocabulary."""
+
+MAX_LEAVES = 10_000
+"""Maximum number of values that are looked at in one ground truth."""
+
+FREQUENT = 5
+"""From how many times on a value is one that others may be misspellings of."""
+
+YEARS_SHARE = 0.8
+FEW_YEARS = 3
+"""Share of a field's values that are years, and their number, from which it is a year's field."""
+
+_VALUE = 200
+"""Maximum number of characters of a value that is compared with others."""
+
+_YEAR = re.compile(r"[12]\d{3}", re.ASCII)
+_DATE = re.compile(
+    r"\d{1,2}\s*[./-]\s*(\d{1,2}|[IVX]{1,4})\s*[./-]\s*[12]\d{3}"  # 17.9.1912, 17. IX. 1912
+    r"|[12]\d{3}-\d{1,2}(-\d{1,2})?"  # 1912-09-17
+    r"|\d{1,2}\.?\s+[^\W\d]{3,10}\.?\s+[12]\d{3}"  # 17. September 1912
+)
+
+_TEXT, _NUMBER = Message("a text"), Message("a number")
+_OBJECT, _LIST = Message("an object"), Message("a list")
+_KINDS = {str: _TEXT, bool: Message("true or false"), int: _NUMBER, float: _NUMBER}
+_KINDS |= {dict: _OBJECT, list: _LIST}
+
+Path = tuple[str, ...]
+"""The names from the record inwards; `[]` is any item of a list."""
+
+
+class Place(NamedTuple):
+    """A row of the metadata.
+
+    Attributes:
+        line: its line.
+        id: its id, if it has one.
+    """
+
+    line: int
+    id: str | None
+
+
+def dotted(path: Path) -> str:
+    """A path as a person writes it.
+
+    Example:
+        >>> dotted(("entries", "[]", "name"))
+        'entries[].name'
+    """
+    return ".".join(path).replace(".[]", "[]")
+
+
+def nodes_of(truth: dict[str, Any]) -> Iterator[tuple[Path, Any]]:
+    """Every value in a ground truth at any depth, at most `MAX_LEAVES`."""
+    waiting: list[tuple[Path, Any]] = [((), truth)]
+    for _ in range(MAX_LEAVES):
+        if not waiting:
+            return
+        path, value = waiting.pop()
+        if path:
+            yield path, value
+        if isinstance(value, dict):
+            waiting += [((*path, name), inner) for name, inner in value.items()][::-1]
+        elif isinstance(value, list):
+            inner_path = (*path, "[]")
+            waiting += [(inner_path, inner) for inner in value[:MAX_LEAVES]][::-1]
+
+
+def is_blank(value: Any) -> bool:
+    """Whether it is null or blank, or holds nothing."""
+    return value is None or value in ("", [], {}) or (isinstance(value, str) and not value.strip())
+
+
+@dataclass
+class _Field:
+    """What was seen of one field.
+
+    Attributes:
+        kinds: how many values are of each kind.
+        first: the first places of each kind.
+        values: text → how often it occurs, and the first place; None if there are too many.
+        years: how many values are years.
+        dates: how many are dates, and the first of them.
+    """
+
+    kinds: Counter[str] = field(default_factory=Counter)
+    first: dict[str, list[tuple[Place, Any]]] = field(default_factory=dict)
+    values: dict[str, tuple[int, Place]] | None = field(default_factory=dict)
+    years: int = 0
+    dates: list[tuple[Place, str]] = field(default_factory=list)
+
+
+class FieldValues:
+    """Looks at the ground truths one at a time.
+
+    Args:
+        examples: how many places of each kind of value are kept.
+    """
+
+    def __init__(self, examples: int = EXAMPLES) -> None:
+        self._examples = examples
+        self._fields: dict[Path, _Field] = {}
+        self._too_many: Place | None = None
+
+    def add(self, nodes: Iterable[tuple[Path, Any]], place: Place) -> None:
+        """Look at the values of one ground truth."""
+        for path, value in nodes:
+            if value is None or value == "":
+                continue
+            known = self._fields.get(path)
+            if known is None:
+                if len(self._fields) == MAX_FIELDS:
+                    self._too_many = self._too_many or place
+                    continue
+                known = self._fields[path] = _Field()
+            kind = _KINDS[type(value)]
+            known.kinds[kind] += 1
+            first = known.first.setdefault(kind, [])
+            if len(first) < self._examples:
+                first.append((place, value))
+            if kind is _TEXT:
+                self._add_text(known, value, place)
+            elif kind is _NUMBER:
+                known.years += 1000 <= value < 3000  # noqa: PLR2004  as `_YEAR`
+
+    def _add_text(self, known: _Field, value: str, place: Place) -> None:
+        if len(value) > _VALUE:
+            return
+        if known.values is not None:
+            count, first = known.values.get(value, (0, place))
+            known.values[value] = (count + 1, first)
+            if len(known.values) > MAX_DISTINCT:
+                known.values = None
+        if value[-1].isdecimal():
+            if _YEAR.fullmatch(value):
+                known.years += 1
+            elif _DATE.fullmatch(value):
+                known.dates.append((place, value))
+
+    def filled(self) -> set[Path]:
+        """The fields that have a text, number or truth value somewhere."""
+        return {
+            path for path, known in self._fields.items() if known.kinds.keys() - {_OBJECT, _LIST}
+        }
+
+    def check(self, file: str, problems: Problems) -> None:
+        """What is wrong with the fields seen."""
+        if self._too_many is not None:
+            problems.warning(
+                "many_fields",
+                file,
+                Message(
+                    "the ground truths have more than {most:,} different fields", most=MAX_FIELDS
+                ),
+                Message("give all of them the same fields: are these names values?"),
+                Example(*self._too_many),
+            )
+        for path, known in self._fields.items():
+            name = dotted(path)
+            self._check_kinds(name, known, file, problems)
+            if known.dates and known.years >= FEW_YEARS:
+                of = known.kinds[_TEXT] + known.kinds[_NUMBER]
+                if known.years >= YEARS_SHARE * of:
+                    for place, value in known.dates:
+                        problems.warning(
+                            "date_for_year",
+                            file,
+                            Message("is a date where the others are years"),
+                            Message("write the year alone, or give the date a field of its own"),
+                            Example(*place, shown(value)),
+                            field=name,
+                        )
+            self._check_rare(name, known, file, problems)
+
+    def _check_kinds(self, name: str, known: _Field, file: str, problems: Problems) -> None:
+        (most, _), *others = known.kinds.most_common()
+        for kind, count in others:
+            problems.warning(
+                "mixed_types",
+                file,
+                Message("is {kind}, and in most rows {most}", kind=kind, most=most),
+                Message("write it in one form everywhere"),
+                *(Example(*place, shown(value)) for place, value in known.first[kind]),
+                field=name,
+                count=count,
+            )
+
+    def _check_rare(self, name: str, known: _Field, file: str, problems: Problems) -> None:
+        if not known.values or 2 * len(known.values) > known.kinds[_TEXT]:
+            return
+        once = [value for value, (count, _) in known.values.items() if count == 1]
+        frequent = [value for value, (count, _) in known.values.items() if count >= FREQUENT]
+        for value, like in near_values(once, frequent):
+            count, _ = known.values[like]
+            place = known.values[value][1]
+            problems.warning(
+                "rare_value",
+                file,
+                Message("occurs once, and is nearly a value that occurs often"),
+                Message("correct it if it is a slip"),
+                Example(
+                    *place,
+                    Message(
+                        "{value} ({like} {count:,} times)",
+                        value=shown(value),
+                        like=shown(like),
+                        count=count,
+                    ),
+                ),
+                field=name,
+            )

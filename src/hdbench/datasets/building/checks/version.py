@@ -1,0 +1,85 @@
+"""Whether data were changed under the version of those that were built before."""
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+
+from hdbench.benchmarks.benchmark import METADATA, load_benchmark
+from hdbench.benchmarks.spec import BenchmarkSpec
+from hdbench.datasets.building.checks.description import DESCRIPTION
+from hdbench.datasets.building.checks.media import Media
+from hdbench.datasets.building.checks.problems import Example, Problems, shown
+from hdbench.datasets.building.errata import ERRATA
+from hdbench.datasets.building.media import MEDIA_FOLDERS
+from hdbench.datasets.building.metadata import metadata_line
+from hdbench.datasets.building.recipe import find_recipe
+from hdbench.errors import HdbenchError, Message
+
+
+def check_version(
+    folder: Path, spec: BenchmarkSpec, media: Mapping[str, Media], out: Path, problems: Problems
+) -> None:
+    """Compare what would be built with what was.
+
+    Args:
+        folder: the benchmark's folder, without errors so far.
+        spec: its description.
+        media: the files that are there.
+        out: the namespace folder.
+        problems: where to add what is wrong.
+    """
+    built = out / spec.name
+    same_version = _sha256_of(built, spec.version)
+    if same_version is None and not (folder / ERRATA).is_file():
+        return
+    digest = hashlib.sha256()
+    try:
+        recipe = find_recipe(str(folder))
+        source = recipe.source(None)
+        recipe = recipe.of_source(source)
+        for row in recipe.rows(source):
+            known = (media[path] for path in row.media if path in media)
+            copies = [
+                (f"{MEDIA_FOLDERS[spec.media]}/{each.sha256}.{each.suffix}", each.sha256)
+                for each in known
+            ]
+            digest.update(metadata_line(row, copies, recipe.spec, has_proposed=recipe.has_proposed))
+    except HdbenchError as error:
+        problems.error("errata_unusable", ERRATA, error.message, Message("correct it"))
+        return
+    if same_version not in (None, digest.hexdigest()):
+        problems.error(
+            "changed_data",
+            DESCRIPTION,
+            Message("{folder} has other data under the same version", folder=built),
+            Message(
+                "raise it to {version}, and say why in CHANGELOG.md; or delete {folder} if nobody "
+                "has used it",
+                version=_raised(spec.version),
+                folder=built,
+            ),
+            Example(value=shown(spec.version)),
+            field="version",
+        )
+
+
+def _sha256_of(built: Path, version: str) -> str | None:
+    """The content hash of a built benchmark, if it has that version."""
+    if not (built / METADATA).is_file():
+        return None
+    try:
+        benchmark = load_benchmark(str(built))
+    except HdbenchError:
+        return None
+    return benchmark.content_hash() if benchmark.spec.version == version else None
+
+
+def _raised(version: str) -> str:
+    """The next version; what follows a + stays away.
+
+    Example:
+        >>> _raised("1.0.9")
+        '1.0.10'
+    """
+    major, minor, patch = version.partition("+")[0].split(".")
+    return f"{major}.{minor}.{int(patch) + 1}"

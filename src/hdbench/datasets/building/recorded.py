@@ -1,0 +1,201 @@
+"""Recorded runs of published benchmarks: gzipped JSON Lines, one run per line."""
+
+import gzip
+import math
+import re
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field, InstanceOf
+
+from hdbench.answers.answer import WrittenAnswer
+from hdbench.common.checked import validate
+from hdbench.common.jsonio import MAX_LINE, UNIQUE, parse_line
+from hdbench.errors import HdbenchError, os_reason
+
+MAX_UNPACKED = 512 * 2**20
+"""Maximum bytes that a file of runs is unpacked to: one benchmark's are held in memory."""
+
+MAX_LINES = 10_000
+"""Maximum lines in such a file: each run becomes a folder."""
+
+MAX_NAME = 200
+"""Maximum characters of a run's name: it becomes the name of a folder."""
+
+_NAME = re.compile(r"[A-Za-z0-9][\w.+-]*(/[A-Za-z0-9][\w.+-]*)*", re.ASCII)
+
+_Named = Annotated[str, Field(pattern=r"\S")]  # no pattern matches a lone surrogate
+
+
+class _Checked(BaseModel):
+    """A part of a line; keys that are not read, such as an item's score, are ignored."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
+
+
+class _Run(_Checked):
+    run: _Named
+    provider: _Named
+    model: _Named
+    prompt: _Named
+    scores: InstanceOf[dict[str, Any]]
+    reproducible: bool | None = None
+    answers: Annotated[list[Any], Field(min_length=1)]
+
+
+class _RecordedAnswer(_Checked):
+    id: _Named
+    answer: Any
+    text: str | None = None
+
+
+class RecordedRun(NamedTuple):
+    """A run as it was recorded.
+
+    Attributes:
+        where: its file and line, for messages.
+        run: its name, unique in its file even ignoring case, and with "_" for "/".
+        provider: who served the model.
+        model: the model's name as the provider gives it.
+        prompt: the name of the prompt's file.
+        published: the figures as published.
+        reproducible: whether its answers give these figures; None if that is not said.
+        answers: one per item, with `id`, `prediction` (None where nothing was parsed) and `text`
+            (None where it was not kept).
+    """
+
+    where: str
+    run: str
+    provider: str
+    model: str
+    prompt: str
+    published: dict[str, float]
+    reproducible: bool | None
+    answers: list[WrittenAnswer]
+
+    @property
+    def folder(self) -> str:
+        """The name of its folder."""
+        return self.run.replace("/", "_")
+
+
+def read_recorded(path: Path) -> Iterator[RecordedRun]:
+    """The recorded runs of one benchmark, one at a time.
+
+    Args:
+        path: a gzipped file of JSON Lines.
+
+    Raises:
+        HdbenchError: the file is unusable or has no runs, a line is not a run, a run's name cannot
+            name a folder, or a run or an id in one occurs twice; the message names the line.
+    """
+    seen: dict[str, str] = {}
+    for where, value in _lines(path):
+        run = _recorded_run(value, where)
+        folder = run.folder.casefold()
+        if folder in seen:
+            raise HdbenchError(
+                "{place}: the run {run!r} needs the folder {folder!r}, which the run {other!r} "
+                "already has: keep one, or rename it",
+                place=where,
+                run=run.run,
+                folder=run.folder,
+                other=seen[folder],
+            )
+        seen[folder] = run.run
+        yield run
+    if not seen:
+        raise HdbenchError("{place}: no runs in this file", place=path)
+
+
+def _lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The place and the value of each line that is not blank."""
+    size = 0
+    try:
+        with gzip.open(path) as file:
+            for number in range(1, MAX_LINES + 2):
+                raw = file.readline(MAX_LINE + 1)
+                if not raw:
+                    return
+                where = f"{path}:{number}"
+                size += len(raw)
+                if len(raw) > MAX_LINE:
+                    raise HdbenchError(
+                        "{place}:{number}: the line is longer than {most} MiB",
+                        place=path,
+                        number=number,
+                        most=MAX_LINE >> 20,
+                    )
+                if size > MAX_UNPACKED:
+                    raise HdbenchError(
+                        "{place}: more than {most} MiB unpacked",
+                        place=where,
+                        most=MAX_UNPACKED >> 20,
+                    )
+                if number > MAX_LINES:
+                    raise HdbenchError(
+                        "{place}: more than {most:,} lines", place=where, most=MAX_LINES
+                    )
+                if raw.strip():
+                    yield where, parse_line(raw, where, UNIQUE)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise HdbenchError(
+            "{place}: a damaged gzip file: {why}: get it again", place=path, why=error
+        ) from error
+    except OSError as error:
+        raise HdbenchError(
+            "{place}: cannot be read: {why}", place=path, why=os_reason(error)
+        ) from error
+
+
+def _recorded_run(value: dict[str, Any], where: str) -> RecordedRun:
+    head = validate(_Run, value, Path(where))
+    is_table = head.run.casefold().endswith(".parquet")  # the tables are beside the runs
+    if len(head.run) > MAX_NAME or not _NAME.fullmatch(head.run) or is_table:
+        raise HdbenchError(
+            "{place}: run: {run!r} cannot name a folder: use letters, digits and, after the first "
+            "character, . _ + -, in parts separated by /, without .parquet",
+            place=where,
+            run=head.run[:MAX_NAME],
+        )
+    for name, figure in head.scores.items():
+        if type(figure) not in (int, float) or not _is_finite(figure) or not name.isprintable():
+            raise HdbenchError(
+                "{place}: scores: {name!r}: must be a finite number under a printable name",
+                place=where,
+                name=name[:100],
+            )
+    answers: dict[str, WrittenAnswer] = {}
+    for number, entry in enumerate(head.answers):  # by hand: pydantic would list every wrong one
+        place = f"{where}: answers[{number}]"
+        answer = validate(_RecordedAnswer, entry, Path(place))
+        if answer.id in answers:
+            raise HdbenchError(
+                "{place}: a second answer for id {id!r}: keep one", place=place, id=answer.id[:100]
+            )
+        if not _is_finite(answer.answer):
+            raise HdbenchError(
+                "{place}: answer: contains NaN or Infinity, which JSON does not have", place=place
+            )
+        answers[answer.id] = {"id": answer.id, "prediction": answer.answer, "text": answer.text}
+    return RecordedRun(
+        where,
+        head.run,
+        head.provider,
+        head.model,
+        head.prompt,
+        head.scores,
+        head.reproducible,
+        list(answers.values()),
+    )
+
+
+def _is_finite(value: Any) -> bool:
+    """Whether a JSON value, which is not deeply nested, can be written as JSON again."""
+    if isinstance(value, dict):
+        return all(map(_is_finite, value.values()))
+    if isinstance(value, list):
+        return all(map(_is_finite, value))
+    return not isinstance(value, float) or math.isfinite(value)

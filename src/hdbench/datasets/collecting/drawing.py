@@ -1,0 +1,294 @@
+"""Drawing items from a whole, simple or by strata, and the file that says how."""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+import numpy as np
+import yaml
+from pydantic import Field, model_validator
+
+from hdbench.benchmarks import sample
+from hdbench.common.checked import Strict, check_file, read_yaml, unfit, validate
+from hdbench.common.grouping import grouped
+from hdbench.common.jsonio import write_whole
+from hdbench.common.names import did_you_mean
+from hdbench.datasets.collecting.whole import Whole
+from hdbench.errors import HdbenchError, Message
+
+LEAST = 2
+"""Minimum number of items drawn from a stratum that has that many: one item does not say how
+much the items of a stratum differ."""
+
+MAX_STRATA = 1_000
+"""Maximum number of strata."""
+
+MAX_FILE = 64 * 2**20
+"""Maximum size in bytes of a sample's file."""
+
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+Values = tuple[str | None, ...]
+
+
+class SampledDataset(Strict):
+    """The whole that was drawn from.
+
+    Attributes:
+        name: the file's or folder's name.
+        sha256: see `Whole`.
+    """
+
+    name: str
+    sha256: Sha256
+
+
+class DrawnSample(sample.Sample):
+    """The items that were drawn, and how.
+
+    Attributes:
+        source: the whole that was drawn from.
+        ids: the items → their stratum's place in `strata`.
+    """
+
+    source: SampledDataset
+    ids: dict[str, int]
+
+    @model_validator(mode="after")
+    def _counts_its_items(self) -> "DrawnSample":
+        drawn = {place: each.items for place, each in enumerate(self.strata)}
+        if Counter(self.ids.values()) != drawn:
+            raise unfit(Message("ids: are not as many of each stratum as strata says"))
+        return self
+
+    @property
+    def design(self) -> sample.Sample:
+        """What a benchmark says of it: how it was drawn."""
+        return sample.Sample(of=self.of, by=self.by, seed=self.seed, strata=self.strata)
+
+
+class Draw(NamedTuple):
+    """A sample with what a person should know about it.
+
+    Attributes:
+        sample: the sample.
+        notes: one line each.
+    """
+
+    sample: DrawnSample
+    notes: tuple[str, ...]
+
+
+def draw(whole: Whole, number: int, *, by: Sequence[str] = (), seed: int = 0) -> Draw:
+    """Draw items at random, without replacement: from the whole, or from each of its strata.
+
+    Each stratum gets its share of the number, by largest remainders, but at least 2 items if it has
+    that many. The order of the items in the whole has no influence.
+
+    Args:
+        whole: the items.
+        number: how many are drawn.
+        by: the columns whose values, together, make the strata; numbers with many values are cut
+            into ranges, see `grouped`. Without any, the sample is simple.
+        seed: the seed of `numpy.random.default_rng`.
+
+    Raises:
+        HdbenchError: there are fewer items, or too few are drawn for so many strata; there is no
+            such column; the seed is negative.
+    """
+    if seed < 0:
+        raise HdbenchError("seed: {seed} is negative", seed=seed)
+    if not 0 < number <= len(whole.ids):
+        raise HdbenchError(
+            "{place}: has {items}, and {number} are to be drawn: choose another -n",
+            place=whole.name,
+            items=_items(len(whole.ids)),
+            number=number,
+        )
+    notes, strata = _strata(whole, by)
+    if len(strata) > MAX_STRATA:
+        raise HdbenchError(
+            "{place}: {strata} strata by {names}: divide by fewer columns, or by columns "
+            "with fewer values",
+            place=whole.name,
+            strata=len(strata),
+            names=", ".join(by),
+        )
+    sizes = [len(ids) for ids in strata.values()]
+    drawn = allocated(sizes, number)
+    if drawn is None:
+        least = sum(min(LEAST, size) for size in sizes)
+        raise HdbenchError(
+            "{place}: {number} items are too few for {strata} strata, of which each gets "
+            "{each}: draw at least {least}, or divide by fewer columns",
+            place=whole.name,
+            number=number,
+            strata=len(strata),
+            each=LEAST,
+            least=least,
+        )
+    rng = np.random.default_rng(seed)
+    ids: dict[str, int] = {}
+    for place, (members, count) in enumerate(zip(strata.values(), drawn, strict=True)):
+        # From sorted ids, so that the same seed draws the same items from a table in another order.
+        chosen = rng.choice(len(members), count, replace=False)
+        ids |= {sorted(members)[index]: place for index in sorted(chosen.tolist())}
+    return Draw(
+        sample=DrawnSample(
+            of=len(whole.ids),
+            by=tuple(by),
+            seed=seed,
+            strata=tuple(
+                sample.Stratum(values=_present(by, values), of=size, items=count)
+                for values, size, count in zip(strata, sizes, drawn, strict=True)
+            ),
+            source=SampledDataset(name=whole.name, sha256=whole.sha256),
+            ids=ids,
+        ),
+        notes=(*notes, *_small(sizes, drawn, number)),
+    )
+
+
+def _strata(whole: Whole, by: Sequence[str]) -> tuple[list[str], dict[Values, list[str]]]:
+    """How columns were cut into ranges, and the values of each stratum → its items, in order."""
+    if len(set(by)) < len(by):
+        raise HdbenchError("--by: {names}: names a column twice", names=", ".join(by))
+    for name in by:
+        if name not in whole.columns or not name:
+            has = ", ".join(filter(None, whole.columns)) or Message(
+                "none: only a table has columns"
+            )
+            near = did_you_mean(name, whole.columns)
+            raise HdbenchError(
+                "{place}: no column {name!r}; it has: {has}{near}",
+                place=whole.name,
+                name=name,
+                has=has,
+                near=near,
+            )
+    columns = [grouped(whole.columns[name]) for name in by]
+    notes: list[str] = [
+        Message("{place}: {why}", place=name, why=each.note)
+        for name, each in zip(by, columns, strict=True)
+        if each.note
+    ]
+    for name, each in zip(by, columns, strict=True):
+        if missing := each.labels.count(None):
+            notes.append(
+                Message(
+                    "{column}: {items} without a value are a stratum of their own",
+                    column=name,
+                    items=_items(missing),
+                )
+            )
+    strata: dict[Values, list[str]] = defaultdict(list)
+    for place, item_id in enumerate(whole.ids):
+        strata[tuple(each.labels[place] for each in columns)].append(item_id)
+    ranks = [{label: rank for rank, label in enumerate(each.order)} for each in columns]
+
+    def order(values: Values) -> list[int]:
+        return [rank[value] for rank, value in zip(ranks, values, strict=True)]
+
+    return notes, {values: strata[values] for values in sorted(strata, key=order)}
+
+
+def _present(by: Sequence[str], values: Values) -> dict[str, str]:
+    return {name: value for name, value in zip(by, values, strict=True) if value is not None}
+
+
+def allocated(sizes: Sequence[int], number: int) -> list[int] | None:
+    """How many items are drawn from each stratum: its share, but at least 2 where there are 2.
+
+    Args:
+        sizes: how many items each stratum has.
+        number: how many are drawn together, at most as many as there are.
+
+    Returns:
+        None if the number is too small for that.
+
+    Example:
+        >>> allocated([8000, 3900, 95, 4, 1], 150)
+        [97, 48, 2, 2, 1]
+    """
+    least = [min(LEAST, size) for size in sizes]
+    if sum(least) > number:
+        return None
+    fixed: dict[int, int] = {}
+    while True:
+        free = [place for place in range(len(sizes)) if place not in fixed]
+        shares = _largest_remainders([sizes[p] for p in free], number - sum(fixed.values()))
+        found = dict(zip(free, shares, strict=True))
+        below = {place: least[place] for place in free if found[place] < least[place]}
+        if not below:
+            return [fixed.get(place, found.get(place, 0)) for place in range(len(sizes))]
+        fixed |= below
+
+
+def _largest_remainders(sizes: Sequence[int], number: int) -> list[int]:
+    """A number divided in proportion to sizes; the largest remainders are rounded up."""
+    whole = sum(sizes)
+    shares = [number * size // whole for size in sizes]
+    order = sorted(range(len(sizes)), key=lambda p: (-(number * sizes[p] % whole), -sizes[p]))
+    for place in order[: number - sum(shares)]:
+        shares[place] += 1
+    return shares
+
+
+def _small(sizes: Sequence[int], drawn: Sequence[int], number: int) -> list[str]:
+    """What to know about strata of which few items were drawn."""
+    notes: list[str] = []
+    if single := drawn.count(1) if len(drawn) > 1 else 0:
+        notes.append(
+            Message(
+                "1 stratum has 1 item only: intervals take it together with another stratum"
+                if single == 1
+                else "{count} strata have 1 item only: intervals take it together with another "
+                "stratum",
+                count=single,
+            )
+        )
+    more = sum(
+        count > -(-number * size // sum(sizes)) for size, count in zip(sizes, drawn, strict=True)
+    )
+    if more:
+        notes.append(
+            Message(
+                "1 small stratum has more items than its share: {least} are drawn at least"
+                if more == 1
+                else "{count} small strata have more items than its share: {least} are drawn at "
+                "least",
+                count=more,
+                least=LEAST,
+            )
+        )
+    return notes
+
+
+def _items(count: int) -> Message:
+    return Message("{count:,} item" if count == 1 else "{count:,} items", count=count)
+
+
+def write_sample(path: Path, drawn: DrawnSample) -> None:
+    """Write a sample as YAML; a file that has another sample is not replaced.
+
+    Raises:
+        HdbenchError: the file exists with other contents, or cannot be written.
+    """
+    text = yaml.safe_dump(drawn.model_dump(mode="json"), sort_keys=False, allow_unicode=True)
+    data = text.encode()
+    if path.exists() and (not path.is_file() or path.read_bytes() != data):
+        raise HdbenchError(
+            "{place}: exists already, with other contents: name another file with -o", place=path
+        )
+    write_whole(path, data)
+
+
+def read_sample(path: Path) -> DrawnSample:
+    """The sample in a file that `hdbench sample` wrote.
+
+    Raises:
+        HdbenchError: it cannot be read, or is not a sample; the message names the key.
+    """
+    check_file(path, MAX_FILE, "a sample")
+    return validate(DrawnSample, read_yaml(path), path)

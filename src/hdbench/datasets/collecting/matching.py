@@ -1,0 +1,187 @@
+"""Which ground truth belongs to which item."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+from hdbench.answers.fields import shown
+from hdbench.answers.ids import Matched, match_ids
+from hdbench.answers.sheets.truth import Truth, Truths
+from hdbench.datasets.collecting.media import MediaFiles
+from hdbench.errors import SHOWN, HdbenchError, Message, shortened
+
+
+class MatchedTruths(NamedTuple):
+    """The ground truths by item.
+
+    Attributes:
+        by_id: id → ground truth, for the items that have one that says something.
+        notes: what fits nothing, or is missing, one line each.
+    """
+
+    by_id: dict[str, Truth]
+    notes: list[str]
+
+
+def match_truths(truths: Truths, media: MediaFiles) -> MatchedTruths:
+    """Find the item of each ground truth by its key, as people write names of files.
+
+    Leading zeros, extensions, folders, case and the composition of characters may differ. The
+    texts of single pages are put together where an item has several.
+
+    Args:
+        truths: the ground truths.
+        media: the items.
+
+    Raises:
+        HdbenchError: no ground truth says which item it belongs to, none fits, or two belong to the
+            same item.
+    """
+    keyed = [truth for truth in truths.truths if truth.key]
+    if not keyed:
+        raise HdbenchError(
+            "nothing in the ground truth says which image a row belongs to: name the column with "
+            "the names of the images, as in --map Dateiname=id"
+        )
+    by_key: dict[str, Truth] = {}
+    for truth in keyed:
+        first = by_key.setdefault(str(truth.key), truth)
+        if first is not truth:
+            raise HdbenchError(
+                "{place}: a second ground truth for {key!r}, which {first} has already: leave "
+                "one of them out; if an image has several, make them a list",
+                place=truth.place,
+                key=truth.key,
+                first=first.place,
+            )
+    if media.kind == "pages" and (of_pages := _of_pages(truths, by_key, media)):
+        return of_pages
+    ids = [item.id for item in media.items]
+    matched = match_ids(by_key, ids)
+    own = {item_id: matched.ids.get(item_id, item_id) for item_id in ids}
+    found = {item_id: by_key[key] for item_id, key in own.items() if key in by_key}
+    if not found:
+        raise HdbenchError(
+            "no ground truth fits an image: the first is for {key!r} ({place}), the first "
+            "image is {first!r}: name the column with the names of the images, as in --map "
+            "Dateiname=id",
+            key=keyed[0].key,
+            place=keyed[0].place,
+            first=ids[0],
+        )
+    notes: list[str] = [
+        Message("{item!r} is {key!r} there", item=each.item, key=each.ids[0])
+        for each in matched.differences
+        if each.way != "files"  # most tables name files, which is no reason to look
+    ]
+    notes += _left_out(truths, matched, by_key)
+    if matched.unknown:
+        notes += _within_folders(matched.unknown, media)
+    filled = {item_id: truth for item_id, truth in found.items() if truth.record is not None}
+    missing = [item_id for item_id in ids if item_id not in filled]
+    if missing:
+        notes.append(
+            Message(
+                "images without a ground truth: {count}: {shown}",
+                count=len(missing),
+                shown=shortened(missing),
+            )
+        )
+    return MatchedTruths(filled, notes)
+
+
+def _left_out(truths: Truths, matched: Matched, by_key: Mapping[str, Truth]) -> list[str]:
+    """Notes on ground truths that name no image, or none that is there."""
+    notes: list[str] = []
+    without_key = [truth.place for truth in truths.truths if not truth.key and truth.record]
+    if without_key:
+        notes.append(
+            Message(
+                "rows that name no image, and are left out: {count}: {shown}",
+                count=len(without_key),
+                shown=shortened(without_key),
+            )
+        )
+    if matched.unknown:
+        notes.append(
+            Message(
+                "ground truths without an image, which are left out: {count}: {shown}",
+                count=len(matched.unknown),
+                shown=shortened(
+                    [
+                        Message("{key} ({place})", key=key, place=by_key[key].place)
+                        for key in matched.unknown
+                    ]
+                ),
+            )
+        )
+    notes += [
+        Message("{key!r} may be one of several images: {names}", key=key, names=shown(items))
+        for key, items in islice(matched.several.items(), SHOWN)
+    ]
+    return notes
+
+
+def _within_folders(keys: Sequence[str], media: MediaFiles) -> list[str]:
+    """A note on ground truths that name pages of items, where whole items are expected."""
+    pages = {
+        page.path.name: f"{item.id}/{page.path.name}"
+        for item in media.items
+        for page in item.pages
+        if page.path.stem != item.id
+    }
+    try:
+        matched = match_ids(keys, pages)
+    except HdbenchError:  # pages of several items are called the same, so nothing can be said
+        return []
+    fitting = [pages[name] for name in pages if name in matched.ids or name in keys]
+    if not fitting:
+        return []
+    return [
+        Message(
+            "of these, {count} are in a folder, which is one item with its pages: {shown}: if each "
+            "is an item, put the images into one folder, side by side",
+            count=len(fitting),
+            shown=shortened(fitting),
+        )
+    ]
+
+
+def _of_pages(
+    truths: Truths, by_key: Mapping[str, Truth], media: MediaFiles
+) -> MatchedTruths | None:
+    """Texts of single pages as those of items with several; None if they are not."""
+    if any(
+        truth.record is not None and list(truth.record) != ["text"] for truth in by_key.values()
+    ):
+        return None
+    pages = {page.path.name: item for item in media.items for page in item.pages}
+    matched = match_ids(by_key, pages)
+    texts: dict[str, list[Truth]] = defaultdict(list)
+    for name, item in pages.items():
+        truth = by_key.get(matched.ids.get(name, name))
+        if truth is not None and truth.record is not None:
+            texts[item.id].append(truth)
+    whole = {
+        item.id: Truth(
+            texts[item.id][0].place,
+            item.id,
+            {"pages": [truth.record for truth in texts[item.id]]},
+        )
+        for item in media.items
+        if item.pages and len(texts[item.id]) == len(item.pages)
+    }
+    if not whole:
+        return None
+    missing = [item.id for item in media.items if item.id not in whole]
+    notes = _left_out(truths, matched, by_key)
+    if missing:
+        notes.append(
+            Message(
+                "items that lack the text of a page: {count}: {shown}",
+                count=len(missing),
+                shown=shortened(missing),
+            )
+        )
+    return MatchedTruths(whole, notes)

@@ -1,0 +1,229 @@
+"""The images, PDFs or texts of a collection: which files make an item."""
+
+import re
+import unicodedata
+import warnings
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from PIL import Image
+
+from hdbench.common.names import check_name
+from hdbench.common.pictures import FORMATS
+from hdbench.common.regular_files import Entries, entries
+from hdbench.errors import HdbenchError, Message, shortened
+
+Kind = Literal["image", "pages", "pdf", "text"]
+
+IMAGES = {
+    ".jpg": "JPEG",
+    ".jpeg": "JPEG",
+    ".png": "PNG",
+    ".tif": "TIFF",
+    ".tiff": "TIFF",
+    ".webp": "WEBP",
+}
+"""Extension → what Pillow calls the format."""
+
+KINDS: dict[str, Kind] = {**dict.fromkeys(IMAGES, "image"), ".pdf": "pdf", ".txt": "text"}
+"""Extension → what an item with such a file is."""
+
+OTHER_IMAGES = frozenset({".heic", ".heif", ".avif", ".gif", ".bmp", ".jp2", ".psd", ".svg"})
+"""Extensions of images that cannot be used, but could be exported."""
+
+MAX_PIXELS = 150_000_000
+"""Maximum number of pixels of an image: a page in A3 at 600 dpi has some 70 million."""
+
+MAX_PAGES = 1_000
+"""Maximum number of pages of an item."""
+
+MAX_SHOWN = 5
+"""Maximum number of unusable files that an error names."""
+
+_TOO_LARGE = Message("more than {most:,} pixels are not opened: scale it down", most=MAX_PIXELS)
+_UNSAFE = re.compile(r"[^\w.()+-]+")
+_MAX_STEM = 100
+
+
+class Page(NamedTuple):
+    """A file of an item, or a page of a TIFF.
+
+    Attributes:
+        path: the file.
+        frame: which page of a TIFF with several, from 0; None if it is the whole file.
+    """
+
+    path: Path
+    frame: int | None = None
+
+
+class MediaItem(NamedTuple):
+    """An item and its files.
+
+    Attributes:
+        id: the file's name without its extension, or the name of the folder with its pages.
+        pages: one file, or several pages in the order of the numbers in their names.
+    """
+
+    id: str
+    pages: tuple[Page, ...]
+
+
+class MediaFiles(NamedTuple):
+    """The items of a folder.
+
+    Attributes:
+        kind: what a benchmark's `media` says of them.
+        items: sorted by id, numbers as numbers.
+        passed_over: the names of files that are none of these.
+        not_opened: the paths in the folder of links, pipes and devices.
+    """
+
+    kind: Kind
+    items: list[MediaItem]
+    passed_over: list[str]
+    not_opened: Sequence[str] = ()
+
+
+def find_media(folder: Path) -> MediaFiles:
+    """The items of a folder: a file each, or a folder each with the pages.
+
+    Images are JPEG, PNG, WebP or TIFF; a TIFF with several pages is one item. PDFs and texts
+    (`.txt`) are items, too, but not beside images: a benchmark shows one kind.
+
+    Args:
+        folder: where they are. Hidden files, links, pipes and devices are passed over.
+
+    Raises:
+        HdbenchError: there is no such folder or no item in it, kinds are mixed, two items would
+            have the same id, or files cannot be used; the message names them.
+    """
+    found: dict[str, MediaItem] = {}
+    kinds: dict[Kind, Path] = {}
+    passed_over, unusable = [], []
+    plain, not_opened = _entries(folder)
+    for entry in plain:
+        files = [entry]
+        if entry.is_dir():
+            inner, others = _entries(entry)
+            files = [each for each in inner if _kind(each)]
+            not_opened += others
+        if not files or _kind(files[0]) is None:
+            passed_over.append(entry.name)
+            continue
+        item_id = unicodedata.normalize("NFC", entry.name if entry.is_dir() else entry.stem)
+        if item_id in found:
+            first = found[item_id].pages[0].path
+            raise HdbenchError(
+                "{place}: has the same name as {first}, and so the same id: rename one of "
+                "them, or put the pages of an item into a folder of its own",
+                place=entry,
+                first=first.name,
+            )
+        try:
+            pages = _pages_of(entry, files)
+        except HdbenchError as error:
+            unusable.append(error.message)
+            continue
+        found[item_id] = MediaItem(item_id, pages)
+        kind = _kind(files[0]) or "image"
+        kinds.setdefault("pages" if kind == "image" and len(pages) > 1 else kind, entry)
+    if unusable:
+        raise HdbenchError(
+            "{place}: 1 file cannot be used: {files}"
+            if len(unusable) == 1
+            else "{place}: {count} files cannot be used: {files}",
+            place=folder,
+            count=len(unusable),
+            files=shortened(unusable, MAX_SHOWN, "; "),
+        )
+    names = [path.relative_to(folder).as_posix() for path in not_opened]
+    if not found:
+        raise HdbenchError(
+            "{place}: no images here (but {others}): they must be JPEG, PNG, WebP, TIFF, PDF, or "
+            "texts (.txt); export others, such as HEIC, as JPEG"
+            if passed_over or not_opened
+            else "{place}: no images here: they must be JPEG, PNG, WebP, TIFF, PDF, or texts "
+            "(.txt); export others, such as HEIC, as JPEG",
+            place=folder,
+            others=shortened(passed_over + names, MAX_SHOWN),
+        )
+    if len(kinds) > 1 and set(kinds) != {"image", "pages"}:
+        one, other, *_ = (path.name for path in kinds.values())
+        raise HdbenchError(
+            "{place}: images, PDFs and texts are mixed ({first} and {second}): a benchmark shows "
+            "one kind, so make two, or turn the PDFs into images",
+            place=folder,
+            first=one,
+            second=other,
+        )
+    kind = "pages" if "pages" in kinds else next(iter(kinds))
+    return MediaFiles(kind, list(found.values()), passed_over, names)
+
+
+def safe_name(item_id: str) -> str:
+    """An id as a file's name that any system can hold.
+
+    Example:
+        >>> safe_name("Brief 7: an Frl. Müller/Basel")
+        'Brief_7_an_Frl._Müller_Basel'
+    """
+    return _UNSAFE.sub("_", item_id).strip("._")[:_MAX_STEM] or "item"
+
+
+def _entries(folder: Path) -> Entries:
+    found = entries(folder)
+    for path in found.plain:
+        check_name(path)
+    return found
+
+
+def _kind(path: Path) -> Kind | None:
+    return KINDS.get(path.suffix.lower()) if path.is_file() else None
+
+
+def _pages_of(entry: Path, files: list[Path]) -> tuple[Page, ...]:
+    """The pages of an item: those of its file, or of the images in its folder."""
+    other = next((file for file in files if _kind(file) != "image"), None)
+    if other is not None and len(files) > 1:
+        raise HdbenchError(
+            "{place}: has {other} beside other files, and only images can be its pages: "
+            "keep them, or one PDF or text",
+            place=entry.name,
+            other=other.name,
+        )
+    pages = tuple(page for file in files for page in _pages(file))
+    if len(pages) > MAX_PAGES:
+        raise HdbenchError("{place}: more than {most:,} pages", place=entry.name, most=MAX_PAGES)
+    return pages
+
+
+def _pages(path: Path) -> Iterator[Page]:
+    """A file as one page, or each page of a TIFF; the pixels are not read."""
+    if path.suffix.lower() not in IMAGES:
+        yield Page(path)
+        return
+    try:
+        # Pillow warns of large images, which have their own bound here.
+        with warnings.catch_warnings(action="ignore"), Image.open(path, formats=FORMATS) as image:
+            form, width, height = image.format, image.width, image.height
+            frames = getattr(image, "n_frames", 1) if form == "TIFF" else 1
+    except Image.DecompressionBombError as error:
+        raise HdbenchError("{place}: {why}", place=path.name, why=_TOO_LARGE) from error
+    except (OSError, SyntaxError, ValueError) as error:
+        raise HdbenchError("{place}: not an image, or damaged", place=path.name) from error
+    expected = IMAGES[path.suffix.lower()]
+    if form != expected:
+        raise HdbenchError(
+            "{place}: is {found}, not {expected}: give it the right extension",
+            place=path.name,
+            found=form,
+            expected=expected,
+        )
+    if width * height > MAX_PIXELS:
+        raise HdbenchError("{place}: {why}", place=path.name, why=_TOO_LARGE)
+    if frames == 1:
+        yield Page(path)
+    else:
+        yield from (Page(path, frame) for frame in range(frames))

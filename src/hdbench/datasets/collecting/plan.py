@@ -1,0 +1,376 @@
+"""What `hdbench new` is about to write, decided in full before anything is written."""
+
+import datetime
+import re
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hdbench.answers.schema import AnswerSchema
+from hdbench.answers.sheets.fields import FieldPath, field_paths
+from hdbench.answers.sheets.mapping import Column, mapped, propose
+from hdbench.answers.sheets.table import Table
+from hdbench.answers.sheets.truth import Truth, Truths
+from hdbench.benchmarks.names import recipe_names
+from hdbench.benchmarks.provenance import COLUMNS
+from hdbench.benchmarks.sample import STRATUM
+from hdbench.benchmarks.spec import is_reserved
+from hdbench.benchmarks.truths import TRUTHS
+from hdbench.common.names import is_writable
+from hdbench.datasets.building.licences import unusable
+from hdbench.datasets.collecting.drawing import read_sample
+from hdbench.datasets.collecting.matching import match_truths
+from hdbench.datasets.collecting.media import MediaFiles, find_media
+from hdbench.datasets.collecting.prompt import draft_prompt
+from hdbench.datasets.collecting.rules import rules_for, rules_of
+from hdbench.datasets.collecting.sampled import sampled
+from hdbench.datasets.collecting.schema import schema_of_records, titles_of
+from hdbench.datasets.collecting.similar_benchmark import Like, find_like
+from hdbench.datasets.collecting.truth_files import open_truth
+from hdbench.errors import HdbenchError
+
+AS_COLUMN = "column:"
+"""What `--map` has before the name of a column of the dataset, such as `column:century`."""
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
+_LANGUAGE = re.compile(r"[a-z]{2,3}")
+_COLUMN_NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
+_RESERVED = frozenset({"id", "image", "pages", "pdf", "text", "sha256", *TRUTHS, STRATUM, *COLUMNS})
+
+_CITATION = """\
+@misc{{{key}{year},
+  title = {{{title}}},
+  author = {{}},
+  year = {{{year}}},
+}}
+"""
+
+
+@dataclass(frozen=True)
+class CollectionWish:
+    """What a person asked for.
+
+    Attributes:
+        name: the new benchmark's.
+        images: where the images, PDFs or texts are.
+        truth: where the ground truth is; None if there is none yet.
+        like: the benchmark whose fields and rules are taken over, by its name or folder.
+        columns: column of the table → where it goes: a field's path, `id`, `column:NAME`, or `-`.
+        marc: the mapping file for MARC.
+        sample: the file of `hdbench sample`, if only its items are wanted.
+        fields: the fields to be filled in, if there is neither a ground truth nor `like`.
+        title: what people call the collection; its name if empty.
+        licence: an identifier, or `other`.
+        language: the two letters of the language that the items are in; `und` if not known.
+    """
+
+    name: str
+    images: Path
+    truth: Path | None = None
+    like: str | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+    marc: Path | None = None
+    sample: Path | None = None
+    fields: Sequence[str] = ()
+    title: str = ""
+    licence: str = "other"
+    language: str = "und"
+
+
+@dataclass(frozen=True)
+class CollectionPlan:
+    """A new benchmark's folder, before it is written.
+
+    Attributes:
+        wish: what was asked for.
+        media: the items.
+        columns: what becomes of each column, if the ground truth is a table.
+        truths: id → the ground truth of each item that has one.
+        strata: id → its stratum, if the items are a stratified sample.
+        grouping: the heading of a column of the table → the dataset's own column that it becomes.
+        own_columns: id → the values of the dataset's own columns.
+        spec: what `benchmark.yaml` will say.
+        schema: the form of an answer.
+        prompt: the draft of the prompt.
+        notes: what was assumed, one line each.
+    """
+
+    wish: CollectionWish
+    media: MediaFiles
+    columns: list[Column]
+    truths: dict[str, Truth]
+    strata: dict[str, int]
+    grouping: dict[str, str]
+    own_columns: dict[str, dict[str, str | None]]
+    spec: dict[str, Any]
+    schema: dict[str, Any]
+    prompt: str
+    notes: list[str]
+
+    @property
+    def fields(self) -> list[FieldPath]:
+        """The fields of an answer."""
+        return field_paths(AnswerSchema(self.schema))
+
+
+class Sources(NamedTuple):
+    """What a wish names, read once: a plan can then be made anew with other columns.
+
+    Attributes:
+        like: the benchmark whose fields and rules are taken over.
+        media: the items.
+        strata: id → its stratum, if the items are a stratified sample.
+        design: what `benchmark.yaml` says of the sample.
+        truth: the ground truths as they were found; a table is not mapped yet.
+    """
+
+    like: Like | None
+    media: MediaFiles
+    strata: dict[str, int]
+    design: dict[str, Any]
+    truth: Table | Truths
+
+
+def read_sources(wish: CollectionWish) -> Sources:
+    """Read what a wish names; nothing is written.
+
+    Raises:
+        HdbenchError: the name, the licence, the images, the ground truth or the other benchmark is
+            unusable.
+    """
+    _check_name(wish.name)
+    if not _LANGUAGE.fullmatch(wish.language):
+        raise HdbenchError(
+            "--language {language}: must be a code such as de, fr or la", language=wish.language
+        )
+    check_licence(wish.licence)
+    given = {"--title": [wish.title], "--fields": wish.fields, "--map": wish.columns.values()}
+    for option, texts in given.items():
+        for text in texts:
+            if not is_writable(text):
+                raise HdbenchError("{option} {text}: not UTF-8", option=option, text=text)
+    like = find_like(wish.like) if wish.like else None
+    media = find_media(wish.images)
+    strata: dict[str, int] = {}
+    design: dict[str, Any] = {}
+    if wish.sample is not None:
+        drawn = read_sample(wish.sample)
+        media, strata = sampled(media, drawn)
+        design = {"sample": drawn.design.model_dump(mode="json")}
+    truth = open_truth(wish.truth, wish.marc) if wish.truth else Truths([], [])
+    return Sources(like, media, strata, design, truth)
+
+
+def make_plan(wish: CollectionWish, sources: Sources) -> CollectionPlan:
+    """Decide on everything; nothing is written.
+
+    Args:
+        wish: what was asked for.
+        sources: what it names.
+
+    Raises:
+        HdbenchError: the ground truth does not fit the images or the other benchmark.
+    """
+    like, media = sources.like, sources.media
+    found = _found(wish, sources)
+    records = [truth.record for truth in found.by_id.values() if truth.record is not None]
+    if wish.truth is not None and not records:
+        raise HdbenchError("{place}: has no ground truth for any of the images", place=wish.truth)
+    schema = like.schema if like else _schema(wish, media.kind, records, found.columns)
+    rules, options = rules_of(like) if like else rules_for(schema, found.columns)
+    types = _column_types(found.own_columns, sources.strata)
+    drafted = draft_prompt(schema, title=wish.title or wish.name, media=media.kind)
+    return CollectionPlan(
+        wish=wish,
+        media=media,
+        columns=found.columns,
+        truths=found.by_id,
+        strata=sources.strata,
+        grouping=found.grouping,
+        own_columns=found.own_columns,
+        spec=_spec(wish, media.kind, types, rules, options) | sources.design,
+        schema=schema,
+        prompt=like.prompt if like and like.prompt else drafted,
+        notes=found.notes,
+    )
+
+
+class _Found(NamedTuple):
+    """What the source of the ground truth gives; see `CollectionPlan`."""
+
+    by_id: dict[str, Truth]
+    columns: list[Column]
+    grouping: dict[str, str]
+    own_columns: dict[str, dict[str, str | None]]
+    notes: list[str]
+
+
+def _found(wish: CollectionWish, sources: Sources) -> _Found:
+    """The ground truths by item, and what became of the columns if they are in a table."""
+    source, media = sources.truth, sources.media
+    if isinstance(source, Table):
+        columns, own = _mapping(source, wish, sources.like, media)
+        truths = mapped(source, [each for each in columns if each.title not in own])
+        matched = match_truths(truths, media)
+        values = _own_columns(source, columns, own, media)
+        return _Found(matched.by_id, columns, own, values, [*truths.notes, *matched.notes])
+    if wish.columns:
+        raise HdbenchError("--map COLUMN=FIELD: is for tables; this ground truth is none")
+    if wish.truth is None:
+        return _Found({}, [], {}, {}, [])
+    matched = match_truths(source, media)
+    return _Found(matched.by_id, [], {}, {}, [*source.notes, *matched.notes])
+
+
+def check_licence(licence: str) -> None:
+    """Refuse what is no licence.
+
+    Raises:
+        HdbenchError: the message says what to write instead.
+    """
+    if found := unusable(licence):
+        wrong, remedy = found
+        raise HdbenchError("{name!r}: {wrong}: {remedy}", name=licence, wrong=wrong, remedy=remedy)
+
+
+def _check_name(name: str) -> None:
+    if not _NAME.fullmatch(name):
+        raise HdbenchError(
+            "{place!r}: a name has small letters, digits, - _ and . only, as in letters-basel",
+            place=name,
+        )
+    if is_reserved(name):
+        raise HdbenchError(
+            "{place}: a word of the metrics' configurations: choose another name", place=name
+        )
+    if name in recipe_names():
+        raise HdbenchError(
+            "{place}: hdbench has a benchmark of that name: choose another", place=name
+        )
+    if Path(name).exists():
+        raise HdbenchError(
+            "{place}: exists already: choose another name, or move it away", place=name
+        )
+
+
+def _mapping(
+    table: Table, wish: CollectionWish, like: Like | None, media: MediaFiles
+) -> tuple[list[Column], dict[str, str]]:
+    """What becomes of each column, and which are the dataset's own."""
+    own = {
+        title: path.removeprefix(AS_COLUMN)
+        for title, path in wish.columns.items()
+        if path.startswith(AS_COLUMN)
+    }
+    for title, name in own.items():
+        if not _COLUMN_NAME.fullmatch(name) or name in _RESERVED:
+            raise HdbenchError(
+                "--map {title}={prefix}{name}: a column's name has small letters, digits and _ "
+                "only, and is none of {names}",
+                title=title,
+                prefix=AS_COLUMN,
+                name=name,
+                names=", ".join(sorted(_RESERVED)),
+            )
+    given = {title: "-" if title in own else path for title, path in wish.columns.items()}
+    names = [item.id for item in media.items] if media.kind == "pages" else []
+    names += [page.path.name for item in media.items for page in item.pages]
+    paths = field_paths(AnswerSchema(like.schema)) if like else None
+    columns = propose(table, paths=paths, file_names=names, given=given)
+    # As for fields, a heading may be given in other capitals.
+    named = {title.strip().casefold(): name for title, name in own.items()}
+    grouping = {
+        each.title: named[each.title.casefold()]
+        for each in columns
+        if each.path is None and each.title.casefold() in named
+    }
+    return columns, grouping
+
+
+def _own_columns(
+    table: Table, columns: Sequence[Column], own: Mapping[str, str], media: MediaFiles
+) -> dict[str, dict[str, str | None]]:
+    """The dataset's own columns, item by item."""
+    if not own:
+        return {}
+    as_fields = [
+        Column(each.title, own.get(each.title), "text", each.key, None, "", "")
+        for each in columns
+        if each.key or each.title in own
+    ]
+    found = match_truths(mapped(table, as_fields), media).by_id
+    return {
+        item.id: {
+            name: (found[item.id].record or {}).get(name) if item.id in found else None
+            for name in own.values()
+        }
+        for item in media.items
+    }
+
+
+def _schema(
+    wish: CollectionWish,
+    media: str,
+    records: Sequence[Mapping[str, Any]],
+    columns: Sequence[Column],
+) -> dict[str, Any]:
+    """The form of an answer: that of the ground truths, or of the fields that were asked for."""
+    titles = {
+        each.path.removesuffix("[]"): titles_of(each.title)
+        for each in columns
+        if each.path is not None and not each.key
+    }
+    title = f"The answer for one item of {wish.title or wish.name}"
+    if records:
+        return schema_of_records(records, title=title, titles=titles)
+    names = wish.fields or (["pages[].text"] if media == "pages" else ["text"])
+    empty: dict[str, Any] = {}
+    for name in names:
+        _add_field(empty, name)
+    return schema_of_records([empty], title=title)
+
+
+def _add_field(record: dict[str, Any], path: str) -> None:
+    """An example of a field such as `year`, `author.name` or `entries[].name`."""
+    *outer, last = path.split(".")
+    for name in outer:
+        inner = record.setdefault(name.removesuffix("[]"), [{}] if name.endswith("[]") else {})
+        record = inner[0] if isinstance(inner, list) else inner
+    record[last.removesuffix("[]")] = [""] if last.endswith("[]") else ""
+
+
+def _spec(
+    wish: CollectionWish,
+    media: str,
+    columns: Mapping[str, str],
+    rules: Mapping[str, Any],
+    options: Mapping[str, Any],
+) -> dict[str, Any]:
+    """What `benchmark.yaml` says."""
+    return {
+        "name": wish.name,
+        "title": wish.title or wish.name,
+        "version": "1.0.0",
+        **rules,
+        **({"protocols": {"documented": options}} if options else {}),
+        "media": media,
+        "split": "test",
+        "licence": wish.licence,
+        "canary": str(uuid.uuid4()),
+        "citation": _CITATION.format(
+            key=re.sub(r"\W", "", wish.name),
+            title=re.sub(r"[{}\\]", "", wish.title or wish.name),
+            year=datetime.date.today().year,
+        ),
+        **({"columns": columns} if columns else {}),
+    }
+
+
+def _column_types(
+    own: Mapping[str, Mapping[str, Any]], strata: Mapping[str, int]
+) -> dict[str, str]:
+    """The dataset's own columns and their types."""
+    types = {name: "string" for values in own.values() for name in values}
+    return types | ({STRATUM: "int32"} if strata else {})

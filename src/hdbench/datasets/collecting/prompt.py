@@ -1,0 +1,97 @@
+"""The draft of a prompt, from the form of the answers alone: it must not give any answer away."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from hdbench.answers.sheets.words import plain
+from hdbench.datasets.collecting.schema import transcribed
+
+_WORDS = {
+    "string": "text",
+    "integer": "whole number",
+    "number": "number",
+    "boolean": "true or false",
+}
+
+_TRANSCRIBE = """\
+Transcribe the text of {what} as it stands there: its spelling, capitals, punctuation and line
+breaks, without correcting, translating or explaining anything.
+
+Answer with one JSON object and nothing else:
+
+```json
+{shape}
+```
+"""
+
+_RECORD = """\
+{What} shows one item of a collection: {title}. Read it, and write down what it
+says as one JSON object of this shape:
+
+```json
+{shape}
+```
+{meanings}
+Keep the spelling of the original. What it does not give is null; a list without entries is [].
+Answer with the JSON object alone, without any words before or after it.
+"""
+
+_SHOWN = {
+    "image": "the image",
+    "pages": "these images, the pages of one item,",
+    "pdf": "this document",
+    "text": "the text below",
+}
+
+
+def draft_prompt(schema: Mapping[str, Any], *, title: str, media: str) -> str:
+    """A prompt that asks for records of a form.
+
+    Args:
+        schema: the JSON Schema of an answer.
+        title: the collection's.
+        media: what a model is shown: `image`, `pages`, `pdf` or `text`.
+
+    Example:
+        >>> prompt = draft_prompt({"properties": {"text": {}}}, title="Letters", media="image")
+        >>> prompt.partition(" as ")[0]
+        'Transcribe the text of the image'
+    """
+    what, shape = _SHOWN[media], _shape(schema)
+    if transcribed(schema):
+        return _TRANSCRIBE.format(what=what, shape=shape)
+    meanings = "".join(f"- {name}: {title}\n" for name, title in _titles(schema, ""))
+    return _RECORD.format(
+        What=what[0].upper() + what[1:],
+        title=title,
+        shape=shape,
+        meanings=f"\nWhat the fields are:\n\n{meanings}" if meanings else "",
+    )
+
+
+def _shape(schema: Mapping[str, Any], indent: str = "") -> str:
+    """A schema as the JSON that it allows, with words for values."""
+    types = schema.get("type", [])
+    if "properties" in schema:
+        inner = indent + "  "
+        fields = ",\n".join(
+            f"{inner}{json.dumps(name, ensure_ascii=False)}: {_shape(field, inner)}"
+            for name, field in schema["properties"].items()
+        )
+        return f"{{\n{fields}\n{indent}}}"
+    if "items" in schema:
+        return f"[{_shape(schema['items'], indent)}, …]"
+    names = [types] if isinstance(types, str) else types
+    return " or ".join(_WORDS[name] for name in names if name in _WORDS) or "text"
+
+
+def _titles(schema: Mapping[str, Any], path: str) -> Iterator[tuple[str, str]]:
+    """The fields that people call something else than the schema does."""
+    for name, field in schema.get("properties", {}).items():
+        own = f"{path}.{name}" if path else name
+        if plain(field.get("title", name)) != plain(name):
+            yield own, field["title"]
+        yield from _titles(field, own)
+        if isinstance(field.get("items"), Mapping):
+            yield from _titles(field["items"], f"{own}[]")

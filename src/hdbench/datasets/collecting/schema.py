@@ -1,0 +1,141 @@
+"""The JSON Schema of a collection's answers, inferred from its ground truths."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from hdbench.answers.sheets.words import meanings
+
+_TYPES: dict[type, str] = {
+    str: "string",
+    int: "integer",
+    float: "number",
+    bool: "boolean",
+    type(None): "null",
+}
+
+LABELS = {
+    "author": ("Author", "Verfasser"),
+    "date": ("Date", "Datum"),
+    "edition": ("Edition", "Auflage"),
+    "editor": ("Editor", "Herausgeber"),
+    "first_name": ("First name", "Vorname"),
+    "format": ("Format", "Format"),
+    "language": ("Language", "Sprache"),
+    "last_name": ("Last name", "Nachname"),
+    "note": ("Note", "Bemerkung"),
+    "pages": ("Extent", "Umfang"),
+    "place": ("Place", "Ort"),
+    "publisher": ("Publisher", "Verlag"),
+    "receiver": ("Receiver", "Empfänger"),
+    "sender": ("Sender", "Absender"),
+    "series": ("Series", "Reihe"),
+    "shelfmark": ("Shelfmark", "Signatur"),
+    "subjects": ("Subjects", "Schlagwörter"),
+    "subtitle": ("Subtitle", "Untertitel"),
+    "text": ("Text", "Text"),
+    "title": ("Title", "Titel"),
+    "type": ("Type", "Art"),
+    "volume": ("Volume", "Band"),
+    "year": ("Year", "Jahr"),
+}
+"""A meaning of `truths.words` → what people call such a field, in English and in German."""
+
+Titles = Mapping[str, Mapping[str, Any]]
+"""The path of a field, as in `publication.year` or `persons[].name` → see `titles_of`."""
+
+
+def titles_of(heading: str) -> dict[str, Any]:
+    """What people call a field: as its column is headed, and per language if that is known.
+
+    Example:
+        >>> titles_of("Erscheinungsjahr")
+        {'title': 'Erscheinungsjahr', 'titles': {'en': 'Year', 'de': 'Jahr'}}
+        >>> titles_of("Zustand")
+        {'title': 'Zustand'}
+    """
+    known = [each for each in meanings(heading) if each in LABELS]
+    if not known:
+        return {"title": heading}
+    return {"title": heading, "titles": dict(zip(("en", "de"), LABELS[known[0]], strict=True))}
+
+
+def schema_of_records(
+    records: Iterable[Mapping[str, Any]], *, title: str, titles: Titles | None = None
+) -> dict[str, Any]:
+    """The form that records have, with each field that one of them has, in the order they come.
+
+    Every field can be null: an image need not give it. Those that all records have are required, so
+    that a model cannot pass one over in silence.
+
+    Args:
+        records: the ground truths.
+        title: what an answer is called.
+        titles: what people call the fields.
+
+    Example:
+        >>> schema = schema_of_records([{"year": 1912}, {"authors": ["Frey"]}], title="A card")
+        >>> schema["properties"]["year"], schema["required"]
+        ({'type': ['integer', 'null']}, [])
+        >>> schema["properties"]["authors"]
+        {'type': ['array', 'null'], 'items': {'type': ['string', 'null']}}
+    """
+    schema = _of_values(list(records), "", titles or {})
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": title,
+        **schema,
+        "type": "object",
+    }
+
+
+def transcribed(schema: Mapping[str, Any]) -> str | None:
+    """The path of the text, if an answer is a transcription: of an item, or of each of its pages.
+
+    Example:
+        >>> transcribed(schema_of_records([{"pages": [{"text": "Wein"}]}], title="A letter"))
+        'pages[].text'
+    """
+    properties = schema.get("properties", {})
+    if list(properties) == ["text"]:
+        return "text"
+    pages = properties.get("pages", {}).get("items", {}).get("properties", {})
+    return "pages[].text" if list(properties) == ["pages"] and list(pages) == ["text"] else None
+
+
+def _of_values(values: list[Any], path: str, titles: Titles) -> dict[str, Any]:
+    """The schema of a field from all its values."""
+    objects = [value for value in values if isinstance(value, Mapping)]
+    items = [item for value in values if isinstance(value, list) for item in value]
+    types = {_TYPES[type(value)]: None for value in values if type(value) in _TYPES}
+    schema: dict[str, Any] = {}
+    if objects:
+        schema |= _of_objects(objects, path, titles)
+        types["object"] = None
+    if any(isinstance(value, list) for value in values):
+        schema["items"] = _of_values(items, f"{path}[]", titles) if items else {}
+        types["array"] = None
+    if "number" in types:
+        types.pop("integer", None)
+    types.pop("null", None)
+    if not types:
+        return _titled(path, titles)  # never filled in: anything goes
+    return {**_titled(path, titles), "type": [*types, "null"], **schema}
+
+
+def _of_objects(objects: list[Mapping[str, Any]], path: str, titles: Titles) -> dict[str, Any]:
+    fields: dict[str, list[Any]] = {}
+    for each in objects:
+        for name, value in each.items():
+            fields.setdefault(name, []).append(value)
+    return {
+        "additionalProperties": False,
+        "required": [name for name, values in fields.items() if len(values) == len(objects)],
+        "properties": {
+            name: _of_values(values, f"{path}.{name}" if path else name, titles)
+            for name, values in fields.items()
+        },
+    }
+
+
+def _titled(path: str, titles: Titles) -> dict[str, Any]:
+    return dict(titles.get(path, {}))

@@ -1,0 +1,148 @@
+"""The whole that a sample is drawn from: a folder of files, or a table with one row per item."""
+
+import hashlib
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from hdbench.answers.cells import FAULTS, MISSING
+from hdbench.common.hashing import file_sha256
+from hdbench.common.os_errors import read_errors
+from hdbench.datasets.collecting.media import KINDS
+from hdbench.errors import HdbenchError, Message
+from hdbench.ground_truth.table import read_table
+
+MAX_ITEMS = 1_000_000
+"""Maximum number of items of a whole."""
+
+MAX_ID = 1_000
+"""Maximum number of characters in an id."""
+
+ID_TITLES = ("id", "file_name", "filename", "file", "datei", "dateiname", "image", "bild", "scan")
+"""Titles of the column that has the ids, in this order; without any of them it is the first."""
+
+
+class Whole(NamedTuple):
+    """The items of a whole.
+
+    Attributes:
+        name: the folder's or file's name.
+        sha256: of the table; for a folder, of its files' names, one per line.
+        ids: the items' ids.
+        columns: title → the value of each item, an empty text where there is none.
+        notes: what was assumed, one line each.
+    """
+
+    name: str
+    sha256: str
+    ids: Sequence[str]
+    columns: Mapping[str, Sequence[str]]
+    notes: Sequence[str]
+
+
+def read_whole(path: Path) -> Whole:
+    """The items of a folder or a table.
+
+    Args:
+        path: a folder of images, PDFs or texts, which are its items by their file names; or a table
+            (CSV or XLSX) with one row per item.
+
+    Raises:
+        HdbenchError: it cannot be read, has no items or too many, or an id is missing, too long, or
+            occurs twice.
+    """
+    with read_errors(path):
+        whole = _folder(path) if path.is_dir() else _table(path)
+    if len(whole.ids) > MAX_ITEMS:
+        raise HdbenchError(
+            "{place}: more than {most:,} items: draw from parts of it", place=path, most=MAX_ITEMS
+        )
+    return whole
+
+
+def _folder(path: Path) -> Whole:
+    with os.scandir(path) as entries:
+        is_regular = {
+            entry.name: entry.is_file(follow_symlinks=False)
+            for entry in entries
+            if not (entry.name.startswith(".") or entry.is_dir(follow_symlinks=False))
+        }
+    names = sorted(
+        name
+        for name, regular in is_regular.items()
+        if regular and Path(name).suffix.lower() in KINDS
+    )
+    if not names:
+        raise HdbenchError("{place}: no images, PDFs or texts in this folder", place=path)
+    notes = []
+    if others := len(is_regular) - len(names):
+        notes.append(
+            Message(
+                "{place}: 1 other file is not among the items"
+                if others == 1
+                else "{place}: {count} other files are not among the items",
+                place=path,
+                count=others,
+            )
+        )
+    text = "".join(f"{name}\n" for name in names)
+    sha256 = hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+    for name in names:
+        _check_id(name, str(path))
+    return Whole(path.resolve().name, sha256, names, {}, notes)
+
+
+def _table(path: Path) -> Whole:
+    table = read_table(path)
+    titles = table.header
+    column = _id_column(titles)
+    found = Message(
+        "{place}: the ids are in the column {column!r}", place=path, column=titles[column]
+    )
+    notes = [*table.notes, found]
+    seen: dict[str, str] = {}
+    values: list[list[str]] = [[] for _ in titles]
+    for where, cells in table.rows:
+        texts = [_value(cell) for cell in cells]
+        if not any(texts):
+            continue
+        item_id = texts[column]
+        if not item_id:
+            raise HdbenchError(
+                "{place}: no id in the column {column!r}", place=where, column=titles[column]
+            )
+        _check_id(item_id, where)
+        if item_id in seen:
+            raise HdbenchError(
+                "{place}: the id {id!r} occurs twice, first in {first}: the table needs one "
+                "row per item",
+                place=where,
+                id=item_id,
+                first=seen[item_id],
+            )
+        seen[item_id] = where
+        for place, one in enumerate(values):
+            one.append(texts[place])
+    if not seen:
+        raise HdbenchError("{place}: no items in this table, only column names", place=path)
+    columns = dict(zip(titles, values, strict=True))
+    return Whole(path.name, file_sha256(path), list(seen), columns, notes)
+
+
+def _id_column(titles: Sequence[str]) -> int:
+    folded = [title.casefold() for title in titles]
+    return next((folded.index(title) for title in ID_TITLES if title in folded), 0)
+
+
+def _value(cell: str) -> str:
+    """A cell as text; what shows that a value is missing, or that a formula failed, is none."""
+    text = cell.strip()
+    return "" if text in MISSING or text in FAULTS else text
+
+
+def _check_id(item_id: str, where: str) -> None:
+    if len(item_id) > MAX_ID or not item_id.isprintable():
+        raise HdbenchError(
+            "{place}: {id!r} cannot be an id: shorten or rename it", place=where, id=item_id[:100]
+        )

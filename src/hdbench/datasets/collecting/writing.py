@@ -1,0 +1,200 @@
+"""The folder of a new benchmark, written whole or not at all."""
+
+import datetime
+import json
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jinja2
+import yaml
+from PIL import Image
+
+from hdbench import __version__
+from hdbench.benchmarks.benchmark import METADATA
+from hdbench.benchmarks.provenance import IMPORTED, Provenance
+from hdbench.benchmarks.sample import STRATUM
+from hdbench.benchmarks.spec import HELD_OUT_ENDING, MEDIA_KEYS
+from hdbench.common.jsonio import told_if_full, write_json
+from hdbench.common.markdown import as_code, as_text
+from hdbench.common.os_errors import write_errors
+from hdbench.common.pictures import FORMATS
+from hdbench.common.progress import progress
+from hdbench.common.templates import STRICT
+from hdbench.datasets.building.media import MEDIA_FOLDERS
+from hdbench.datasets.collecting.held_out import hold_out
+from hdbench.datasets.collecting.media import MediaItem, Page, safe_name
+from hdbench.datasets.collecting.plan import CollectionPlan
+from hdbench.errors import HdbenchError, Message, is_full
+
+MAX_TEXT = 2**20
+"""Maximum number of bytes of an item that is a text."""
+
+
+class HeldOutShare(NamedTuple):
+    """Which part of the ground truths is held out: its share, and the seed of the draw."""
+
+    share: float
+    seed: int
+
+
+def write_collection(
+    plan: CollectionPlan, out: Path = Path(), held_out: HeldOutShare | None = None
+) -> Path:
+    """Write a benchmark's folder; images are copied, and the originals stay as they are.
+
+    Args:
+        plan: what to write.
+        out: the folder to write it into.
+        held_out: the part of the ground truths that goes into a file beside the folder instead.
+
+    Returns:
+        The benchmark's folder.
+
+    Raises:
+        HdbenchError: it exists already, or a file cannot be read or written.
+    """
+    folder = out / plan.wish.name
+    beside = out / f"{plan.wish.name}{HELD_OUT_ENDING}"
+    if held_out and beside.exists():
+        raise HdbenchError(
+            "{place}: exists already: move it away, or choose another name", place=beside
+        )
+    with (
+        told_if_full(folder),
+        tempfile.TemporaryDirectory(prefix=f".{plan.wish.name}.", dir=out) as partial,
+    ):
+        made = Path(partial) / plan.wish.name
+        made.mkdir()
+        lines = [
+            json.dumps(row, ensure_ascii=False) + "\n"
+            for row in (
+                _row(item, plan, made) for item in progress(plan.media.items, Message("Copying"))
+            )
+        ]
+        (made / METADATA).write_text("".join(lines), encoding="utf-8")
+        (made / "benchmark.yaml").write_text(_yaml(plan.spec), encoding="utf-8")
+        write_json(made / "answer.schema.json", plan.schema)
+        (made / "prompt.txt").write_text(plan.prompt, encoding="utf-8")
+        # Notes quote values, and none of those that are held out may stand in the folder.
+        notes = [] if held_out else plan.notes
+        for name, text in _cards(plan, notes).items():
+            (made / name).write_text(text, encoding="utf-8")
+        with write_errors(folder):
+            if held_out:
+                hold_out(made, held_out.share, held_out.seed).rename(beside)
+            made.rename(folder)
+    return folder
+
+
+def _yaml(spec: Mapping[str, Any]) -> str:
+    """A benchmark's description, its BibTeX in lines as a person would write it."""
+    rest = {name: value for name, value in spec.items() if name != "citation"}
+    citation = "".join(f"  {line}\n" for line in spec["citation"].splitlines())
+    return yaml.safe_dump(rest, sort_keys=False, allow_unicode=True) + f"citation: |\n{citation}"
+
+
+def _row(item: MediaItem, plan: CollectionPlan, folder: Path) -> dict[str, Any]:
+    """A line of the metadata, and the item's files copied."""
+    kind, truth = plan.media.kind, plan.truths.get(item.id)
+    shown: Any
+    try:
+        if kind == "text":
+            shown = _text(item.pages[0].path)
+        else:
+            names = [
+                _copied(page, number, item, folder / MEDIA_FOLDERS[kind])
+                for number, page in enumerate(item.pages, 1)
+            ]
+            shown = names if kind == "pages" else names[0]
+    except OSError as error:
+        if is_full(error):  # the folder that is written, and not the file
+            raise
+        raise HdbenchError(
+            "{place}: cannot be copied: {why}", place=item.pages[0].path, why=error
+        ) from error
+    return {
+        MEDIA_KEYS[kind]: shown,
+        "id": item.id,
+        "ground_truth": None if truth is None else truth.record,
+        **({} if truth is None or truth.record is None else Provenance(IMPORTED).as_row()),
+        **({STRATUM: plan.strata[item.id]} if plan.strata else {}),
+        **plan.own_columns.get(item.id, {}),
+    }
+
+
+def _copied(page: Page, number: int, item: MediaItem, folder: Path) -> str:
+    """A file of an item in the benchmark's folder: its path there."""
+    folder.mkdir(exist_ok=True)
+    stem = safe_name(item.id) if len(item.pages) == 1 else f"{safe_name(item.id)}-{number}"
+    suffix = page.path.suffix.lower() if page.frame is None else ".png"
+    copy = folder / f"{stem}{suffix}"
+    if copy.exists():
+        raise HdbenchError(
+            "{place}: its name and that of another differ only by signs that not every "
+            "system allows ({name}): rename one of them",
+            place=page.path,
+            name=copy.name,
+        )
+    if page.frame is None:
+        shutil.copyfile(page.path, copy)
+    else:
+        with Image.open(page.path, formats=FORMATS) as image:
+            image.seek(page.frame)
+            image.save(copy)
+    return f"{folder.name}/{copy.name}"
+
+
+def _text(path: Path) -> str:
+    if path.stat().st_size > MAX_TEXT:
+        raise HdbenchError(
+            "{place}: more than {most:,} bytes: divide it into items", place=path, most=MAX_TEXT
+        )
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise HdbenchError("{place}: not UTF-8: save it as UTF-8", place=path) from error
+
+
+def _cards(plan: CollectionPlan, notes: Sequence[str]) -> Mapping[str, str]:
+    """The card's template and the changelog."""
+    # They are Markdown, and the card has placeholders: the filters keep values from being either.
+    templates = jinja2.PackageLoader("hdbench.datasets.collecting")
+    environment = jinja2.Environment(  # noqa: S701
+        loader=templates, keep_trailing_newline=True, **STRICT
+    )
+    environment.filters |= {"text": as_text, "code": as_code}
+    wish = plan.wish
+    values = {
+        "name": wish.name,
+        "language": wish.language,
+        "media": plan.media.kind,
+        "what": {"image": "images", "pages": "items with their pages", "pdf": "PDFs"}.get(
+            plan.media.kind, "texts"
+        ),
+        "metric": plan.spec["metric"],
+        "fields": plan.fields,
+        "origin": wish.truth.name if wish.truth else "",
+        "notes": [*_mapping(plan), *notes],
+        "items": len(plan.media.items),
+        "truths": len(plan.truths),
+        "today": datetime.date.today().isoformat(),
+        "version": __version__,
+    }
+    return {
+        name: environment.get_template(f"{name}.j2").render(values)
+        for name in ("README.md", "CHANGELOG.md")
+    }
+
+
+def _mapping(plan: CollectionPlan) -> list[str]:
+    """What became of each column, for the card."""
+    became = []
+    for each in plan.columns:
+        what = "names the item" if each.key else each.path or "not used"
+        if each.title in plan.grouping:
+            what = f"the dataset's column {plan.grouping[each.title]}"
+        became.append(f"column {each.title}: {what}")
+    return became

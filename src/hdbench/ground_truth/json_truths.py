@@ -1,0 +1,247 @@
+"""Ground truths in JSON: a file, JSON Lines, or a folder with a file for each item."""
+
+import json
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from hdbench.answers.csv_lines import decode_or_cp1252
+from hdbench.answers.encodings import decode
+from hdbench.answers.fields import nested, shown
+from hdbench.answers.files import other_kind
+from hdbench.answers.ids import plain_form
+from hdbench.answers.json_files import LINES_ENDINGS, parse_file, read_whole
+from hdbench.answers.members import Folder
+from hdbench.answers.sheets.truth import Truth, Truths
+from hdbench.common.jsonio import EXACT, MAX_LINE, read_jsonl
+from hdbench.common.os_errors import read_errors
+from hdbench.errors import HdbenchError, Message
+
+KEYS = ("file_name", "filename", "file", "image", "id", "sha256")
+"""What an entry may have to say which item it belongs to, the first that it has."""
+
+RECORDS = ("ground_truth", "truth", "reference")
+"""What an entry may have its record in; otherwise the record is all the rest of it."""
+
+ACCEPTED = Message(
+    "ground truths in JSON are a list of objects, an object id → record, JSON Lines, or a folder "
+    "of NAME.json or NAME.txt"
+)
+
+_IMAGES = (".jpg", ".jpeg", ".png", ".tif", ".tiff", ".webp", ".gif", ".jp2", ".pdf")
+
+
+def read_json_truths(path: Path) -> Truths:
+    """The ground truths in a JSON file, in JSON Lines, or in a folder of `NAME.json` and `.txt`.
+
+    An entry of a list or a line names its item by `file_name`, `image` or `id`, and has its record
+    in `ground_truth`, or is the record itself; a dotted name stands for nested objects,
+    unless names have spaces. A text is the record `{"text": …}`. Null, an empty object and an empty
+    text file are an item whose ground truth is missing.
+
+    Args:
+        path: the file or folder.
+
+    Raises:
+        HdbenchError: it is unusable; the message names the line, the entry or the file.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = Path(folder) / "truth.jsonl"
+        ...     _ = file.write_text('{"image": "b12.jpg", "title": "Lieder"}')
+        ...     read_json_truths(file).truths[0]
+        Truth(place='truth.jsonl:1', key='b12.jpg', record={'title': 'Lieder'})
+    """
+    name = path.name
+    with read_errors(name):
+        mode = path.stat().st_mode
+        if stat.S_ISDIR(mode):
+            return _of_folder(path)
+        if not stat.S_ISREG(mode):  # a pipe might never end
+            raise HdbenchError(
+                "{place}: neither a file nor a folder: {accepted}", place=name, accepted=ACCEPTED
+            )
+        beside: dict[str, str] = {}
+        read = _of_lines if _is_lines(path, name) else _of_file
+        truths = list(read(path, name, beside))
+    if not truths:
+        raise HdbenchError("{place}: no ground truths in this file", place=name)
+    return Truths(truths, _notes(name, beside))
+
+
+def _notes(name: str, beside: dict[str, str]) -> list[str]:
+    """A note on what stands beside the records."""
+    if not beside:
+        return []
+    first = next(iter(beside.values()))
+    return [
+        Message(
+            "{place}: not part of the ground truths, not read: {names}; first in {first}",
+            place=name,
+            names=shown(beside),
+            first=first,
+        )
+    ]
+
+
+def _is_lines(path: Path, name: str) -> bool:
+    """Whether a file is JSON Lines: by its extension, or by its first two lines."""
+    if name.lower().endswith(LINES_ENDINGS):
+        return True
+    with path.open("rb") as file:
+        first, second = (file.readline(MAX_LINE).strip() for _ in range(2))
+    return first.startswith(b"{") and first.endswith(b"}") and second.startswith(b"{")
+
+
+def _of_lines(path: Path, name: str, beside: dict[str, str]) -> Iterator[Truth]:
+    for line in read_jsonl(path, name=name, decoder=EXACT):
+        yield _of_entry(line.value, f"{name}:{line.number}", beside)
+
+
+def _of_file(path: Path, name: str, beside: dict[str, str]) -> Iterator[Truth]:
+    raw = read_whole(path, name)
+    if kind := other_kind(raw[:512]):
+        raise HdbenchError(
+            "{place}: this is {kind}: {accepted}", place=name, kind=kind, accepted=ACCEPTED
+        )
+    value = parse_file(decode(raw, name), name, EXACT)
+    if isinstance(value, list):
+        for number, entry in enumerate(value, start=1):
+            where = Message("{place}: entry {number}", place=name, number=number)
+            if not isinstance(entry, dict):
+                raise HdbenchError("{place}: must be a JSON object in braces", place=where)
+            yield _of_entry(entry, where, beside)
+        return
+    if not isinstance(value, dict):
+        raise HdbenchError(
+            "{place}: neither a list nor an object: {accepted}", place=name, accepted=ACCEPTED
+        )
+    is_map = all(isinstance(each, dict | str | None) for each in value.values())
+    if not is_map or any(name in value for name in (*KEYS, *RECORDS)):
+        yield _of_entry(value, name, beside)
+        return
+    for key, each in value.items():
+        place = f'{name}: "{key[:100]}"'
+        yield Truth(place, key, _record(each, place))
+
+
+def _of_entry(entry: dict[str, Any], where: str, beside: dict[str, str]) -> Truth:
+    """The ground truth in an object that may name its item.
+
+    Args:
+        entry: the object.
+        where: its place.
+        beside: where what is beside a record was first; entered here.
+    """
+    named = next((each for each in KEYS if entry.get(each) not in (None, "")), None)
+    key = None if named is None else entry[named]
+    if named is not None and (isinstance(key, bool) or not isinstance(key, str | int)):
+        raise HdbenchError("{place}: {named} must be a text in quotes", place=where, named=named)
+    held = next((each for each in RECORDS if each in entry), None)
+    if held is not None:
+        record = _record(entry[held], where)
+        for name in (name for name in entry if name not in (held, *KEYS)):
+            beside.setdefault(name, where)
+    else:
+        record = _record(_without_key(entry, named, str(key)), where)
+    return Truth(where, None if key is None else str(key), record)
+
+
+def _without_key(entry: dict[str, Any], named: str | None, key: str) -> dict[str, Any]:
+    """An entry without what names its item: `b12.jpg`, and also `b12` where both are there."""
+    return {
+        name: value
+        for name, value in entry.items()
+        if name != named and not (name in KEYS and plain_form(str(value)) == plain_form(key))
+    }
+
+
+def _record(value: Any, where: str) -> dict[str, Any] | None:
+    """A record; None if there is nothing in it.
+
+    Raises:
+        HdbenchError: it is neither an object nor a text.
+    """
+    if isinstance(value, str):
+        value = {"text": value} if value.strip() else None
+    if value is not None and not isinstance(value, dict):
+        raise HdbenchError(
+            "{place}: a ground truth must be an object in braces, a text in quotes or null, "
+            "not {kind}",
+            place=where,
+            kind=Message("a list" if isinstance(value, list) else "a number or boolean"),
+        )
+    if not value:
+        return None
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise HdbenchError(
+            "{place}: has half a surrogate pair, which is no character", place=where
+        ) from error
+    # In `Verl. Ort` the dot ends a word.
+    return value if any(" " in name for name in value) else nested(value, frozenset())
+
+
+def _of_folder(path: Path) -> Truths:
+    """The ground truths in a folder with a file for each item."""
+    folder = Folder(path)
+    truths: dict[str, Truth] = {}
+    notes: list[str] = []
+    beside: dict[str, str] = {}
+    tables = [name for name in folder.names if not name.lower().endswith((".json", ".txt"))]
+    if tables:
+        raise HdbenchError(
+            "{place}: has {names} beside files of single items: give the one file that has the "
+            "ground truths, or a folder with a file for each item",
+            place=path.name,
+            names=shown(tables),
+        )
+    for name in folder.names:
+        key = name.rpartition(".")[0]
+        if key in truths:
+            raise HdbenchError(
+                "{place}: a second ground truth for {key!r}, the first is {first}: keep one",
+                place=name,
+                key=key[:100],
+                first=truths[key].place,
+            )
+        raw = folder.read(name)
+        if name.lower().endswith(".txt"):
+            text, assumed = decode_or_cp1252(raw, name)
+            notes += assumed
+            truths[key] = Truth(name, key, _record(_transcription(text, name), name))
+        else:
+            truths[key] = _of_item(parse_file(decode(raw, name), name, EXACT), name, key, beside)
+    others = [name for name in folder.others if not name.lower().endswith(_IMAGES)]
+    if others:
+        notes.append(
+            Message(
+                "{place}: neither .json nor .txt, not read: {names}",
+                place=path.name,
+                names=shown(others),
+            )
+        )
+    if not truths:
+        raise HdbenchError(
+            "{place}: no ground truths here: {accepted}", place=path.name, accepted=ACCEPTED
+        )
+    return Truths(list(truths.values()), notes + _notes(path.name, beside))
+
+
+def _transcription(text: str, name: str) -> str:
+    """The text of a file, with the line breaks of Unix and none at its end."""
+    if "\0" in text:
+        raise HdbenchError("{place}: has NUL bytes: save it in UTF-8", place=name)
+    return text.replace("\r\n", "\n").rstrip("\n")
+
+
+def _of_item(value: Any, name: str, key: str, beside: dict[str, str]) -> Truth:
+    """The ground truth in a file of its own, which may also say what it belongs to."""
+    if isinstance(value, dict) and any(each in value for each in RECORDS):
+        return _of_entry(value, name, beside)._replace(key=key)
+    if isinstance(value, dict):
+        value = _without_key(value, None, key)
+    return Truth(name, key, _record(value, name))

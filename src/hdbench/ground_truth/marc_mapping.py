@@ -1,0 +1,285 @@
+"""Which fields of a MARC record become which fields of a ground truth; `marc.yaml` is the default.
+
+The file is YAML, in which `001` and `020` must stay texts, so that it is read without YAML's types.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import yaml
+
+from hdbench.common.checked import read_text_file
+from hdbench.errors import HdbenchError, Message
+
+if TYPE_CHECKING:
+    from pymarc import Field, Indicators, Record
+
+DEFAULT_MAPPING = Path(__file__).with_name("marc.yaml")
+
+MAX_CHARACTERS = 2**16
+"""Maximum length of a mapping."""
+
+MAX_DEPTH = 20
+"""Maximum number of levels in a mapping."""
+
+_PLACE = re.compile(
+    r"(?P<tag>[0-9A-Za-z]{3})?(?:\|(?P<indicators>[0-9a-z*#]{2})\|)?"
+    r"(?:/(?P<first>[0-9]{1,4})(?:-(?P<last>[0-9]{1,4}))?|(?P<subfields>\$[0-9a-z](?:[^$]*\$[0-9a-z])*))?"
+)
+_SORTING = re.compile("[\x88\x89\x98\x9c]|<<([^<>]*)>>")
+_NOTHING = re.compile(r"[\s|#]*")
+_LETTERS = 3
+"""So many letters or digits before a full stop are no abbreviation."""
+
+
+class MarcPlace(NamedTuple):
+    """A place in a record.
+
+    Attributes:
+        tag: the field; empty for a place within a field.
+        indicators: two characters, `*` for any; None for any two.
+        part: characters of a control field.
+        subfields: code and what stands before it unless the value before ends in punctuation.
+    """
+
+    tag: str
+    indicators: str | None
+    part: slice
+    subfields: tuple[tuple[str, str], ...]
+
+    def fields(self, record: "Record") -> "list[Field]":
+        """The fields of a record that are meant."""
+        return [field for field in record.get_fields(self.tag) if self._fits(field.indicators)]
+
+    def _fits(self, indicators: "Indicators | None") -> bool:
+        pairs = zip(self.indicators or "", indicators or "", strict=False)
+        return all(wanted in {"*", found.replace(" ", "#")} for wanted, found in pairs)
+
+    def value(self, field: "Field") -> str:
+        """What stands at this place in a field; empty if nothing does."""
+        if not self.subfields:
+            return _unmarked((field.data or "")[self.part])
+        value = ""
+        for before, code in self.subfields:
+            found = _unmarked(field.get(code, ""))
+            if value and found:
+                value += " " if value.endswith(tuple("/:;,=.")) else before
+            value += found
+        return value
+
+    def values(self, field: "Field") -> list[str]:
+        """Everything at this place in a field: a single subfield may be repeated."""
+        if len(self.subfields) == 1:
+            return [_unmarked(value) for value in field.get_subfields(self.subfields[0][1])]
+        return [self.value(field)]
+
+
+class First(NamedTuple):
+    """A text: the first that is found."""
+
+    places: list[MarcPlace]
+
+    def read(self, record: "Record") -> str | None:
+        """The text in a record."""
+        return _first(map(trimmed, self.texts(record)))
+
+    def texts(self, record: "Record") -> Iterator[str]:
+        """Everything that is found, untrimmed."""
+        return (p.value(field) for p in self.places for field in p.fields(record))
+
+
+class Each(NamedTuple):
+    """A list: of texts, or of objects if there are `fields`."""
+
+    places: list[MarcPlace]
+    fields: dict[str, list[MarcPlace]]
+
+    def read(self, record: "Record") -> list[Any]:
+        """The list in a record."""
+        found = [(place, field) for place in self.places for field in place.fields(record)]
+        if not self.fields:
+            texts = (trimmed(text) for place, field in found for text in place.values(field))
+            return list(filter(None, texts))
+        objects = (
+            {
+                name: _first(trimmed(place.value(field)) for place in places)
+                for name, places in self.fields.items()
+            }
+            for _, field in found
+        )
+        return [each for each in objects if any(each.values())]
+
+
+class Nested(NamedTuple):
+    """An object."""
+
+    fields: dict[str, "First | Each | Nested"]
+
+    def read(self, record: "Record") -> dict[str, Any]:
+        """The object in a record."""
+        return {name: field.read(record) for name, field in self.fields.items()}
+
+
+class MarcMapping(NamedTuple):
+    """Which fields of a MARC record become which fields of a ground truth.
+
+    Attributes:
+        key: what says which item a record belongs to.
+        record: the ground truth.
+    """
+
+    key: First
+    record: Nested
+
+    def truth(self, record: "Record") -> tuple[str | None, dict[str, Any] | None]:
+        """The key of a record, and its ground truth; None for what it does not have."""
+        truth = self.record.read(record)
+        return self.key_of(record), truth if _has_something(truth) else None
+
+    def key_of(self, record: "Record") -> str | None:
+        """The key of a record."""
+        return _first(self.key.texts(record))
+
+    def node(self, field: str) -> "First | Each | Nested | None":
+        """What a field such as `imprint.place` is made from; None if it is not in the mapping."""
+        node: First | Each | Nested | None = self.record
+        for name in field.split("."):
+            node = node.fields.get(name) if isinstance(node, Nested) else None
+        return node
+
+
+def read_mapping(path: Path) -> MarcMapping:
+    """A mapping from a file; `marc.yaml` beside this module describes the form.
+
+    Raises:
+        HdbenchError: it is unusable; the message names the field.
+    """
+    text = read_text_file(path)
+    if len(text) > MAX_CHARACTERS:
+        raise HdbenchError(
+            "{place}: longer than {most:,} characters", place=path, most=MAX_CHARACTERS
+        )
+    try:
+        _refuse_what_grows(text, path)
+        value = yaml.load(text, yaml.BaseLoader)  # noqa: S506  makes nothing but texts
+    except yaml.YAMLError as error:
+        raise HdbenchError(
+            "{place}: not YAML: {why}", place=path, why=" ".join(str(error).split())
+        ) from error
+    if not isinstance(value, dict) or value.keys() != {"key", "record"}:
+        raise HdbenchError(
+            "{place}: needs key: and record:, and nothing else: see {example}",
+            place=path,
+            example=DEFAULT_MAPPING,
+        )
+    key, record = _node(value["key"], path, "key"), _node(value["record"], path, "record")
+    if not isinstance(key, First):
+        raise HdbenchError("{place}: key: must be a place such as 001 or 856$u", place=path)
+    if not isinstance(record, Nested):
+        raise HdbenchError("{place}: record: must have fields, such as title: 245$a", place=path)
+    return MarcMapping(key, record)
+
+
+def _refuse_what_grows(text: str, path: Path) -> None:
+    depth = 0
+    for event in yaml.parse(text):
+        if isinstance(event, yaml.AliasEvent):
+            raise HdbenchError("{place}: has an alias (*…): write the value out", place=path)
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if depth > MAX_DEPTH:  # PyYAML takes a minute for 30,000
+            raise HdbenchError(
+                "{place}: nested more than {most} levels deep", place=path, most=MAX_DEPTH
+            )
+
+
+def _node(value: Any, path: Path, name: str) -> First | Each | Nested:
+    """What a value in the file means.
+
+    Args:
+        value: texts, lists and objects.
+        path: the file.
+        name: the field in the ground truth.
+    """
+    if not isinstance(value, dict):
+        return First(_places(value, path, name))
+    if "each" not in value:
+        if not value:
+            raise HdbenchError("{place}: {field}: has no fields", place=path, field=name)
+        return Nested({key: _node(each, path, f"{name}.{key}") for key, each in value.items()})
+    fields = value.get("fields", {})
+    if value.keys() - {"each", "fields"} or not isinstance(fields, dict):
+        raise HdbenchError(
+            "{place}: {field}: besides each: only fields: is allowed", place=path, field=name
+        )
+    inner = {key: _places(each, path, f"{name}.{key}", within=True) for key, each in fields.items()}
+    return Each(_places(value["each"], path, name), inner)
+
+
+def _places(value: Any, path: Path, name: str, *, within: bool = False) -> list[MarcPlace]:
+    texts = value if isinstance(value, list) else [value]
+    places = []
+    for text in texts:
+        match = _PLACE.fullmatch(text) if isinstance(text, str) else None
+        if not match or not text or bool(match["tag"]) == within:
+            raise HdbenchError(
+                "{place}: {field}: {shown!r} is not a place such as $a or [$4, $e]"
+                if within
+                else "{place}: {field}: {shown!r} is not a place such as 245$a, 264|*1|$b, 001 or "
+                "008/35-37",
+                place=path,
+                field=name,
+                shown=text if isinstance(text, str) else Message("a list or object"),
+            )
+        places.append(_place(match))
+    if not places:
+        raise HdbenchError("{place}: {field}: has no place", place=path, field=name)
+    return places
+
+
+def _place(match: re.Match[str]) -> MarcPlace:
+    part = slice(None)
+    if match["first"]:
+        part = slice(int(match["first"]), int(match["last"] or match["first"]) + 1)
+    pieces = (match["subfields"] or "").split("$")
+    subfields = [(before[1:] or " ", piece[0]) for before, piece in pairwise(pieces)]
+    return MarcPlace(match["tag"] or "", match["indicators"], part, tuple(subfields))
+
+
+def _unmarked(text: str) -> str:
+    """A value in NFC and on one line, without marks of what is ignored in sorting."""
+    return " ".join(unicodedata.normalize("NFC", _SORTING.sub(r"\1", text)).split())
+
+
+def trimmed(text: str) -> str:
+    """A value without ISBD punctuation at its end, and without brackets around it.
+
+    The rules are those of Traject's `trim_punctuation`.
+
+    Example:
+        >>> [trimmed(text) for text in ("Die Stadt :", "[Basel] :", "Schwabe & Co.,", "1912.")]
+        ['Die Stadt', 'Basel', 'Schwabe & Co.', '1912']
+    """
+    if _NOTHING.fullmatch(text):  # as fixed fields have it
+        return ""
+    text = text.rstrip(" ,/;:=")
+    if text.endswith(".") and text[-4:-1].isalnum() and len(text) > _LETTERS:
+        text = text[:-1]
+    inner = text.removeprefix("[").removesuffix("]")
+    return inner if inner and "[" not in inner and "]" not in inner else text
+
+
+def _first(texts: Iterable[str]) -> str | None:
+    """The first that is not empty."""
+    return next(filter(None, texts), None)
+
+
+def _has_something(value: Any) -> bool:
+    """Whether there is a text anywhere."""
+    if isinstance(value, dict):
+        return any(map(_has_something, value.values()))
+    return bool(value)

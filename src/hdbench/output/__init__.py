@@ -1,0 +1,1 @@
+"""Pages, tables and files made from results, and their publication."""

@@ -1,0 +1,87 @@
+"""Lists of an audit's findings: a work list for a librarian, and one for second looks."""
+
+from collections.abc import Mapping
+from random import Random
+from typing import Literal
+
+from hdbench.annotating.reviewing.review_list import Entry, Head, ReviewList, key_of
+from hdbench.output.audit.findings import Audit, Finding, agreeing_values
+from hdbench.output.report.csv_files import csv_bytes
+from hdbench.output.report.rows import Rows, text
+from hdbench.results.result import Result
+
+_HEAD = ("id", "field", "truth", "proposed value", "agreement", "makers", "error class", "verdict")
+
+
+def work_list(audit: Audit) -> bytes:
+    """Return the findings as a CSV file, with an empty column `verdict` to fill in.
+
+    As in `hdbench.output.report.csv_files`: no spreadsheet takes anything in it for a formula, and
+    invisible characters are written as escapes.
+
+    Args:
+        audit: from `hdbench.output.audit.findings.audit`.
+    """
+    rows = (
+        (
+            finding.id,
+            finding.field,
+            text(finding.truth),
+            text(finding.value),
+            f"{finding.agreeing} of {finding.good}",
+            ", ".join(finding.makers),
+            finding.error_class,
+            None,
+        )
+        for finding in audit.findings
+    )
+    return csv_bytes(Rows(_HEAD, rows))
+
+
+def review_list(
+    audit: Audit, runs: Mapping[str, Result], *, agreeing: float, seed: int
+) -> ReviewList:
+    """Return the list of an audit for second looks, in random order.
+
+    Args:
+        audit: from `hdbench.output.audit.findings.audit`.
+        runs: what it was made from.
+        agreeing: the share of the agreeing values to look at too, 0.0 to 1.0.
+        seed: of the draw and the order.
+    """
+    # A seed stands for a draw, whatever else is drawn with it.
+    found = agreeing_values(runs)
+    controls = Random(f"controls {seed}").sample(found, round(agreeing * len(found)))  # noqa: S311  no secret
+    by_key = {each.key: each for each in [_entry(control, "control") for control in controls]}
+    for finding in audit.findings:  # a place with both is a finding
+        entry = _entry(finding, "finding")
+        by_key[entry.key] = entry
+    entries = sorted(by_key.values(), key=lambda entry: entry.key)
+    Random(f"order {seed}").shuffle(entries)  # noqa: S311  no secret
+    kinds = [entry.kind for entry in entries]
+    head = Head(
+        benchmark=audit.benchmark,
+        dataset_version=audit.dataset_version,
+        dataset_sha256=audit.dataset_sha256,
+        metric=audit.metric,
+        protocol=audit.protocol,
+        findings=kinds.count("finding"),
+        controls=kinds.count("control"),
+        agreeing_values=len(found),
+        agreeing=agreeing,
+        seed=seed,
+    )
+    return ReviewList(head, tuple(entries))
+
+
+def _entry(finding: Finding, kind: Literal["finding", "control"]) -> Entry:
+    return Entry(
+        key=key_of(finding.id, finding.field, finding.truth),
+        id=finding.id,
+        field=finding.field,
+        truth=finding.truth,
+        value=finding.value,
+        kind=kind,
+        agreeing=finding.agreeing,
+        good=finding.good,
+    )

@@ -1,0 +1,90 @@
+"""The page of an audit: every finding with the item's picture, for a person to judge."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby, islice
+from pathlib import Path
+
+from hdbench.common.told import told
+from hdbench.output.audit.findings import Audit, Finding
+from hdbench.output.audit.models import MAKERS
+from hdbench.output.report.differences import Part, differences
+from hdbench.output.report.items import Value, cut
+from hdbench.output.report.pictures import Picture, pictures
+from hdbench.output.report.rendering import render
+from hdbench.scoring.analysis.forms import text_of
+
+MAX_ITEMS = 1_000
+"""How many items are shown, from the first."""
+
+MAX_VALUE = 2_000
+"""How many characters of a value are shown."""
+
+
+@dataclass(frozen=True)
+class FindingView:
+    """Finding as it is shown.
+
+    Attributes:
+        finding: the finding.
+        truth: the ground-truth value in parts.
+        value: the models' value in parts.
+    """
+
+    finding: Finding
+    truth: Value
+    value: Value
+
+
+def audit_page(
+    audit: Audit, title: str, media: Mapping[str, Sequence[Path]], language: str = "en"
+) -> str:
+    """Return the page of an audit, self-contained, without a script.
+
+    Args:
+        audit: from `hdbench.output.audit.findings.audit`.
+        title: the benchmark's title.
+        media: id → the files that the models were shown; see `Benchmark.media`.
+        language: the page's language, one of `hdbench.common.texts.LANGUAGES`.
+
+    Returns:
+        HTML that can be written as UTF-8; everything that is not ours is escaped.
+    """
+    found = [(item, list(group)) for item, group in groupby(audit.findings, lambda each: each.id)]
+    shown = found[:MAX_ITEMS]
+    files = [list(media.get(item, ())) for item, _ in shown]
+    made = iter(pictures([file for those in files for file in those]))
+    items: list[tuple[str, list[Picture], list[FindingView]]] = [
+        (item, list(islice(made, len(those))), [_view(each) for each in findings])
+        for (item, findings), those in zip(shown, files, strict=True)
+    ]
+    good = [run for run in audit.runs if run.good]
+    return render(
+        "audit.html",
+        language,
+        title=title,
+        audit=audit,
+        good=good,
+        makers=sorted({run.maker for run in good}),
+        least=MAKERS,
+        items=items,
+        more_items=len(found) - len(shown),
+        told=told,
+        cut=cut,
+    )
+
+
+def _view(finding: Finding) -> FindingView:
+    truth, value = text_of(finding.truth), text_of(finding.value)
+    truth_parts, value_parts = _whole(truth[:MAX_VALUE]), _whole(value[:MAX_VALUE])
+    if truth and value:
+        truth_parts, value_parts = differences(truth[:MAX_VALUE], value[:MAX_VALUE])
+    return FindingView(
+        finding,
+        Value(truth_parts, finding.truth is None, max(0, len(truth) - MAX_VALUE)),
+        Value(value_parts, finding.value is None, max(0, len(value) - MAX_VALUE)),
+    )
+
+
+def _whole(text: str) -> list[Part]:
+    return [Part(text, differs=False)] if text else []

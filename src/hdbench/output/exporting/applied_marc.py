@@ -1,0 +1,286 @@
+"""Values that `hdbench trust apply` took over as MARCXML: in a library's records or new ones."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from functools import cached_property
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from hdbench.answers.ids import plain_form
+from hdbench.common.csv_files import csv_rows
+from hdbench.common.extras import needed
+from hdbench.common.jsonio import parse_line, plain_id, raw_lines, whole_file
+from hdbench.common.progress import progress
+from hdbench.errors import HdbenchError
+from hdbench.ground_truth.marc import marc_elements, record_from
+from hdbench.ground_truth.marc_filling import Filled, Left, Process, fill
+from hdbench.ground_truth.marc_mapping import DEFAULT_MAPPING, MarcMapping, read_mapping
+from hdbench.trust.out import VALUES, read_applied, read_begun
+from hdbench.trust.tally import IS_TAKEN, TAKEN
+from hdbench.trust.values import text_of
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element as Element
+
+RECORDS = "records.xml"
+TAKEN_LIST = "taken.csv"
+"""Each subfield that was added, by which it can be taken out again."""
+
+LEFT_LIST = "not_in_records.csv"
+"""Each value that was taken over and is in no record, and why."""
+
+MARC = "http://www.loc.gov/MARC21/slim"
+LEADER = "00000nam a2200000uu 4500"
+"""Leader of a new record: a new book, with an unknown level of description."""
+
+NO_RECORD = "no record has the id"
+
+_HEADS = {
+    TAKEN_LIST: ("plan", "id", "field", "tag", "subfield", "value", "score", "new_field"),
+    LEFT_LIST: ("plan", "id", "field", "value", "score", "why", "existing"),
+}
+
+
+class Written(NamedTuple):
+    """Numbers of what was written.
+
+    Attributes:
+        records: how many records.
+        touched: how many of them were filled.
+        values: how many subfields were added.
+        left: how many values are in no record.
+    """
+
+    records: int
+    touched: int
+    values: int
+    left: int
+
+
+def check_marc(records: Path | None, mapping: Path | None) -> MarcMapping:
+    """Return the mapping, when all that is needed is there.
+
+    Raises:
+        HdbenchError: the mapping is unusable, or there are no such records.
+        MissingExtraError: pymarc or lxml is not installed.
+    """
+    with needed("truths", "MARC records need"):
+        import lxml.etree  # noqa: F401, PLC0415
+        import pymarc  # noqa: F401, PLC0415
+    if records is not None and not records.is_file():
+        raise HdbenchError("{place}: no such file", place=records)
+    return read_mapping(mapping or DEFAULT_MAPPING)
+
+
+def write_marc(out: Path, mapping: MarcMapping, records: Path | None) -> Written:
+    """Write what was taken over as MARCXML into a folder of `hdbench trust apply`.
+
+    A value goes where the mapping reads it from, if the record has nothing there; what a record has
+    stays as it is. Field 883 of a record says which of its fields were filled, by which plan, and
+    with what confidence: one minus the limit of the plan.
+
+    Args:
+        out: the folder; it gets `records.xml`, `taken.csv` and `not_in_records.csv`.
+        mapping: where values have their place.
+        records: the library's records, all of which are written again; without them, new ones are
+            made that have nothing but an id and what was taken over.
+
+    Raises:
+        HdbenchError: the folder is not finished, or the records cannot be used.
+    """
+    if records is not None and records.resolve() == (out / RECORDS).resolve():
+        raise HdbenchError("{place}: would be replaced: give your own records", place=records)
+    plan, _ = read_begun(out)
+    applied = read_applied(out)
+    name = f"hdbench trust, plan {plan.hash()}"
+    by = Process(name, round(1 - plan.limit, 6), applied.finished[:10].replace("-", ""))
+    number = touched = 0
+    with ExitStack() as stack:
+        file = stack.enter_context(whole_file(out / RECORDS))
+        lists = _Lists(plan.hash(), out, stack)
+        values = _TakenValues(out / VALUES, stack)
+        made = _new(values) if records is None else _filled_in(records, mapping, values)
+        write = _writing(file, made, stack)
+        for item, element, found in progress(write, "Writing the records"):
+            filled, left = fill(element, mapping, _given(found), by)
+            lists.add(item, found, filled, left)
+            number += 1
+            touched += bool(filled)
+        if records is not None:
+            for item in [item for item in values.offsets if item not in values.used]:
+                found = values.take(item)
+                lists.add(item, found, (), [Left(name, NO_RECORD, "") for name in found])
+    return Written(number, touched, lists.taken, lists.left)
+
+
+def _writing(path: Path, made: Iterator["_Made"], stack: ExitStack) -> Iterator["_Made"]:
+    """Records, each of which is written to a file when the next one is asked for."""
+    from lxml import etree  # noqa: PLC0415  of an extra
+
+    first = next(made, None)
+    namespace = MARC if first is None else str(first.element.tag).rpartition("}")[0][1:]
+    xml = stack.enter_context(etree.xmlfile(str(path), encoding="UTF-8"))
+    xml.write_declaration()
+    root = f"{{{namespace}}}collection" if namespace else "collection"
+    with xml.element(root, nsmap={None: namespace} if namespace else None):
+        for each in chain(filter(None, [first]), made):
+            yield each
+            each.element.tail = "\n"
+            xml.write(each.element)
+
+
+class _Lists:
+    """The lists of what is in records, and of what is not.
+
+    Attributes:
+        taken: how many subfields are in records.
+        left: how many values are not.
+    """
+
+    def __init__(self, plan: str, out: Path, stack: ExitStack) -> None:
+        self._plan = plan
+        self._taken, self._left = (
+            stack.enter_context(csv_rows(stack.enter_context(whole_file(out / name)), head))
+            for name, head in _HEADS.items()
+        )
+        self.taken = self.left = 0
+
+    def add(
+        self, item: str, values: "_Found", filled: Iterable[Filled], left: Iterable[Left]
+    ) -> None:
+        """Add what became of the values of an item."""
+        for one in filled:
+            score, is_new = values[one.name]["score"], "yes" if one.is_new else "no"
+            row = (self._plan, item, one.name, one.tag, one.code, one.value, score, is_new)
+            self._taken(row)
+            self.taken += 1
+        for other in left:
+            value = values[other.name]
+            shown = text_of(value["value"])
+            why = (other.why, other.existing)
+            self._left((self._plan, item, other.name, shown, value["score"], *why))
+            self.left += 1
+
+
+class _Made(NamedTuple):
+    """A record to fill.
+
+    Attributes:
+        item: the item that it belongs to; empty if none.
+        element: the record.
+        values: field → its line's entry, of the values that are taken over.
+    """
+
+    item: str
+    element: "Element"
+    values: "_Found"
+
+
+_Found = Mapping[str, Mapping[str, Any]]
+
+
+class _TakenValues:
+    """Values that are taken over and not empty, looked up by item.
+
+    Attributes:
+        offsets: item → where its line begins.
+        used: the items whose values were taken.
+    """
+
+    def __init__(self, path: Path, stack: ExitStack) -> None:
+        self._path = path
+        self.offsets: dict[str, int] = {}
+        for number, offset, raw in raw_lines(path):
+            if IS_TAKEN in raw:
+                item = plain_id(raw) or parse_line(raw, f"{path}:{number}")["id"]
+                self.offsets[item] = offset
+        self.used: set[str] = set()
+        self._file = stack.enter_context(path.open("rb"))
+
+    @cached_property
+    def _items(self) -> dict[str, str]:
+        """The plain form of an id → its item; empty if several have that form."""
+        items: dict[str, str] = {}
+        for item in self.offsets:
+            form = plain_form(item)
+            items[form] = "" if form in items else item
+        return items
+
+    def item(self, key: str | None) -> str | None:
+        """Return the item that a record's key names, as people write ids; None if none does."""
+        if key is None or key in self.offsets:
+            return key
+        return self._items.get(plain_form(key)) or None
+
+    def take(self, item: str) -> dict[str, dict[str, Any]]:
+        """Return the values of an item, once."""
+        self.used.add(item)
+        self._file.seek(self.offsets[item])
+        line = parse_line(self._file.readline(), self._path)
+        fields: dict[str, dict[str, Any]] = line["fields"]
+        return {
+            name: value
+            for name, value in fields.items()
+            if value["decision"] == TAKEN and value["value"] is not None
+        }
+
+
+def _filled_in(path: Path, mapping: MarcMapping, values: _TakenValues) -> Iterator[_Made]:
+    """Yield the library's records, each with the values of its item."""
+    with path.open("rb") as file:
+        number = 0
+        for number, element in enumerate(marc_elements(file, str(path)), 1):
+            record = record_from(element)
+            if isinstance(record, str):
+                raise HdbenchError(
+                    "{place}: record {number} {why}: export the file again",
+                    place=path,
+                    number=number,
+                    why=record,
+                )
+            item = values.item(mapping.key_of(record))
+            if item is None:
+                yield _Made("", element, {})
+            elif item in values.used:
+                raise HdbenchError(
+                    "{place}: record {number} is the second one with the id of item {item}: "
+                    "remove one of them",
+                    place=path,
+                    number=number,
+                    item=item,
+                )
+            else:
+                yield _Made(item, element, values.take(item))
+        if not number:
+            raise HdbenchError("{place}: no MARC record in it", place=path)
+
+
+def _new(values: _TakenValues) -> Iterator[_Made]:
+    """Yield a record for each item, with nothing but its id."""
+    from lxml import etree  # noqa: PLC0415  of an extra
+
+    for item in values.offsets:
+        found = values.take(item)
+        if not found:
+            continue
+        element = etree.Element(f"{{{MARC}}}record", nsmap={None: MARC})
+        etree.SubElement(element, f"{{{MARC}}}leader").text = LEADER
+        field = etree.SubElement(element, f"{{{MARC}}}controlfield", {"tag": "001"})
+        try:
+            field.text = item
+        except ValueError as error:
+            raise HdbenchError(
+                "{item!r}: has characters that XML cannot have: give the item another id", item=item
+            ) from error
+        yield _Made(item, element, found)
+
+
+def _given(values: _Found) -> dict[str, str | list[str]]:
+    """Field → its text, or the texts of a list."""
+    found: dict[str, str | list[str]] = {}
+    for name, each in values.items():
+        value = each["value"]
+        texts = [text_of(one) for one in value] if isinstance(value, list) else text_of(value)
+        found[name] = list(filter(None, texts)) if isinstance(texts, list) else texts
+    return found

@@ -1,0 +1,323 @@
+"""`hdbench leaderboard`: runs ranked where they can be, and only with runs of the same kind."""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from statistics import fmean
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from hdbench.answers import READ_AS
+from hdbench.benchmarks.agreement import Ceiling
+from hdbench.results.drafts import own_drafts
+from hdbench.results.files import item_set
+from hdbench.results.model_facts import ModelFacts
+from hdbench.results.result import ERRATA, Result
+from hdbench.scoring.metric import judging_figure
+from hdbench.statistics.bootstrap import Interval
+from hdbench.statistics.ranking import Ranks, Standing, rank_models
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What runs must have in common to be ranked together.
+
+    Attributes:
+        benchmark: the benchmark's name.
+        dataset_version: its version.
+        dataset_sha256: the hash of its content.
+        metric: the metric's name.
+        rules: the version of its rules.
+        reading: the version of how answers were read.
+        protocol: `documented` or `published`.
+        options: the metric's options, as JSON text.
+        read_as: the reading options that were on.
+        items: how many items were asked.
+        item_set: which items.
+        subset: how they were chosen, if a run says so.
+        prompt: the prompt's name; None if it is not known.
+        prompt_sha256: its hash; None if it is not known.
+        errata: `proposed` if the proposed corrections of ground truths count.
+    """
+
+    benchmark: str
+    dataset_version: str
+    dataset_sha256: str
+    metric: str
+    rules: int
+    reading: int
+    protocol: str
+    options: str
+    read_as: tuple[str, ...]
+    items: int
+    item_set: str
+    subset: str | None = field(compare=False)
+    prompt: str | None = field(compare=False)
+    prompt_sha256: str | None
+    errata: str | None = None
+
+    @property
+    def question(self) -> tuple[str, str, str | None]:
+        """What was asked, whatever the rules it is scored by: benchmark, items, prompt."""
+        return self.benchmark, self.item_set, self.prompt_sha256 or self.prompt
+
+
+class Run(NamedTuple):
+    """One run of a model.
+
+    Attributes:
+        run: its name; None where it has none.
+        value: its headline.
+        answered: how many items it answered.
+        published: its headline as it was published, if that is known.
+        signature: how it was scored.
+    """
+
+    run: str | None
+    value: float
+    answered: int
+    published: float | None
+    signature: str
+
+
+@dataclass(frozen=True)
+class Row:
+    """A model in a leaderboard, with all its runs of that kind.
+
+    Attributes:
+        rank: the ranks that it may have; None where there are too few items.
+        model: its name.
+        provider: who ran it; None if that is not known.
+        released: the day or month of its release; None if that is not known.
+        after_public: whether it was released when the ground truth was public.
+        drafted: how many of the ground truths were made from its own drafts, at most in one of its
+            runs.
+        value: the headline, the mean over its runs.
+        judged: the figure by which models are sorted and ranked, the mean over its runs.
+        interval: the 95 % interval of `judged` over items; None if it has none.
+        spread: the lowest and the highest headline of its runs; None with one run.
+        runs_apart: whether its runs lie further apart than their intervals allow; see `Standing`.
+        better: the models that are significantly better.
+        answered: the share of items that were answered, over its runs.
+        seconds: mean time of an answer; None where that is not known.
+        tokens: mean number of output tokens of an answer; None where that is not known.
+        cost_usd: mean cost of a run; None where that is not known.
+        without_media: the headline of its runs without media, their mean; None if there are none.
+        runs: its runs, by name.
+    """
+
+    rank: Ranks | None
+    model: str
+    provider: str | None
+    released: str | None
+    after_public: bool
+    drafted: int
+    value: float
+    judged: float
+    interval: Interval | None
+    spread: tuple[float, float] | None
+    runs_apart: bool
+    better: tuple[str, ...]
+    answered: float
+    seconds: float | None
+    tokens: float | None
+    cost_usd: float | None
+    without_media: float | None
+    runs: list[Run]
+
+
+@dataclass(frozen=True)
+class Board:
+    """A leaderboard.
+
+    Attributes:
+        kind: the kind of its runs.
+        headline: the benchmark's primary metric.
+        judged_by: the figure that ranks: the headline, unless it declares another
+            (`hdbench.scoring.metric.Figure.judged_by`).
+        higher_is_better: the direction of both.
+        rows: the models, the best figure first.
+        public_since: the day from which the ground truth was public; None if that is not known.
+        people: what people reach against each other; None if the benchmark does not say it.
+    """
+
+    kind: Kind
+    headline: str
+    judged_by: str
+    higher_is_better: bool
+    rows: list[Row]
+    public_since: str | None = None
+    people: Ceiling | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON data."""
+        return {
+            **asdict(self),
+            "rows": [_row_data(row) for row in self.rows],
+            "people": self.people and self.people.model_dump(mode="json"),
+        }
+
+
+def leaderboards(
+    results: Mapping[str, Result],
+    *,
+    facts: Mapping[str, ModelFacts] = MappingProxyType({}),
+    seed: int = 0,
+) -> list[Board]:
+    """Rank the models of each kind of run.
+
+    Runs of different benchmarks or versions of them, protocols, options, item sets or prompts are
+    never ranked together. Runs without media are not ranked, but stand beside the same model's runs
+    of the same kind. Models are ranked by `rank_models`: its docstring says how. Several runs
+    of one model give one row: their mean, and how far they spread.
+
+    Args:
+        results: name → result, as `load_runs` gives them. A result without a model counts as one
+            of a model that is called as the run is.
+        facts: model → what is known about it.
+        seed: for the random numbers.
+
+    Returns:
+        A leaderboard for each kind, the one with the most runs first.
+
+    Raises:
+        HdbenchError: see `rank_models`.
+    """
+    # The hash says whether two prompts are the same; where there is none, the name must.
+    kinds: dict[tuple[Kind, Any], dict[str, list[Result]]] = defaultdict(lambda: defaultdict(list))
+    floors: dict[tuple[Kind, Any, str], list[Result]] = defaultdict(list)
+    for name, result in results.items():
+        kind, model = kind_of(result), result.model or name
+        if result.run.get("without_media"):
+            floors[kind, kind.question, model].append(result)
+        else:
+            kinds[kind, kind.question][model].append(result)
+    boards = []
+    for (kind, question), models in kinds.items():
+        first = next(iter(models.values()))[0]
+        standings = rank_models(
+            models, headline=first.headline, higher_is_better=first.higher_is_better, seed=seed
+        )
+        public = first.dataset.get("public_since")
+        rows = [
+            _row(
+                each,
+                models[each.name],
+                floors[kind, question, each.name],
+                facts.get(each.name),
+                public,
+            )
+            for each in standings
+        ]
+        every = (result for runs in models.values() for result in runs)
+        people = next((result.people for result in every if result.people is not None), None)
+        boards.append(
+            Board(
+                kind=kind,
+                headline=first.headline,
+                judged_by=judging_figure(first.metric, first.headline),
+                higher_is_better=first.higher_is_better,
+                rows=rows,
+                public_since=public,
+                people=people,
+            )
+        )
+    order = list(dict.fromkeys(board.kind.benchmark for board in boards))
+    return sorted(
+        boards,
+        key=lambda board: (
+            order.index(board.kind.benchmark),
+            -sum(len(row.runs) for row in board.rows),
+        ),
+    )
+
+
+def unplaced(results: Mapping[str, Result], boards: Iterable[Board]) -> list[str]:
+    """The names of the runs without media that no board shows beside a run of the same model."""
+    shown = {(board.kind, board.kind.question, row.model) for board in boards for row in board.rows}
+    return [
+        name
+        for name, result in results.items()
+        if result.run.get("without_media")
+        and (kind_of(result), kind_of(result).question, result.model or name) not in shown
+    ]
+
+
+def kind_of(result: Result) -> Kind:
+    """What a run must have in common with others to be ranked with them."""
+    prompt = result.run.get("prompt", {})
+    return Kind(
+        benchmark=result.dataset.get("benchmark", ""),
+        dataset_version=result.dataset.get("dataset_version", ""),
+        dataset_sha256=result.dataset.get("dataset_sha256", ""),
+        metric=result.metric.name,
+        rules=result.metric.rules,
+        reading=result.reading_version,
+        protocol=result.metric.protocol,
+        options=json.dumps(dict(result.metric.options), sort_keys=True),
+        read_as=tuple(name for name in READ_AS if result.reading.get(name)),
+        items=len(result.ids),
+        item_set=item_set(result.ids),
+        subset=result.run.get("subset"),
+        prompt=prompt.get("name"),
+        prompt_sha256=prompt.get("sha256"),
+        errata=result.dataset.get(ERRATA),
+    )
+
+
+def _row(
+    standing: Standing,
+    results: list[Result],
+    floors: list[Result],
+    facts: ModelFacts | None,
+    public_since: str | None,
+) -> Row:
+    runs = sorted(map(_run, results), key=lambda run: run.run or "")
+    providers = {result.run.get("provider") for result in results}
+    items = sum(len(result.ids) for result in results)
+    costs = [result.run["cost_usd"] for result in results if "cost_usd" in result.run]
+    return Row(
+        rank=standing.rank,
+        model=standing.name,
+        provider=providers.pop() if len(providers) == 1 else None,
+        released=facts.released if facts else None,
+        after_public=facts is not None and facts.released_after(public_since),
+        drafted=max(map(own_drafts, results)),
+        value=standing.value,
+        judged=standing.judged,
+        interval=standing.interval,
+        spread=standing.spread,
+        runs_apart=standing.runs_apart,
+        better=standing.better,
+        answered=sum(run.answered for run in runs) / items if items else 0.0,
+        seconds=_mean(results, "seconds"),
+        tokens=_mean(results, "output_tokens"),
+        cost_usd=sum(costs) / len(costs) if costs else None,
+        without_media=fmean(_run(each).value for each in floors) if floors else None,
+        runs=runs,
+    )
+
+
+def _run(result: Result) -> Run:
+    figures = result.figures()
+    published = result.run.get("published", {}).get(result.headline)
+    return Run(
+        run=result.run.get("run"),
+        value=figures[result.headline],
+        answered=figures["answered"],
+        published=published if isinstance(published, float | int) else None,
+        signature=figures["signature"],
+    )
+
+
+def _mean(results: list[Result], what: str) -> float | None:
+    known: list[Mapping[str, float]] = [
+        result.usage[what] for result in results if what in result.usage
+    ]
+    items = sum(used["items"] for used in known)
+    return sum(used["total"] for used in known) / items if items else None
+
+
+def _row_data(row: Row) -> dict[str, Any]:
+    return {**asdict(row), "runs": [run._asdict() for run in row.runs]}

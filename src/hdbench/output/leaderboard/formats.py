@@ -1,0 +1,327 @@
+"""Leaderboards for a terminal, and as Markdown, LaTeX, CSV and JSON."""
+
+import json
+import re
+from collections.abc import Sequence
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.measure import Measurement
+from rich.table import Table
+from rich.text import Text
+from tabulate import tabulate
+
+from hdbench.common.printing import folded, heading, plain_table, printable
+from hdbench.common.texts import decimal
+from hdbench.common.told import told
+from hdbench.output.leaderboard.boards import Board
+from hdbench.output.leaderboard.changes import Changes
+from hdbench.output.leaderboard.columns import number, shown_columns
+from hdbench.output.leaderboard.words import (
+    MAX_NAME,
+    about_ranks,
+    column_name,
+    notes,
+    say,
+    short_name,
+    title,
+)
+from hdbench.output.report.csv_files import csv_bytes
+from hdbench.output.report.rows import Cell, Rows
+from hdbench.statistics.bootstrap import MIN_ITEMS
+
+_DISPENSABLE = ("answered", "seconds", "tokens", "cost")
+"""The columns that are left out, from the right, if there is no room for the models' names."""
+
+_LEAST_ROOM = 24
+_PART = re.compile(r".+?(?:[-/_: ]+|$)")
+"""A part of a name, up to where it may be broken."""
+
+_MARKDOWN = str.maketrans({each: f"\\{each}" for each in r"\`*_{}[]<>#|"})
+
+
+def print_boards(console: Console, boards: Sequence[Board], language: str = "en") -> None:
+    """Print each leaderboard, with what its runs have in common above it.
+
+    What several runs of a model have in common stands below its name. In a narrow terminal, columns
+    are left out if the names would have too little room.
+
+    Args:
+        console: where to.
+        boards: the leaderboards.
+        language: one of `hdbench.common.texts.LANGUAGES`.
+    """
+    for board in boards:
+        columns, rows = shown_columns(board, language)
+        below = [""] * len(rows)
+        if "runs" in columns:
+            several = columns.index("runs")
+            del columns[several]
+            below = [row.pop(several) for row in rows]
+        head = [column_name(key, board, language) for key in columns]
+        model = columns.index("model")
+        left_out: list[str] = []
+        while columns[-1] in _DISPENSABLE and _room(console, head, rows, model) < _wanted(
+            rows, model
+        ):
+            columns.pop()
+            left_out.insert(0, head.pop())
+            rows = [row[:-1] for row in rows]
+        _print(
+            console,
+            title(board, language),
+            head,
+            rows,
+            model=model,
+            above=about_ranks(board, language),
+            below=below,
+        )
+        for note in notes(board, language):
+            _print_text(console, note)
+        if left_out:
+            _print_text(console, say("no_room", language, columns=", ".join(left_out)))
+        console.print()
+
+
+def print_changes(console: Console, found: Sequence[Changes], language: str = "en") -> None:
+    """Print each model's value and place under each of the rules, and how the place changes.
+
+    Args:
+        console: where to.
+        found: from `hdbench.output.leaderboard.changes.changes`.
+        language: same as in `print_boards`.
+    """
+    for each in found:
+        board = next(iter(each.boards.values()))
+        rows = []
+        for model, places in each.models.items():
+            first = next(iter(places.values())).place
+            rows.append(
+                [
+                    short_name(model),
+                    *(
+                        f"{number(place.value, language)} "
+                        f"({place.place}{_moved(first, place.place)})"
+                        for place in places.values()
+                    ),
+                ]
+            )
+        about = say("place_and_change", language)
+        what = f"{title(board, language, protocol=False)}: {board.headline} ({about})"
+        rules = [heading(told(name, language)) for name in each.boards]
+        _print(console, what, [column_name("model", board, language), *rules], rows)
+        _print_text(console, say("by_value_alone", language) + "\n")
+
+
+def _moved(before: int, now: int) -> str:
+    """How many places a model moves up or down; nothing if it stays."""
+    if now == before:
+        return ""
+    return f" ↑{before - now}" if now < before else f" ↓{now - before}"
+
+
+def print_revisions(console: Console, found: Sequence[Changes], language: str = "en") -> None:
+    """Print the value and rank of each model by each revision, and the last minus the first.
+
+    Args:
+        console: where to.
+        found: from `hdbench.output.leaderboard.changes.revisions`.
+        language: same as in `print_boards`.
+    """
+    for each in found:
+        first = next(iter(each.boards.values()))
+        heads = [
+            f"{revision} ({board.kind.dataset_version})" for revision, board in each.boards.items()
+        ]
+        rows = []
+        for model, places in each.models.items():
+            values = [place.value for place in places.values()]
+            shown = [
+                number(place.value, language)
+                + ("" if place.rank is None else f" ({place.rank.shown()})")
+                for place in places.values()
+            ]
+            change = decimal(f"{values[-1] - values[0]:+.3f}", language)
+            rows.append([short_name(model), *shown, change])
+        rank = column_name("rank", first, language)
+        ranked = f" ({rank})" if first.kind.items >= MIN_ITEMS else ""
+        what = f"{first.kind.benchmark}, {first.kind.protocol}: {first.headline}{ranked}"
+        head = [column_name("model", first, language), *heads, say("change", language)]
+        _print(console, what, head, rows, above=about_ranks(first, language))
+        _print_text(console, notes(first, language)[0] + "\n")
+
+
+def markdown(boards: Sequence[Board], language: str = "en") -> str:
+    """A heading, a table and its notes for each leaderboard.
+
+    Args:
+        boards: the leaderboards.
+        language: same as in `print_boards`.
+    """
+    return "\n".join(
+        "\n\n".join(
+            [
+                f"## {_in_markdown(title(board, language))}",
+                about_ranks(board, language),
+                _markdown(board, language),
+                *map(_in_markdown, notes(board, language)),
+            ]
+        )
+        + "\n"
+        for board in boards
+    )
+
+
+def latex(boards: Sequence[Board], language: str = "en") -> str:
+    """A `booktabs` table for each leaderboard, the headline with the longer side of its interval.
+
+    Untrusted text is escaped.
+
+    Args:
+        boards: the leaderboards.
+        language: same as in `print_boards`.
+    """
+    parts = []
+    for board in boards:
+        columns, rows = shown_columns(board, language, plus_minus=True)
+        head = [column_name(key, board, language) for key in columns]
+        about = [title(board, language), about_ranks(board, language), *notes(board, language)]
+        if board.kind.items >= MIN_ITEMS:
+            about.append(say("plus_minus", language))
+        table = tabulate(rows, head, tablefmt="latex_booktabs", disable_numparse=True)
+        parts.append("\n".join([*(f"% {line}" for line in about), table, ""]))
+    return "\n".join(parts)
+
+
+def csv(boards: Sequence[Board]) -> bytes:
+    """A line for each model of each leaderboard, with all figures unrounded."""
+    lines = [line for board in boards for line in _lines(board)]
+    return csv_bytes(Rows(list(lines[0]), iter([list(line.values()) for line in lines])))
+
+
+def as_json(boards: Sequence[Board]) -> str:
+    """The leaderboards as JSON: also the runs of each model, and who is better than whom.
+
+    It is ASCII, as it goes to a terminal: in untrusted names anything else is written as escapes.
+    """
+    data = {"leaderboards": [board.to_dict() for board in boards]}
+    return json.dumps(data, indent=2, allow_nan=False) + "\n"
+
+
+def _print(
+    console: Console,
+    what: str,
+    head: Sequence[str | Text],
+    rows: Sequence[Sequence[str]],
+    *,
+    model: int = 0,
+    above: str = "",
+    below: Sequence[str] = (),
+) -> None:
+    """Print a table with the models' names broken where a word ends.
+
+    Args:
+        console: where to.
+        what: stands above it.
+        head: the columns' names.
+        rows: their cells.
+        model: the place of the column with the models' names.
+        above: a sentence between that and the table.
+        below: for each row, what stands below the model's name.
+    """
+    console.print(printable(what, 1_000), style="bold")
+    if above:
+        _print_text(console, above)
+    room = _room(console, head, rows, model)
+    table = _table(head, model)
+    for row, extra in zip(rows, below or [""] * len(rows), strict=True):
+        name = Text("\n".join(folded(_PART.findall(row[model]), room)))
+        if extra:
+            name.append(f"\n{extra}", "dim")
+        cells = [printable(cell, MAX_NAME) for cell in row]
+        table.add_row(*cells[:model], name, *cells[model + 1 :])
+    console.print(table)
+
+
+def _print_text(console: Console, text: str) -> None:
+    console.print(text, markup=False, highlight=False)
+
+
+def _table(head: Sequence[str | Text], model: int) -> Table:
+    return plain_table(None, *head[: model + 1], right=head[model + 1 :])
+
+
+def _room(
+    console: Console, head: Sequence[str | Text], rows: Sequence[Sequence[str]], model: int
+) -> int:
+    """The width that the other columns leave for the models' names."""
+    others = _table(head, model)
+    for row in rows:
+        others.add_row(*row[:model], "", *row[model + 1 :])
+    taken = Measurement.get(console, console.options.update_width(10_000), others).maximum
+    return console.width - taken + len(head[model])
+
+
+def _wanted(rows: Sequence[Sequence[str]], model: int) -> int:
+    """The width with which the models' names are easy to read."""
+    names = [row[model] for row in rows]
+    parts = (cell_len(part.rstrip()) for name in names for part in _PART.findall(name))
+    return max([min(max(map(cell_len, names)), _LEAST_ROOM), *parts])
+
+
+def _lines(board: Board) -> list[dict[str, Cell]]:
+    kind, people = board.kind, board.people
+    return [
+        {
+            "benchmark": kind.benchmark,
+            "dataset_version": kind.dataset_version,
+            "protocol": kind.protocol,
+            "read_as": " ".join(kind.read_as),
+            "items": kind.items,
+            "item_set": kind.item_set,
+            "subset": kind.subset,
+            "prompt": kind.prompt,
+            "prompt_sha256": kind.prompt_sha256,
+            "rank_low": row.rank.low if row.rank else None,
+            "rank_high": row.rank.high if row.rank else None,
+            "model": row.model,
+            "provider": row.provider,
+            "released": row.released,
+            "public_since": board.public_since,
+            "after_public": row.after_public,
+            "drafted_items": row.drafted,
+            "headline": board.headline,
+            "value": row.value,
+            "judged_by": board.judged_by,
+            "judged": row.judged,
+            "low": row.interval.low if row.interval else None,
+            "high": row.interval.high if row.interval else None,
+            "without_media": row.without_media,
+            "people": people.value if people else None,
+            "people_low": people.interval[0] if people and people.interval else None,
+            "people_high": people.interval[1] if people and people.interval else None,
+            "people_items": people.items if people else None,
+            "people_annotators": people.annotators if people else None,
+            "lowest_run": row.spread[0] if row.spread else row.value,
+            "highest_run": row.spread[1] if row.spread else row.value,
+            "runs": " ".join(run.run or "" for run in row.runs),
+            "runs_apart": row.runs_apart,
+            "answered": row.answered,
+            "seconds_per_item": row.seconds,
+            "output_tokens_per_item": row.tokens,
+            "cost_usd_per_run": row.cost_usd,
+        }
+        for row in board.rows
+    ]
+
+
+def _markdown(board: Board, language: str) -> str:
+    columns, rows = shown_columns(board, language)
+    head = [column_name(key, board, language) for key in columns]
+    cells = [[_in_markdown(cell) for cell in row] for row in rows]
+    align = ["left" if key == "model" else "right" for key in columns]
+    return tabulate(cells, head, tablefmt="pipe", disable_numparse=True, colalign=align)
+
+
+def _in_markdown(text: str) -> str:
+    return text.translate(_MARKDOWN)

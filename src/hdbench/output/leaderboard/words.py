@@ -1,0 +1,138 @@
+"""What is said of a leaderboard, in English or German: its title, and how to read it."""
+
+from pathlib import Path
+from typing import Any
+
+from hdbench.benchmarks.agreement import Ceiling
+from hdbench.common.texts import Texts, decimal
+from hdbench.errors import escaped
+from hdbench.output.leaderboard.boards import Board, Row
+from hdbench.results.warning_texts import in_words
+from hdbench.statistics.bootstrap import MIN_ITEMS, Interval
+
+_TEXTS = Texts(Path(__file__).with_name("translations"))
+
+MAX_NAME = 60
+"""How many characters of an untrusted name are shown."""
+
+MAX_RUNS = 8
+"""How many runs of a model are named if they lie far apart."""
+
+AFTER_PUBLIC = "†"
+"""Marks a model that was released when the ground truth was public."""
+
+FROM_DRAFTS = "‡"
+"""Marks a model whose own drafts were corrected to make ground truths."""
+
+
+def say(key: str, language: str = "en", **values: Any) -> str:
+    """A text of `translations/leaderboard.yaml`; for a count of one, that for one thing."""
+    if values.get("count") == 1 and f"{key}_one" in _TEXTS.translations[language]:
+        key = f"{key}_one"
+    return _TEXTS.text(key, language, **values)
+
+
+def title(board: Board, language: str = "en", *, protocol: bool = True) -> str:
+    """What the runs of a leaderboard have in common, in one line."""
+    kind = board.kind
+    prompt = say("prompt_not_known", language)
+    if kind.prompt is not None:
+        sha256 = kind.prompt_sha256 or say("hash_not_known", language)
+        prompt = f"{kind.prompt} ({sha256[: 12 if kind.prompt_sha256 else None]})"
+    items = say("items", language, count=kind.items)
+    parts = [
+        f"{kind.benchmark} {kind.dataset_version}",
+        *([kind.protocol] if protocol else []),
+        *(kind.read_as if protocol else ()),
+        *([f"errata {kind.errata}"] if protocol and kind.errata else []),
+        items + (f" ({kind.subset})" if kind.subset else ""),
+        prompt,
+    ]
+    return escaped(", ".join(parts))
+
+
+def about_ranks(board: Board, language: str = "en") -> str:
+    """What the ranks mean, or why there are none, in one sentence."""
+    if board.kind.items < MIN_ITEMS:
+        items = say("items", language, count=board.kind.items)
+        return say("too_few", language, items=items, least=MIN_ITEMS)
+    return say("ranks", language)
+
+
+def notes(board: Board, language: str = "en") -> list[str]:
+    """How to read a leaderboard, one line each; the first says what is in it."""
+    lines = [
+        say(
+            "sorted",
+            language,
+            models=say("models", language, count=len(board.rows)),
+            runs=say("runs", language, count=sum(len(row.runs) for row in board.rows)),
+            headline=board.judged_by,
+            direction=say("higher" if board.higher_is_better else "lower", language),
+        )
+    ]
+    if board.judged_by != board.headline:
+        lines.append(say("judged_by", language, headline=board.headline, figure=board.judged_by))
+    ranked = board.kind.items >= MIN_ITEMS
+    if ranked:
+        lines.append(say("tested", language))
+    if board.people is not None:
+        lines.append(in_words("people_means", {}, language))
+    if any(row.without_media is not None for row in board.rows):
+        lines.append(say("without_media", language))
+    for row in board.rows:
+        if row.runs_apart:
+            each = [
+                f"{decimal(f'{run.value:.3f}', language)} "
+                f"({short_name(run.run or say('unnamed', language))})"
+                for run in row.runs
+            ]
+            runs = ", ".join(each[:MAX_RUNS]) + (", …" if len(each) > MAX_RUNS else "")
+            key = "apart" if ranked else "apart_few"
+            lines.append(say(key, language, model=short_name(row.model), runs=runs))
+    if any(row.after_public for row in board.rows):
+        lines.append(f"{AFTER_PUBLIC} {say('after_public', language, since=board.public_since)}")
+    if most := max((row.drafted for row in board.rows), default=0):
+        items = say("items", language, count=most)
+        lines.append(f"{FROM_DRAFTS} {say('drafted', language, items=items)}")
+    return lines
+
+
+def column_name(key: str, board: Board, language: str = "en") -> str:
+    """What stands above a column; above those of figures, their names."""
+    figures = {"headline": board.headline, "judged": board.judged_by}
+    return figures.get(key) or say(f"column_{key}", language)
+
+
+def interval_in_words(ends: Interval, language: str = "en") -> str:
+    """Both ends of an interval, rounded."""
+    low, high = (decimal(f"{end:.3f}", language) for end in (ends.low, ends.high))
+    return say("from_to", language, low=low, high=high)
+
+
+def marks_of(row: Row) -> str:
+    """The marks of a model that `notes` explains."""
+    return (AFTER_PUBLIC if row.after_public else "") + (FROM_DRAFTS if row.drafted else "")
+
+
+def spread_in_words(row: Row, language: str = "en") -> str:
+    """How far the runs of a model spread; nothing if there is only one."""
+    if row.spread is None:
+        return ""
+    low, high = (decimal(f"{end:.3f}", language) for end in row.spread)
+    spread = say("several", language, count=len(row.runs), low=low, high=high)
+    return spread + (f", {say('inconsistent', language)}" if row.runs_apart else "")
+
+
+def people_in_short(people: Ceiling, language: str = "en") -> str:
+    """Who the people are beside whom models are shown."""
+    annotators = say("annotators", language, count=people.annotators)
+    return say(
+        "people", language, annotators=annotators, items=say("items", language, count=people.items)
+    )
+
+
+def short_name(name: str) -> str:
+    """An untrusted name as it is shown: short, and with its control characters as escapes."""
+    text = escaped(name[: MAX_NAME + 1])
+    return text if len(text) <= MAX_NAME else text[: MAX_NAME - 1] + "…"

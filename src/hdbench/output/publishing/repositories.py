@@ -1,0 +1,213 @@
+"""Repositories to publish: each folder of a namespace folder, as a repository on the Hub."""
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from hdbench import NAMESPACE, __version__
+from hdbench.annotating.annotation import ANNOTATION
+from hdbench.annotating.history import HISTORY
+from hdbench.annotating.reviewing.looks import LOOKS
+from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.benchmarks.spec import HELD_OUT_ENDING, Rights
+from hdbench.common.checked import validate
+from hdbench.common.folder_files import text_in
+from hdbench.common.names import did_you_mean
+from hdbench.datasets.building.card import CARD, card_yaml
+from hdbench.datasets.building.licences import OPEN_LICENCES
+from hdbench.datasets.building.placeholders import MAX_FILLED
+from hdbench.datasets.building.results_dataset import NAME as RESULTS
+from hdbench.errors import HdbenchError, Message
+from hdbench.output.publishing.wheel import NAME as WHEEL
+from hdbench.output.publishing.wheel import make_wheel
+
+SAMPLE = "+sample"
+"""Ending of a sample's version."""
+
+_WITH_NAMES = (".md", "benchmark.yaml", "croissant.json", "eval.yaml")
+"""The files that name repositories with their namespace."""
+
+_STAY = ("__pycache__", HISTORY, ANNOTATION)
+"""Folders and files that are never a part of a repository."""
+
+_FRONT_MATTER = re.compile(r"\A---\r?\n(.*?)\r?\n---\r?\n", re.DOTALL)
+_REQUIREMENT = re.compile(r"^hdbench(\[[\w,]+\])?$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Repository:
+    """A repository as it will be on the Hub.
+
+    Attributes:
+        id: such as `hdb/zettelkatalog`.
+        kind: its type on the Hub.
+        files: path in the repository → where it is, or its content.
+        version: what its tag names; None for the recorded runs, which grow with submissions.
+        licence: as its card says.
+        rights: why it may be published without an open licence, if that is recorded.
+    """
+
+    id: str
+    kind: Literal["dataset", "space"]
+    files: dict[str, Path | bytes]
+    version: str | None
+    licence: str
+    rights: Rights | None = None
+
+    @property
+    def tag(self) -> str | None:
+        """The tag of its version; evaluate looks for tags `vX.Y.Z` for its own versions."""
+        return None if self.version is None else f"hdbench-{self.version}"
+
+    @property
+    def size(self) -> int:
+        """The size of all files in bytes."""
+        return sum(map(self.file_size, self.files))
+
+    def content(self, path: str) -> bytes:
+        """Return what is in a file."""
+        content = self.files[path]
+        return content if isinstance(content, bytes) else content.read_bytes()
+
+    def file_size(self, path: str) -> int:
+        """The size of a file in bytes."""
+        content = self.files[path]
+        return len(content) if isinstance(content, bytes) else content.stat().st_size
+
+
+def find_repositories(
+    folder: Path,
+    *,
+    endpoint: str,
+    namespace: str | None = None,
+    only: Collection[str] = (),
+) -> list[Repository]:
+    """Return the repositories in a namespace folder, checked as far as possible here.
+
+    Datasets come first: a Space that starts needs them.
+
+    Args:
+        folder: what `hdbench build` wrote, such as `hdb`.
+        endpoint: the Hub's address, from which Spaces install their wheel.
+        namespace: the name on the Hub; by default the folder's.
+        only: names of repositories, with the namespace or without it; by default all.
+
+    Raises:
+        HdbenchError: there is none, or none with a name in `only`; a card has no YAML or no
+            licence; a dataset has no open licence and no statement of rights; there is a link or a
+            file with held-out ground truths among the files.
+    """
+    if not folder.is_dir():
+        raise HdbenchError(
+            "{place}: no such folder: build it first, with hdbench build --all", place=folder
+        )
+    names = sorted(each.name for each in folder.iterdir() if (each / CARD).exists())
+    only = [name.rpartition("/")[2] for name in only]
+    if unknown := sorted(set(only) - set(names)):
+        raise HdbenchError(
+            "{place}: has no {name!r}: it has {names}{near}"
+            if names
+            else "{place}: has no {name!r}: it has none",
+            place=folder,
+            name=unknown[0],
+            names=", ".join(names),
+            near=did_you_mean(unknown[0], names),
+        )
+    owner = namespace or folder.resolve().name
+    found = [
+        _repository(folder / name, owner, names, endpoint)
+        for name in names
+        if name in only or not only
+    ]
+    if not found:
+        raise HdbenchError(
+            "{place}: nothing to publish: build it first, with hdbench build --all", place=folder
+        )
+    for each in found:
+        if each.kind == "dataset" and each.licence not in OPEN_LICENCES and each.rights is None:
+            raise HdbenchError(
+                "{repository}: its licence ({licence}) is not an open one: add to the {file} who "
+                "allows its publication, rights: {{stated_by: …, since: …, ground: …}}, and build "
+                "it again; or leave it out with --only",
+                repository=each.id,
+                licence=each.licence,
+                file=Message("YAML of its card")
+                if each.version is None
+                else Message("benchmark.yaml of its recipe"),
+            )
+    return sorted(found, key=lambda each: (each.kind == "space", each.id))
+
+
+def _repository(folder: Path, owner: str, names: list[str], endpoint: str) -> Repository:
+    repository_id = f"{owner}/{folder.name}"
+    files: dict[str, Path | bytes] = {
+        path.relative_to(folder).as_posix(): path for path in _files(folder)
+    }
+    card = _card(folder / CARD)
+    # The recipes' texts say hdb, whatever the folder they are built into is called.
+    if others := {NAMESPACE, folder.parent.resolve().name} - {owner}:
+        theirs, ours = ("|".join(map(re.escape, sorted(each))) for each in (others, names))
+        own = re.compile(rf"\b({theirs})/(?=({ours})\b)")
+        for path in files:
+            if path.endswith(_WITH_NAMES):
+                text = (folder / path).read_text(encoding="utf-8")
+                files[path] = own.sub(f"{owner}/", text).encode()
+    if "sdk" in card:
+        wheel = f"{endpoint}/spaces/{repository_id}/resolve/main/{WHEEL}"
+        requirements = (folder / "requirements.txt").read_text(encoding="utf-8")
+        files["requirements.txt"] = _REQUIREMENT.sub(rf"hdbench\1 @ {wheel}", requirements).encode()
+        files[WHEEL] = make_wheel()
+        return Repository(repository_id, "space", files, __version__, card["license"])
+    if folder.name == RESULTS:  # which has no benchmark.yaml
+        stated = card.get("rights")
+        rights = validate(Rights, stated, folder / CARD) if stated is not None else None
+        return Repository(repository_id, "dataset", files, None, card["license"], rights)
+    spec = load_benchmark(str(folder)).spec
+    if card["license"] != spec.licence:
+        raise HdbenchError(
+            "{place}: license: {card}, but benchmark.yaml says {recipe}: build it again",
+            place=folder / CARD,
+            card=card["license"],
+            recipe=spec.licence,
+        )
+    return Repository(repository_id, "dataset", files, spec.version, spec.licence, spec.rights)
+
+
+def _card(path: Path) -> dict[str, Any]:
+    """Return the YAML of a card."""
+    found = _FRONT_MATTER.match(text_in(path.parent, path.name, MAX_FILLED))
+    card = card_yaml(found[1], path) if found else {}
+    if not isinstance(card.get("license"), str):
+        raise HdbenchError(
+            "{place}: needs YAML between two lines of ---, with a license", place=path
+        )
+    return card
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """Yield the files of a repository; hidden ones are the builder's own.
+
+    What says who made its ground truth, and when, is left out: the history, with all comments, and
+    who was assigned what.
+    """
+    for path in sorted((folder, *folder.rglob("*"))):
+        if path.name.casefold().endswith(HELD_OUT_ENDING):
+            raise HdbenchError(
+                "{place}: has ground truths that are held out: move it out of the folder, as all "
+                "that is in it is published",
+                place=path,
+            )
+        parts = path.relative_to(folder).parts
+        if any(part.startswith(".") or part.casefold() in _STAY for part in parts):
+            continue
+        if path.is_symlink():
+            raise HdbenchError("{place}: is a link: put the file itself there", place=path)
+        if not path.is_file() and not path.is_dir():
+            raise HdbenchError(
+                "{place}: is a pipe or a device: take it out of the folder", place=path
+            )
+        # Who looked at what again stays here too, wherever the list is.
+        if path.is_file() and not any(part.casefold().endswith(LOOKS) for part in parts):
+            yield path

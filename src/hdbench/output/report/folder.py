@@ -1,0 +1,229 @@
+"""`hdbench report`: the folder of a report, whole or not at all."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from hdbench.common.cache import user_cache
+from hdbench.common.extras import MissingExtraError
+from hdbench.common.regular_files import without_links
+from hdbench.datasets.building.namespace import writing
+from hdbench.errors import HdbenchError, Message
+from hdbench.evaluation.by_column import by_column
+from hdbench.evaluation.runs import benchmark_of, load_runs
+from hdbench.evaluation.score import Settings
+from hdbench.output.report.csv_files import csv_bytes, csv_files
+from hdbench.output.report.details import WHOLE, Details
+from hdbench.output.report.drawing import Drawing, DrawingHere
+from hdbench.output.report.page import report_page
+from hdbench.output.report.rows import field_rows
+from hdbench.output.report.thumbnails import keep_in
+from hdbench.output.report.workbook import workbook
+from hdbench.results.files import to_record, write_records
+from hdbench.results.result import Result
+from hdbench.statistics.comparison import check_comparable
+
+PAGE, ITEMS = "index.html", "items.parquet"
+
+LABELS = {
+    "report.xlsx": "file_workbook",
+    "items.csv": "file_items",
+    "errors.csv": "file_errors",
+    "fields.csv": "file_fields",
+    ITEMS: "file_all_items",
+    "result.json": "file_result",
+    "plots/fields.png": "plot_fields",
+    "plots/errors.png": "plot_errors",
+    "plots/items.png": "plot_items",
+}
+"""What the page links, as far as it is there: file → key of its label; the first one first."""
+
+MAX_KEPT = 128 * 2**20
+"""Maximum size in bytes of the thumbnails in the user's cache, before a report adds its own: those
+of some 20,000 cards."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was written.
+
+    Attributes:
+        page: `index.html`.
+        files: the page, the workbook, the CSV files, `result.json`, the plots; of a
+            large run, `items.parquet` instead of the workbook and the CSV files of items.
+        notes: what was left out and why, one line each.
+    """
+
+    page: Path
+    files: Sequence[Path]
+    notes: Sequence[Message]
+
+
+def write_report(
+    run: Path,
+    out: Path,
+    *,
+    benchmark: str | None = None,
+    name: str | None = None,
+    protocol: str = "documented",
+    errata: str = "accepted",
+    by: str | None = None,
+    language: str = "en",
+    without_media: Path | None = None,
+    whole: int = WHOLE,
+    called: str | None = None,
+) -> Report:
+    """Write a report on a run; without their extras, it has no workbook and no plots.
+
+    The items of a large run are not kept in memory. Thumbnails are kept in the user's cache, for
+    the next report of the same images.
+
+    Args:
+        run: a run, or its result with details; see `load_runs`.
+        out: the folder; an existing report there is replaced.
+        benchmark: the folder of the benchmark; by default the one that the run names.
+        name: the model, if the answers do not name theirs.
+        protocol: the protocol that answers are scored by.
+        errata: which corrections of ground-truth values count; see `Settings`.
+        by: a column of the benchmark, by whose values the headline is also shown.
+        language: that of the page and the workbook, one of `hdbench.common.texts.LANGUAGES`.
+        without_media: the same model's run without media, if it is to be shown beside.
+        whole: with more items than that, a run is large.
+        called: what messages and the result call the run's answers; by default the path.
+
+    Raises:
+        HdbenchError: see `load_runs`, or there are several runs; a result has no details or names
+            no benchmark, the benchmark is missing or a different one, or has no such column; the
+            items are PDFs and pypdfium2 is not installed; `without_media` is not such a run, or the
+            folder is not a report's.
+    """
+    with suppress(OSError):  # where nothing can be kept, they are made each time
+        keep_in(user_cache() / "thumbnails", max_bytes=MAX_KEPT)
+    names = [] if name is None else [name]
+    notes: list[Message] = []
+    target = without_links(out)
+    with writing(target.parent, target.name) as folder, ExitStack() as stack:
+        drawing = _drawing(stack, notes)
+        with Details(folder / ITEMS, whole=whole) as details:
+            settings = Settings(protocol, errata=errata, details=True, each_item=details.scored)
+            loaded_runs = load_runs(
+                [run],
+                benchmark=benchmark,
+                settings=settings,
+                names=names,
+                called={} if called is None else {run: called},
+            )
+            result = _only(run, loaded_runs)
+            for item in result.per_item:  # of a result that was read from a file
+                details.add(result.metric, item)
+            excerpt = details.excerpt()
+            result = replace(result, per_item=list(details.items))
+        errors = result.errors_by_class if excerpt is None else excerpt.errors
+        if drawing is not None:
+            drawing.begin(result, errors)
+        floor = None
+        if without_media is not None:
+            settings = Settings(protocol, errata=errata)
+            unseen = load_runs([without_media], benchmark=benchmark, settings=settings)
+            floor = next(iter(unseen.values()))
+            check_floor(result, floor, without_media)
+        loaded = benchmark_of(result, benchmark, media=True)
+        groups = None if by is None else by_column(result, loaded, by)
+        record = to_record(result, details=excerpt is None)
+        if excerpt is not None:
+            record |= {"fields": result.field_rates(), "errors": excerpt.errors}
+        if groups is not None:
+            record["by"] = groups.to_dict()
+        write_records(folder / "result.json", [record])
+        if excerpt is None:
+            tables = csv_files(result)
+        else:
+            tables = {"fields.csv": csv_bytes(field_rows(result))}
+            notes.append(
+                Message(
+                    "no report.xlsx, items.csv and errors.csv: all {count} items are in {file}",
+                    count=len(result.ids),
+                    file=ITEMS,
+                )
+            )
+        for file, data in tables.items():
+            (folder / file).write_bytes(data)
+        try:
+            if excerpt is None:
+                (folder / "report.xlsx").write_bytes(workbook(result, language))
+        except MissingExtraError as error:
+            notes.append(Message("no report.xlsx: {why}", why=error))
+        # The plots are not there yet: they are being drawn.
+        beside = {
+            file: key
+            for file, key in LABELS.items()
+            if (folder / file).is_file() or (drawing and file.startswith("plots/"))
+        }
+        page = report_page(
+            result,
+            loaded,
+            by=groups,
+            language=language,
+            floor=floor,
+            excerpt=excerpt,
+            beside=beside,
+        )
+        (folder / PAGE).write_text(page, encoding="utf-8", errors="backslashreplace")
+        if drawing is not None:
+            (folder / "plots").mkdir()
+            for file, data in drawing.plots().items():
+                (folder / "plots" / file).write_bytes(data)
+        paths = [path.relative_to(folder) for path in sorted(folder.rglob("*")) if path.is_file()]
+    return Report(out / PAGE, [out / path for path in paths], notes)
+
+
+def _only(run: Path, loaded: Mapping[str, Result]) -> Result:
+    """The result of the one run that is there."""
+    if len(loaded) > 1:
+        raise HdbenchError("{place}: holds {count} runs: give one", place=run, count=len(loaded))
+    return next(iter(loaded.values()))
+
+
+def check_floor(result: Result, floor: Result, path: Path) -> None:
+    """Refuse a run as the floor beneath a result that is not the same model's without media.
+
+    Args:
+        result: a result.
+        floor: that of the run which is to stand beside it.
+        path: where that is, for messages.
+
+    Raises:
+        HdbenchError: it saw the media, is by another model or with another prompt, or is not
+            scored in the same way, on the same items.
+    """
+    if not floor.run.get("without_media"):
+        raise HdbenchError(
+            "{place}: was not asked without media: see hdbench run --without-media", place=path
+        )
+    if floor.model != result.model:
+        raise HdbenchError(
+            "{place}: is a run of {floor}, not of {model}",
+            place=path,
+            floor=repr(floor.model),
+            model=repr(result.model),
+        )
+    prompts = [each.run.get("prompt", {}).get("sha256") for each in (result, floor)]
+    if prompts[0] != prompts[1]:
+        raise HdbenchError("{place}: was asked with another prompt than the run itself", place=path)
+    check_comparable(Message("the run"), result, str(path), floor)
+
+
+def _drawing(stack: ExitStack, notes: list[Message]) -> Drawing | DrawingHere | None:
+    """What draws the plots; None, and a note, if there can be none.
+
+    A process of its own pays if it imports matplotlib, the longest part, beside the scoring.
+    """
+    if sys.modules.get("matplotlib") is not None:
+        return DrawingHere()
+    try:
+        return stack.enter_context(Drawing.started())
+    except MissingExtraError as error:
+        notes.append(Message("no plots: {why}", why=error))
+        return None

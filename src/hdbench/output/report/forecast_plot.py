@@ -1,0 +1,136 @@
+"""A forecast as a plot: what a person still does, or what all costs, against remaining errors."""
+
+from pathlib import Path
+
+from matplotlib import style
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import StrMethodFormatter
+
+from hdbench.common.jsonio import write_whole
+from hdbench.errors import HdbenchError
+from hdbench.output.report.plot_parts import LOCK, SETTINGS, as_bytes, short
+from hdbench.trust.forecasting.amounts import Amount, ModelForecast, RuleForecast
+from hdbench.trust.forecasting.forecast import Forecast
+
+KINDS = ("png", "svg")
+
+# Okabe and Ito's, without the one of the rule.
+_COLORS = ("#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#3A3A3A")
+_RULE = "#0072B2"
+_MORE = "#777777"
+_MARKERS = "sD^vPX*"
+
+_NAMED = (1.0, 0.98, 0.92, 0.8, 0.65, 0.5, 0.0)
+"""Thresholds that are named where all of them are drawn: those between would cover each other."""
+
+
+def check_plot(path: Path) -> str:
+    """The kind of plot that a file's name asks for.
+
+    Raises:
+        HdbenchError: it is none of `KINDS`.
+    """
+    kind = path.suffix.lower().removeprefix(".")
+    if kind not in KINDS:
+        raise HdbenchError(
+            "{place}: a plot is written as .png or .svg: give it such a name", place=path
+        )
+    return kind
+
+
+def write_forecast_plot(path: Path, forecast: Forecast) -> None:
+    """Write the plot.
+
+    Costs are to the right: hours of a person, or US dollars if wage and prices are known. Wrong
+    values that remain in the whole, to the letter, are upwards. Each model is there twice, as it is
+    and with all values checked; the rule is there with each threshold, or with that of its plan.
+
+    Args:
+        path: the file; its name ends in `.png` or `.svg`.
+        forecast: the forecast.
+
+    Raises:
+        HdbenchError: it has another name, or cannot be written.
+    """
+    kind = check_plot(path)
+    with LOCK, style.context(["default", SETTINGS]):
+        write_whole(path, as_bytes(_figure(forecast), kind))
+
+
+def _figure(forecast: Forecast) -> Figure:
+    figure = Figure(figsize=(9, 5.6), layout="constrained")
+    axes = figure.subplots()
+    title = f"{forecast.total:,} items, forecast from {forecast.items:,} of {forecast.benchmark}"
+    figure.suptitle(short(title, 90), x=0.01, ha="left", fontsize=11, parse_math=False)
+    money = forecast.wage is not None and forecast.rule_usd is not None
+    for place, model in enumerate(forecast.models):
+        _model(axes, model, place, money=money)
+    axes.plot([], [], ":", color=_MORE, label="between: only some items checked, chosen at random")
+    if forecast.rule:
+        _rule(axes, forecast, money=money)
+    unit = "US dollars for models and people" if money else "hours of a person"
+    axes.set_xlabel(f"{unit}, fewer are better")
+    axes.set_ylabel("wrong values that remain (to the letter), fewer are better")
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+    axes.margins(0.06)
+    right, top = axes.get_xlim()[1], axes.get_ylim()[1]
+    axes.set_xlim(-right / 50, right)  # so that intervals at 0 are not on the axis
+    axes.set_ylim(0, top)
+    axes.grid(color="#DDDDDD")
+    figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize=9)
+    return figure
+
+
+def _model(axes: Axes, model: ModelForecast, place: int, *, money: bool) -> None:
+    """A model as it is, and with all values checked; between them, with some items checked."""
+    color, marker = _COLORS[place % len(_COLORS)], _MARKERS[place % len(_MARKERS)]
+    paid = model.usd.amount.whole.value if money and model.usd and model.usd.amount else 0.0
+    people = model.wages if money else model.hours
+    end = paid + (0.0 if people is None else people.whole.value)
+    wrong = model.edits.whole
+    axes.plot([paid, end], [wrong.value, 0], ":", color=color, linewidth=1)
+    axes.plot(
+        [paid, end],
+        [wrong.value, 0],
+        marker,
+        color=color,
+        markersize=7,
+        clip_on=False,
+        label=f"{short(model.model)}: as it is, and fully checked",
+    )
+    _interval(axes, paid, model.edits, color)
+
+
+def _rule(axes: Axes, forecast: Forecast, *, money: bool) -> None:
+    steps = forecast.rule
+    places = [_cost(forecast, step, money=money) for step in steps]
+    wrong = [step.remaining["letter"] for step in steps]
+    ends = [amount.whole.value for amount in wrong]
+    decided = forecast.promise is not None
+    label = "the plan's decision" if decided else "taken over from a trust score on: no promise"
+    axes.plot(places, ends, "o-", color=_RULE, markersize=5, clip_on=False, label=label)
+    for place, step, amount in zip(places, steps, wrong, strict=True):
+        _interval(axes, place, amount, _RULE)
+        if step.threshold is not None and (decided or step.threshold in _NAMED):
+            axes.annotate(
+                f"{step.threshold:g}",
+                (place, amount.whole.value),
+                xytext=(6, 5),
+                textcoords="offset points",
+                fontsize=9,
+                color=_RULE,
+            )
+
+
+def _cost(forecast: Forecast, step: RuleForecast, *, money: bool) -> float:
+    if not money or step.wages is None or forecast.rule_usd is None:
+        return step.hours.whole.value
+    return step.wages.whole.value + forecast.rule_usd
+
+
+def _interval(axes: Axes, place: float, amount: Amount, color: str) -> None:
+    whole = amount.whole
+    if whole.low is not None and whole.high is not None:
+        axes.plot([place, place], [whole.low, whole.high], color=color, linewidth=2, alpha=0.4)

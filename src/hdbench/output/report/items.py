@@ -1,0 +1,248 @@
+"""What a page shows of each item: its fields, reference beside answer, and what is wrong."""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from hdbench.output.report.differences import Part, differences
+from hdbench.results.error_counts import LOST
+from hdbench.scoring.analysis.error_classes import ErrorClass
+from hdbench.scoring.analysis.forms import field_name, text_of
+from hdbench.scoring.metric import FieldMatch, Metric
+
+_OF_LIST = re.compile(r".*\[\d+\](?=\.)", re.DOTALL)
+"""The item of a list in the path of one of its fields."""
+
+MAX_FIELD = 100
+"""How many characters of a field's path are shown."""
+
+
+class Limits(NamedTuple):
+    """How much of an item is shown.
+
+    Attributes:
+        rows: how many errors, and as many other fields.
+        value: how many characters of a value.
+    """
+
+    rows: int
+    value: int
+
+
+FULL = Limits(rows=300, value=2_000)
+BRIEF = Limits(rows=5, value=200)
+
+MAX_TEXT = 4_000_000
+"""Maximum characters of references and answers in a page; items after them, the better ones, are
+shown in `BRIEF`. 263 cards have some 150,000."""
+
+
+class Band(NamedTuple):
+    """A band of similarities.
+
+    Attributes:
+        lowest: the lowest similarity in it.
+        name: for texts and the style sheet.
+    """
+
+    lowest: float
+    name: str
+
+
+BANDS = (Band(1.0, "same"), Band(0.8, "close"), Band(0.5, "partly"), Band(0.0, "far"))
+
+
+def band(similarity: float) -> Band:
+    """The band of a similarity, 0.0 to 1.0.
+
+    Example:
+        >>> band(1.0).name, band(0.999).name, band(0.5).name, band(0.499).name
+        ('same', 'close', 'partly', 'far')
+    """
+    return next((each for each in BANDS if similarity >= each.lowest), BANDS[-1])
+
+
+def two_digits(similarity: float) -> str:
+    """A similarity with two decimals, rounded down: only equal values have 1.00.
+
+    Example:
+        >>> two_digits(0.999), two_digits(1.0)
+        ('0.99', '1.00')
+    """
+    # 0.29 * 100 is a little less than 29: what is this near counts as reached.
+    return f"{math.floor(similarity * 100 + 1e-9) / 100:.2f}"
+
+
+class Value(NamedTuple):
+    """A value of a field.
+
+    Attributes:
+        parts: its text in parts; none for an absent or empty one.
+        absent: whether there is no value at all.
+        more: how many characters were left out.
+    """
+
+    parts: list[Part]
+    absent: bool
+    more: int
+
+
+@dataclass(frozen=True)
+class Row:
+    """A field of an item.
+
+    Attributes:
+        field: its path, shortened.
+        name: its path without positions in lists, for filters.
+        reference: the reference value.
+        prediction: the answer's value.
+        similarity: 0.0 to 1.0.
+        error: the class of the error; None if there is none.
+        label: its path, shortened, without that of the group it is shown in.
+        group: the path of the item of a list to which it belongs; empty if it is shown alone.
+        record: `missed` or `invented` if that item has no counterpart; otherwise None.
+    """
+
+    field: str
+    name: str
+    reference: Value
+    prediction: Value
+    similarity: float
+    error: str | None
+    label: str
+    group: str
+    record: str | None
+
+    @property
+    def band(self) -> Band:
+        """The band of the similarity."""
+        return band(self.similarity)
+
+    @property
+    def similarity_text(self) -> str:
+        """The similarity with two decimals."""
+        return two_digits(self.similarity)
+
+
+@dataclass(frozen=True)
+class ItemView:
+    """An item as it is shown.
+
+    Attributes:
+        id: its id.
+        status: what was done to read its answer.
+        figure: how good it is, 0.0 to 1.0.
+        errors: its wrong fields.
+        more_errors: how many more there is no room for.
+        others: its correct fields; for a lost item, all of the reference's.
+        more_others: how many more there is no room for.
+    """
+
+    id: str
+    status: str
+    figure: float
+    errors: list[Row]
+    more_errors: int
+    others: list[Row]
+    more_others: int
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether there is no answer that could be scored."""
+        return self.status in LOST
+
+
+def item_views(
+    per_item: Sequence[Mapping[str, Any]],
+    item_errors: Sequence[Sequence[tuple[FieldMatch, ErrorClass]]],
+    metric: Metric,
+) -> list[ItemView]:
+    """The items as they are shown, worst first, equal ones in the dataset's order.
+
+    Args:
+        per_item: see `Result`.
+        item_errors: the errors of each with their classes; see `Result`.
+        metric: the one they were scored by.
+    """
+    views, text = [], 0
+    both = zip(per_item, item_errors, strict=True)
+    for item, errors in sorted(both, key=lambda each: float(each[0][metric.item_figure])):
+        view = _view(item, errors, metric, FULL if text < MAX_TEXT else BRIEF)
+        text += sum(
+            len(part.text)
+            for row in (*view.errors, *view.others)
+            for value in (row.reference, row.prediction)
+            for part in value.parts
+        )
+        views.append(view)
+    return views
+
+
+def _view(
+    item: Mapping[str, Any],
+    errors: Sequence[tuple[FieldMatch, ErrorClass]],
+    metric: Metric,
+    limits: Limits,
+) -> ItemView:
+    matches = [FieldMatch(**match) for match in item["fields"]]
+    if item["status"] in LOST:
+        wrong: Sequence[tuple[FieldMatch, ErrorClass]] = []
+        others = [replace(match, record=None) for match in matches]  # all are missed
+    else:
+        wrong = errors
+        others = [match for match in matches if match.outcome == "correct"]
+    return ItemView(
+        id=item["id"],
+        status=item["status"],
+        figure=float(item[metric.item_figure]),
+        errors=_rows(wrong[: limits.rows], limits.value),
+        more_errors=max(0, len(wrong) - limits.rows),
+        others=_rows([(match, None) for match in others[: limits.rows]], limits.value),
+        more_others=max(0, len(others) - limits.rows),
+    )
+
+
+def _rows(found: Sequence[tuple[FieldMatch, str | None]], most: int) -> list[Row]:
+    """The fields with their errors, those of one item of a list together.
+
+    A single field of an item with a counterpart is shown alone.
+    """
+    groups: dict[tuple[str, str | None], list[tuple[FieldMatch, str | None]]] = {}
+    for match, error in found:
+        item = _OF_LIST.match(match.field)
+        groups.setdefault((item[0] if item else "", match.record), []).append((match, error))
+    rows = []
+    for (item_path, record), those in groups.items():
+        group = item_path if len(those) > 1 or record is not None else ""
+        rows += [_row(match, error, most, group) for match, error in those]
+    return rows
+
+
+def _row(match: FieldMatch, error: str | None, most: int, group: str) -> Row:
+    truth, answer = text_of(match.reference), text_of(match.prediction)
+    if truth and answer:
+        truth_parts, answer_parts = differences(truth[:most], answer[:most])
+    else:
+        truth_parts, answer_parts = _whole(truth[:most]), _whole(answer[:most])
+    return Row(
+        field=cut(match.field),
+        name=field_name(match.field),
+        reference=Value(truth_parts, match.reference is None, max(0, len(truth) - most)),
+        prediction=Value(answer_parts, match.prediction is None, max(0, len(answer) - most)),
+        similarity=match.similarity,
+        error=error,
+        label=cut(match.field[len(group) :].removeprefix(".")),
+        group=cut(group),
+        record=match.record,
+    )
+
+
+def cut(text: str, most: int = MAX_FIELD) -> str:
+    """A text of at most so many characters, with … for the rest."""
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def _whole(text: str) -> list[Part]:
+    return [Part(text, differs=False)] if text else []

@@ -1,0 +1,95 @@
+"""HTML pages in one file that request nothing from any host and run no script but their own."""
+
+import base64
+import hashlib
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+
+from hdbench.common.templates import html_templates
+from hdbench.common.texts import Texts, decimal, grouped
+from hdbench.errors import escaped
+
+TEXTS = Texts(Path(__file__).with_name("translations"))
+"""The texts of the pages; they may hold HTML."""
+
+
+def render(template: str, language: str = "en", **context: Any) -> str:
+    """A page from a template of this package.
+
+    In a template `t(key, name=value)` is a text from `TEXTS` in the page's language, and
+    `decimal("0.5")` a number as it is written in that language.
+
+    Whatever a template outputs is escaped, and its control and invisible characters and lone
+    surrogates are written as escapes, so that the page can be written as UTF-8. The style sheet and
+    the script that `base.html` includes are allowed by their sha256 in the page's
+    Content-Security-Policy; no other style, script or address is.
+
+    Args:
+        template: its file name.
+        language: the page's language, one of `hdbench.common.texts.LANGUAGES`.
+        context: the values it is given.
+    """
+    own = {"t": partial(markup, language=language), "decimal": partial(decimal, language=language)}
+    return _environment().get_template(template).render(**own, language=language, **context)
+
+
+def markup(key: str, language: str, **values: Any) -> Markup:
+    """A text from `TEXTS` as HTML; the values in its placeholders are escaped like all output.
+
+    Whole numbers are written with separators between the thousands, as in the warnings.
+
+    Example:
+        >>> print(markup("from_to", "de", low=Markup("<b>1</b>"), high="<2>"))
+        <b>1</b> bis &lt;2&gt;
+        >>> print(markup("from_to", "de", low=999, high=1000))
+        999 bis 1.000
+    """
+    if not values:
+        return _without_values(key, language)
+    return _own(key, language).format(
+        **{
+            name: grouped(value, language) if isinstance(value, int) else _plain(value)
+            for name, value in values.items()
+        }
+    )
+
+
+@cache
+def _without_values(key: str, language: str) -> Markup:
+    return _own(key, language).format()  # a page of many items has some of them thousands of times
+
+
+def _own(key: str, language: str) -> Markup:
+    return Markup(TEXTS.translations[language][key])  # noqa: S704  this package's own
+
+
+def _plain(value: Any) -> Any:
+    """What a template outputs: nothing invisible is left of untrusted text; markup is kept."""
+    if isinstance(value, Markup) or not isinstance(value, str):
+        return value
+    return value if value.isprintable() else escaped(value)  # a picture's URI is long
+
+
+def _csp_source(block: Markup) -> Markup:
+    """A CSP source that allows exactly this inline block."""
+    digest = hashlib.sha256(block.encode()).digest()
+    return Markup("'sha256-{}'").format(base64.b64encode(digest).decode())
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    environment = html_templates("hdbench.output.report", finalize=_plain)
+    for name, file in (
+        ("style", "style.css"),
+        ("script", "items.js"),
+        ("sort_script", "sort.js"),
+    ):
+        # As a plain file, not as a template: its braces are its own.
+        source, _, _ = environment.loader.get_source(environment, file)  # type: ignore[union-attr]
+        environment.globals[name] = Markup(source)  # noqa: S704  this package's own file
+    environment.filters["csp_source"] = _csp_source
+    return environment

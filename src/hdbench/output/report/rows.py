@@ -1,0 +1,116 @@
+"""The rows that the workbook and the CSV files have in common."""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from hdbench.errors import HdbenchError
+from hdbench.results.result import Result
+from hdbench.scoring.analysis.error_classes import ErrorClass
+from hdbench.scoring.metric import FieldMatch, Figure
+
+Cell = str | float | None
+"""Untrusted text, one of our numbers, or nothing."""
+
+
+class Rows(NamedTuple):
+    """A table: one row after another, each with a cell for every name in the head."""
+
+    head: Sequence[str]
+    rows: Iterator[Sequence[Cell]]
+
+
+def field_rows(result: Result) -> Rows:
+    """One row per field: its counts and rates. No row if the metric has no fields (Avisblatt).
+
+    Raises:
+        HdbenchError: an option names a field that no item has.
+    """
+    rates = result.field_rates()
+    names = list(next(iter(rates.values()), {}))
+    return Rows(
+        ["field", *names],
+        ([field, *(of_field[name] for name in names)] for field, of_field in rates.items()),
+    )
+
+
+def item_rows(result: Result) -> Rows:
+    """One row per item: what was done to read its answer, its figure, and its other statistics.
+
+    Statistics that are zero for every item are left out. A cell is empty if the item has no such
+    statistic: a textbook has no DOI.
+
+    Raises:
+        HdbenchError: the result did not keep the details of every item.
+    """
+    items = _items(result)
+    names = [name for name in result.metric.statistics if any(result.statistics[name])]
+    figure = result.metric.item_figure
+    names = [figure, *(name for name in names if name != figure)]
+    return Rows(
+        ["id", "status", *names],
+        ([item["id"], item["status"], *(item.get(name) for name in names)] for item in items),
+    )
+
+
+def error_rows(result: Result) -> Rows:
+    """One row per field or advertisement that is not correct, with the class of the error.
+
+    A missing and a spurious value that belong together are one row, as the classes count them. In
+    an item without a usable answer everything is wrong, and its errors have no class.
+
+    Raises:
+        HdbenchError: the result did not keep the details of every item.
+    """
+    head = ("id", "status", "field", "outcome", "error class", "truth", "answer", "similarity")
+    return Rows(head, _error_rows(_items(result), result.item_errors))
+
+
+def direction(figure: Figure | None) -> str:
+    """Which way a figure is better; empty for what is neither good nor bad, or for no figure.
+
+    Example:
+        >>> direction(Figure("cer", "error", higher_is_better=False)), direction(None)
+        ('lower is better', '')
+    """
+    if figure is None or figure.higher_is_better is None:
+        return ""
+    return "higher is better" if figure.higher_is_better else "lower is better"
+
+
+def text(value: Any) -> str | None:
+    """A record's value for people: a text as it is, anything else as JSON, nothing as None.
+
+    Example:
+        >>> text("Müller"), text(["S.", 12]), text(None)
+        ('Müller', '["S.", 12]', None)
+    """
+    if value is None or isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _items(result: Result) -> list[dict[str, Any]]:
+    if len(result.per_item) < len(result.ids):
+        raise HdbenchError(
+            "this result did not keep what became of every item: score its answers with details"
+        )
+    return result.per_item
+
+
+def _error_rows(
+    items: Sequence[dict[str, Any]], errors: Sequence[Sequence[tuple[FieldMatch, ErrorClass]]]
+) -> Iterator[Sequence[Cell]]:
+    for item, found in zip(items, errors, strict=True):
+        answered = item["status"] not in ("unparsable", "unanswered")
+        for match, error in found:
+            yield (
+                item["id"],
+                item["status"],
+                match.field,
+                match.outcome,
+                error if answered else None,
+                text(match.reference),
+                text(match.prediction),
+                match.similarity,
+            )

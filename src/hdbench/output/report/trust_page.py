@@ -1,0 +1,245 @@
+"""The page of a decision: how much of a collection must be checked, and what that rests on."""
+
+import math
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from markupsafe import Markup, escape
+
+from hdbench.common.jsonio import write_whole
+from hdbench.common.templates import shown
+from hdbench.common.texts import grouped
+from hdbench.errors import HdbenchError
+from hdbench.output.report.items import cut
+from hdbench.output.report.rendering import TEXTS, render
+from hdbench.trust.checked import UNKNOWN
+from hdbench.trust.decision import CurvePoint, Decision
+from hdbench.trust.words import sentences, warning_in_words
+
+
+class Edges(NamedTuple):
+    """Where the axes end, in percent of the picture's width and height.
+
+    All places are in percent, so that on a phone the picture is narrower, but no letter smaller.
+    """
+
+    left: float = 13.0
+    right: float = 93.0
+    top: float = 8.0
+    bottom: float = 91.0
+
+
+EDGES = Edges()
+
+MAX_TEXT = 1_000
+"""Maximum characters of a sentence, a warning or a name."""
+
+_NO_BREAK = "\N{NO-BREAK SPACE}"
+_STEPS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
+_MOST_TICKS = 6
+
+Kind = Literal["letter", "threshold", "bound"]
+Verdict = Literal["passes", "fails", "not_tested"]
+
+
+class Tick(NamedTuple):
+    """A mark of an axis: where it is, in percent of the picture, and the share it stands for."""
+
+    place: float
+    share: float
+
+
+class Dot(NamedTuple):
+    """A threshold in the picture: where it is, in percent, and whether it passes."""
+
+    x: float
+    y: float
+    passes: bool
+
+
+class Chart(NamedTuple):
+    """The curve as a picture.
+
+    Attributes:
+        lines: kind → its dots, from strict thresholds to loose ones.
+        across: marks of the axis of what is taken over.
+        upwards: marks of the axis of what is wrong.
+        limit: the height of the limit.
+        chosen: how far to the right the chosen threshold is; None if nothing is taken over.
+    """
+
+    lines: dict[Kind, list[Dot]]
+    across: list[Tick]
+    upwards: list[Tick]
+    limit: float
+    chosen: float | None
+
+
+def check_page(path: Path) -> None:
+    """Refuse a name that is not that of a page, so that no other file is replaced.
+
+    Raises:
+        HdbenchError: the name does not end in `.html`.
+    """
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise HdbenchError("{place}: a page is HTML: give it a name that ends in .html", place=path)
+
+
+def write_decision_page(
+    path: Path, decision: Decision, language: str = "en", source: str | None = None
+) -> None:
+    """Write the page: the whole file or nothing.
+
+    Args:
+        path: the file; its name ends in `.html`.
+        decision: the decision.
+        language: see `decision_page`.
+        source: see `decision_page`.
+
+    Raises:
+        HdbenchError: it has another name, or cannot be written.
+    """
+    check_page(path)
+    made = decision_page(decision, language, source)
+    write_whole(path, made.encode(errors="backslashreplace"))
+
+
+def decision_page(decision: Decision, language: str = "en", source: str | None = None) -> str:
+    """The page of a decision, in one file, without a script.
+
+    The sentences come first, then what to know, the curve, the thresholds, the fields, and how all
+    this was computed. Everything that is not ours is escaped.
+
+    Args:
+        decision: the decision.
+        language: the page's language, one of `hdbench.common.texts.LANGUAGES`.
+        source: the name of the file that the decision was read from; None if it was just computed.
+    """
+    walk, outcome = decision.counting, decision.outcome
+    points = [(point, _verdict(decision, point)) for point in decision.curve]
+    values = decision.items * (len(walk.fields) + len(walk.left_out))
+    taken = outcome.passing_in_whole if outcome else 0
+    return render(
+        "decision.html",
+        language,
+        decision=decision,
+        computed=_computed(decision, language, source),
+        sentences=[_said(each) for each in sentences(decision, language)],
+        warnings=[_said(warning_in_words(each, language)) for each in decision.warnings],
+        look=(values - taken, values),
+        must_look=_must_look(decision),
+        chart=chart_of(decision) if decision.curve else None,
+        edges=EDGES,
+        tested=[each for each in points if each[1] != "not_tested"],
+        not_tested=[each for each in points if each[1] == "not_tested"],
+        method=_method(decision, language),
+        cut=cut,
+    )
+
+
+def chart_of(decision: Decision) -> Chart:
+    """The curve of a decision, which has at least one point."""
+    curve, right = decision.curve, decision.right
+    shares: dict[Kind, list[float]] = {
+        "bound": [point.wrong[right].upper for point in curve],
+        "threshold": [point.wrong["threshold"].rate for point in curve],
+        "letter": [point.wrong["letter"].rate for point in curve],
+    }
+    passes = [_verdict(decision, point) == "passes" for point in curve]
+    most = max(decision.limit, *(share for line in shares.values() for share in line))
+    low = min(math.floor(curve[0].share * 10) / 10, 0.9)
+    across, upwards = _marks(low, 1.0), _marks(0.0, most)
+
+    def x(share: float) -> float:
+        return EDGES.left + (EDGES.right - EDGES.left) * (share - across[0]) / (
+            across[-1] - across[0]
+        )
+
+    def y(share: float) -> float:
+        return EDGES.bottom - (EDGES.bottom - EDGES.top) * share / upwards[-1]
+
+    outcome = decision.outcome
+    return Chart(
+        lines={
+            kind: [
+                Dot(x(point.share), y(share), passed)
+                for point, share, passed in zip(curve, line, passes, strict=True)
+            ]
+            for kind, line in shares.items()
+        },
+        across=[Tick(x(share), share) for share in across],
+        upwards=[Tick(y(share), share) for share in upwards],
+        limit=y(decision.limit),
+        chosen=x(outcome.share) if outcome else None,
+    )
+
+
+def _marks(low: float, high: float) -> list[float]:
+    """Round shares, evenly spaced: the first at most the lowest, the last at least the highest."""
+    for step in _STEPS:
+        first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+        if last - first < _MOST_TICKS:
+            break
+    return [number * step for number in range(first, last + 1)]
+
+
+def _verdict(decision: Decision, point: CurvePoint) -> Verdict:
+    """What the walk that counts says of a threshold."""
+    for step in decision.counting.steps:
+        if step.threshold == point.threshold:
+            return "passes" if step.accepted else "fails"
+    return "not_tested"
+
+
+def _said(text: str) -> Markup:
+    """A sentence as HTML; names in it are untrusted, but its no-break spaces are the language's."""
+    pieces = cut(text, MAX_TEXT).split(_NO_BREAK)
+    return Markup("<bdi>{}</bdi>").format(escape(_NO_BREAK).join(shown(each) for each in pieces))
+
+
+def _computed(decision: Decision, language: str, source: str | None) -> Markup:
+    """When the figures were computed, and that showing them computes nothing."""
+    tell = partial(TEXTS.text, language=language, version=decision.hdbench)
+    if decision.decided:
+        computed = tell("computed", when=decision.decided)
+    else:
+        computed = tell("computed_later", plan=decision.created)
+    shows = tell("shows_file", file=source) if source else tell("shows_figures")
+    return _said(f"{computed} {shows}")
+
+
+def _must_look(decision: Decision) -> str:
+    """The key of what is said of the share that must be looked at."""
+    if decision.outcome is None:
+        return "all_must_be_checked"
+    return "some_must_be_checked" if decision.holds else "some_would_be_checked"
+
+
+def _method(decision: Decision, language: str) -> dict[str, str]:
+    """How the decision was made, by the name of its label."""
+    tell = partial(TEXTS.text, language=language)
+    provenance = [
+        f"{tell('provenance_unknown') if how == UNKNOWN else how} ({grouped(number, language)})"
+        for how, number in decision.provenance.items()
+    ]
+    told = {
+        "method_benchmark": f"{decision.benchmark} {decision.benchmark_version}",
+        "method_sample": tell("sample_of", checked=decision.checked, items=decision.items),
+        "method_runs": _listed(decision.runs),
+        "method_scores": decision.scores or tell("agreement"),
+        "method_right": tell(f"counted_{decision.right}"),
+        "method_verdict": tell(f"by_{decision.verdict}"),
+        "method_provenance": _listed(provenance),
+        "method_plan": f"{decision.plan_file}, {decision.created}",
+        "method_decided": decision.decided or tell("not_said"),
+        "method_plan_sha256": decision.plan,
+        "method_truths_sha256": decision.truths_sha256,
+        "method_hdbench": decision.hdbench,
+    }
+    return {label: cut(value, MAX_TEXT) for label, value in told.items()}
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(cut(name, MAX_TEXT // 10) for name in names)

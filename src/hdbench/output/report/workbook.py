@@ -1,0 +1,278 @@
+"""A result as an Excel workbook, in which whatever a model wrote is plain text."""
+
+import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import islice
+from typing import Any
+
+from hdbench.common.excel import workbook_into, write_text
+from hdbench.common.told import told
+from hdbench.errors import Message
+from hdbench.output.report.effort import keystrokes
+from hdbench.output.report.rows import Cell, direction, error_rows, field_rows, item_rows, text
+from hdbench.results.files import item_set
+from hdbench.results.lead import lead, lead_figures, resources
+from hdbench.results.result import Result
+from hdbench.results.warning_texts import in_language, in_words, people_in_words
+from hdbench.scoring.analysis.error_classes import ERROR_CLASSES
+from hdbench.scoring.metric import figure_of
+from hdbench.statistics.bootstrap import Intervals
+
+MAX_ROWS = 100_000
+"""Maximum rows below a sheet's header: a sheet can have 1,048,576, but is hardly usable then."""
+
+_MAX_NUMBER = 2**53  # a run may say anything about its published figures; NaN is no number
+_NARROW, _WIDE = 13, 48
+_LONG = ("field", "truth", "answer", "id")
+_OUR_WORDS = ("status", "outcome", "error class")
+_BANDS = (
+    (">=", 1.0, "#A9D8B8"),
+    (">=", 0.8, "#DDEFD5"),
+    (">=", 0.5, "#FFEB9C"),
+    ("<", 0.5, "#F5BBA0"),
+)
+
+# Their formats, by the kind of row in the summary.
+_TITLE, _LEAD, _HEAD, _TEXT = "title", "lead", "head", "text"
+
+
+def workbook(result: Result, language: str = "en") -> bytes:
+    """The .xlsx file: `Summary`, `Fields` (if any), `Errors`, `Items` and `Error classes`.
+
+    Texts are text cells, never formulas or links. Control and invisible characters except line
+    breaks are written as escapes. What is too long for a cell or a sheet is cut, and says so.
+
+    Args:
+        result: a result with details.
+        language: that of the sheets' names, heads and our own words in them, one of
+            `hdbench.common.texts.LANGUAGES`.
+
+    Raises:
+        HdbenchError: the result did not keep the details of every item.
+        MissingExtraError: xlsxwriter is not installed.
+    """
+    fields, items, errors = field_rows(result), item_rows(result), error_rows(result)
+    classes = result.errors_by_class
+    data = io.BytesIO()
+    options = {
+        "in_memory": True,
+        "strings_to_formulas": False,
+        "strings_to_urls": False,
+        "strings_to_numbers": False,
+    }
+    with workbook_into(data, options) as book:
+        sheets = _Sheets(book, language)
+        sheets.summary(_summary(result, result.intervals, language))
+        if result.field_rates():
+            sheets.table("Fields", fields.head, fields.rows, bands=("f1", "accuracy"))
+        sheets.table("Errors", errors.head, errors.rows, bands=("similarity",))
+        sheets.table("Items", items.head, items.rows, bands=(result.metric.item_figure,))
+        sheets.table("Error classes", *_classes(classes, language))
+    return data.getvalue()
+
+
+class _Sheets:
+    """The sheets of one workbook, in the order in which they are asked for."""
+
+    def __init__(self, book: Any, language: str) -> None:
+        self._book = book
+        self._language = language
+        # Without the mark Excel would turn such a text into a formula as soon as it is edited.
+        base = {"quote_prefix": True, "text_wrap": True, "valign": "top"}
+        self._looks = {
+            _TEXT: book.add_format(base),
+            _HEAD: book.add_format(base | {"bold": True, "bottom": 1, "bg_color": "#E7E9ED"}),
+            _TITLE: book.add_format(base | {"bold": True, "font_size": 14, "text_wrap": False}),
+            _LEAD: book.add_format(base | {"text_wrap": False}),
+        }
+        self._count = book.add_format({"valign": "top", "align": "left", "num_format": "0"})
+        self._rate = book.add_format({"valign": "top", "align": "left", "num_format": "0.0000"})
+        self._bands = [
+            {
+                "type": "cell",
+                "criteria": criterion,
+                "value": value,
+                "format": book.add_format({"bg_color": colour}),
+                "stop_if_true": True,
+            }
+            for criterion, value, colour in _BANDS
+        ]
+
+    def table(
+        self,
+        name: str,
+        head: Sequence[str],
+        rows: Iterable[Sequence[Cell]],
+        *,
+        bands: Sequence[str] = (),
+    ) -> None:
+        """A sheet with a header that stays in view, a filter, and at most `MAX_ROWS` rows.
+
+        The names, and what is in the columns `_OUR_WORDS`, are put into the workbook's language.
+
+        Args:
+            name: the sheet's name.
+            head: the columns' names.
+            rows: a cell for each column.
+            bands: the columns, if any, that are coloured by their value.
+        """
+        sheet = self._sheet(name, [_WIDE if title in _LONG else _NARROW for title in head])
+        self._write(sheet, 0, [_word(title, self._language) for title in head], _HEAD)
+        ours = [title in _OUR_WORDS for title in head]
+        left, last = iter(rows), 0
+        for last, row in enumerate(islice(left, MAX_ROWS), start=1):
+            self._write(sheet, last, [self._cell(*each) for each in zip(row, ours, strict=False)])
+        sheet.freeze_panes(1, 1)
+        sheet.autofilter(0, 0, last, len(head) - 1)
+        for column, title in enumerate(head):
+            for band in self._bands if last and title in bands else ():
+                # An empty cell would count as 0.
+                sheet.conditional_format(
+                    1, column, last, column, {"type": "blanks", "stop_if_true": True}
+                )
+                sheet.conditional_format(1, column, last, column, band)
+        if more := sum(1 for _ in left):
+            left_over = Message("and {count} more rows, which are in the CSV file", count=more)
+            self._write(sheet, last + 1, [_word(left_over, self._language)], _HEAD)
+
+    def summary(self, rows: Iterable[tuple[str, Sequence[Cell]]]) -> None:
+        """The first sheet: rows of formats and cells."""
+        sheet = self._sheet("Summary", [32, 64, _NARROW, _NARROW, 18])
+        for number, (look, row) in enumerate(islice(rows, MAX_ROWS)):
+            self._write(sheet, number, row, look)
+
+    def _sheet(self, name: str, widths: Sequence[int]) -> Any:
+        sheet = self._book.add_worksheet(_word(name, self._language))
+        for column, width in enumerate(widths):
+            sheet.set_column(column, column, width)
+        sheet.ignore_errors({"number_stored_as_text": f"A1:XFD{MAX_ROWS + 2}"})
+        return sheet
+
+    def _cell(self, value: Cell, ours: bool) -> Cell:
+        return _word(value, self._language) if ours and isinstance(value, str) else value
+
+    def _write(self, sheet: Any, number: int, row: Sequence[Cell], look: str = _TEXT) -> None:
+        for column, value in enumerate(row):
+            if isinstance(value, str):
+                write_text(sheet, number, column, value, self._looks[look])
+            elif value is not None:
+                kind = self._rate if isinstance(value, float) else self._count
+                sheet.write_number(number, column, value, kind)
+
+
+def _word(word: str, language: str) -> str:
+    """One of our own words, or lines, in the workbook's language."""
+    return told(word if isinstance(word, Message) else Message(word), language)
+
+
+def _summary(
+    result: Result, found: Intervals, language: str
+) -> Iterator[tuple[str, Sequence[Cell]]]:
+    """What was scored and how, every figure with its interval, and what to know about them."""
+    metric, figures = result.metric, result.figures()
+    rates = result.rates
+    say = partial(_word, language=language)
+    model = text(result.model) or say("no model named")
+    name = result.dataset.get("benchmark", metric.name)
+    yield _TITLE, [f"{name}, {say(metric.protocol)}: {model}"]
+    said = lead_figures(result)
+    for sentence in (
+        *lead(said, language),
+        resources(said, language, keystrokes=keystrokes(result)),
+    ):
+        if sentence:
+            yield _LEAD, [sentence]
+    yield _TEXT, []
+    yield from _flat(
+        {
+            "model": result.model,
+            "run": result.run,
+            "benchmark": result.dataset.get("benchmark"),
+            "benchmark version": result.dataset.get("dataset_version"),
+            "metric": metric.name,
+            "protocol": say(metric.protocol),
+            "options": metric.options,
+        },
+        language,
+    )
+    if result.estimated:
+        yield _TEXT, [say("rates"), result.estimated_in(language)]
+    if result.people is not None:
+        yield _TEXT, [say("people"), people_in_words(result.people, language).partition(": ")[2]]
+        yield _TEXT, ["", in_words("people_means", {}, language)]
+    yield _TEXT, []
+    what = say("single items") if found.why else f"{100 * found.level:g} %"
+    ends_of = [say(Message(each, what=what)) for each in ("{what} from", "{what} to")]
+    yield _HEAD, [say("figure"), say("value"), *ends_of, say("direction")]
+    for look, (figure, value) in _flat({result.headline: rates[result.headline]} | rates):
+        interval = found.range_of(str(figure))
+        ends = [None, None] if interval is None else [interval.low, interval.high]
+        yield look, [figure, value, *ends, say(direction(figure_of(metric, str(figure))))]
+    if found.why:
+        yield _TEXT, [say("no intervals"), say(found.why)]
+    for name, why in found.without.items():
+        yield _TEXT, [name, say(why)]
+    yield _TEXT, []
+    yield _HEAD, [say("coverage"), say("items")]
+    yield from _flat(
+        {name: figures[name] for name in ("items", "answered", "unanswered", "unparsable")},
+        language,
+    )
+    yield from _flat({"status": figures["status"]}, language)
+    for name in ("warnings", "notes"):
+        yield _TEXT, []
+        yield _HEAD, [say(name), "" if figures.get(name) else say("none")]
+        for entry in figures.get(name, ()):
+            if isinstance(entry, str):
+                shown = told(entry, language)
+            else:
+                shown = f"{entry['kind']}: {in_language(entry, language).text}"
+            yield _TEXT, ["", shown]
+    yield _TEXT, []
+    yield _HEAD, [say("how to compute it again"), ""]
+    yield from _flat(
+        {
+            "signature": figures["signature"],
+            "rules": metric.rules,
+            "reading": result.reading_version,
+            "versions": result.versions,
+            "answers": result.answers,
+            "dataset sha256": result.dataset.get("dataset_sha256"),
+            "item set": item_set(result.ids),
+            "intervals": found.method,
+            "resamples": found.resamples,
+            "seed": found.seed,
+        },
+        language,
+    )
+
+
+def _flat(
+    values: Mapping[str, Any], language: str = "en", prefix: str = ""
+) -> Iterator[tuple[str, tuple[str, Cell]]]:
+    """Rows of a name and a value, nested objects with dotted names; no empty ones."""
+    for name, value in values.items():
+        shown = prefix + _word(name, language)
+        if isinstance(value, Mapping):
+            yield from _flat(value, language, f"{shown}.")
+        elif type(value) in (int, float) and abs(value) < _MAX_NUMBER:
+            yield _TEXT, (shown, value)
+        elif value is not None:
+            yield _TEXT, (shown, text(value))
+
+
+def _classes(found: Mapping[str, Any], language: str) -> tuple[list[str], list[list[Cell]]]:
+    """The errors of the answered items by class and field, with the confused characters below."""
+    fields: Mapping[str, Mapping[str, int]] = found["fields"]
+    classes: Mapping[str, int] = found["classes"]
+    say = partial(_word, language=language)
+    rows: list[list[Cell]] = [[say("all"), *(classes.get(name, 0) for name in ERROR_CLASSES)]]
+    rows += [[field, *(of.get(name, 0) for name in ERROR_CLASSES)] for field, of in fields.items()]
+    if "f1_form" in found:
+        rows += [[], [say("F1 where the form alone may differ"), found["f1_form"]]]
+    if found["confusions"]:
+        heads = ("confused characters, ground truth", "answer", "times")
+        rows += [[], [say(each) for each in heads]]
+        rows += [[c["reference"], c["prediction"], c["count"]] for c in found["confusions"]]
+    return ["field", *ERROR_CLASSES], rows

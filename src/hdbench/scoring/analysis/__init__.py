@@ -1,0 +1,1 @@
+"""Classes of errors, and equality of values in form."""

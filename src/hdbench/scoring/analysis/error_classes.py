@@ -1,0 +1,372 @@
+"""The class of each error, by stated rules, and the figure that forgives differences of form.
+
+Pure functions on what `Metric.explain` returns for one item after another.
+
+| class | rule, the first that holds | reference → answer |
+|---|---|---|
+| `missing` | the reference has a letter or digit, the answer none | 1912 → "," |
+| `other_field` | the reference has none, the answer is what another field has | (none) → Bern |
+| `invented` | the reference has none, the answer has | (none) → Berlin |
+| `case` | equal except for capitals (and ſ, ß) | Bern → BERN |
+| `white_space` | equal also without white space | De Witt → Dewitt |
+| `punctuation` | equal also without signs, or equal in `form` | X,184 → X.184; 8° → In-8 |
+| `diacritics` | equal also without diacritics, or with ae, oe, ue for umlauts | Vène → Vene |
+| `other_field` | the answer is what another field has | 1902 → Zwickau |
+| `truncated` | the answer's words are a piece of the reference's | Maurice Edmond → Maurice |
+| `over_specified` | the reference's words are a piece of the answer's | Thieme → Thieme Verlag |
+| `number_or_date` | both have digits; all words are numbers, or digits differ alone | 1917 → 1918 |
+| `truncated` | the reference's text begins with the answer's | Sklavenhandel → Sklavenh |
+| `ocr` | the edit distance is small | Ludvig → Ludwig |
+| `different` | all others | Glaser → Blanke |
+
+The first three also depend on what the metric calls missing and spurious. From `punctuation` on,
+the forms are compared. A truncated answer has at least `TRUNCATED_SHARE` of the reference, a value
+of another field has at least `OTHER_FIELD_LENGTH` letters and digits, and `ocr` has a distance of
+at most `OCR_DISTANCE`. Numbers may be Roman ones, if there are others. White space and signs
+between two digits always separate them: "12-20" is not "1220". The same field of another object in
+a list is not another field: many companies of a list are in one city.
+"""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Any, Literal, NamedTuple, get_args
+
+from rapidfuzz import fuzz
+from rapidfuzz.distance import Levenshtein
+
+from hdbench.scoring.analysis.forms import (
+    column_of,
+    field_name,
+    form,
+    joined,
+    key,
+    text_of,
+    without_diacritics,
+    words_of,
+)
+from hdbench.scoring.metric import NO_FORMS, FieldMatch, ValueForm
+
+ErrorClass = Literal[
+    "missing",
+    "invented",
+    "case",
+    "white_space",
+    "punctuation",
+    "diacritics",
+    "other_field",
+    "truncated",
+    "over_specified",
+    "number_or_date",
+    "ocr",
+    "different",
+]
+ERROR_CLASSES: tuple[ErrorClass, ...] = get_args(ErrorClass)
+
+OCR_DISTANCE = 0.25
+"""Maximum edit distance of an OCR-like error, divided by the length of the longer form."""
+
+TRUNCATED_SHARE = 0.25
+"""Minimum share of the reference's letters and digits that a truncated answer has."""
+
+PAIRED_SIMILARITY = 0.7
+"""Minimum similarity of a missing and a spurious person to be one; in any word order."""
+
+OTHER_FIELD_LENGTH = 3
+"""Minimum number of letters and digits in a value of another field: a shorter one is often
+chance."""
+
+_DIGITS = re.compile(r"[0-9]+")
+_NUMBER = re.compile(r"[0-9]+|m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})")
+
+
+class ErrorSummary(NamedTuple):
+    """Number of errors of each class.
+
+    Attributes:
+        total: class → number of errors.
+        fields: field, with a list's items as one → class → number of errors.
+        confusions: one or two characters in the reference and in the answer → how often the former
+            were read as the latter, in errors of the class `ocr`.
+    """
+
+    total: Counter[ErrorClass]
+    fields: dict[str, Counter[ErrorClass]]
+    confusions: Counter[tuple[str, str]]
+
+
+class FormCounts(NamedTuple):
+    """Counts in which values that differ only in form are right."""
+
+    true_positives: int
+    false_positives: int
+    false_negatives: int
+
+
+def classify(
+    match: FieldMatch,
+    record_values: Collection[Any] = (),
+    persons: Container[str] = (),
+    forms: Mapping[str, ValueForm] = NO_FORMS,
+) -> ErrorClass | None:
+    """Return the class of one error, by this module's rules; None if the metric finds no error.
+
+    A person's name "Last, First" is also taken as "First Last", and the earlier class counts. Two
+    values with the same text that the metric considers different are `different`.
+
+    Args:
+        match: what became of a field, by any metric; paired, if it is one of a set of values.
+        record_values: what the ground truth has in its other fields.
+        persons: the fields whose values are names of persons; see `Metric.person_fields`.
+        forms: what kind of values a field has; see `Metric.value_forms`.
+
+    Example:
+        >>> classify(FieldMatch("publisher", "substituted", "Thieme", "Thieme Verlag", 0.63))
+        'over_specified'
+        >>> classify(FieldMatch("author.last_name", "spurious", None, "Bern", 0.0), ["Bern", 1924])
+        'other_field'
+    """
+    return _classify(match, _keys(record_values), persons, forms)
+
+
+def errors(
+    matches: Sequence[FieldMatch],
+    persons: Container[str] = (),
+    forms: Mapping[str, ValueForm] = NO_FORMS,
+) -> list[tuple[FieldMatch, ErrorClass]]:
+    """Return the errors of one item with their classes, after `pair`.
+
+    Args:
+        matches: what `Metric.explain` returns. For an item without an answer, all are missing.
+        persons: see `classify`.
+        forms: see `classify`.
+    """
+    values: dict[str, list[Any]] = {}
+    for match in matches:
+        values.setdefault(column_of(match.field), []).append(match.reference)
+    own = {field: _keys(references) for field, references in values.items()}
+    fields_with = Counter(key for keys in own.values() for key in keys)
+    found = []
+    for match in pair(matches):
+        elsewhere = _Elsewhere(fields_with, own[column_of(match.field)])
+        if error := _classify(match, elsewhere, persons, forms):
+            found.append((match, error))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Elsewhere:
+    """The keys of all fields but one; a set for each field would take quadratic time."""
+
+    fields_with: Mapping[str, int]
+    own: frozenset[str]
+
+    def __contains__(self, key: object) -> bool:
+        return isinstance(key, str) and self.fields_with.get(key, 0) > (key in self.own)
+
+
+def pair(matches: Sequence[FieldMatch]) -> list[FieldMatch]:
+    """Return the matches of one item, a missing and a spurious value of a set being one match.
+
+    A set is a field with several values and no places, such as the persons of a letter. The most
+    similar two are paired first, if their similarity is at least `PAIRED_SIMILARITY`; two values
+    that are both numbers or dates are always paired. Values with places in a list (Avisblatt's ads)
+    have been paired by their metric, and so have the items of lists that are records.
+
+    Example:
+        >>> missing = FieldMatch("sender_persons", "missing", "Muster, Anna", None, 0.0)
+        >>> spurious = FieldMatch("sender_persons", "spurious", None, "Frau Anna Muster", 0.0)
+        >>> [match.outcome for match in pair([missing, spurious])]
+        ['substituted']
+    """
+    truths, answers = (
+        [
+            (place, match.field, words_of(form(value)))
+            for place, match in enumerate(matches)
+            if match.outcome == outcome and not match.field.endswith("]") and match.record is None
+            for value in (match.reference if outcome == "missing" else match.prediction,)
+        ]
+        for outcome in ("missing", "spurious")
+    )
+    candidates = [
+        (-alike, place, other)
+        for place, field, words in truths
+        for other, other_field, other_words in answers
+        if field == other_field and (alike := _likeness(words, other_words)) >= PAIRED_SIMILARITY
+    ]
+    paired: dict[int, FieldMatch | None] = {}
+    for alike, place, other in sorted(candidates):
+        if place not in paired and other not in paired:
+            value = matches[other].prediction
+            paired[place] = replace(
+                matches[place], outcome="substituted", prediction=value, similarity=-alike
+            )
+            paired[other] = None
+    found = (paired.get(place, match) for place, match in enumerate(matches))
+    return [match for match in found if match]
+
+
+def summarise(items: Iterable[Sequence[tuple[FieldMatch, ErrorClass]]]) -> ErrorSummary:
+    """Count the classes of all errors, and the characters that were confused.
+
+    Args:
+        items: what `errors` returns, item by item.
+    """
+    fields: dict[str, Counter[ErrorClass]] = {}
+    confused: Counter[tuple[str, str]] = Counter()
+    for found in items:
+        for match, error in found:
+            fields.setdefault(field_name(match.field), Counter())[error] += 1
+            if error == "ocr":
+                confused.update(confusions(text_of(match.reference), text_of(match.prediction)))
+    total: Counter[ErrorClass] = Counter()
+    for counts in fields.values():
+        total.update(counts)
+    return ErrorSummary(total, dict(sorted(fields.items())), confused)
+
+
+def confusions(reference: str, prediction: str) -> list[tuple[str, str]]:
+    """Return characters of a reference, one or two, that are one or two others in the answer.
+
+    Derived from the edit operations of the Levenshtein distance between the texts in NFC; adjacent
+    ones are taken together, two characters for two as one for one each. Longer replacements, and
+    what was only left out or added, are not confusions.
+
+    Example:
+        >>> confusions("Haſe im Kern", "Hafe in Kem")
+        [('ſ', 'f'), ('m', 'n'), ('rn', 'm')]
+    """
+    truth, answer = (unicodedata.normalize("NFC", text) for text in (reference, prediction))
+    found: list[tuple[str, str]] = []
+    at_truth = at_answer = 0
+    blocks = Levenshtein.editops(truth, answer).as_matching_blocks()
+    for block in blocks:  # the last one is empty, at both ends
+        old, new = truth[at_truth : block.a], answer[at_answer : block.b]
+        if len(old) == len(new) <= 2:  # noqa: PLR2004
+            found += zip(old, new, strict=True)
+        elif {len(old), len(new)} == {1, 2}:
+            found.append((old, new))
+        at_truth, at_answer = block.a + block.size, block.b + block.size
+    return found
+
+
+def form_counts(
+    items: Iterable[Sequence[FieldMatch]], forms: Mapping[str, ValueForm] = NO_FORMS
+) -> FormCounts:
+    """Return the counts for the figure `f1_form`, for metrics that count fields: cards and letters.
+
+    What the metric counts as right is right, and so is a pair of values, after `pair`, with the
+    same `form`. Each field has the weight 1.
+
+    Args:
+        items: what `Metric.explain` returns, item by item.
+        forms: see `classify`.
+    """
+    counts: Counter[str] = Counter()
+    for match in chain.from_iterable(map(pair, items)):
+        is_forgiven = match.outcome == "substituted" and (
+            _form(match.reference, match, forms) == _form(match.prediction, match, forms)
+        )
+        counts["correct" if is_forgiven else match.outcome] += 1
+    wrong = counts["substituted"]
+    return FormCounts(counts["correct"], wrong + counts["spurious"], wrong + counts["missing"])
+
+
+def _classify(  # noqa: PLR0911  one return per rule
+    match: FieldMatch,
+    other_keys: Container[str],
+    persons: Container[str],
+    forms: Mapping[str, ValueForm],
+) -> ErrorClass | None:
+    if match.outcome == "correct":
+        return None
+    truth, answer = text_of(match.reference), text_of(match.prediction)
+    has_truth, has_answer = bool(words_of(truth)), bool(words_of(answer))
+    if match.outcome == "missing" or (has_truth and not has_answer):
+        return "missing"
+    if match.outcome == "spurious" or (has_answer and not has_truth):
+        is_other = key(form(answer)) in other_keys
+        return "other_field" if is_other else "invented"
+    if truth == answer:
+        return "different"
+    folded, folded_answer = _folded(truth), _folded(answer)
+    if folded == folded_answer:
+        return "case"
+    if joined(folded.split()) == joined(folded_answer.split()):
+        return "white_space"
+    answer = _form(answer, match, forms)
+    readings = [
+        _form(name, match, forms) for name in _readings(truth, is_person=match.field in persons)
+    ]
+    classes = [_compare_forms(reading, answer, other_keys) for reading in readings]
+    return min(classes, key=ERROR_CLASSES.index)
+
+
+def _form(value: Any, match: FieldMatch, forms: Mapping[str, ValueForm]) -> str:
+    return form(value, forms.get(field_name(match.field)))
+
+
+def _compare_forms(  # noqa: PLR0911  one return per rule
+    truth: str, answer: str, other_keys: Container[str]
+) -> ErrorClass:
+    words, answer_words = words_of(truth), words_of(answer)
+    truth_key, answer_key = joined(words), joined(answer_words)
+    if truth == answer or truth_key == answer_key:
+        return "punctuation"
+    if without_diacritics(truth_key) & without_diacritics(answer_key):
+        return "diacritics"
+    if answer_key in other_keys:
+        return "other_field"
+    share = len(answer_key) / len(truth_key) if truth_key else 0.0
+    if share >= TRUNCATED_SHARE and _holds(words, answer_words):
+        return "truncated"
+    if _holds(answer_words, words):
+        return "over_specified"
+    if _differ_in_numbers(words, answer_words):
+        return "number_or_date"
+    if share >= TRUNCATED_SHARE and truth_key.startswith(answer_key):
+        return "truncated"
+    distance = Levenshtein.normalized_distance(truth, answer, score_cutoff=OCR_DISTANCE)
+    return "ocr" if distance <= OCR_DISTANCE else "different"
+
+
+def _readings(truth: str, *, is_person: bool) -> list[str]:
+    """Return a reference's text, and a person's name also in the other order."""
+    last, comma, first = truth.partition(",")
+    return [truth, f"{first} {last}"] if comma and is_person else [truth]
+
+
+def _keys(values: Iterable[Any]) -> frozenset[str]:
+    found = (key(form(value)) for value in values)
+    return frozenset(text for text in found if len(text) >= OTHER_FIELD_LENGTH)
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFC", text).casefold()
+
+
+def _holds(words: Sequence[str], part: Sequence[str]) -> bool:
+    """Return whether a part's words are among the words, contiguously."""
+    return bool(part) and f" {' '.join(part)} " in f" {' '.join(words)} "
+
+
+def _differ_in_numbers(words: Sequence[str], others: Sequence[str]) -> bool:
+    texts = "".join(words), "".join(others)
+    if not all(map(_DIGITS.search, texts)):
+        return False
+    return _are_numbers([*words, *others]) or _DIGITS.sub("", texts[0]) == _DIGITS.sub("", texts[1])
+
+
+def _are_numbers(words: Iterable[str]) -> bool:
+    return all(map(_NUMBER.fullmatch, words))
+
+
+def _likeness(truth: Sequence[str], answer: Sequence[str]) -> float:
+    """Return the similarity of two values' words, 0.0 to 1.0; at least 0.7 for numbers or dates."""
+    alike = fuzz.token_sort_ratio(" ".join(truth), " ".join(answer)) / 100
+    if truth and answer and _are_numbers([*truth, *answer]):
+        return max(alike, PAIRED_SIMILARITY)
+    return alike

@@ -1,0 +1,76 @@
+"""Values computed once, whoever asks, and again when the files that they rest on have changed."""
+
+from collections.abc import Callable, Hashable, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Lock
+from typing import Any, Generic, TypeVar
+
+State = tuple[tuple[str, int, int], ...]
+"""The name, time and size of each file that a value is computed from."""
+
+Value = TypeVar("Value")
+
+
+@dataclass
+class Computation(Generic[Value]):
+    """A value that is being computed, or is ready.
+
+    Attributes:
+        state: the state of what it is computed from.
+        total: how many parts it has, if that is known.
+        done: how many of them are done.
+        ready: the value, when it is ready.
+    """
+
+    state: State
+    total: int = 0
+    done: int = 0
+    ready: Future[Value] = field(init=False)
+
+    def is_stale(self, state: State) -> bool:
+        """Return whether it has failed, or was computed from something else."""
+        return self.ready.done() and (self.state != state or self.ready.exception() is not None)
+
+
+class ComputedOnce(Generic[Value]):
+    """Values for everyone who asks, one computed at a time; the latest one of each key is kept.
+
+    Args:
+        name: the name of the thread that computes them.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._lock = Lock()
+        self._worker = ThreadPoolExecutor(1, name)
+        self._kept: dict[Hashable, Computation[Value]] = {}
+
+    def get(
+        self,
+        key: Hashable,
+        files: Iterable[Path],
+        compute: Callable[[Computation[Value]], Value],
+        total: int = 0,
+    ) -> Computation[Value]:
+        """Return the value of a key, begun if nobody has asked for it since its files changed.
+
+        Args:
+            key: what is wanted.
+            files: what it is computed from.
+            compute: computes it, and counts the parts that are done.
+            total: how many parts there are.
+        """
+        state = state_of(files)
+        with self._lock:
+            kept = self._kept.get(key)
+            if kept is None or kept.is_stale(state):
+                kept = self._kept[key] = Computation(state, total)
+                kept.ready = self._worker.submit(compute, kept)
+            return kept
+
+
+def state_of(files: Iterable[Path]) -> State:
+    """Return a value that changes when one of the files changes or another is added."""
+    stats: list[tuple[str, Any]] = [(str(each), each.stat()) for each in files if each.is_file()]
+    return tuple(sorted((name, about.st_mtime_ns, about.st_size) for name, about in stats))

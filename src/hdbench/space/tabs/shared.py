@@ -1,0 +1,324 @@
+"""The parts that tabs share: settings, fields, the progress of work, and a scored result."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple, TypeVar
+
+import gradio as gr
+from gradio.components import Component
+
+from hdbench.answers.answers import UnknownIdsError
+from hdbench.common.texts import language_of
+from hdbench.errors import HdbenchError, escaped
+from hdbench.output.report.items import cut
+from hdbench.scoring.metric import PROTOCOLS
+from hdbench.space.context import SpaceContext
+from hdbench.space.jobs.scoring import HeldOutQuota, Upload, View, view
+from hdbench.space.jobs.turns import QueueFullError
+from hdbench.space.jobs.working import Progress, Task, TaskProcesses, Waits
+from hdbench.space.server.limits import network
+from hdbench.space.texts import Say, reason, text, translations
+from hdbench.space.views.report_files import keep_report, thumbnails
+from hdbench.space.views.summary import frame, problem
+
+STARTS, RESULT = "hdb-starts", "hdb-result"
+"""The classes of buttons that start work, and of the places where its result appears."""
+
+DOWNLOADS = ("xlsx", "csv", "json", "html")
+
+DOWNLOAD_ROW: dict[str, Any] = {"elem_classes": "hdb-downloads", "equal_height": True}
+"""The looks of the row of these buttons."""
+
+PRIVATE: dict[str, Any] = {"api_visibility": "private"}
+"""The option of events that no program may start."""
+
+BAR = gr.Progress()
+"""The default by which Gradio knows that a function wants to show its progress."""
+
+Given = dict[Component, Any]
+"""Field → what a visitor has given."""
+
+_Field = TypeVar("_Field", bound=Component)
+
+_ANNOUNCE = f"""
+element.setAttribute("role", "status");
+let started = false;
+document.addEventListener("click", (event) => {{
+  started ||= event.target.closest(".{STARTS}") !== null;
+}});
+const look = (shown) => {{
+  const top = shown.getBoundingClientRect().top;
+  if (!started || (top >= 0 && top < innerHeight / 2)) return;
+  const place = shown.closest(".{RESULT}");
+  if (!place) return;
+  place.tabIndex = -1;
+  place.focus({{preventScroll: true}});
+  place.scrollIntoView({{block: "start"}});
+}};
+const tell = (node) => {{
+  const told = node.closest?.("[data-announce]") ?? node.querySelector?.("[data-announce]");
+  if (!told) return;
+  element.textContent = told.dataset.announce;
+  look(told);
+  started = false;
+}};
+const problem = "[role=alert].hdb-problem";
+const show = (node) => {{
+  const shown = node.matches?.(problem) ? node : node.querySelector?.(problem);
+  if (shown) shown.scrollIntoView({{block: "nearest"}});
+}};
+new MutationObserver((changes) => {{
+  for (const change of changes) {{
+    if (change.type === "attributes") tell(change.target);
+    else change.addedNodes.forEach((node) => {{ tell(node); show(node); }});
+  }}
+}}).observe(document.body, {{subtree: true, childList: true, attributeFilter: ["data-announce"]}});
+"""
+
+_UNSEEN = "position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);"
+
+
+def announcer() -> None:
+    """Add a place that screen readers watch to a `gr.Blocks`.
+
+    It says what is in the attribute `data-announce` of whatever appears in the page. Readers watch
+    only a place that was there before its text. A problem, which they say themselves, is scrolled
+    to: on a phone it appears below the window.
+    """
+    gr.HTML(
+        "", elem_id="announcement", html_template="", css_template=_UNSEEN, js_on_load=_ANNOUNCE
+    )
+
+
+def settings() -> None:
+    """Add the choice of the language and the colors to a `gr.Blocks`."""
+    _made_by("hdbenchSettings", "settings")
+
+
+def skip_link() -> None:
+    """Add a link past the title and the tabs, seen when the keyboard gets to it."""
+    _made_by("hdbenchSkip", "skip")
+
+
+def _made_by(function: str, elem_id: str) -> None:
+    gr.HTML("", elem_id=elem_id, html_template="", js_on_load=f"{function}(element);")
+
+
+def field(kind: type[_Field], say: Say, key: str, **options: Any) -> _Field:
+    """Return a field of a form.
+
+    Args:
+        kind: its class.
+        say: the texts.
+        key: the key of its label; its info, if it has one, is `<key>_info`, and its id in the page
+            is the key with hyphens.
+        options: others of its class.
+    """
+    options = {"label": say(key), "elem_id": key.replace("_", "-")} | options
+    if f"{key}_info" in translations()["en"]:
+        options = {"info": say(f"{key}_info")} | options
+    return kind(**options)
+
+
+def button(say: Say, key: str, **options: Any) -> gr.Button:
+    """Return a button; `key` is that of its text, and its id in the page the key with hyphens."""
+    return gr.Button(say(key), **{"elem_id": key.replace("_", "-")} | options)
+
+
+def download_button(say: Say, key: str, elem_id: str, **options: Any) -> gr.DownloadButton:
+    """Return a button for a file, hidden until there is one; `key` is that of its text."""
+    return gr.DownloadButton(say(key), visible=False, elem_id=elem_id, size="sm", **options)
+
+
+def download(path: Path | None) -> dict[str, Any]:
+    """Return what a `download_button` gets: it is hidden if there is no file."""
+    return gr.update(visible=path is not None, value=path and str(path))
+
+
+def download_buttons(say: Say, prefix: str = "") -> list[gr.DownloadButton]:
+    """Return a button for each of `DOWNLOADS`, hidden until there is something.
+
+    Args:
+        say: the texts.
+        prefix: the prefix of the buttons' ids in the page.
+    """
+    return [
+        download_button(say, f"download_{kind}", f"{prefix}download-{kind}", min_width=120)
+        for kind in DOWNLOADS
+    ]
+
+
+def protocol_choice(say: Say, elem_id: str | None = None) -> gr.Radio:
+    """Return the choice of the protocol."""
+    options = {"choices": list(PROTOCOLS), "value": "documented", "elem_id": elem_id}
+    return field(gr.Radio, say, "protocol", **options)
+
+
+def choices_in_language(app: gr.Blocks, context: SpaceContext) -> None:
+    """Offer benchmarks and protocols by their names in the visitor's language.
+
+    Gradio puts labels into the browser's language, but not what can be chosen.
+
+    Args:
+        app: with all fields that are to be so.
+        context: the Space's context.
+    """
+    fields = [
+        each
+        for each in app.blocks.values()
+        if isinstance(each, gr.Dropdown | gr.Radio)
+        and each.choices
+        and {value for _, value in each.choices} <= {*context.benchmarks, *PROTOCOLS}
+    ]
+
+    def named(request: gr.Request) -> list[Any]:
+        language = language_of(request.headers.get("accept-language"))
+        names = {name: title for title, name in context.choices(language)}
+        names |= {protocol: text(f"protocol_{protocol}", language) for protocol in PROTOCOLS}
+        return [
+            gr.update(choices=[(names[str(value)], value) for _, value in field.choices])
+            for field in fields
+        ]
+
+    app.load(named, None, fields, queue=False, show_progress="hidden", api_visibility="private")
+
+
+class Visitor(NamedTuple):
+    """A visitor, who asks for something.
+
+    Attributes:
+        address: see `limits.visitor`.
+        language: the language of the interface.
+    """
+
+    address: str
+    language: str
+
+
+def visitor_of(request: gr.Request) -> Visitor:
+    """Return who sent a request."""
+    language = language_of(request.headers.get("accept-language"))
+    return Visitor(network(request.client.host if request.client else ""), language)
+
+
+def shown_work(
+    workers: TaskProcesses, visitor: Visitor, progress: gr.Progress, task: Task, *arguments: Any
+) -> Iterator[Any]:
+    """Do a task for a visitor, and show on a progress bar how far it is; yields what it sends."""
+    for told in workers.work(visitor.address, task, *arguments):
+        show(progress, told, visitor.language)
+        yield told
+
+
+def for_program(
+    workers: TaskProcesses, request: gr.Request, task: Task, *arguments: Any
+) -> list[dict[str, Any]]:
+    """Return what a task gives a program.
+
+    Raises:
+        gr.Error: why it gives nothing.
+    """
+    visitor = visitor_of(request)
+    try:
+        found: list[dict[str, Any]] = workers.result(visitor.address, task, *arguments)
+    except HdbenchError as error:
+        raise gr.Error(escaped(reason(error, visitor.language)), print_exception=False) from error
+    return found
+
+
+def show(progress: gr.Progress, told: object, language: str) -> None:
+    """Show a visitor how far the work is, or that it is waiting.
+
+    Args:
+        progress: the visitor's progress bar.
+        told: `Progress` or `Waits`; anything else is ignored.
+        language: the interface's language.
+    """
+    if isinstance(told, Progress):
+        progress(told.share, desc=told.doing)
+    elif isinstance(told, Waits):
+        progress(None, desc=waits(told, language))  # 0 would be shown as "0.0%"
+
+
+def waits(told: Waits, language: str) -> str:
+    """Return that work is waiting, and for how many.
+
+    Example:
+        >>> waits(Waits(2, again=False), "de"), waits(Waits(0, again=False), "en")
+        ('Warten auf einen freien Platz, 2 vor Ihnen', 'Waiting for a free place, you are next')
+    """
+    ahead = text("progress_ahead" if told.before else "progress_next", language, before=told.before)
+    return text("progress_waits_again" if told.again else "progress_waits", language, ahead=ahead)
+
+
+def refusal(error: HdbenchError, language: str, lead: str) -> str:
+    """Return why work was not done, as HTML.
+
+    Args:
+        error: the reason.
+        language: the interface's language.
+        lead: the key of the text before the reason, unless the queue is full: then nothing is wrong
+            with what was asked.
+    """
+    lead = "not_started" if isinstance(error, QueueFullError) else lead
+    return problem(reason(error, language), language, lead)
+
+
+def result_views(  # noqa: PLR0917  what a visitor gives, and where it is shown
+    workers: TaskProcesses,
+    context: SpaceContext,
+    upload: Upload,
+    visitor: Visitor,
+    progress: gr.Progress,
+    quota: HeldOutQuota | None = None,
+) -> Iterator[list[Any]]:
+    """Yield the outputs of a scored file: first what is quick, then the report and the downloads.
+
+    With a `quota`, the first view has the totals of held-out items, as often as it allows.
+
+    Raises:
+        UnknownIdsError: the file has ids that are none of the benchmark's.
+    """
+    language = visitor.language
+    if not upload.path.name:
+        why = text("choose_file", language, megabytes=context.max_upload >> 20)
+        yield refused_view(problem(why, language))
+        return
+    look = quota.take(visitor.address, upload.benchmark) if quota else None
+    looked = False
+    try:
+        with TemporaryDirectory() as folder:
+            task = (view, context, upload, language, Path(folder), thumbnails(), look)
+            for told in shown_work(workers, visitor, progress, *task):
+                if isinstance(told, View):
+                    looked = looked or told.looked
+                    # Gradio copies the files before this goes on, where they are deleted.
+                    yield _outputs(told, language)
+    except UnknownIdsError:
+        raise
+    except HdbenchError as error:
+        yield refused_view(refusal(error, language, "error"))
+    finally:
+        if quota and look and look.path and not looked:
+            quota.give_back(visitor.address, upload.benchmark)
+
+
+def refused_view(message: str) -> list[Any]:
+    """Return the outputs of a file that is not scored: why, as HTML, and nothing else."""
+    return [message, gr.update(visible=False), "", *map(download, [None] * len(DOWNLOADS))]
+
+
+def _outputs(view: View, language: str) -> list[Any]:
+    """Return the first view, the choice of a model if there are several, the report and the files.
+
+    The report and the files are there as soon as they are ready.
+    """
+    runs = gr.update(
+        choices=[(cut(escaped(name or "")), name or "") for name in view.runs],
+        value=view.chosen or "",
+        visible=len(view.runs) > 1,
+    )
+    report = frame(keep_report(view.files[-1], language), language) if view.files else ""
+    files: Sequence[Path | None] = view.files or [None] * len(DOWNLOADS)
+    return [view.first, runs, report, *map(download, files)]

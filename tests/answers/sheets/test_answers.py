@@ -1,0 +1,229 @@
+"""Answers in tables as people keep them."""
+
+import csv
+
+import openpyxl
+import pytest
+
+from hdbench.answers.schema import AnswerSchema
+from hdbench.answers.tables import read_csv, read_xlsx
+from hdbench.errors import HdbenchError
+
+TEXT = {"type": "string"}
+LIST = {"type": "array", "items": TEXT}
+CARDS = AnswerSchema(
+    {
+        "properties": {
+            "titel": TEXT,
+            "schlagwoerter": LIST,
+            "jahr": {"type": ["integer", "null"]},
+            "datum": {"type": ["string", "null"], "format": "date"},
+        }
+    }
+)
+IDS = ("Kasten3_0001", "Kasten3_0002", "Kasten3_0003")
+
+
+def read(*lines, schema=CARDS, ids=IDS):
+    return read_csv("\n".join(lines).encode(), "t.csv", schema, ids)
+
+
+def records(found, model=None):
+    return {each: found.load(key)["prediction"] for each, key in found.runs[model].items()}
+
+
+def refusal(*lines, **options):
+    with pytest.raises(HdbenchError) as caught:
+        read(*lines, **options)
+    return str(caught.value)
+
+
+SHEET = (
+    "Bild;Titel;Schlagwörter;Jahr;Datum",
+    'Kasten3 0001;Die Ehe;"Ehe; Lied";1912;17.9.1912',
+    "Kasten3 0002;Zoo;Tiere;-;k. A.",
+)
+RECORDS = {
+    "Kasten3 0001": {
+        "titel": "Die Ehe",
+        "schlagwoerter": ["Ehe", "Lied"],
+        "jahr": 1912,
+        "datum": "1912-09-17",
+    },
+    "Kasten3 0002": {"titel": "Zoo", "schlagwoerter": ["Tiere"], "jahr": None, "datum": None},
+}
+
+
+def test_a_sheet_is_read_as_hdbench_new_reads_it_and_that_is_said():
+    found = read(*SHEET)
+    assert records(found) == RECORDS
+    assert found.notes[0] == (
+        "t.csv: read as Bild → id, Titel → titel, Schlagwörter → schlagwoerter[] (divided by ';'), "
+        "Jahr → jahr, Datum → datum"
+    )
+    assert "t.csv: cells read as empty: 2, the first is t.csv:3, column Jahr: '-'" in found.notes
+
+
+def test_a_workbook_is_read_in_the_same_way(tmp_path):
+    workbook = openpyxl.Workbook()
+    workbook.active.append(["Kartei der Bibliothek"])
+    for line in SHEET:
+        workbook.active.append(next(csv.reader([line], delimiter=";")))
+    workbook.create_sheet("Notizen").append(["Stand: 1912"])
+    workbook.save(tmp_path / "t.xlsx")
+    found = read_xlsx(tmp_path / "t.xlsx", "t.xlsx", CARDS, IDS)
+    assert records(found) == RECORDS
+    assert found.where(found.runs[None]["Kasten3 0002"]) == "t.xlsx: Sheet, row 4"
+    assert any("not read: Notizen" in note for note in found.notes)
+
+
+def test_the_column_of_ids_is_found_by_its_values():
+    found = read("Objekt;Titel", "Kasten3_0001.jpg;Die Ehe", "Kasten3_0003.jpg;Zoo")
+    assert records(found) == {
+        "Kasten3_0001.jpg": {"titel": "Die Ehe"},
+        "Kasten3_0003.jpg": {"titel": "Zoo"},
+    }
+    assert refusal("Objekt;Titel", "a;Die Ehe", ids=()) == (
+        "t.csv: needs a column id; it has: Objekt, titel"
+    )
+
+
+def test_a_table_in_our_form_is_taken_by_its_letters():
+    """Only what divides a list is found, as it is nowhere else."""
+    found = read("id,titel,datum,invented", "1,-,17.9.1912,x")
+    assert records(found) == {"1": {"titel": "-", "datum": "17.9.1912", "invented": "x"}}
+    assert found.notes == [
+        "t.csv: columns that are not in the benchmark's schema, read as part of the answers: "
+        "invented"
+    ]
+    found = read("id,schlagwoerter", "1,Ehe; Lied", "2,Tiere")
+    assert records(found) == {
+        "1": {"schlagwoerter": ["Ehe", "Lied"]},
+        "2": {"schlagwoerter": ["Tiere"]},
+    }
+    assert found.notes == ["t.csv: schlagwoerter: lists, divided by ';' in 1 cells"]
+    found = read("id,schlagwoerter", "1,Ehe; Lied | Zoo", "2,Tiere; Pflanzen")
+    assert records(found) == {
+        "1": {"schlagwoerter": ["Ehe; Lied", "Zoo"]},
+        "2": {"schlagwoerter": ["Tiere; Pflanzen"]},
+    }
+    assert found.notes == [whole("schlagwoerter", 1, "Tiere; Pflanzen", "|")]
+
+
+def whole(title, count, first, separator):
+    return (
+        f"t.csv: {title}: cells of a list read as one value: {count}, the first is {first!r} (if "
+        f"it is several, divide all lists by {separator!r} only)"
+    )
+
+
+HEADINGS = [("id", "schlagwoerter"), ("Bild", "Schlagwörter")]
+"""As in our tables, and as people keep them."""
+
+
+@pytest.mark.parametrize(("key", "title"), HEADINGS)
+def test_a_list_may_be_json(key, title):
+    found = read(
+        f"{key};{title}",
+        'Kasten3_0001;"[""Ehe; Lied"", ""Zoo""]"',
+        'Kasten3_0002;"[]"',
+        "Kasten3_0003;[Basel]",
+    )
+    assert list(records(found).values()) == [
+        {"schlagwoerter": ["Ehe; Lied", "Zoo"]},
+        {"schlagwoerter": []},
+        {"schlagwoerter": ["[Basel]"]},
+    ]
+    assert not any("read as one value" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(("key", "title"), HEADINGS)
+def test_cells_with_other_signs_than_what_divides_the_lists_are_said(key, title):
+    found = read(
+        f"{key};{title}",
+        'Kasten3_0001;"Ehe; Lied"',
+        'Kasten3_0002;"Ehe, Lied"',
+        "Kasten3_0003;Tiere / Zoo",
+    )
+    assert records(found)["Kasten3_0002"] == {"schlagwoerter": ["Ehe, Lied"]}
+    assert found.notes[-1] == whole(title, 2, "Ehe, Lied", ";")
+    found = read(f"{key};{title}", 'Kasten3_0001;"Ehe, Lied"', "Kasten3_0002;Zoo")
+    assert found.notes[-1] == whole(title, 1, "Ehe, Lied", "|")
+
+
+def test_a_comma_in_a_name_or_title_is_not_said():
+    schema = AnswerSchema({"properties": {"verfasser": LIST, "titel": LIST}})
+    found = read("id;verfasser;titel", "1;Müller, Anna;Ehe, Lied", schema=schema)
+    assert records(found) == {"1": {"verfasser": ["Müller, Anna"], "titel": ["Ehe, Lied"]}}
+    assert found.notes == []
+
+
+def test_raw_answers_may_stand_under_the_name_of_an_image():
+    found = read("Bild;text", 'Kasten3_0001;"{""titel"": ""Zoo""}"')
+    assert found.load(found.runs[None]["Kasten3_0001"]) == {"text": '{"titel": "Zoo"}'}
+    assert found.notes == ["t.csv: read as Bild → id"]
+    found = read("Bild;Titel;prediction", 'Kasten3_0001;A;"{""titel"": ""Zoo""}"')
+    assert records(found) == {"Kasten3_0001": '{"titel": "Zoo"}'}
+    assert "t.csv: columns that were not read: titel" in found.notes
+
+
+def test_headings_with_umlauts_are_the_fields_without():
+    found = read("id;titel;Schlagwörter", "1;Zoo;Tiere")
+    assert records(found) == {"1": {"titel": "Zoo", "schlagwoerter": ["Tiere"]}}
+    schema = AnswerSchema({"properties": {"größe_cm": TEXT, "straße": TEXT}})
+    found = read("id;Groesse (cm);Strasse", "1;21;Rheinweg", schema=schema)
+    assert records(found) == {"1": {"größe_cm": "21", "straße": "Rheinweg"}}
+
+
+def test_a_column_with_models_divides_a_sheet_into_runs():
+    found = read("Bild;model;Titel", "Kasten3_0001;one;A", ";;", "Kasten3_0001;two;B")
+    assert records(found, "one") == {"Kasten3_0001": {"titel": "A"}}
+    assert records(found, "two") == {"Kasten3_0001": {"titel": "B"}}
+    assert refusal("Bild;model;Titel", "Kasten3_0001;one;A", "Kasten3_0002;;B") == (
+        "t.csv:3: names no model, but other rows do: enter it"
+    )
+
+
+def test_the_objects_of_a_list_stand_one_a_row():
+    persons = {"type": "array", "items": {"properties": {"name": TEXT, "ort": TEXT}}}
+    schema = AnswerSchema({"properties": {"titel": TEXT, "persons": persons}})
+    found = read(
+        "Bild;Titel;persons.name;Ort",
+        "Kasten3_0001;A;Ott;Basel",
+        "Kasten3_0001;A;Frey;Bern",
+        schema=schema,
+    )
+    assert records(found) == {
+        "Kasten3_0001": {
+            "titel": "A",
+            "persons": [{"name": "Ott", "ort": "Basel"}, {"name": "Frey", "ort": "Bern"}],
+        }
+    }
+
+
+@pytest.mark.parametrize(
+    ("row", "cell"),
+    [(";Summe;;5825", "column B: 'Summe'"), (";;;5825", "column D: '5825'")],
+)
+def test_a_row_of_totals_is_said_with_its_column(row, cell):
+    for header in ("Bild;Titel;Schlagwörter;Jahr", "id;titel;schlagwoerter;jahr"):
+        assert refusal(header, "Kasten3_0001;Zoo;Tiere;1912", "", row) == (
+            f"t.csv:4 ({cell}, a total?): has no id: enter it, or delete the row"
+        )
+
+
+def test_a_total_in_the_column_of_ids_is_said_too():
+    for header in ("Bild;Titel;Jahr", "id;titel;jahr"):
+        found = read(header, "Kasten3_0001;Zoo;1912", "Total: 2;;3824")
+        assert found.where(found.runs[None]["Total: 2"]) == (
+            "t.csv:3 (column A: 'Total: 2', a total?)"
+        )
+
+
+def test_what_is_no_answer_is_refused():
+    assert refusal("Bild;Titel", "Kasten3_0001;A", ";B") == (
+        "t.csv:3: has no id: enter it, or delete the row"
+    )
+    assert refusal("Bild;Titel", "Kasten3_0001;A", "Kasten3_0001;B") == (
+        "t.csv:3: a second answer for id 'Kasten3_0001', the first is in t.csv:2: keep one"
+    )

@@ -1,0 +1,614 @@
+import csv
+import io
+import tempfile
+from functools import partial
+from pathlib import Path
+
+import pytest
+from helpers.work import growth
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hdbench.answers.schema import AnswerSchema
+from hdbench.answers.sheets.fields import FieldPath, field_paths
+from hdbench.answers.sheets.mapping import Column, mapped, propose
+from hdbench.answers.sheets.table import Table
+from hdbench.answers.sheets.values import is_blank
+from hdbench.errors import HdbenchError
+from hdbench.ground_truth.table import read_table
+
+SCRIPTS = Path(__file__).parents[3] / "dataset_scripts"
+CARDS = field_paths(AnswerSchema.load(SCRIPTS / "zettelkatalog/answer.schema.json"))
+PAGES = field_paths(AnswerSchema.load(SCRIPTS / "avisblatt/answer.schema.json"))
+LETTERS = field_paths(AnswerSchema.load(SCRIPTS / "rheinschifffahrt/answer.schema.json"))
+
+FIELDS = [
+    FieldPath("author", "text"),
+    FieldPath("imprint.place", "text"),
+    FieldPath("imprint.publisher", "text"),
+    FieldPath("imprint.year", "integer"),
+    FieldPath("language", "text"),
+    FieldPath("pages", "text"),
+    FieldPath("shelfmark", "text"),
+    FieldPath("subjects[]", "list", "Schlagwörter"),
+    FieldPath("title", "text"),
+]
+
+
+def table(*rows):
+    header, *others = [row.split(";") for row in rows]
+    return Table("t.csv", header, [(f"t.csv:{n}", r) for n, r in enumerate(others, 2)], [])
+
+
+def proposal(made, paths=None, files=(), **given):
+    return {
+        column.title: column for column in propose(made, paths=paths, file_names=files, given=given)
+    }
+
+
+def truths(made, paths=None, files=(), given=()):
+    return mapped(made, propose(made, paths=paths, file_names=files, given=dict(given)))
+
+
+def records(*arguments, **named):
+    return [truth.record for truth in truths(*arguments, **named).truths]
+
+
+def refusal(made, paths=None, files=(), given=()):
+    with pytest.raises(HdbenchError) as caught:
+        truths(made, paths, files, given)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_a_librarians_table_goes_into_the_fields_of_the_cards():
+    made = table(
+        "Dateiname;Nachname;Vorname;Haupttitel;Erscheinungsjahr;Verlagsort;Signatur;Bearbeiter",
+        "1.jpg;Müller;Anna;Die Ehe;1912;Basel;A 12;kb",
+        "2.JPG;Ott;Hans;=1+1;17.9.1912;Zürich;n/a;kb",
+        "0003;;;;;;;",
+    )
+    read = truths(made, CARDS, ["0001.jpg", "0002.jpg", "0003.jpg", "0004.jpg"])
+    assert [truth.key for truth in read.truths] == ["1.jpg", "2.JPG", "0003"]
+    assert [truth.record for truth in read.truths] == [
+        {
+            "author": {"last_name": "Müller", "first_name": "Anna"},
+            "publication": {"title": "Die Ehe", "year": 1912, "place": "Basel"},
+            "library_reference": {"shelfmark": "A 12"},
+        },
+        {
+            "author": {"last_name": "Ott", "first_name": "Hans"},
+            "publication": {"title": "=1+1", "year": "17.9.1912", "place": "Zürich"},
+            "library_reference": {"shelfmark": ""},
+        },
+        None,
+    ]
+    assert read.notes == [
+        "t.csv: columns that are not used: Bearbeiter",
+        "t.csv: Erscheinungsjahr: cells that are no integer, kept as text: 1, the first is "
+        "t.csv:3: '17.9.1912'",
+        "t.csv: cells read as empty: 1, the first is t.csv:3, column Signatur: 'n/a'",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("path", "headings"),
+    [
+        ("author", "Verfasser Verfasser/in Autorin AUTOR Auteur Autore Auctor Author(s)"),
+        ("imprint.place", "Ort Erscheinungsort Verlagsort Lieu Luogo Locus Place"),
+        ("imprint.publisher", "Verlag Éditeur Editore Publisher"),
+        ("imprint.year", "Jahr Erscheinungsjahr Jahr: Année Anno year YEAR imprint_year"),
+        ("language", "Sprache Langue Lingua Language languge"),
+        ("pages", "Seiten Seitenzahl Umfang Pagine Paginae Extent"),
+        ("shelfmark", "Signatur Bibliothekssignatur Cote Segnatura Shelf-mark Call_number"),
+        ("subjects[]", "Schlagwörter Schlagwort Stichwörter Sujets Soggetti Keywords subjects[]"),
+        ("title", "Titel Sachtitel Titre Titolo Titulus Title"),
+    ],
+)
+def test_headings_in_the_languages_of_libraries(path, headings):
+    for heading in headings.split():
+        made = table(heading, "x", "y")
+        assert proposal(made, FIELDS)[heading].path == path, heading
+
+
+@pytest.mark.parametrize("heading", ["Untertitel", "Farbe", "Titel Verfasser", "Herausgeber", "x"])
+def test_a_heading_that_means_something_else_goes_nowhere(heading):
+    assert proposal(table(heading, "x"), FIELDS)[heading].path is None
+
+
+def test_a_heading_of_several_words_goes_where_all_of_them_do():
+    paths = [FieldPath("author.last_name", "text"), FieldPath("editor.last_name", "text")]
+    found = proposal(table("Herausgeber (Nachname);Nachname Verfasser", "Ott;Müller"), paths)
+    assert [column.path for column in found.values()] == ["editor.last_name", "author.last_name"]
+
+
+def test_a_heading_that_is_only_a_part_of_fields_names_them():
+    column = proposal(table("Verfasser", "Müller, Anna"), CARDS)["Verfasser"]
+    assert column.path is None
+    assert column.why == (
+        "no field is just this: give one with --map (author.last_name, author.first_name)"
+    )
+
+
+def test_semicolons_divide_names_but_not_titles_in_a_field_that_is_a_list():
+    found = proposal(table("Titel;Absender", "x;y"), LETTERS)
+    assert found["Titel"].separator is None
+    made = Table("t", ["Titel", "Absender"], [("t:2", ["A; B", "Ott; Wyss"])], [])
+    assert records(made, LETTERS) == [{"letter_title": ["A; B"], "sender_persons": ["Ott", "Wyss"]}]
+    made = Table("t", ["Titel", "Absender"], [("t:2", ["A | B", "Ott\nWyss"])], [])
+    assert records(made, LETTERS) == [
+        {"letter_title": ["A", "B"], "sender_persons": ["Ott", "Wyss"]}
+    ]
+
+
+def test_the_title_of_a_field_is_its_name_too():
+    paths = [FieldPath("f1", "text", "Farbe des Einbands"), FieldPath("f2", "text", "Zustand")]
+    found = proposal(table("Zustand;farbe des einbands", "gut;rot"), paths)
+    assert [column.path for column in found.values()] == ["f2", "f1"]
+
+
+def test_a_column_of_years_or_dates_without_a_name_that_says_so():
+    paths = [FieldPath("year", "integer"), FieldPath("sent.date", "date"), FieldPath("x", "text")]
+    made = table("A;B;C", "1912;17.9.1912;5", "1913;1912-09-18;6")
+    found = proposal(made, paths)
+    assert [column.path for column in found.values()] == ["year", "sent.date", None]
+    assert found["A"].why == "has years"
+    # Of two such columns neither is chosen.
+    assert proposal(table("A;C", "1912;1850", "1913;1851"), paths)["A"].path is None
+
+
+def test_words_spelled_alike_need_cells_of_the_fields_kind():
+    paths = [FieldPath("folios", "integer")]
+    assert proposal(table("Folio", "12", "13"), paths)["Folio"].path == "folios"
+    assert proposal(table("Folio", "gross", "klein"), paths)["Folio"].path is None
+
+
+@pytest.mark.parametrize(
+    ("files", "key"),
+    [
+        (["0007.jpg", "0008.jpg"], "Nr"),
+        (["scans/a.tif", "scans/b.tif"], "Bild"),
+        (["ms_b_1.jpg", "ms_b_2.jpg", "a_p1.jpg"], "Bild"),
+        (["c.jpg"], "Name"),
+    ],
+)
+def test_the_key_is_the_column_that_names_the_files(files, key):
+    made = table("Jahr;Bild;Nr;Name", "1912;Ordner/A.JPG;7;c", "1913;ms_b;8;d")
+    if key == "Bild" and "ms_b_1.jpg" not in files:
+        made = table("Jahr;Bild;Nr;Name", "1912;Ordner/A.JPG;7;c", "1913;b;8;d")
+    found = proposal(made, FIELDS, files)
+    assert [title for title, column in found.items() if column.key] == [key]
+
+
+def test_of_two_columns_that_name_the_files_the_one_called_so():
+    made = table("Nr;Dateiname", "1;1.jpg", "2;2.jpg")
+    assert proposal(made, files=["1.jpg", "2.jpg"])["Dateiname"].key
+    assert proposal(made, files=["1.jpg", "2.jpg"])["Nr"].path == "nr"
+
+
+def test_without_files_the_key_has_a_name_for_it():
+    found = proposal(table("Titel;ID;Image", "A;1;a.jpg"))
+    assert [column.key for column in found.values()] == [False, False, True]
+    found = proposal(table("ID-Typ;ID", "1;7", "1;8"))
+    assert [column.key for column in found.values()] == [False, True]
+    same = proposal(table("Titel;ID", "A;1", "B;1"))["ID"]
+    assert (same.key, same.path) == (False, "id_2")  # an answer's `id` is the item's
+    found = proposal(table("Titel;Inventarnummer", "A;1"), files=["x.jpg"])
+    assert found["Inventarnummer"].why == "by its name: no file is called so"
+    assert not any(column.key for column in proposal(table("Titel;Ort", "A;B")).values())
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind", "values"),
+    [
+        ("1912;1913", "integer", [1912, 1913]),
+        ("1912;;-;n/a", "integer", [1912, None, None, None]),
+        ("0012;13", "text", ["0012", "13"]),
+        ("1912;17.9.1912;1913", "text", ["1912", "17.9.1912", "1913"]),
+        ("2.5;3", "number", [2.5, 3]),
+        ("2.50;3", "text", ["2.50", "3"]),
+        ("2,5;3", "text", ["2,5", "3"]),
+        ("1e5;2", "text", ["1e5", "2"]),
+        ("+1;2", "text", ["+1", "2"]),
+        ("-1;0", "integer", [-1, 0]),
+        ("1912-09-17;1913-01-01", "date", ["1912-09-17", "1913-01-01"]),
+        ("1912-09-31;1913-01-01", "text", ["1912-09-31", "1913-01-01"]),
+        ("17.9.1912;18.9.1912", "text", ["17.9.1912", "18.9.1912"]),
+        ("TRUE;falsch", "boolean", [True, False]),
+        ("ja;nein", "text", ["ja", "nein"]),
+        ("a | b;c;d|e;", "list", [["a", "b"], ["c"], ["d", "e"], []]),
+        ("a | b;c;d", "text", ["a | b", "c", "d"]),
+    ],
+)
+def test_the_kind_of_a_column_is_that_of_all_its_cells(cells, kind, values):
+    made = Table(
+        "t", ["Nr", "Feld"], [("", [str(n), c]) for n, c in enumerate(cells.split(";"))], []
+    )
+    column = proposal(made, Nr="nr")["Feld"]
+    assert column.kind == kind
+    assert column.path == ("feld[]" if kind == "list" else "feld")
+    assert [record["feld"] for record in records(made, given={"Nr": "nr"})] == values
+
+
+def test_a_year_that_is_no_year_is_told():
+    made = table("Jahr", "1912", "1913", "17.9.1912")
+    assert proposal(made)["Jahr"].why == "text, as '17.9.1912' is no plain whole number"
+    assert truths(made).notes == [
+        "t.csv: Jahr: kept as text, as 1 of 3 values are no plain whole numbers, the first is "
+        "t.csv:4: '17.9.1912'"
+    ]
+
+
+def test_semicolons_divide_short_texts_only():
+    rows = [("", ["Ott; Wyss"]), ("", ["Müller"]), ("", ["Ott; Huber"])]
+    assert records(Table("t", ["A"], rows, []))[0] == {"a": ["Ott", "Wyss"]}
+    rows[1] = ("", ["x" * 61 + "; y"])
+    assert records(Table("t", ["A"], rows, []))[0] == {"a": "Ott; Wyss"}
+    one_in_six = [("", ["a; b"])] * 2 + [("", ["c"])] * 10
+    assert records(Table("t", ["A"], one_in_six, []))[0] == {"a": "a; b"}
+
+
+def test_the_schema_decides_what_a_value_is():
+    paths = [
+        FieldPath("year", "integer", nullable=False),
+        FieldPath("date", "date"),
+        FieldPath("pages", "text"),
+        FieldPath("bound", "boolean"),
+        FieldPath("price", "number"),
+        FieldPath("authors[]", "list"),
+    ]
+    made = table(
+        "year;date;pages;bound;price;authors",
+        "0912;17.9.1912;8;ja;2.50;Ott",
+        "um 1900;1912;9;-;-;Ott | Wyss",
+        ";;-;nein;;",
+    )
+    assert records(made, paths) == [
+        {
+            "year": 912,
+            "date": "1912-09-17",
+            "pages": "8",
+            "bound": True,
+            "price": 2.5,
+            "authors": ["Ott"],
+        },
+        {
+            "year": "um 1900",
+            "date": "1912",
+            "pages": "9",
+            "bound": None,
+            "price": None,
+            "authors": ["Ott", "Wyss"],
+        },
+        {"date": None, "pages": "", "bound": False, "price": None, "authors": []},
+    ]
+    assert truths(made, paths).notes == [
+        "t.csv: year: cells that are no integer, kept as text: 1, the first is t.csv:3: 'um 1900'",
+        "t.csv: date: cells that are no date, kept as text: 1, the first is t.csv:3: '1912'",
+        "t.csv: cells read as empty: 3, the first is t.csv:3, column bound: '-'",
+    ]
+
+
+def test_what_is_given_wins():
+    made = table("Datei;Titel;Jahr;Notiz", "1.jpg;A;1912;x", "2.jpg;B;1913;y")
+    files = ["1.jpg", "2.jpg"]
+    given = {"titel": "imprint.year", "Jahr": "author", "Notiz": "-", "Datei": "title"}
+    found = proposal(made, FIELDS, files, **given)
+    assert {title: column.path for title, column in found.items()} == {
+        "Datei": "title",
+        "Titel": "imprint.year",
+        "Jahr": "author",
+        "Notiz": None,
+    }
+    assert found["Datei"].key  # named by its values, and a field by what was given
+    found = proposal(made, FIELDS, files, Titel="id")
+    assert [column.key for column in found.values()] == [False, True, False, False]
+
+
+def test_the_error_of_a_formula_is_no_truth_and_no_matter_in_a_column_that_is_not_used():
+    made = table("Datei;Titel;Nr", "1.jpg;A;#VALUE!", "2.jpg;B;7")
+    assert refusal(made, given={"Titel": "-"}) == (
+        "t.csv:2, column Nr: holds the error #VALUE!: enter the value, empty the cell, or leave "
+        "the column out"
+    )
+    assert records(made, given={"Nr": "-"}) == [{"titel": "A"}, {"titel": "B"}]
+    assert "column Nr: holds" in refusal(made, given={"Nr": "id"})
+
+
+def test_own_fields_are_named_after_their_columns():
+    made = table(
+        "Größe (cm);Größe-cm;Œuvre;書名;???;imprint.year;imprint;Tags[];birthDate;Verl. Ort",
+        "a;b;c;d;e;1;f;g;h;i",
+    )
+    assert [column.path for column in proposal(made).values()] == [
+        "groesse_cm",
+        "groesse_cm_2",
+        "oeuvre",
+        "書名",
+        "column_5",
+        "imprint.year",
+        "imprint_2",
+        "tags[]",
+        "birthDate",
+        "verl_ort",
+    ]
+
+
+def test_an_empty_column_is_not_used():
+    made = table("Titel;Jahr;Notiz", "A;1912;", "B;1913;-")
+    assert (proposal(made)["Notiz"].path, proposal(made)["Notiz"].why) == (None, "empty")
+    assert proposal(made, FIELDS)["Notiz"].path is None
+
+
+def test_several_columns_may_fill_one_list():
+    made = table("Autor 1;Autor 2", "Ott;Wyss", "Müller;")
+    given = {"Autor 1": "authors[]", "Autor 2": "authors[]"}
+    assert records(made, given=given) == [{"authors": ["Ott", "Wyss"]}, {"authors": ["Müller"]}]
+    given = {"Autor 1": "authors", "Autor 2": "authors"}
+    assert records(made, [FieldPath("authors[]", "list")], given=given)[0] == {
+        "authors": ["Ott", "Wyss"]
+    }
+
+
+def test_rows_of_one_page_are_the_objects_of_its_list():
+    made = table(
+        "Seite;Datum;Text;ntokens",
+        "p1.jpg;1831-01-06;Verloren ein Hut;3",
+        "p1.jpg;;Gefunden;1",
+        "p2.jpg;;;",
+        "p1.jpg;;Zu vermieten;",
+    )
+    read = truths(made, PAGES, ["p1.jpg", "p2.jpg"])
+    assert [(truth.place, truth.key, truth.record) for truth in read.truths] == [
+        (
+            "t.csv:2",
+            "p1.jpg",
+            {
+                "advertisements": [
+                    {"date": "1831-01-06", "text": "Verloren ein Hut", "ntokens": 3},
+                    {"date": "", "text": "Gefunden", "ntokens": 1},
+                    {"date": "", "text": "Zu vermieten"},
+                ]
+            },
+        ),
+        ("t.csv:4", "p2.jpg", None),
+    ]
+
+
+def test_objects_of_a_list_in_one_row():
+    made = table(
+        "Datei;Titel;Namen;Rollen",
+        "1.jpg;A;Ott | Wyss;Autor | Verlag",
+        "2.jpg;B;Müller;",
+        "3.jpg;C;Ott | Wyss;Autor | ",
+    )
+    given = {"Namen": "persons[].name", "Rollen": "persons[].role"}
+    assert records(made, files=["1.jpg", "2.jpg"], given=given)[:2] == [
+        {
+            "titel": "A",
+            "persons": [{"name": "Ott", "role": "Autor"}, {"name": "Wyss", "role": "Verlag"}],
+        },
+        {"titel": "B", "persons": [{"name": "Müller", "role": ""}]},
+    ]
+    made.rows[2][1][2] = "Ott | Wyss | Huber"
+    made.rows[2][1][3] = "Autor | Verlag"
+    assert refusal(made, given=given) == (
+        "t.csv:4, column Rollen: has 2 values, and another column of persons has 3: give as many"
+    )
+
+
+def test_rows_of_one_item_must_agree():
+    given = {"Name": "persons[].name"}
+    made = table("Datei;Titel;Name", "1.jpg;A;Ott", "1.jpg;;Wyss", "1.jpg;A;Huber")
+    assert records(made, given=given) == [
+        {"titel": "A", "persons": [{"name": "Ott"}, {"name": "Wyss"}, {"name": "Huber"}]}
+    ]
+    made.rows[2][1][1] = "B"
+    assert refusal(made, given=given).startswith("t.csv:4: differs from t.csv:2, another row of")
+
+
+def test_without_lists_of_objects_rows_stay_apart():
+    made = table("Datei;Titel", "1.jpg;A", "1.jpg;B")
+    assert [truth.key for truth in truths(made, files=["1.jpg"]).truths] == ["1.jpg", "1.jpg"]
+
+
+def test_an_empty_row_and_one_without_a_key():
+    made = table("Datei;Titel", "1.jpg;A", ";", ";C", "2.jpg;")
+    assert [truth[1:] for truth in truths(made, files=["1.jpg", "2.jpg"]).truths] == [
+        ("1.jpg", {"titel": "A"}),
+        (None, None),
+        (None, {"titel": "C"}),
+        ("2.jpg", None),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (
+            {"Tite": "title"},
+            "--map Tite=title: t.csv has no column of that name: it has Titel, Jahr; did you mean "
+            "Titel?",
+        ),
+        (
+            {"Titel": "imprint.yaer"},
+            "--map Titel=imprint.yaer: the benchmark has no such field: it has "
+            f"{', '.join(field.path for field in FIELDS)}; did you mean imprint.year?",
+        ),
+        ({"Titel": "id", "Jahr": "id"}, "--map Jahr=id: another column is already given as id"),
+        (
+            {"Titel": "title", "Jahr": "title"},
+            "t.csv: the columns 'Titel' and 'Jahr' both go to title",
+        ),
+        ({"Titel": "-", "Jahr": "-"}, "t.csv: no column goes to a field"),
+    ],
+)
+def test_what_is_given_must_fit(given, expected):
+    made = table("Titel;Jahr", "A;1912")
+    assert refusal(made, FIELDS, given=given).startswith(expected)
+
+
+@pytest.mark.parametrize(
+    "path", ["", "a..b", ".a", "a[].", "[]", "a[]b", " a", "a" + ".b" * 10, "a[].b[].c"]
+)
+def test_paths_that_are_none(path):
+    assert "not the path of a field" in refusal(table("Titel", "A"), given={"Titel": path})
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("a", "a.b"),
+        ("a.b", "a"),
+        ("a[]", "a[].b"),
+        ("a[].b", "a.c"),
+        ("a[]", "a"),
+        ("a.b.c", "a.b"),
+    ],
+)
+def test_a_column_within_the_value_of_another(first, second):
+    made = table("Titel;Jahr", "A;1912")
+    assert "both go to a" in refusal(made, given={"Titel": first, "Jahr": second})
+
+
+def test_letters_with_two_alternatives_go_to_the_first():
+    made = table("Datei;Titel;Datum;Absender;Empfänger", "1.jpg;A;1912;Ott;Wyss")
+    found = proposal(made, LETTERS, ["1.jpg"])
+    assert [column.path for column in found.values()][1:] == [
+        "letter_title[]",
+        "send_date[]",
+        "sender_persons[]",
+        "receiver_persons[]",
+    ]
+
+
+def read_rows(folder, number):
+    """The truths in a table with as many rows."""
+    names = [f"{row:06}.jpg" for row in range(number)]
+    lines = [f"{name};Titel {row};1912;=1+1" for row, name in enumerate(names)]
+    file = folder / "t.csv"
+    file.write_text("\n".join(["Datei;Titel;Jahr;Notiz", *lines]))
+    return truths(read_table(file), FIELDS, names)
+
+
+def test_twice_as_many_rows_are_twice_the_work(tmp_path):
+    assert growth(partial(read_rows, tmp_path), 1_000) < 2.2
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_rows(tmp_path):
+    read = read_rows(tmp_path, 100_000)
+    assert read.truths[-1] == (
+        "t.csv:100001",
+        "099999.jpg",
+        {"title": "Titel 99999", "imprint": {"year": 1912}},
+    )
+
+
+def test_a_thousand_columns():
+    cells = [str(number) for number in range(1000)]
+    made = Table("t", [f"Feld {cell}" for cell in cells], [("t:2", cells)], [])
+    assert records(made)[0]["feld_999"] == 999
+    assert not any(column.path for column in proposal(made, FIELDS).values())
+
+
+CELLS = st.one_of(
+    st.text(st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp", "Zs"]), max_size=8),
+    st.integers(-3000, 3000).map(str),
+    st.floats(allow_nan=False, allow_infinity=False).map(str),
+    st.dates().map(str),
+    st.sampled_from(["", "-", "n/a", "0012", "17.9.1912", "a | b", "a;b", "TRUE", "falsch", "1.0"]),
+)
+
+
+@given(st.lists(st.lists(CELLS, min_size=3, max_size=3), min_size=1, max_size=8))
+@settings(deadline=None, max_examples=60)
+def test_nothing_but_blanks_and_lists_changes_without_a_schema(rows):
+    """What is written as JSON, booleans apart, is what stands in the cell."""
+    made = Table("t", ["A", "B", "C"], [("", row) for row in rows], [])
+    try:
+        read = truths(made)
+    except HdbenchError:
+        assert all(is_blank(cell) for row in rows for cell in row)
+        return
+    for row, truth in zip(rows, read.truths, strict=True):
+        if truth.record is None:
+            assert all(is_blank(cell) for cell in row)
+            continue
+        for name, value in truth.record.items():
+            cell = row["abc".index(name)]
+            if isinstance(value, list):
+                assert any(
+                    value
+                    == [part.strip() for part in cell.split(sign) if not is_blank(part.strip())]
+                    for sign in "|;"
+                )
+            elif isinstance(value, bool):
+                assert cell.casefold() in ("true", "falsch", "wahr", "false")
+            elif is_blank(cell):
+                assert value in (None, "")
+            else:
+                assert str(value) == cell
+
+
+@given(
+    st.lists(st.lists(CELLS, min_size=2, max_size=4), min_size=1, max_size=6),
+    st.sampled_from([",", ";", "\t"]),
+    st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]),
+)
+@settings(deadline=None, max_examples=60)
+def test_a_table_that_python_writes_is_read_back(rows, delimiter, encoding):
+    width = max(map(len, rows))
+    header = ["Datei", "Titel", "Jahr", "Ort"][:width]
+    rows = [row + [""] * (width - len(row)) for row in rows]
+    out = io.StringIO()
+    csv.writer(out, delimiter=delimiter).writerows([header, *rows])
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "t.csv"
+        file.write_bytes(out.getvalue().encode(encoding))
+        try:
+            made = read_table(file)
+        except HdbenchError:
+            assert not any(any(row) for row in rows)
+            return
+    while not any(rows[-1]):
+        rows.pop()
+    assert made.header == header
+    assert [cells for _, cells in made.rows] == rows
+
+
+@given(st.binary(max_size=200) | st.text(';,"\n\t|ab1.\x00é ', max_size=80).map(str.encode))
+@settings(deadline=None, max_examples=60)
+def test_any_bytes_are_a_table_or_refused_in_one_line(data):
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "t.csv"
+        file.write_bytes(data)
+        try:
+            made = read_table(file)
+        except HdbenchError as error:
+            refused = str(error)
+        else:
+            refused = None
+    if refused is not None:
+        assert "\n" not in refused
+        return
+    assert len(set(made.header)) == len(made.header)
+    assert all(len(cells) == len(made.header) for _, cells in made.rows)
+    columns = propose(made, paths=FIELDS, file_names=["a.jpg"], given={})
+    assert [column.title for column in columns] == made.header
+
+
+def test_columns_can_be_written_by_hand():
+    made = table("Datei;Titel", "1.jpg;A")
+    columns = [
+        Column("Titel", "title", "text", key=False, separator=None, example="A", why=""),
+        Column("Datei", None, "text", key=True, separator=None, example="1.jpg", why=""),
+    ]
+    assert mapped(made, columns).truths[0][1:] == ("1.jpg", {"title": "A"})
+
+
+def test_lists_in_json_make_a_field_of_lists():
+    made = table("Datei;Tags", '1.jpg;["Ehe, Lied", "Zoo"]', "2.jpg;Tiere")
+    assert proposal(made, files=["1.jpg", "2.jpg"])["Tags"].why == "lists in JSON in 1 cells"
+    found = records(made, files=["1.jpg", "2.jpg"])
+    assert found == [{"tags": ["Ehe, Lied", "Zoo"]}, {"tags": ["Tiere"]}]

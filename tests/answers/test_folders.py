@@ -1,0 +1,232 @@
+"""Folders and ZIPs of answers: a file for each item, runs of the framework, our own runs."""
+
+import json
+import zipfile
+
+import pytest
+
+from hdbench.answers.files import open_container
+from hdbench.answers.schema import AnswerSchema
+from hdbench.errors import HdbenchError
+
+SCHEMA = AnswerSchema({"type": "object", "properties": {"title": {"type": "string"}}})
+A, B = {"title": "A"}, {"title": "B"}
+
+
+@pytest.fixture(params=["folder", "zip", "zip of a folder"])
+def pack(request, tmp_path):
+    """Write files, name → bytes, text or JSON, as a folder or a ZIP."""
+
+    def pack(files):
+        folder = tmp_path / "run"
+        folder.mkdir()
+        for name, content in files.items():
+            text = content if isinstance(content, str | bytes) else json.dumps(content)
+            (folder / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+        if request.param == "folder":
+            return folder
+        top = "" if request.param == "zip" else "run/"
+        with zipfile.ZipFile(tmp_path / "run.zip", "w") as archive:
+            for name in files:
+                archive.write(folder / name, top + name)
+        return tmp_path / "run.zip"
+
+    return pack
+
+
+def read(path):
+    """The answers of the one run, id → fields; and the notes."""
+    container = open_container(path, SCHEMA)
+    try:
+        assert list(container.runs) == [None]
+        answers = {item_id: container.load(key) for item_id, key in container.runs[None].items()}
+        return answers, container.notes
+    finally:
+        container.close()
+
+
+def test_each_item_has_its_file(pack):
+    path = pack(
+        {
+            "0001.json": A,
+            "0002.txt": "```json\n{}\n```",
+            "0003.json": {"id": "0003", "prediction": B, "seconds": 2},
+            "0004.json": "\ufeff" + json.dumps("the text, encoded"),
+            "0005.json": {"wrapper": A},
+            "0006.TXT": "Müller".encode("utf-16"),
+            "0007.json": "null",
+            "page.one.json": B,
+        }
+    )
+    answers, notes = read(path)
+    assert answers == {
+        "0001": {"prediction": A},
+        "0002": {"text": "```json\n{}\n```"},
+        "0003": {"prediction": B, "seconds": 2},
+        "0004": {"text": "the text, encoded"},
+        "0005": {"prediction": {"wrapper": A}},
+        "0006": {"text": "Müller"},
+        "0007": {"prediction": None},
+        "page.one": {"prediction": B},
+    }
+    assert notes == []
+
+
+def test_record_and_text_of_an_item_may_stand_in_two_files(pack):
+    answers, _ = read(pack({"1.TXT": "{...", "1.json": A, "2.txt": ""}))
+    assert answers == {"1": {"prediction": A, "text": "{..."}, "2": {"text": ""}}
+
+
+def test_an_answer_is_placed(tmp_path):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run/0001.json").write_text("{}")
+    folder = open_container(tmp_path / "run", SCHEMA)
+    assert folder.where(folder.runs[None]["0001"]) == str(tmp_path / "run/0001.json")
+    with zipfile.ZipFile(tmp_path / "run.zip", "w") as archive:
+        archive.writestr("top/0001.json", "{}")
+    packed = open_container(tmp_path / "run.zip", SCHEMA)
+    assert packed.where(packed.runs[None]["0001"]) == f"{tmp_path}/run.zip: top/0001.json"
+    packed.close()
+
+
+def test_other_files_are_counted_and_hidden_ones_are_not(pack):
+    answers, notes = read(
+        pack({"1.json": A, "1.jpg": b"\xff", "2.jpg": b"\xff", ".DS_Store": b"", "._1.json": b""})
+    )
+    assert list(answers) == ["1"]
+    assert len(notes) == 1
+    assert "2 other files were passed over, such as 1.jpg" in notes[0]
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ({"1.jpg": b"", "2.jpg": b""}, "no answers here: .* it holds 1.jpg"),
+        ({"1.json": A, "1.JSON": B}, r"1\.json: a second answer for id '1': keep one"),
+        ({"1.json": A, "2.json.gz": b""}, r"2\.json\.gz: unpack it: only plain files"),
+        ({"1.json": A, "answers.csv": "id"}, r"holds answers\.csv and 1\.json: give the one file"),
+        ({"a.csv": "id", "b.jsonl": "{}"}, r"holds a\.csv and b\.jsonl: give the one file"),
+        ({"request_T1_1.json": A, "request_T2_2.json": A}, "requests of the runs T1 and T2: keep"),
+        (
+            {"request_T1_1.json": A},
+            r"request_T1_1\.json: not a request of the framework: it has neither",
+        ),
+        ({"request_T1_1.json": "[]"}, r"request_T1_1\.json: not a request of the framework"),
+        ({"1.json": A, "2.json": '{"title": 1, "title": 2}'}, r"2\.json: .* 'title' occurs twice"),
+        ({"1.json": A, "2.json": '{"id": "1", "prediction": 1}'}, r"2\.json: it says \"id\": '1'"),
+        ({"1.json": A, "2.json": "[" * 100_000}, r"2\.json: not usable JSON: nested more than"),
+        ({"1.txt": b"a\nb\xe4", "2.txt": ""}, r"1\.txt:2: not UTF-8 \(byte 2 of the line\)"),
+        (
+            {"1.json": {"text": "a"}, "1.txt": "b"},
+            r"1\.txt: a second text of this answer: keep one",
+        ),
+    ],
+)
+def test_what_cannot_be_read_is_named(pack, files, message):
+    with pytest.raises(HdbenchError, match=message):
+        read(pack(files))
+
+
+def test_an_empty_folder_has_no_answers(tmp_path):
+    with pytest.raises(HdbenchError, match=r"no answers here: they must be in files <id>\.json or"):
+        open_container(tmp_path, SCHEMA)
+
+
+def test_what_a_model_wrote_may_be_saved_under_json(pack):
+    answers, _ = read(pack({"1.json": A, "2.json": "```json\n{}\n```"}))
+    assert answers == {"1": {"prediction": A}, "2": {"text": "```json\n{}\n```"}}
+
+
+def test_a_newer_run_of_the_framework(pack):
+    about = {"model": "m", "provider": "p", "finish_reason": "stop", "score": {"f1": 0.5}}
+    usage = {"input_tokens": 9, "output_tokens": 2, "input_cost": 0.1}
+    request = {"text": "```{}```", "parsed": A, "usage": usage, "duration": 1.5, **about}
+    read_so = {"tokens": {"input": 9, "output": 2}, "seconds": 1.5}
+    path = pack(
+        {
+            "request_T0430_00414956.json": request,
+            "request_T0430_image_1.json": {**request, "parsed": None},
+            "request_T0430_image_10.json": {"text": "I cannot.", "model": "m"},
+            "request_T0430_page.2.json": {**request, "parsed": {"error": "no JSON"}},
+            "request_T0430_3.json": {"text": None, "parsed": None, "model": "m"},
+            "scoring.json": {"f1_micro": 0.5},
+        }
+    )
+    answers, notes = read(path)
+    assert answers == {
+        "00414956": {"prediction": A, "text": "```{}```", **read_so},
+        # That nothing was parsed is kept: so it was scored when it was published.
+        "image_1": {"prediction": None, "text": "```{}```", **read_so},
+        "image_10": {"prediction": None, "text": "I cannot."},
+        "page.2": {"prediction": {"error": "no JSON"}, "text": "```{}```", **read_so},
+        "3": {"prediction": None},
+    }
+    assert notes == []
+
+
+def test_an_older_run_of_the_framework(pack):
+    about = {"provider": "p", "scores": {}, "test_time": 2.5, "usage": {"input_tokens": 9}}
+    read_so = {"tokens": {"input": 9}, "seconds": 2.5}
+    path = pack(
+        {
+            "request_T10_letter01.json": {"response_text": A, "raw": {"text": "[A]"}, **about},
+            "request_T10_letter02.json": {"response_text": "I cannot.", "raw": {}, **about},
+            "request_T10_letter03.json": {"response_text": "a", "raw": {"text": "b"}, "model": "m"},
+            "request_T10_letter04.json": {"response_text": {"error": "x"}, "raw": "?"},
+            "notes.txt": "not an answer",
+        }
+    )
+    answers, notes = read(path)
+    assert answers == {
+        "letter01": {"prediction": A, "text": "[A]", **read_so},
+        "letter02": {"prediction": None, "text": "I cannot.", **read_so},
+        "letter03": {"prediction": None, "text": "b"},
+        "letter04": {"prediction": {"error": "x"}},
+    }
+    assert len(notes) == 2
+    assert "1 other file was passed over, such as notes.txt" in notes[0]
+    assert "the requests name several models (None, m): they are read as one run" in notes[1]
+
+
+def test_a_run_folder_of_our_own(pack):
+    answer = {"id": "1", "text": "{}", "prediction": {}, "status": "clean", "tokens": None}
+    lines = json.dumps(answer) + "\n" + json.dumps({**answer, "id": "2", "text": None})
+    path = pack({"answers.jsonl": lines, "run.json": {"model": "m"}, "log.txt": "started"})
+    assert read(path)[0] == {"1": {"prediction": {}, "text": "{}"}, "2": {"prediction": {}}}
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("my answers.jsonl", '{"id": "1", "prediction": {"title": "A"}}\n'),
+        ("my answers.json", '[{"id": "1", "prediction": {"title": "A"}}]'),
+        ("my answers.json", '{"1": {"title": "A"}}'),
+        ("my answers.json", '{"id": "1", "title": "A"}\n{"id": "2", "title": "A"}'),
+        ("my answers.csv", "id,title\n1,A\n"),
+    ],
+)
+def test_one_file_with_all_answers_may_stand_in_a_folder_or_zip(pack, name, content):
+    answers, _ = read(pack({name: content, "photo.jpg": b"\xff"}))
+    assert answers["1"] == {"prediction": A}
+
+
+@pytest.mark.parametrize("content", [A, {"text": "{}"}, {"error": "timeout"}])
+def test_one_item_alone_is_known_by_its_file_name(pack, content):
+    assert list(read(pack({"0001.json": content}))[0]) == ["0001"]
+
+
+def test_the_one_file_in_a_zip_is_placed_and_its_copy_goes(tmp_path, monkeypatch):
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(scratch))
+    with zipfile.ZipFile(tmp_path / "run.zip", "w") as archive:
+        archive.writestr("answers.jsonl", '\n{"id": "1", "text": ""}')
+    container = open_container(tmp_path / "run.zip", SCHEMA)
+    assert container.where(container.runs[None]["1"]) == f"{tmp_path}/run.zip: answers.jsonl:2"
+    container.close()
+    assert list(scratch.iterdir()) == []
+    with zipfile.ZipFile(tmp_path / "run.zip", "w") as archive:
+        archive.writestr("answers.jsonl", "{")
+    with pytest.raises(HdbenchError, match=r"run\.zip: answers\.jsonl:1: not JSON"):
+        open_container(tmp_path / "run.zip", SCHEMA)
+    assert list(scratch.iterdir()) == []

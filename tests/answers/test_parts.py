@@ -1,0 +1,385 @@
+"""Answers in several files: each form of parts, our own run in shards, and what is refused."""
+
+import gzip
+import json
+import tracemalloc
+import zipfile
+from itertools import pairwise
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from hdbench.answers import unpacking
+from hdbench.answers.files import open_container
+from hdbench.answers.parts import answer_parts
+from hdbench.answers.run_info import has_answers
+from hdbench.answers.schema import AnswerSchema
+from hdbench.errors import HdbenchError
+from hdbench.results.files import answers_sha256
+
+SCHEMA = AnswerSchema({"properties": {"title": {"type": "string"}, "year": {"type": "integer"}}})
+
+
+def entry(number, **more):
+    return {"id": f"{number:04}", "text": json.dumps({"title": f"T {number}"}), **more}
+
+
+def as_lines(entries):
+    return "".join(json.dumps(each) + "\n" for each in entries).encode()
+
+
+def write_part(path, entries):
+    """Entries in a file, in the form that its name says."""
+    if path.suffix == ".parquet":
+        pq.write_table(pa.Table.from_pylist(entries), path)
+        return path
+    data = as_lines(entries)
+    if path.suffix == ".gz":
+        data = gzip.compress(data)
+    elif path.suffix == ".zst":
+        data = pa.compress(data, "zstd", asbytes=True)
+    path.write_bytes(data)
+    return path
+
+
+def answers_in(path):
+    container = open_container(path, SCHEMA)
+    try:
+        return {
+            model: {item: container.load(key) for item, key in keys.items()}
+            for model, keys in container.runs.items()
+        }
+    finally:
+        container.close()
+
+
+def refused(path):
+    with pytest.raises(HdbenchError) as error:
+        answers_in(path)
+    return str(error.value)
+
+
+EXPECTED = {f"{number:04}": {"text": json.dumps({"title": f"T {number}"})} for number in range(12)}
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "jsonl.gz", "jsonl.zst", "parquet", "ndjson"])
+def test_parts_are_one_file_in_natural_order(tmp_path, ending):
+    for part in range(12):
+        write_part(tmp_path / f"part-{part}.{ending}", [entry(part)])
+    answers = answers_in(tmp_path)[None]
+    assert answers == EXPECTED
+    assert list(answers) == list(EXPECTED)  # part-2 before part-10
+    assert [path.name for path in answer_parts(tmp_path)] == [
+        f"part-{part}.{ending}" for part in range(12)
+    ]
+
+
+@pytest.mark.parametrize("ending", ["jsonl.gz", "jsonl.zst", "parquet"])
+def test_one_file_may_be_packed_too(tmp_path, ending):
+    path = write_part(tmp_path / f"answers.{ending}", [entry(number) for number in range(12)])
+    assert answers_in(path) == {None: EXPECTED}
+    assert answers_in(tmp_path) == {None: EXPECTED}  # alone in its folder
+
+
+def test_parts_may_be_packed_in_different_ways(tmp_path):
+    write_part(tmp_path / "1.jsonl", [entry(0)])
+    write_part(tmp_path / "2.jsonl.zst", [entry(1)])
+    assert set(answers_in(tmp_path)[None]) == {"0000", "0001"}
+
+
+def test_parts_may_stand_in_a_zip_and_beside_what_the_run_says_of_itself(tmp_path):
+    folder = tmp_path / "run"
+    folder.mkdir()
+    (folder / "run.json").write_text("{}")
+    for part in range(3):
+        write_part(folder / f"{part}.jsonl", [entry(part)])
+    assert set(answers_in(folder)[None]) == {"0000", "0001", "0002"}
+    with zipfile.ZipFile(tmp_path / "run.zip", "w") as archive:
+        for part in range(3):
+            archive.write(folder / f"{part}.jsonl", f"run/{part}.jsonl")
+    assert set(answers_in(tmp_path / "run.zip")[None]) == {"0000", "0001", "0002"}
+
+
+def test_a_line_that_names_a_model_or_hides_its_id_is_parsed(tmp_path):
+    lines = [
+        {"id": "1", "model": "a", "text": "{}"},
+        {"id": "1", "m\u006fdel": "b", "text": "{}"},
+        {"text": '{"id": "9"}', "id": "2"},
+        {"prediction": {"id": "7"}, "id": "3"},
+    ]
+    raw = as_lines(lines).replace(b'"model": "b"', b'"m\\u006fdel": "b"')
+    path = tmp_path / "answers.jsonl"
+    path.write_bytes(raw)
+    for all_are_loaded in (False, True):
+        container = open_container(path, SCHEMA, all_are_loaded=all_are_loaded)
+        assert {model: list(keys) for model, keys in container.runs.items()} == {
+            "a": ["1"],
+            "b": ["1"],
+            None: ["2", "3"],
+        }
+        container.close()
+
+
+def test_of_parquet_a_null_is_what_is_not_there(tmp_path):
+    rows = [
+        {"id": "1", "text": "{}", "prediction": None, "error": None, "tokens": None},
+        {"id": "2", "text": None, "prediction": '{"title": "A"}', "error": None, "tokens": None},
+        {"id": "3", "text": None, "prediction": None, "error": "timeout", "tokens": {"input": 7}},
+    ]
+    path = write_part(tmp_path / "answers.parquet", rows)
+    assert answers_in(path)[None] == {
+        "1": {"text": "{}"},
+        "2": {"prediction": {"title": "A"}},
+        "3": {"prediction": None, "error": "timeout", "tokens": {"input": 7}},
+    }
+
+
+def test_a_table_of_parquet_has_records_too(tmp_path):
+    rows = [{"id": "1", "prediction": {"title": "A", "year": 1924}}]
+    path = write_part(tmp_path / "answers.parquet", rows)
+    assert answers_in(path)[None] == {"1": {"prediction": {"title": "A", "year": 1924}}}
+
+
+def test_a_text_of_parquet_may_be_written_as_bytes(tmp_path):
+    table = {
+        "id": ["1", "2"],
+        "text": ["Zürich".encode(), b"{}"],
+        "prediction": [None, b'{"a": 1}'],
+    }
+    pq.write_table(pa.table(table), tmp_path / "answers.parquet")
+    assert answers_in(tmp_path / "answers.parquet")[None] == {
+        "1": {"text": "Zürich"},
+        "2": {"text": "{}", "prediction": {"a": 1}},
+    }
+
+
+@pytest.mark.parametrize("column", ["text", "tokens"])
+def test_a_text_of_parquet_that_is_no_utf8_is_refused(tmp_path, column):
+    value = {"text": b"Z\xfcrich", "tokens": [b"Z\xfcrich"]}[column]
+    path = tmp_path / "answers.parquet"
+    pq.write_table(pa.table({"id": ["1"], column: [value]}), path)
+    assert refused(path) == f"{path}: a text in it is not UTF-8"
+
+
+@pytest.mark.parametrize("wrap", [lambda text: text, lambda text: {"title": text}])
+def test_a_text_that_all_rows_of_parquet_share_is_not_held_for_each(tmp_path, monkeypatch, wrap):
+    monkeypatch.setattr(unpacking, "MAX_UNPACKED", 2**22)
+    title = "x" * 2**19
+    rows = [{"id": str(number), "prediction": wrap(title)} for number in range(500)]
+    path = tmp_path / "answers.parquet"
+    pq.write_table(pa.Table.from_pylist(rows), path)
+    assert path.stat().st_size < 2**17
+    tracemalloc.start()
+    try:
+        assert "unpacked: unpack it, or split it" in refused(path)
+        assert tracemalloc.get_traced_memory()[1] < 16 * 2**20
+    finally:
+        tracemalloc.stop()
+
+
+def test_the_parts_in_a_zip_have_one_bound_together(tmp_path, monkeypatch):
+    parts = [write_part(tmp_path / f"{part}.parquet", [entry(part)]) for part in range(9)]
+    with zipfile.ZipFile(tmp_path / "run.zip", "w") as archive:
+        for part in parts:
+            archive.write(part, part.name)
+    assert len(answers_in(tmp_path / "run.zip")[None]) == 9
+    one = len(as_lines([entry(0)]))
+    monkeypatch.setattr(unpacking, "MAX_UNPACKED", 7 * one)
+    assert "7.parquet: larger than" in refused(tmp_path / "run.zip")
+
+
+def test_parts_of_two_kinds_are_refused(tmp_path):
+    write_part(tmp_path / "1.jsonl", [entry(0)])
+    write_part(tmp_path / "2.parquet", [entry(1)])
+    message = refused(tmp_path)
+    assert "holds 1.jsonl and 2.parquet: the parts of a run are all JSON Lines, or all" in message
+
+
+def test_parts_beside_files_of_single_items_are_refused(tmp_path):
+    write_part(tmp_path / "1.jsonl", [entry(0)])
+    write_part(tmp_path / "2.jsonl", [entry(1)])
+    (tmp_path / "0007.txt").write_text("{}")
+    assert "1.jsonl and 2.jsonl: give the one file" in refused(tmp_path)
+
+
+def test_an_id_in_two_parts_is_refused(tmp_path):
+    write_part(tmp_path / "1.jsonl", [entry(5), entry(0)])
+    write_part(tmp_path / "2.jsonl", [entry(1), entry(0)])
+    message = refused(tmp_path)
+    assert message.startswith(f"{tmp_path / '2.jsonl'}:2: a second answer for id '0000'")
+    assert message.endswith(f"the first is in {tmp_path / '1.jsonl'}:2: keep one")
+
+
+def test_a_part_that_breaks_off_is_named_with_its_line(tmp_path):
+    write_part(tmp_path / "1.jsonl", [entry(0)])
+    whole = as_lines([entry(1), entry(2), entry(3)])
+    (tmp_path / "2.jsonl").write_bytes(whole[:-20])
+    assert refused(tmp_path).startswith(f"{tmp_path / '2.jsonl'}:3: not JSON: ")
+
+
+@pytest.mark.parametrize("ending", ["jsonl.gz", "jsonl.zst", "parquet"])
+def test_a_packed_part_of_no_bytes_was_cut_off(tmp_path, ending):
+    write_part(tmp_path / f"1.{ending}", [entry(0)])
+    (tmp_path / f"2.{ending}").touch()
+    assert (
+        refused(tmp_path) == f"{tmp_path}/2.{ending}: is empty, so it was cut off: write it again"
+    )
+
+
+def test_a_part_of_plain_lines_may_be_empty(tmp_path):
+    write_part(tmp_path / "1.jsonl", [entry(0)])
+    write_part(tmp_path / "2.jsonl", [])
+    assert list(answers_in(tmp_path)[None]) == ["0000"]
+
+
+def test_two_columns_of_parquet_with_one_name_are_refused(tmp_path):
+    path = tmp_path / "answers.parquet"
+    columns = [pa.array([text]) for text in ("1", "{}", "[]")]
+    pq.write_table(pa.table(columns, names=["id", "text", "text"]), path)
+    assert refused(path) == f"{path}: two columns have the same name: keep one"
+
+
+@pytest.mark.parametrize("ending", ["jsonl.gz", "jsonl.zst", "parquet"])
+def test_a_packed_part_that_breaks_off_is_named(tmp_path, ending):
+    write_part(tmp_path / f"1.{ending}", [entry(0)])
+    second = write_part(tmp_path / f"2.{ending}", [entry(number) for number in range(1, 500)])
+    second.write_bytes(second.read_bytes()[:-200])
+    message = refused(tmp_path)
+    assert message.startswith(f"{second}: a damaged ")
+    assert "\n" not in message
+
+
+def test_what_is_no_part_at_all_is_named(tmp_path):
+    write_part(tmp_path / "1.jsonl", [entry(0)])
+    (tmp_path / "2.jsonl").write_bytes(b"\x89PNG" + bytes(20))
+    assert f"{tmp_path / '2.jsonl'}: this is a PNG image" in refused(tmp_path)
+
+
+@pytest.fixture
+def ours(tmp_path):
+    """Our run folder in shards: two merged answers, and four that are not."""
+    run = tmp_path / "run"
+    (run / "shards").mkdir(parents=True)
+    (run / "run.json").write_text("{}")
+    write_part(run / "answers.jsonl", [entry(0), entry(1)])
+    for rank in range(2):
+        questions = [{"id": f"{2 * rank + number:04}", "text": "?"} for number in (2, 3)]
+        write_part(run / f"shards/{rank:05}.items.jsonl", questions)
+        write_part(run / f"shards/{rank:05}.jsonl", [entry(2 * rank + 2), entry(2 * rank + 3)])
+        (run / f"shards/{rank:05}.json").write_text('{"state": "running"}')
+    (run / "shards/launch.json").write_text("{}")
+    return run
+
+
+def test_our_run_is_read_while_it_is_in_shards(ours):
+    assert list(answers_in(ours)[None]) == [f"{number:04}" for number in range(6)]
+    assert answer_parts(ours) == [
+        ours / "answers.jsonl",
+        ours / "shards/00000.jsonl",
+        ours / "shards/00001.jsonl",
+    ]
+    assert has_answers(ours)
+    before = answers_sha256(ours)
+    write_part(ours / "shards/00001.jsonl", [entry(4)])
+    assert answers_sha256(ours) != before
+
+
+def test_our_run_may_have_shards_only_and_no_answer_yet(ours):
+    (ours / "answers.jsonl").unlink()
+    assert len(answers_in(ours)[None]) == 4
+    for rank in range(2):
+        (ours / f"shards/{rank:05}.jsonl").write_bytes(b"")
+    assert not has_answers(ours)
+    (ours / "shards/00000.jsonl").unlink()
+    (ours / "shards/00001.jsonl").unlink()
+    assert not has_answers(ours)
+    assert refused(ours) == f"{ours}: no predictions in this run yet"
+
+
+def test_a_line_that_is_merged_already_counts_once(ours):
+    with (ours / "answers.jsonl").open("ab") as file:  # the merge was killed at this point
+        file.write(as_lines([entry(2)]))
+    assert len(answers_in(ours)[None]) == 6
+    with (ours / "answers.jsonl").open("ab") as file:
+        file.write(as_lines([entry(3, seconds=1.0)]))
+    assert f"{ours}/shards/00000.jsonl:2: a second answer for id '0003'" in refused(ours)
+
+
+def lists(texts, starts):
+    return pa.ListArray.from_arrays(starts, texts)
+
+
+def list_views(texts, starts):
+    sizes = [end - start for start, end in pairwise(starts)]
+    return pa.ListViewArray.from_arrays(starts[:-1], sizes, texts)
+
+
+def fixed_lists(texts, starts):
+    return pa.FixedSizeListArray.from_arrays(texts, len(texts) // (len(starts) - 1))
+
+
+def maps(texts, starts):
+    keys = [str(number) for number in range(len(texts))]
+    return pa.MapArray.from_arrays(starts, keys, texts)
+
+
+@pytest.mark.parametrize("nested", [lists, list_views, fixed_lists, maps])
+def test_a_text_that_a_row_has_often_is_not_written_out(tmp_path, nested):
+    # the first row may be read: it has the long text once, and 69 empty ones
+    texts = pa.DictionaryArray.from_arrays(
+        pa.array([0] + [1] * 69 + [0] * 70, pa.int32()), ["a" * 2**20, ""]
+    )
+    column = nested(texts.cast(pa.string()), [0, 70, 140])
+    path = tmp_path / "answers.parquet"
+    pq.write_table(pa.table({"id": ["1", "2"], "text": column}), path, compression="zstd")
+    assert path.stat().st_size < 10_000
+    tracemalloc.start()
+    message = refused(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert message == f"{path}, row 2: a row is larger than 64 MiB"
+    assert peak < 50 * 2**20
+
+
+def test_a_text_of_json_that_rows_share_is_not_held_for_each(tmp_path, monkeypatch):
+    monkeypatch.setattr(unpacking, "MAX_UNPACKED", 2**22)
+    texts = pa.DictionaryArray.from_arrays(pa.array([0] * 100, pa.int32()), ["a" * 2**20])
+    column = pa.ExtensionArray.from_storage(pa.json_(), texts.cast(pa.string()))
+    path = tmp_path / "answers.parquet"
+    pq.write_table(pa.table({"text": column}), path, compression="zstd")
+    with pq.ParquetFile(path) as file:  # otherwise it would be a text as any other
+        assert isinstance(file.schema_arrow.field("text").type, pa.JsonType)
+    before, pool = pa.default_memory_pool(), pa.proxy_memory_pool(pa.default_memory_pool())
+    pa.set_memory_pool(pool)
+    try:
+        assert "unpacked: unpack it, or split it" in refused(path)
+    finally:
+        pa.set_memory_pool(before)
+    assert 2**20 < pool.max_memory() < 16 * 2**20
+
+
+@pytest.mark.parametrize("nested", [lists, list_views, fixed_lists, maps])
+def test_nested_columns_of_parquet_are_read(tmp_path, nested):
+    column = nested(pa.array(["a", "b", "c", "d"]), [0, 2, 4])
+    path = tmp_path / "answers.parquet"
+    pq.write_table(pa.table({"id": ["1", "2"], "text": ["x", "y"], "column": column}), path)
+    assert {item: answer["text"] for item, answer in answers_in(path)[None].items()} == {
+        "1": "x",
+        "2": "y",
+    }
+
+
+def test_a_parquet_file_without_rows_is_not_called_too_large(tmp_path):
+    table = pa.table({"id": ["1"], "text": ["x"]}).slice(0, 0)
+    pq.write_table(table, tmp_path / "answers.parquet")
+    assert refused(tmp_path / "answers.parquet") == (
+        f"{tmp_path}/answers.parquet: no predictions in this file: it is empty"
+    )
+
+
+def test_a_row_that_is_larger_than_a_line_is_not_read(tmp_path):
+    columns = {f"column{number}": ["a" * 2**20] for number in range(70)}
+    path = tmp_path / "answers.parquet"
+    pq.write_table(pa.table({"id": ["1"], **columns}), path, compression="zstd")
+    assert refused(path) == f"{path}: a row is larger than 64 MiB"

@@ -1,0 +1,209 @@
+"""What a run says of itself, and what a result keeps of it."""
+
+import json
+
+import pytest
+from helpers.run_folders import INFO, RIGHT, write_run
+
+from hdbench.answers import ReadAs
+from hdbench.answers.run_info import is_run, read_run_info
+from hdbench.api import score
+from hdbench.errors import HdbenchError
+from hdbench.evaluation.score import Settings
+from hdbench.evaluation.verify import verify
+from hdbench.results.files import read_result, write_results
+
+
+@pytest.fixture
+def here(cards, monkeypatch):
+    monkeypatch.chdir(cards)
+    return cards
+
+
+def test_only_the_declared_items_are_scored(here):
+    folder = write_run(here / "run", {"0001": {"prediction": RIGHT}}, items=["0001", "0003"])
+    result = score("hdb/cards", folder)
+    assert result.ids == ["0001", "0003"]
+    figures = result.figures()
+    assert (figures["answered"], figures["unanswered"]) == (1, 1)
+    # Both fields of 0001 are right, both of 0003 are missing.
+    assert figures["recall_micro"] == 0.5
+    assert figures["notes"] == ["run.json: 2 items were not asked, and are not scored"]
+
+
+def test_without_declared_items_all_are_asked(here):
+    folder = write_run(here / "run", {"0001": {"prediction": RIGHT}})
+    result = score("hdb/cards", folder)
+    assert len(result.ids) == 4
+    assert result.model == "reader-1"
+
+
+def test_one_item_that_was_not_asked_is_told_as_one(here):
+    folder = write_run(here / "run", {}, items=["0000", "0001", "0003"])
+    notes = score("hdb/cards", folder).figures()["notes"]
+    assert notes == ["run.json: 1 item was not asked, and is not scored"]
+
+
+def test_an_answer_outside_the_declared_items_is_refused(here):
+    folder = write_run(here / "run", {"0002": {"prediction": RIGHT}}, items=["0001"])
+    with pytest.raises(HdbenchError, match=r"of the items in run.json, has no id '0002'"):
+        score("hdb/cards", folder)
+
+
+def test_a_declared_item_that_the_benchmark_lacks_is_refused(here):
+    folder = write_run(here / "run", {}, items=["0001", "0009"])
+    with pytest.raises(HdbenchError, match="declares an item that hdb/cards does not have, '0009'"):
+        score("hdb/cards", folder)
+
+
+def test_a_run_of_another_benchmark_is_refused(here):
+    folder = write_run(here / "run", {"0001": {"prediction": RIGHT}}, benchmark="hdb/letters")
+    with pytest.raises(HdbenchError, match="says that it answers hdb/letters, not hdb/cards"):
+        score("hdb/cards", folder)
+
+
+def test_what_a_run_took_and_says_is_in_the_result_and_read_back(here, tmp_path):
+    answers = {
+        "0000": {"prediction": RIGHT, "tokens": {"input": 1196, "output": 80}, "seconds": 2.5},
+        "0001": {"text": json.dumps(RIGHT), "usage": {"output_tokens": 90}},
+        "0002": {"prediction": RIGHT, "seconds": 1.5},
+    }
+    about = {"provider": "here", "prompt": {"name": "prompt.txt", "sha256": "0" * 64}}
+    folder = write_run(here / "run", answers, **about, cost_usd=0.25, published={"f1_micro": 0.5})
+    result = score("hdb/cards", folder)
+    assert result.usage == {
+        "input_tokens": {"total": 1196, "items": 1},
+        "output_tokens": {"total": 170, "items": 2},
+        "seconds": {"total": 4.0, "items": 2},
+    }
+    assert result.run == INFO | about | {"cost_usd": 0.25, "published": {"f1_micro": 0.5}}
+    write_results(tmp_path / "result.json", [result])
+    again = read_result(tmp_path / "result.json")
+    assert (again.usage, again.run, again.model) == (result.usage, result.run, "reader-1")
+
+
+def test_details_are_read_back(here, tmp_path):
+    folder = write_run(here / "run", {"0001": {"prediction": RIGHT | {"year": 1942}}})
+    result = score("hdb/cards", folder, Settings(details=True))
+    write_results(tmp_path / "result.json", [result], details=True)
+    assert read_result(tmp_path / "result.json").per_item == result.per_item
+    write_results(tmp_path / "plain.json", [result])
+    assert read_result(tmp_path / "plain.json").per_item == []
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda items: items.pop(), "is not a list of 4 items"),
+        (lambda items: items[1].update(id="0009"), "'0001': is not that item"),
+        (lambda items: items[1].update(status="fine"), "'0001': is not that item"),
+        (lambda items: items[1].pop("f1"), "'0001': is not that item"),
+        (lambda items: items[1].update(f1=float("nan")), "'0001': is not that item"),
+        (lambda items: items[1]["fields"][0].update(similarity=2), "'0001': is not that item"),
+        (lambda items: items[1]["fields"][0].update(extra=1), "'0001': is not that item"),
+        (lambda items: items[1]["fields"].append("year"), "'0001': is not that item"),
+    ],
+)
+def test_damaged_details_are_refused(here, tmp_path, change, message):
+    folder = write_run(here / "run", {"0001": {"prediction": RIGHT}})
+    path = tmp_path / "result.json"
+    write_results(path, [score("hdb/cards", folder, Settings(details=True))], details=True)
+    record = json.loads(path.read_text())
+    change(record["per_item"])
+    path.write_text(json.dumps(record))
+    with pytest.raises(HdbenchError, match=message):
+        read_result(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"model": None}, r"run.json: model: Input should be a valid string"),
+        ({"items": ["a", "a"]}, "an id in items occurs twice"),
+        ({"items": []}, "items: List should have at least 1 item"),
+        ({"items": "all"}, "items: Input should be a valid list"),
+        ({"cost_usd": -1.0}, "cost_usd: Input should be greater than or equal to 0"),
+        ({"prompt": {"sha256": "00"}}, "prompt.name: Field required"),
+    ],
+)
+def test_an_unusable_run_json_is_refused_by_its_key(tmp_path, change, message):
+    folder = write_run(tmp_path / "run", {}, **change)
+    with pytest.raises(HdbenchError, match=message):
+        read_run_info(folder)
+
+
+def test_a_run_json_that_is_no_json_is_refused(tmp_path):
+    folder = write_run(tmp_path / "run", {})
+    assert is_run(folder)
+    (folder / "run.json").write_text('{"run": "a",')
+    with pytest.raises(HdbenchError, match=r"run\.json"):
+        read_run_info(folder)
+    (folder / "run.json").write_bytes(b"\xff")
+    with pytest.raises(HdbenchError, match="not UTF-8"):
+        read_run_info(folder)
+
+
+def test_predictions_as_given_leave_a_lost_answer_lost(here):
+    folder = write_run(here / "run", {"0001": {"prediction": None, "text": json.dumps(RIGHT)}})
+    read = score("hdb/cards", folder)
+    given = score("hdb/cards", folder, Settings(read_as=ReadAs(as_given=True)))
+    assert (read.figures()["answered"], given.figures()["answered"]) == (1, 0)
+    assert "|as_given:true|" in given.figures()["signature"]
+    assert "as_given" not in read.figures()["signature"]
+
+
+def test_a_run_without_an_answer_yet_is_all_unanswered(here):
+    folder = write_run(here / "run", {})
+    for result in (score("hdb/cards", folder), score("hdb/cards", folder)):
+        assert (result.figures()["unanswered"], result.model) == (4, "reader-1")
+        (folder / "answers.jsonl").unlink(missing_ok=True)
+
+
+OWN = {"own_images": True, "benchmark": "hdb/zettelkatalog"}  # whose prompt was used
+
+
+def test_own_images_are_scored_as_the_items_that_have_their_ids(here):
+    wrong = RIGHT | {"year": 1942}
+    answers = {
+        "1": {"prediction": RIGHT},
+        "0002.JPG": {"prediction": wrong},
+        "cover": {"prediction": wrong},
+    }
+    folder = write_run(here / "run", answers, items=[*answers, "3"], **OWN)
+    result = score("hdb/cards", folder)
+    assert result.ids == ["0001", "0002", "0003"]
+    figures = result.figures()
+    assert (figures["answered"], figures["true_positives"], figures["false_negatives"]) == (2, 3, 3)
+    assert result.reading["notes"] == [
+        "run.json: a run over own images, taken for the items with the same ids; 1 image is left "
+        "out, because no item has the id (such as 'cover')",
+        "run.json: 1 item was not asked, and is not scored",
+    ]
+    ids = {each["key"]: each["ids"] for each in result.reading["warnings"] if each["kind"] == "ids"}
+    assert ids == {"ids_zeros": ["1"], "ids_files": ["0002.JPG"]}
+    write_results(here / "r.json", [result])
+    assert verify(here / "r.json")[0].differences == []
+
+
+def test_own_images_of_which_none_has_an_id_of_the_benchmark_are_refused(here):
+    folder = write_run(here / "run", {"x": {"text": "{}"}}, items=["x"], **OWN)
+    with pytest.raises(HdbenchError) as refused:
+        score("hdb/cards", folder)
+    assert str(refused.value) == (
+        f"{folder}: none of its own images has the id of an item of hdb/cards (such as 'x'): name "
+        "the benchmark that has these ids; hdbench export makes a table of the answers"
+    )
+
+
+def test_a_run_over_own_images_that_has_nothing_yet_is_refused(here):
+    folder = write_run(here / "run", {}, **OWN)
+    with pytest.raises(HdbenchError, match="has the id of an item of hdb/cards: name"):
+        score("hdb/cards", folder)
+
+
+def test_two_own_images_of_one_item_are_refused(here):
+    folder = write_run(here / "run", {}, items=["1", "0001.jpg"], **OWN)
+    with pytest.raises(
+        HdbenchError, match=r"run: the ids '1' and '0001.jpg' both look like '0001'"
+    ):
+        score("hdb/cards", folder)

@@ -1,0 +1,485 @@
+import datetime
+import re
+import zipfile
+from functools import partial
+
+import openpyxl
+import pytest
+from helpers.forms import workbook
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from hdbench.answers.cells import FAULTS, MISSING
+from hdbench.answers.schema import AnswerSchema
+from hdbench.answers.tables import read_xlsx
+from hdbench.errors import HdbenchError
+from hdbench.ground_truth.table import read_table
+from hdbench.trust.given_scores import read_scores
+
+CARDS = AnswerSchema(
+    {
+        "type": "object",
+        "properties": {
+            "publication": {
+                "type": "object",
+                "properties": {
+                    "title": {"type": "string"},
+                    "year": {"type": "integer"},
+                    "pages": {"type": "string"},
+                },
+            },
+            "send_date": {"type": "array", "items": {"type": "string"}},
+        },
+    }
+)
+MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+
+
+@pytest.fixture
+def file(tmp_path):
+    return tmp_path / "answers.xlsx"
+
+
+def write(file, rows, title="Sheet1"):
+    workbook = openpyxl.Workbook()
+    sheet = workbook.active
+    sheet.title = title
+    for row in rows:
+        sheet.append(row)
+    workbook.save(file)
+
+
+def change(file, part, make):
+    """Put another text into one part of a workbook; None adds it."""
+    with zipfile.ZipFile(file) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    parts[part] = make(parts.get(part, b""))
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in parts.items():
+            archive.writestr(name, data)
+
+
+def name_part_often(file, number):
+    """Give a workbook as many sheets, of which each is its first one."""
+    sheets = "".join(
+        f'<sheet name="S{n}" sheetId="{n}" r:id="rId1"/>' for n in range(1, number + 1)
+    )
+    space = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    named = f'<sheets xmlns:r="{space}">{sheets}</sheets>'.encode()
+    change(file, "xl/workbook.xml", lambda xml: re.sub(rb"<sheets>.*</sheets>", named, xml))
+
+
+def answers(read):
+    return {item_id: read.load(key) for item_id, key in read.runs[None].items()}
+
+
+def refusal(file, schema=None):
+    with pytest.raises(HdbenchError) as caught:
+        read_xlsx(file, "answers.xlsx", schema)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_numbers_take_the_types_of_the_schema(file):
+    write(
+        file,
+        [
+            ["id", "publication.title", "publication.year", "publication.pages", "invented"],
+            [414956, 1984, "1957", 8, 2.0],
+            ["00415264", True, 1961.5, 8.5, "x"],
+            [1.5, None, None, "3-5", True],
+        ],
+    )
+    read = read_xlsx(file, "answers.xlsx", CARDS)
+    assert answers(read) == {
+        "414956": {
+            "prediction": {
+                "publication": {"title": "1984", "year": 1957, "pages": "8"},
+                "invented": 2,
+            }
+        },
+        "00415264": {
+            "prediction": {
+                "publication": {"title": "TRUE", "year": "1961.5", "pages": "8.5"},
+                "invented": "x",
+            }
+        },
+        "1.5": {
+            "prediction": {
+                "publication": {"title": "", "year": "", "pages": "3-5"},
+                "invented": True,
+            }
+        },
+    }
+    assert read.where(read.runs[None]["1.5"]) == "answers.xlsx: Sheet1, row 4"
+
+
+def test_without_a_schema_numbers_stay_numbers(file):
+    write(file, [["id", "a.b", "c"], ["1", 1957, 2.5]])
+    assert answers(read_xlsx(file, "answers.xlsx", None)) == {
+        "1": {"prediction": {"a": {"b": 1957}, "c": 2.5}}
+    }
+
+
+def test_dates_that_a_spreadsheet_made_are_named(file):
+    write(
+        file,
+        [
+            ["id", "publication.pages", "publication.title", "send_date"],
+            ["1", "12", "a", datetime.date(1926, 2, 16)],
+            ["2", datetime.date(2026, 5, 3), datetime.time(3, 45), "1926"],
+            ["3", datetime.datetime(2026, 5, 3, 12, 30), "b", None],
+        ],
+    )
+    read = read_xlsx(file, "answers.xlsx", CARDS)
+    assert [fields["prediction"] for fields in answers(read).values()] == [
+        {"publication": {"pages": "12", "title": "a"}, "send_date": ["1926-02-16"]},
+        {"publication": {"pages": "2026-05-03", "title": "03:45:00"}, "send_date": ["1926"]},
+        {"publication": {"pages": "2026-05-03T12:30:00", "title": "b"}, "send_date": []},
+    ]
+    assert read.notes == [
+        "answers.xlsx: Sheet1: dates from a spreadsheet program, read as text: 1, the first is "
+        "answers.xlsx: Sheet1, row 2, column send_date: 1926-02-16",
+        "answers.xlsx: Sheet1: values that a spreadsheet program may have turned into dates, "
+        "such as 3-5 into 2026-05-03 (check): 3, the first is answers.xlsx: Sheet1, row 3, "
+        "column publication.pages: 2026-05-03",
+    ]
+
+
+def test_blank_rows_and_columns_around_a_table_are_passed_over(file):
+    workbook = openpyxl.Workbook()
+    sheet = workbook.active
+    sheet["C3"], sheet["D3"] = "id", "text"
+    sheet["C6"], sheet["D6"] = "1", "a"
+    sheet["C9"], sheet["D9"] = "2", "b"
+    workbook.save(file)
+    read = read_xlsx(file, "answers.xlsx", None)
+    assert answers(read) == {"1": {"text": "a"}, "2": {"text": "b"}}
+    assert read.where(read.runs[None]["2"]) == "answers.xlsx: Sheet, row 9"
+
+
+def test_the_visible_sheet_with_ids_is_read_and_others_are_named(file):
+    workbook = openpyxl.Workbook()
+    workbook.active.title = "About"
+    workbook.active.append(["made by", "me"])
+    hidden = workbook.create_sheet("Hidden")
+    hidden.append(["id", "text"])
+    hidden.sheet_state = "hidden"
+    workbook.create_sheet("Empty")
+    workbook.create_chartsheet("Chart")
+    for row in (["id", "text"], ["1", "a"]):
+        workbook.create_sheet("Answers") if "Answers" not in workbook else None
+        workbook["Answers"].append(row)
+    workbook.save(file)
+    read = read_xlsx(file, "answers.xlsx", None)
+    assert answers(read) == {"1": {"text": "a"}}
+    assert read.notes == [
+        "answers.xlsx: only the sheet Answers was read, as it has ids; not read: About"
+    ]
+    workbook["About"].delete_rows(1)
+    workbook["About"].append(["ID", "text"])
+    workbook.save(file)
+    assert refusal(file) == (
+        "answers.xlsx: several sheets have a column id (About, Answers): keep one of them"
+    )
+
+
+def test_a_workbook_without_ids_or_cells_is_refused(file):
+    write(file, [["name", "text"], ["1", "a"]])
+    assert refusal(file) == "answers.xlsx: Sheet1: needs a column id; it has: name, text"
+    write(file, [])
+    assert refusal(file) == "answers.xlsx: empty: needs the column names in the first row"
+
+
+def test_an_error_of_a_formula_is_refused_and_a_missing_value_is_empty(file):
+    rows = [["id", "publication.title", "send_date"], ["1", "a", "b"], ["2", "#N/A", "b"]]
+    write(file, rows)
+    read = read_xlsx(file, "answers.xlsx", CARDS)
+    assert answers(read)["2"]["prediction"]["publication"] == {"title": ""}
+    assert read.notes == [
+        "answers.xlsx: Sheet1: cells with #N/A, read as empty: 1, "
+        "the first is answers.xlsx: Sheet1, row 3, column publication.title"
+    ]
+    write(file, [*rows, ["3", "#DIV/0!", "b"]])
+    assert refusal(file, CARDS) == (
+        "answers.xlsx: Sheet1, row 4, column publication.title: holds the error #DIV/0!: "
+        "enter the value, or empty the cell"
+    )
+
+
+def test_a_formula_has_the_value_that_was_saved_and_none_without(file):
+    write(file, [["id", "text"], ["1", "=A2"]])
+    assert refusal(file) == (
+        "answers.xlsx: Sheet1, row 2: the formula in column B has no value: open the file in a "
+        "spreadsheet program and save it"
+    )
+    saved = b'<c r="B2" t="str"><f>A2</f><v>Basel</v></c>'
+    change(
+        file,
+        "xl/worksheets/sheet1.xml",
+        lambda xml: re.sub(rb'<c r="B2".*?</c>', saved, xml, flags=re.DOTALL),
+    )
+    assert answers(read_xlsx(file, "answers.xlsx", None)) == {"1": {"text": "Basel"}}
+
+
+def test_errors_in_a_sheet_that_is_not_read_do_no_harm(file):
+    workbook = openpyxl.Workbook()
+    workbook.active.append(["id", "text"])
+    workbook.active.append(["1", "a"])
+    workbook.create_sheet("Sums").append(["#REF!", "#REF!"])
+    workbook.save(file)
+    assert answers(read_xlsx(file, "answers.xlsx", None)) == {"1": {"text": "a"}}
+
+
+def test_a_truncated_workbook_is_refused(file):
+    write(file, [["id", "text"], *([str(n), "a"] for n in range(100))])
+    data = file.read_bytes()
+    for length in range(0, len(data), 97):
+        file.write_bytes(data[:length])
+        assert refusal(file).startswith("answers.xlsx: a damaged XLSX workbook")
+
+
+def test_another_file_under_the_name_of_a_workbook_is_refused(file):
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("00414956.json", "{}")
+    assert refusal(file) == "answers.xlsx: not an XLSX workbook: save it as XLSX or CSV"
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("[Content_Types].xml", "<Types/>")
+        archive.writestr("word/document.xml", "<document/>")
+    assert refusal(file) == "answers.xlsx: not an XLSX workbook: save it as XLSX or CSV"
+    file.write_text("id,text\n1,a\n")
+    assert refusal(file).startswith("answers.xlsx: a damaged XLSX workbook")
+    assert refusal(file.with_name("none.xlsx")) == (
+        "answers.xlsx: cannot be read: No such file or directory"
+    )
+
+
+def test_a_zip_bomb_is_refused_before_it_is_unpacked(file):
+    write(file, [["id", "text"], ["1", "a"]])
+    spaces = b" " * 2**20
+    with (
+        zipfile.ZipFile(file, "a", zipfile.ZIP_DEFLATED) as archive,
+        archive.open("xl/bomb.xml", "w") as part,
+    ):
+        for _ in range(257):
+            part.write(spaces)
+    assert file.stat().st_size < 2**20
+    assert refusal(file) == ("answers.xlsx: larger than 256 MiB unpacked: save it as CSV, in parts")
+
+
+def test_a_zip_bomb_that_lies_about_its_size_is_refused(file):
+    write(file, [["id", "text"], ["1", "a"]])
+    change(file, "xl/worksheets/sheet1.xml", lambda xml: xml + b" " * 2**24)
+    with zipfile.ZipFile(file) as archive:
+        size = archive.getinfo("xl/worksheets/sheet1.xml").file_size
+    data = file.read_bytes()
+    file.write_bytes(data.replace(size.to_bytes(4, "little"), (1000).to_bytes(4, "little")))
+    assert refusal(file).startswith("answers.xlsx: a damaged XLSX workbook")
+
+
+@pytest.mark.parametrize("part", ["xl/sharedStrings.xml", "xl/worksheets/sheet1.xml"])
+def test_entities_are_never_expanded(file, part):
+    write(file, [["id", "text"], ["1", "a"]])
+    entities = "".join(f'<!ENTITY a{level} "{f"&a{level - 1};" * 10}">' for level in range(1, 12))
+    laughs = f'<!DOCTYPE a [<!ENTITY a0 "lol">{entities}]><sst xmlns="{MAIN}">'
+    change(file, part, lambda _: f"{laughs}<si><t>&a11;</t></si></sst>".encode())
+    assert refusal(file) == (
+        "answers.xlsx: a damaged XLSX workbook (it defines a document type): save it again, or "
+        "as CSV"
+    )
+
+
+def test_an_external_entity_is_not_read(file, tmp_path):
+    (tmp_path / "secret.txt").write_text("secret")
+    write(file, [["id", "text"], ["1", "a"]])
+    outside = f'<!DOCTYPE a [<!ENTITY s SYSTEM "{(tmp_path / "secret.txt").as_uri()}">]>'
+    change(file, "xl/sharedStrings.xml", lambda _: outside.encode() + b"<sst>&s;</sst>")
+    assert "secret" not in refusal(file)
+
+
+def test_external_links_are_not_followed(file):
+    write(file, [["id", "text"], ["1", "a"]])
+    link = (
+        '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
+        '<Relationship Id="rId1" Target="file:///etc/passwd" TargetMode="External"/>'
+        "</Relationships>"
+    )
+    change(file, "xl/externalLinks/_rels/externalLink1.xml.rels", lambda _: link.encode())
+    change(file, "xl/externalLinks/externalLink1.xml", lambda _: b"<!DOCTYPE a><a/>")
+    assert answers(read_xlsx(file, "answers.xlsx", None)) == {"1": {"text": "a"}}
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        '<row r="1"><c r="A1"/></row><row r="1048576"><c r="XFD1048576"><v>1</v></c></row>',
+        '<row r="1048575"><c r="XFC5"><v>1</v></c></row><row><c r="A1"/><c><v>1</v></c></row>',
+        '<row><c r="a1"/><c r="zzz9999999"><v>1</v></c></row>',
+        '<x:row xmlns:x="u" r="9999999"><x:c r="&#90;ZZ9999999"><x:v>1</x:v></x:c></x:row>',
+    ],
+)
+def test_cells_in_far_corners_do_not_fill_the_memory(file, cells):
+    write(file, [["id", "text"], ["1", "a"]])
+    sheet = f'<worksheet xmlns="{MAIN}"><sheetData>{cells}</sheetData></worksheet>'
+    change(file, "xl/worksheets/sheet1.xml", lambda _: sheet.encode())
+    assert refusal(file) == (
+        "answers.xlsx: its sheets span more than 10,000,000 cells: delete the empty rows and "
+        "columns, or save it as CSV"
+    )
+
+
+def test_one_part_under_the_names_of_many_sheets_is_not_read_again_and_again(file):
+    rows = [["id", "text"], *([str(number), "a"] for number in range(5_000))]
+    write(file, rows)
+    name_part_often(file, 1_001)
+    assert "more than 10,000,000 cells" in refusal(file)
+
+
+def test_a_damaged_part_is_refused(file):
+    write(file, [["id", "text"], ["1", "a"]])
+    change(file, "xl/sharedStrings.xml", lambda xml: xml[:-20])
+    assert refusal(file).startswith("answers.xlsx: a damaged XLSX workbook")
+    write(file, [["id", "text"], ["1", "a"]])
+    change(file, "xl/worksheets/sheet1.xml", lambda xml: xml.replace(b'"A2"', b'"2A"'))
+    assert "(a cell at position '2A')" in refusal(file)
+
+
+def test_nesting_of_any_depth_is_no_harm(file):
+    write(file, [["id", "text"], ["1", "a"]])
+    deep = b"<a>" * 300_000 + b"</a>" * 300_000 + b"</worksheet>"
+    change(file, "xl/worksheets/sheet1.xml", lambda xml: xml.replace(b"</worksheet>", deep))
+    assert answers(read_xlsx(file, "answers.xlsx", None)) == {"1": {"text": "a"}}
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.integers(0, 10**6), st.binary(min_size=1, max_size=8), st.integers(0, 30))
+def test_damage_anywhere_in_a_part_is_read_or_refused(file, place, put, part):
+    write(file, [["id", "publication.year", "d"], ["1", 1957, datetime.date(1926, 2, 16)]])
+    with zipfile.ZipFile(file) as archive:
+        names = archive.namelist()
+
+    def damage(data):
+        at = place % (len(data) + 1)
+        return data[:at] + put + data[at + len(put) :]
+
+    change(file, names[part % len(names)], damage)
+    try:
+        read_xlsx(file, "answers.xlsx", CARDS)
+        message = "answers.xlsx"
+    except HdbenchError as error:
+        message = str(error)
+    assert message.startswith("answers.xlsx")
+
+
+words = st.text(
+    st.characters(exclude_categories=["Cs", "Cc", "Cn"]) | st.just("\n"), max_size=12
+).filter(
+    lambda text: (
+        text not in FAULTS | MISSING
+        and not text.startswith("=")
+        and (not text or not text.isspace())
+    )
+)
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.dictionaries(
+        st.integers(0, 10**9) | st.from_regex(r"0[0-9a-z]{1,8}", fullmatch=True),
+        st.tuples(
+            words,
+            st.none()
+            | st.integers(0, 3000)
+            | st.integers(1, 40).map(lambda quarters: quarters / 4),
+            words,
+        ),
+        min_size=1,
+        max_size=20,
+    )
+)
+def test_a_workbook_gives_its_records(file, rows):
+    write(
+        file,
+        [
+            ["id", "publication.title", "publication.year", "invented"],
+            *([item_id, *cells] for item_id, cells in rows.items()),
+        ],
+    )
+
+    def year(value):
+        if value is None:
+            return ""
+        return int(value) if value == int(value) else str(value)
+
+    assert answers(read_xlsx(file, "answers.xlsx", CARDS)) == {
+        str(item_id): {
+            "prediction": {
+                "publication": {"title": title, "year": year(value)},
+                "invented": more,
+            }
+            if title or value is not None or more
+            else None
+        }
+        for item_id, (title, value, more) in rows.items()
+    }
+
+
+def test_a_long_text_that_many_cells_share_is_not_copied_for_each(file):
+    file.write_bytes(workbook([["id", "text"], *([f"{n}", "LONG"] for n in range(2_000))]))
+    change(file, "xl/sharedStrings.xml", lambda xml: xml.replace(b"LONG", b"a" * 100_000))
+    assert file.stat().st_size < 100_000
+    assert refusal(file) == (
+        "answers.xlsx: more than 128 million characters in its cells, where a text that several "
+        "cells share counts for each: split the table"
+    )
+    for reads in (read_table, partial(read_scores, fields=["text"], ids=["1"])):
+        with pytest.raises(HdbenchError, match="more than 128 million characters in its cells"):
+            reads(file)
+
+
+@pytest.mark.parametrize(
+    "value", ["+0", "0000000000000", "-0", "0.0", "x", "9" * 30, "0 0", "0<w>1</w>"]
+)
+def test_a_cell_that_names_a_shared_text_in_an_odd_way_is_refused(file, value):
+    # calamine takes each of these for the number of the first text, which is the long one
+    file.write_bytes(workbook([["LONG", "text"], *([f"{n}", "a"] for n in range(2_000))]))
+    change(file, "xl/sharedStrings.xml", lambda xml: xml.replace(b"LONG", b"a" * 100_000))
+    change(
+        file,
+        "xl/worksheets/sheet1.xml",
+        lambda xml: re.sub(rb"<v>\d+</v>", f"<v>{value}</v>".encode(), xml),
+    )
+    assert refusal(file).startswith("answers.xlsx: a damaged XLSX workbook (a cell ")
+
+
+def test_a_long_text_in_one_cell_beside_many_short_ones_is_read(file):
+    short = [[f"{number}", "a"] for number in range(2, 5_002)]
+    file.write_bytes(workbook([["id", "text"], ["1", "LONG"], *short]))
+    change(file, "xl/sharedStrings.xml", lambda xml: xml.replace(b"LONG", b"a" * 100_000))
+    read = answers(read_xlsx(file, "answers.xlsx", None))
+    assert (len(read["1"]["text"]), read["5001"]) == (100_000, {"text": "a"})
+
+
+def test_what_a_sheet_says_of_its_size_fills_no_memory(file):
+    write(file, [["id", "text"], ["1", "a"]])
+    merged = b'<mergeCells><mergeCell ref="A2:XFD1048576"/></mergeCells></worksheet>'
+    change(
+        file,
+        "xl/worksheets/sheet1.xml",
+        lambda xml: xml.replace(b'ref="A1:B2"', b'ref="A1:XFD1048576"').replace(
+            b"</worksheet>", merged
+        ),
+    )
+    assert answers(read_xlsx(file, "answers.xlsx", None)) == {"1": {"text": "a"}}
+
+
+def test_a_part_that_many_sheets_share_is_read_no_more_often_than_fits(file, monkeypatch):
+    write(file, [["id", "text"], ["1", "a"]])
+    monkeypatch.setattr("hdbench.answers.spreadsheet.MAX_UNPACKED", 200_000)
+    inline = f'<c r="A1" t="inlineStr"><is><t>{"a" * 50_000}</t></is></c>'
+    sheet = (
+        f'<worksheet xmlns="{MAIN}"><sheetData><row r="1">{inline}</row></sheetData></worksheet>'
+    )
+    change(file, "xl/worksheets/sheet1.xml", lambda _: sheet.encode())
+    name_part_often(file, 9)
+    assert "unpacked: save it as CSV, in parts" in refusal(file)

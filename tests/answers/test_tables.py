@@ -1,0 +1,459 @@
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hdbench.answers.cells import FAULTS, MISSING
+from hdbench.answers.schema import AnswerSchema
+from hdbench.answers.tables import read_csv
+from hdbench.errors import HdbenchError
+
+SCRIPTS = Path(__file__).parents[2] / "dataset_scripts"
+CARDS = AnswerSchema.load(SCRIPTS / "zettelkatalog/answer.schema.json")
+LETTERS = AnswerSchema.load(SCRIPTS / "rheinschifffahrt/answer.schema.json")
+PAGES = AnswerSchema.load(SCRIPTS / "avisblatt/answer.schema.json")
+PAPERS = AnswerSchema.load(SCRIPTS / "sciencemetabench/answer.schema.json")
+
+
+def table(text, schema=None, encoding="utf-8"):
+    return read_csv(text.encode(encoding), "answers.csv", schema)
+
+
+def answers(read, model=None):
+    return {item_id: read.load(key) for item_id, key in read.runs[model].items()}
+
+
+def refusal(text, schema=None):
+    with pytest.raises(HdbenchError) as caught:
+        table(text, schema)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_dotted_columns_become_a_record_in_the_types_of_the_schema():
+    read = table(
+        "id,author.last_name,publication.title,publication.year,publication.pages\n"
+        "00414956,Müller,Die Schweiz,1957,12\n"
+        '00415264,,"Lahn, Rhein",1961.0,\n'
+        "00415300,Ott,A,um 1900, 8 \n",
+        CARDS,
+    )
+    assert answers(read) == {
+        "00414956": {
+            "prediction": {
+                "author": {"last_name": "Müller"},
+                "publication": {"title": "Die Schweiz", "year": 1957, "pages": "12"},
+            }
+        },
+        "00415264": {
+            "prediction": {
+                "author": {"last_name": ""},
+                "publication": {"title": "Lahn, Rhein", "year": 1961, "pages": ""},
+            }
+        },
+        "00415300": {
+            "prediction": {
+                "author": {"last_name": "Ott"},
+                "publication": {"title": "A", "year": "um 1900", "pages": " 8 "},
+            }
+        },
+    }
+    assert read.notes == []
+
+
+def test_an_empty_cell_is_an_empty_value():
+    assert answers(
+        table("id,type.type,publication.year\n1,Reference,\n2,Reference, \n", CARDS)
+    ) == {
+        "1": {"prediction": {"type": {"type": "Reference"}, "publication": {"year": ""}}},
+        "2": {"prediction": {"type": {"type": "Reference"}, "publication": {"year": ""}}},
+    }
+    assert answers(table("id,send_date,sender_persons\n1,1926-02-16,\n", LETTERS)) == {
+        "1": {"prediction": {"send_date": ["1926-02-16"], "sender_persons": []}}
+    }
+
+
+def test_a_row_with_its_id_alone_is_no_answer():
+    assert answers(table("id,publication.year,publication.title\n1,,\n", CARDS)) == {
+        "1": {"prediction": None}
+    }
+
+
+def test_texts_of_a_list_stand_between_bars():
+    read = table("id,sender_persons\n1,Herr Christ | Christ & Co.|\n2,null\n", LETTERS)
+    assert answers(read) == {
+        "1": {"prediction": {"sender_persons": ["Herr Christ", "Christ & Co."]}},
+        "2": {"prediction": {"sender_persons": ["null"]}},
+    }
+
+
+def test_numbers_and_truth_values_are_read_by_the_schema():
+    schema = AnswerSchema(
+        {
+            "type": "object",
+            "properties": {"price": {"type": "number"}, "bound": {"type": "boolean"}},
+        }
+    )
+    read = table("id,price,bound\n1,2.5,TRUE\n2,3,falsch\n3,1e999,maybe\n4,nan,WAHR\n", schema)
+    assert [fields["prediction"] for fields in answers(read).values()] == [
+        {"price": 2.5, "bound": True},
+        {"price": 3, "bound": False},
+        {"price": "1e999", "bound": "maybe"},
+        {"price": "nan", "bound": True},
+    ]
+
+
+def test_without_a_schema_cells_of_a_csv_file_stay_text():
+    assert answers(table("id,a.b.c,n\n1,x,7\n")) == {
+        "1": {"prediction": {"a": {"b": {"c": "x"}}, "n": "7"}}
+    }
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["Author.Last_Name;PUBLICATION / YEAR", "author_last_name;publication_year"],
+)
+def test_a_column_is_known_however_its_name_is_spelled(header):
+    read = table(f"ID;{header}\n1;Ott;1957\n", CARDS)
+    assert answers(read) == {
+        "1": {"prediction": {"author": {"last_name": "Ott"}, "publication": {"year": 1957}}}
+    }
+    assert read.notes == []
+    assert "two columns are called 'author.last_name' (2 and 4)" in refusal(
+        f"ID;{header};author/last name\n", CARDS
+    )
+
+
+def test_a_column_that_the_schema_does_not_have_is_named():
+    assert table("id,publication.year,Jahr,Notiz\n1,1957,1957,?\n", CARDS).notes == [
+        "answers.csv: columns that are not in the benchmark's schema, read as part of the "
+        "answers: Jahr, Notiz"
+    ]
+    assert table("id,date,tags_section,Nr\n1,1731,kauf,3\n", PAGES).notes == [
+        "answers.csv: columns that are not in the benchmark's schema, read as part of the "
+        "answers: Nr"
+    ]
+
+
+def test_a_whole_number_may_have_the_decimals_of_a_spreadsheet():
+    cells = "id;publication.year\n1;1957,0\n2;1957.00\n3;1957,00\n4;1.000\n5;1957,5\n"
+    years = [f["prediction"]["publication"]["year"] for f in answers(table(cells, CARDS)).values()]
+    assert years == [1957, 1957, 1957, "1.000", "1957,5"]
+
+
+def test_a_name_that_is_no_path_stays_whole():
+    read = table("id,publication.year,Nr.,my.field,a" + ".b" * 500 + "\n1,1957,x,y,z\n", CARDS)
+    assert answers(read)["1"]["prediction"] == {
+        "publication": {"year": 1957},
+        "Nr.": "x",
+        "my.field": "y",
+        "a" + ".b" * 500: "z",
+    }
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_the_delimiter_is_found_in_the_header(delimiter):
+    rows = [["id", "publication.title", "type.type"], ["1", "a;b,c\td", "Reference"]]
+    out = io.StringIO()
+    csv.writer(out, delimiter=delimiter).writerows(rows)
+    assert answers(table(out.getvalue(), CARDS)) == {
+        "1": {"prediction": {"publication": {"title": "a;b,c\td"}, "type": {"type": "Reference"}}}
+    }
+
+
+def test_a_semicolon_in_a_name_does_not_make_it_the_delimiter():
+    assert answers(table("id,title;a;b;c,text\n1,x,hello\n"))["1"] == {"text": "hello"}
+
+
+def test_the_line_for_excel_names_the_delimiter():
+    read = table("sep=;\r\nid;text\r\n1;a,b\r\n")
+    assert answers(read) == {"1": {"text": "a,b"}}
+    assert read.where(read.runs[None]["1"]) == "answers.csv:3"
+    assert answers(table("sep=|\nid|text\n1|a\n")) == {"1": {"text": "a"}}
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+def test_encodings_of_windows_are_read(encoding):
+    read = table("id;text\n1;Grüße – “Öl”\n", encoding=encoding)
+    assert answers(read) == {"1": {"text": "Grüße – “Öl”"}}
+    assert [note for note in read.notes if "check that its umlauts are right" in note] == (
+        ["answers.csv: not UTF-8, read as cp1252: check that its umlauts are right"]
+        if encoding == "cp1252"
+        else []
+    )
+
+
+def test_a_text_in_no_encoding_is_refused_with_its_line():
+    with pytest.raises(HdbenchError, match=r"^answers.csv:2: neither UTF-8 nor cp1252"):
+        read_csv(b"id,text\n1,\x81\n", "answers.csv", None)
+    with pytest.raises(HdbenchError, match=r"^answers.csv:2: not UTF-8"):
+        read_csv(b"\xef\xbb\xbfid,text\n1,\xfc\n", "answers.csv", None)
+    with pytest.raises(HdbenchError, match=r"^answers.csv: NUL bytes in its first row"):
+        read_csv("id,text\n1,a\n".encode("utf-16-le"), "answers.csv", None)
+
+
+def test_a_nul_in_an_answer_is_kept_as_models_write_it():
+    assert answers(table("id,text\n1,a\0b\n")) == {"1": {"text": "a\0b"}}
+
+
+def test_a_row_has_the_place_of_its_first_line():
+    read = table('id,text\r\n\r\n1,"a\r\nb\r\n"\r\n,\r\n2,c\r\n')
+    assert answers(read) == {"1": {"text": "a\r\nb\r\n"}, "2": {"text": "c"}}
+    assert [read.where(key) for key in read.runs[None].values()] == [
+        "answers.csv:3",
+        "answers.csv:7",
+    ]
+
+
+def test_a_cell_may_be_long_and_the_limit_of_others_is_left_alone():
+    before = csv.field_size_limit()
+    long = "thinking " * 100_000
+    assert answers(table(f"id,text\n1,{long}\n"))["1"]["text"] == long
+    assert csv.field_size_limit() == before
+    assert "a cell of more than 16 million characters" in refusal("id,text\n1," + "x" * 2**25)
+
+
+def test_a_model_column_splits_the_file_into_runs():
+    read = table("id,model,text\n1,gpt,a\n1,claude,b\n2,gpt,c\n")
+    assert list(read.runs) == ["gpt", "claude"]
+    assert answers(read, "gpt") == {"1": {"text": "a"}, "2": {"text": "c"}}
+    assert answers(read, "claude") == {"1": {"text": "b"}}
+    assert list(table("id,model,text\n1,,a\n").runs) == [None]
+    assert refusal("id,model,text\n1,gpt,a\n2,,b\n") == (
+        "answers.csv:3: names no model, but other rows do: enter it"
+    )
+
+
+def test_what_is_about_an_answer_is_read():
+    read = table(
+        "ID , Text,input_tokens,tokens_output,seconds,error\n"
+        '1,a,1196,80,"2,5",\n2,,n/a,,1.5,timed out\n'
+    )
+    assert answers(read) == {
+        "1": {"text": "a", "tokens": {"input": 1196, "output": 80}, "seconds": 2.5},
+        "2": {"text": "", "seconds": 1.5, "error": "timed out"},
+    }
+
+
+def test_a_prediction_is_given_on_as_the_text_it_is():
+    read = table('sha256,prediction,cost\nab,"{""doi"": ""10.5/x""}",0.1\ncd,,\n', PAPERS)
+    assert answers(read) == {
+        "ab": {"prediction": '{"doi": "10.5/x"}'},
+        "cd": {"prediction": None},
+    }
+    assert read.notes == ["answers.csv: columns that were not read: cost"]
+
+
+def test_text_and_fields_of_the_record_are_both_read():
+    read = table('id,text,publication.year\n1,"{}",1957\n2,"{}",\n', CARDS)
+    assert answers(read) == {
+        "1": {"text": "{}", "prediction": {"publication": {"year": 1957}}},
+        "2": {"text": "{}"},
+    }
+
+
+def test_an_error_in_a_row_without_values_is_no_answer():
+    assert answers(table("id,publication.year,error\n1,,refused\n2,1957,late\n", CARDS)) == {
+        "1": {"prediction": None, "error": "refused"},
+        "2": {"prediction": {"publication": {"year": 1957}}, "error": "late"},
+    }
+
+
+def test_a_field_of_the_schema_comes_before_a_column_about_the_answer():
+    schema = AnswerSchema({"type": "object", "properties": {"text": {"type": "string"}}})
+    assert answers(table("id,text\n1,a\n", schema)) == {"1": {"prediction": {"text": "a"}}}
+
+
+def test_advertisements_stand_one_a_row():
+    read = table(
+        "id,date,tags_section,ntokens,text\n"
+        "p1,1731-01-02,kauf,3,Es ist zu haben\n"
+        "p2,,,,\n"
+        "p1,1731-01-02,,,Verloren\n",
+        PAGES,
+    )
+    assert answers(read) == {
+        "p1": {
+            "prediction": {
+                "advertisements": [
+                    {
+                        "date": "1731-01-02",
+                        "tags_section": "kauf",
+                        "ntokens": 3,
+                        "text": "Es ist zu haben",
+                    },
+                    {"date": "1731-01-02", "tags_section": "", "ntokens": "", "text": "Verloren"},
+                ]
+            }
+        },
+        "p2": {"prediction": {"advertisements": []}},
+    }
+    assert read.notes == []
+    assert read.where(read.runs[None]["p1"]) == "answers.csv:2"
+
+
+def test_several_texts_for_one_page_are_its_advertisements():
+    read = table("id,text\np1,Zu haben\np1,Verloren\np2,Gefunden\n", PAGES)
+    assert answers(read) == {
+        "p1": {"prediction": {"advertisements": [{"text": "Zu haben"}, {"text": "Verloren"}]}},
+        "p2": {"prediction": {"advertisements": [{"text": "Gefunden"}]}},
+    }
+    assert read.notes == [
+        "answers.csv: an id has several rows: each row was read as one of its advertisements"
+    ]
+
+
+def test_one_text_a_page_is_the_answer_of_a_model():
+    read = table('id,text\np1,"{""advertisements"": []}"\np2,I see nothing\n', PAGES)
+    assert answers(read)["p2"] == {"text": "I see nothing"}
+    assert read.notes == []
+    read = table("id,text\np1,Es ist zu haben\n", PAGES)
+    assert answers(read) == {"p1": {"text": "Es ist zu haben"}}
+    assert read.notes == [
+        "answers.csv: each text was read as a model's whole answer; to give each of the "
+        "advertisements a row, add columns with their fields"
+    ]
+
+
+def test_two_raw_answers_for_one_page_are_refused():
+    assert "answers.csv:3: a second answer for id 'p1'" in refusal(
+        'id,text\np1,"{""advertisements"": []}"\np1,"```json"\n', PAGES
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "answers.csv: empty: needs the column names in the first row"),
+        ("\n \n", "answers.csv: empty: needs the column names in the first row"),
+        ("id,text\n", "answers.csv: no answers in this table, only column names"),
+        ("name;text\n1;a\n", "answers.csv: needs a column id; it has: name, text"),
+        (
+            "id,Farbe,Zustand\n1,a,b\n",
+            "answers.csv: needs a column text or prediction, or fields of an answer (type.type, "
+            "author.last_name, author.first_name, publication.title, publication.year, "
+            "publication.place, publication.pages, publication.publisher, publication.format, "
+            "library_reference.shelfmark, …); it has: id, Farbe, Zustand",
+        ),
+        (
+            "id,text\n1,a\n2,b\n1,c\n",
+            "answers.csv:4: a second answer for id '1', the first is in answers.csv:2: keep one",
+        ),
+        ("id,text\n1,a\n,b\n", "answers.csv:3: has no id: enter it, or delete the row"),
+        (
+            "id,text\n1,a,b\n",
+            "answers.csv:2: has 3 cells, and the header 2: "
+            "name every column, and quote cells that hold the delimiter",
+        ),
+        ("ID,text, id \n1,a,2\n", "answers.csv: two columns are called 'id' (1 and 3): keep one"),
+        (
+            "id,publication,publication.year\n1,a,2\n",
+            "answers.csv: the column 'publication.year' is part of the column 'publication': "
+            "keep one of them",
+        ),
+        (
+            "id,publication.title\n1,#REF!\n",
+            "answers.csv:2, column publication.title: holds the error #REF!: "
+            "enter the value, or empty the cell",
+        ),
+    ],
+)
+def test_an_unusable_table_is_refused_in_one_line(text, message):
+    assert refusal(text, CARDS) == message
+
+
+def test_a_quote_that_is_never_closed_is_refused_where_it_begins():
+    message = refusal('id,text\n1,a\n2,"b\n3,c\n4,d\n')
+    assert message.startswith("answers.csv:3: not CSV: unexpected end of data")
+
+
+def test_fewer_cells_are_empty_ones_and_a_missing_value_too():
+    read = table("id,publication.title,publication.year,,\n1,a\n2,b,#N/A,,\n", CARDS)
+    assert [fields["prediction"]["publication"] for fields in answers(read).values()] == [
+        {"title": "a", "year": ""},
+        {"title": "b", "year": ""},
+    ]
+    assert read.notes == [
+        "answers.csv: cells with #N/A, read as empty: 1, "
+        "the first is answers.csv:3, column publication.year"
+    ]
+
+
+def test_a_column_without_a_name_is_not_read_and_that_is_said():
+    read = table(",id,text\n0,1,a\n1,2,b\n")
+    assert answers(read) == {"1": {"text": "a"}, "2": {"text": "b"}}
+    assert read.notes == [
+        "answers.csv: cells in columns without a name, not read: 2, "
+        "the first is answers.csv:2, column 1"
+    ]
+
+
+def test_a_table_of_too_many_cells_is_refused():
+    header = "id," + ",".join(f"c{number}" for number in range(999))
+    assert "more than 10,000,000 cells" in refusal(
+        header + "\n" + "".join(f"{row}\n" for row in range(10_001))
+    )
+    assert "more than 1,000 columns" in refusal(header + ",d\n1\n")
+
+
+words = st.text(st.characters(exclude_categories=["Cs"]), max_size=12).filter(
+    lambda text: text not in FAULTS | MISSING and (not text or not text.isspace())
+)
+latin = st.text("abc ,;\t\"'|\n\räöüß.0", max_size=12).filter(
+    lambda text: not text or not text.isspace()
+)
+
+
+@given(
+    st.data(),
+    st.sampled_from([",", ";", "\t"]),
+    st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "cp1252"]),
+    st.sampled_from(["\n", "\r\n", "\r"]),
+    st.booleans(),
+)
+def test_a_table_in_any_dialect_gives_its_records(data, delimiter, encoding, end, is_minimal):
+    text = latin if encoding == "cp1252" else words
+    rows = data.draw(
+        st.dictionaries(
+            st.from_regex(r"[0-9a-z]{1,8}", fullmatch=True),
+            st.tuples(text, text, st.none() | st.integers(0, 3000), text),
+            min_size=1,
+        )
+    )
+    out = io.StringIO()
+    # With other line ends Python's writer leaves some line breaks in cells without quotes.
+    quoting = csv.QUOTE_MINIMAL if is_minimal and end == "\r\n" else csv.QUOTE_ALL
+    writer = csv.writer(out, delimiter=delimiter, lineterminator=end, quoting=quoting)
+    header = ["id", "author.last_name", "publication.title", "publication.year", "invented"]
+    writer.writerow(header)
+    writer.writerows([item_id, *cells] for item_id, cells in rows.items())
+    read = read_csv(out.getvalue().encode(encoding), "answers.csv", CARDS)
+    assert answers(read) == {
+        item_id: {
+            "prediction": {
+                "author": {"last_name": name},
+                "publication": {"title": title, "year": "" if year is None else year},
+                "invented": more,
+            }
+            if name or title or year is not None or more
+            else None
+        }
+        for item_id, (name, title, year, more) in rows.items()
+    }
+
+
+@given(st.binary(max_size=200) | st.text('id,text;"\n\r\0sep=|\t#ä', max_size=60).map(str.encode))
+def test_any_bytes_are_read_or_refused_in_one_line(data):
+    for schema in (None, CARDS, PAGES):
+        try:
+            read = read_csv(data, "answers.csv", schema)
+        except HdbenchError as error:
+            message = str(error)
+        else:
+            json.dumps([read.load(key) for run in read.runs.values() for key in run.values()])
+            message = "answers.csv"
+        assert message.startswith("answers.csv")

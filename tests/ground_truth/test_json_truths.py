@@ -1,0 +1,222 @@
+import json
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hdbench.errors import HdbenchError
+from hdbench.ground_truth.json_truths import read_json_truths
+
+
+@pytest.fixture
+def read(tmp_path):
+    def read(content, name="truth.json"):
+        file = tmp_path / name
+        if isinstance(content, str):
+            content = content.encode()
+        file.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
+        return read_json_truths(file)
+
+    return read
+
+
+@pytest.fixture
+def folder(tmp_path):
+    def make(**files):
+        path = tmp_path / "truths"
+        path.mkdir()
+        for name, content in files.items():
+            data = content if isinstance(content, bytes) else content.encode()
+            (path / name.replace("__", ".")).write_bytes(data)
+        return path
+
+    return make
+
+
+def refusal(read, *arguments):
+    with pytest.raises(HdbenchError) as caught:
+        read(*arguments)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+RECORD = {"title": "Lieder", "imprint": {"year": 1912}}
+
+
+@pytest.mark.parametrize(
+    ("entry", "key", "record"),
+    [
+        ({"id": "b12", **RECORD}, "b12", RECORD),
+        ({"id": 12, **RECORD}, "12", RECORD),
+        ({"id": "b12", "file_name": "images/b12.jpg", **RECORD}, "images/b12.jpg", RECORD),
+        ({"id": "A 7", "image": "b12.jpg"}, "b12.jpg", {"id": "A 7"}),
+        ({"file_name": "b12.jpg", "ground_truth": RECORD}, "b12.jpg", RECORD),
+        ({"file_name": "b12.jpg", "ground_truth": None}, "b12.jpg", None),
+        ({"file_name": "b12.jpg", "ground_truth": {}}, "b12.jpg", None),
+        (
+            {"file_name": "b12.jpg", "ground_truth": "Lieder\n1912"},
+            "b12.jpg",
+            {"text": "Lieder\n1912"},
+        ),
+        ({"file_name": "b12.jpg", "text": "Lieder"}, "b12.jpg", {"text": "Lieder"}),
+        ({"id": "b12", "title": "Lieder", "imprint.year": 1912}, "b12", RECORD),
+        ({"id": "b12", "Verl. Ort": "Basel"}, "b12", {"Verl. Ort": "Basel"}),
+        ({"id": None, **RECORD}, None, RECORD),
+        ({"id": "b12"}, "b12", None),
+    ],
+)
+def test_an_entry_of_a_list_and_a_line(read, entry, key, record):
+    assert read([entry, entry]).truths[1] == ("truth.json: entry 2", key, record)
+    lines = json.dumps(entry) + "\n\n" + json.dumps(entry)
+    assert read(lines, "truth.jsonl").truths[1] == ("truth.jsonl:3", key, record)
+    assert read(lines.replace("\n\n", "\n")).truths[1] == ("truth.json:2", key, record)
+
+
+def test_an_object_id_to_record(read):
+    read = read({"b12.jpg": RECORD, "b13": "Lieder", "b14": None, "b15": {}})
+    assert [tuple(truth) for truth in read.truths] == [
+        ('truth.json: "b12.jpg"', "b12.jpg", RECORD),
+        ('truth.json: "b13"', "b13", {"text": "Lieder"}),
+        ('truth.json: "b14"', "b14", None),
+        ('truth.json: "b15"', "b15", None),
+    ]
+
+
+def test_one_record_is_no_map_of_ids(read):
+    assert read({"id": "b12", **RECORD}).truths == [("truth.json", "b12", RECORD)]
+    assert read({"title": "Lieder", "year": 1912}).truths[0].key is None
+
+
+def test_what_stands_beside_a_record_is_told(read):
+    entry = {"file_name": "b12.jpg", "ground_truth": RECORD, "hand": "kb", "seen": True}
+    assert read([entry, entry]).notes == [
+        "truth.json: not part of the ground truths, not read: hand, seen; first in "
+        "truth.json: entry 1"
+    ]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_encodings_of_windows(read, encoding):
+    text = json.dumps([{"id": "1", "title": "Müller"}], ensure_ascii=False)
+    assert read(text.encode(encoding)).truths[0].record == {"title": "Müller"}
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("", "truth.json:1: not JSON"),
+        ("[]", "truth.json: no ground truths in this file"),
+        ("3", "truth.json: neither a list nor an object"),
+        ("[3]", "truth.json: entry 1: must be a JSON object"),
+        ('[{"id": "1"', "truth.json:1: not JSON"),
+        ('[{"id": "1", "id": "2"}]', "truth.json: not usable JSON: the key 'id' occurs twice"),
+        ('{"a": {}, "a": {}}', "truth.json: not usable JSON: the key 'a' occurs twice"),
+        ('[{"id": [1]}]', "truth.json: entry 1: id must be a text"),
+        ('[{"id": "1", "truth": [1]}]', "truth.json: entry 1: a ground truth must be an object"),
+        ('[{"id": "1", "a": "\\ud800"}]', "truth.json: entry 1: has half a surrogate pair"),
+        ('{"a": "\\ud800"}', 'truth.json: "a": has half a surrogate pair'),
+        ("[" * 10_000, "truth.json: not usable JSON: nested more than 100 deep"),
+        ("<xml/>", "truth.json: this is an HTML or XML file"),
+        (b"\x89PNG\r\n", "truth.json: this is a PNG image"),
+        (b'["M\xfcller"]', "truth.json:1: not UTF-8"),
+    ],
+)
+def test_what_is_unusable_is_refused_in_one_line(read, content, expected):
+    assert refusal(read, content).startswith(expected)
+
+
+def test_a_damaged_line_is_named(read):
+    assert refusal(read, '{"id": "1"}\n{"id"', "t.jsonl").startswith("t.jsonl:2: not JSON")
+
+
+def test_a_folder_with_a_file_for_each_item(folder):
+    path = folder(
+        b12__json=json.dumps(RECORD),
+        b13__txt="\ufeffLieder\r\nund Tänze\r\n\r\n",
+        b14__txt=" \n",
+        b15__txt="Tänze".encode("cp1252"),
+        b16__json=json.dumps({"file_name": "x.jpg", "ground_truth": RECORD}),
+        b17__json=json.dumps({"id": "b17", **RECORD}),
+        b18__json="null",
+        b12__jpg="",
+        notes__docx="",
+    )
+    read = read_json_truths(path)
+    assert [tuple(truth) for truth in read.truths] == [
+        ("b12.json", "b12", RECORD),
+        ("b13.txt", "b13", {"text": "Lieder\nund Tänze"}),
+        ("b14.txt", "b14", None),
+        ("b15.txt", "b15", {"text": "Tänze"}),
+        ("b16.json", "b16", RECORD),
+        ("b17.json", "b17", RECORD),
+        ("b18.json", "b18", None),
+    ]
+    assert read.notes == [
+        "b15.txt: not UTF-8, read as cp1252: check that its umlauts are right",
+        "truths: neither .json nor .txt, not read: notes.docx",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({}, "truths: no ground truths here"),
+        ({"a__json": "{}", "a__txt": "x"}, "a.txt: a second ground truth for 'a', the first is"),
+        ({"a__csv": "id,b\n1,2", "b__txt": "x"}, "truths: has a.csv beside files of single items"),
+        ({"a__json": "[1]"}, "a.json: a ground truth must be an object"),
+        ({"a__json": "{"}, "a.json:1: not JSON"),
+        ({"a__txt": "a\0b"}, "a.txt: has NUL bytes"),
+    ],
+)
+def test_folders_that_are_unusable(folder, files, expected):
+    assert refusal(read_json_truths, folder(**files)).startswith(expected)
+
+
+def test_links_are_not_followed_and_missing_files_named(folder, tmp_path):
+    path = folder(a__txt="x")
+    (path / "b.txt").symlink_to("/etc/passwd")
+    assert "symbolic link" in refusal(read_json_truths, path)
+    assert refusal(read_json_truths, tmp_path / "no.json").startswith("no.json: cannot be read")
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["id", "file_name", "ground_truth", "a", "a.b"]), inner)
+    ),
+    max_leaves=8,
+)
+
+
+@given(JSON.map(json.dumps) | st.text('{}[]":,a1\n', max_size=30), st.sampled_from(["", "l"]))
+@settings(deadline=None, max_examples=100)
+def test_any_json_is_read_or_refused_in_one_line(text, ending):
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / f"t.json{ending}"
+        file.write_text(text)
+        refused = ""
+        try:
+            read = read_json_truths(file)
+        except HdbenchError as error:
+            refused = str(error)
+    assert "\n" not in refused
+    if not refused:
+        assert all(truth.record is None or truth.record for truth in read.truths)
+        assert all(truth.key is None or isinstance(truth.key, str) for truth in read.truths)
+
+
+@pytest.mark.parametrize("name", ["truth.json", "truth.jsonl"])
+@pytest.mark.parametrize(
+    ("number", "why"),
+    [("1e999", "the number 1e999 is too large"), ("NaN", "NaN is not JSON: write null")],
+)
+def test_a_number_that_is_none_is_refused_with_its_line_and_key(read, name, number, why):
+    text = f'{{"id": "1", "year": 1912}}\n{{"id": "2", "imprint": {{"year": {number}}}}}\n'
+    expected = f"truth.jsonl:2: not usable JSON: line 1, imprint.year: {why}"
+    if name == "truth.json":
+        text = "[{},\n{}]".format(*text.split("\n"))
+        expected = f"truth.json: not usable JSON: line 2, 1.imprint.year: {why}"
+    assert refusal(read, text, name).startswith(expected)

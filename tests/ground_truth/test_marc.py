@@ -1,0 +1,463 @@
+import io
+import tracemalloc
+import unicodedata
+
+import pymarc
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pymarc import Field, Indicators, MARCReader, MARCWriter, Record, Subfield, XMLWriter
+
+from hdbench.errors import HdbenchError
+from hdbench.ground_truth import marc
+from hdbench.ground_truth.files import MAX_BYTES
+from hdbench.ground_truth.marc import read_marc
+from hdbench.ground_truth.marc_mapping import DEFAULT_MAPPING
+
+
+def field(tag, *subfields, indicators="  "):
+    """A field with subfields such as `a Die Stadt :`."""
+    given = [Subfield(text[0], text[2:]) for text in subfields]
+    return Field(tag, Indicators(*indicators), given)
+
+
+def book(number=1, *more):
+    """A book as libraries with ISBD punctuation catalogue it."""
+    record = Record(force_utf8=True)
+    record.add_field(
+        Field("001", data=f"99{number:04}"),
+        Field("008", data="850101s1912    sz            000 0 ger d"),
+        field("020", "a 3406123456", "q kart."),
+        field("100", "a Müller, Hans,", "d 1870-1930,", "4 aut", indicators="1 "),
+        field("245", "a Die Stadt :", "b Roman /", "c Hans Müller.", indicators="10"),
+        field("264", "a [Basel] :", "b Schwabe & Co.,", "c 1912.", indicators=" 1"),
+        field("264", "c ©1911", indicators=" 4"),
+        field("300", "a XII, 312 S. ;", "c 22 cm."),
+        field("700", "a Meier, Anna,", "e Illustratorin.", indicators="1 "),
+        field("700", "a Keller, G."),
+        field("852", "b A100", "h HS 191 V 10"),
+        *more,
+    )
+    return record
+
+
+BOOK = {
+    "title": "Die Stadt : Roman",
+    "names": [
+        {"name": "Müller, Hans", "role": "aut"},
+        {"name": "Meier, Anna", "role": "Illustratorin"},
+        {"name": "Keller, G.", "role": None},
+    ],
+    "imprint": {"place": "Basel", "publisher": "Schwabe & Co.", "year": "1912"},
+    "extent": "XII, 312 S.",
+    "shelfmark": "HS 191 V 10",
+    "language": "ger",
+    "isbn": ["3406123456"],
+}
+
+
+def as_marc21(*records):
+    file = io.BytesIO()
+    writer = MARCWriter(file)
+    for record in records:
+        writer.write(record)
+    return file.getvalue()
+
+
+def as_marcxml(*records):
+    file = io.BytesIO()
+    writer = XMLWriter(file)
+    for record in records:
+        writer.write(record)
+    writer.close(close_fh=False)
+    return file.getvalue()
+
+
+def with_field(*fields, number=1):
+    record = Record(force_utf8=True)
+    record.add_field(Field("001", data=str(number)), *fields)
+    return record
+
+
+@pytest.fixture
+def read(tmp_path):
+    def read(data, mapping=None):
+        path = tmp_path / "records.mrc"
+        path.write_bytes(data)
+        given = None
+        if mapping is not None:
+            given = tmp_path / "mapping.yaml"
+            given.write_text(mapping, encoding="utf-8")
+        return read_marc(path, given)
+
+    return read
+
+
+@pytest.fixture
+def refused(read):
+    """The message about what cannot be read, without the path."""
+
+    def refused(*arguments):
+        with pytest.raises(HdbenchError) as caught:
+            read(*arguments)
+        message = str(caught.value)
+        assert "\n" not in message
+        return message.rpartition("/records.mrc: ")[2].rpartition("/mapping.yaml: ")[2]
+
+    return refused
+
+
+@pytest.mark.parametrize("form", [as_marc21, as_marcxml])
+def test_records_that_pymarc_writes_are_read_by_the_default_mapping(read, form):
+    found = read(form(book(1), book(2)))
+    assert found.truths == [
+        ("records.mrc, record 1", "990001", BOOK),
+        ("records.mrc, record 2", "990002", BOOK),
+    ]
+    assert found.notes == []
+
+
+def test_marcxml_may_be_one_record_or_within_a_server_s_reply_with_a_namespace_or_none(read):
+    alone = pymarc.record_to_xml(book(), namespace=True)
+    bare = pymarc.record_to_xml(book())
+    oai = "http://www.openarchives.org/OAI/2.0/"
+    harvested = (
+        f'<OAI-PMH xmlns="{oai}"><ListRecords>'
+        + "".join(
+            f"<record><header><identifier>{n}</identifier></header><metadata>"
+            f"{alone.decode()}</metadata></record>"
+            for n in (1, 2)
+        )
+        + "</ListRecords></OAI-PMH>"
+    ).encode()
+    assert b'xmlns="http://www.loc.gov/MARC21/slim"' in alone
+    assert b"xmlns" not in bare
+    for data, number in [
+        (alone, 1),
+        (bare, 1),
+        (harvested, 2),
+        (alone.decode().encode("utf-8-sig"), 1),
+    ]:
+        truths = read(data).truths
+        assert [truth.record for truth in truths] == [BOOK] * number
+        assert truths[-1].place == f"records.mrc, record {number}"
+    utf16 = f'<?xml version="1.0" encoding="UTF-16"?>{bare.decode()}'.encode("utf-16")
+    assert read(utf16).truths[0].record == BOOK
+
+
+def test_marc8_is_converted(read):
+    record = with_field(field("245", "a Xller"))
+    # In MARC-8 the diaeresis (0xE8) precedes its letter. This makes the field two bytes longer.
+    data = as_marc21(record).replace(b"Xller", b"M\xe8uller")
+    data = f"{len(data):05}".encode() + data[5:9] + b" " + data[10:]
+    entry = data[36:48]  # the second in the directory
+    longer = f"{int(entry[3:7]) + 2:04}".encode()
+    data = data.replace(entry, b"245" + longer + entry[7:])
+    assert next(MARCReader(data))["245"]["a"] == "Müller"
+    found = read(data)
+    assert found.truths[0].record["title"] == "Müller"
+    assert found.notes == []
+
+
+def test_utf8_that_calls_itself_marc8_is_read_as_utf8(read):
+    data = bytearray(as_marc21(book()))
+    data[9:10] = b" "
+    found = read(bytes(data))
+    assert found.truths[0].record == BOOK
+    assert found.notes == [
+        "in UTF-8, although the leader says MARC-8, and read as such: records.mrc, record 1"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("leader", "message"),
+    [
+        (b" ", "record 1 is neither in UTF-8 nor in MARC-8: choose UTF-8 as its encoding"),
+        (b"a", "record 1 is not in the encoding that its leader says"),
+    ],
+)
+def test_latin_1_is_neither(refused, leader, message):
+    """pymarc alone puts a blank for a byte that MARC-8 does not have."""
+    data = bytearray(as_marc21(with_field(field("245", "a Mxxller"))).replace(b"xx", b"\xfcx"))
+    data[9:10] = leader
+    assert refused(bytes(data)) == f"{message}: export the file again"
+
+
+def test_values_are_trimmed_and_what_is_not_there_is_null(read):
+    record = with_field(
+        field("245", "a <<Der>> Weg", "b ins Freie"),
+        field("245", "a a second title"),
+        field("260", "a Wien :", "b \x98Der\x9c Verlag,", "c [1908?]"),
+        field("100", "a Schnitzler, A. =", "e  Verfasser /"),
+        field("700", "d 1900"),
+        field("090", "a PT", "b 2638"),
+    )
+    expected = {
+        "title": "Der Weg : ins Freie",
+        "names": [{"name": "Schnitzler, A.", "role": "Verfasser"}],
+        "imprint": {"place": "Wien", "publisher": "Der Verlag", "year": "1908?"},
+        "extent": None,
+        "shelfmark": "PT 2638",
+        "language": None,
+        "isbn": [],
+    }
+    assert read(as_marc21(record)).truths[0].record == expected
+    assert (
+        read(as_marcxml(record).replace(b"\xc2\x98", b"").replace(b"\xc2\x9c", b""))
+        .truths[0]
+        .record
+        == expected
+    )
+
+
+def test_imprints_are_those_of_publication(read):
+    record = with_field(
+        field("264", "a Druckort", indicators=" 3"),
+        field("260", "a Alter Ort"),
+        field("264", "a Verlagsort", indicators="31"),
+        Field("008", data="850101s1912    xx ||||||||||||||||||||||||||"[:40]),
+    )
+    truth = read(as_marc21(record)).truths[0].record
+    assert truth["imprint"]["place"] == "Verlagsort"
+    assert truth["language"] is None
+
+
+def test_a_record_without_these_fields_says_nothing_and_one_without_key_is_remarked_on(read):
+    nothing = with_field(field("999", "a x"))
+    keyless = Record(force_utf8=True)
+    keyless.add_field(field("245", "a Ohne"))
+    found = read(as_marc21(book(), nothing, keyless))
+    assert [(truth.key, truth.record is None) for truth in found.truths] == [
+        ("990001", False),
+        ("1", True),
+        (None, False),
+    ]
+    assert found.notes == [
+        "none of the fields in the mapping, so no ground truth: records.mrc, record 2",
+        "no key, which says which item it belongs to: records.mrc, record 3",
+    ]
+
+
+def test_another_mapping_names_other_fields(read):
+    mapping = """
+key: 856$u
+record:
+  author: [110$a, 100$a]
+  note: {each: "500$a"}
+  whole: {of: {statement: 245$c, responsible: "245$c = $a"}}
+  language: 008/35-37
+  year: 008/7-10
+  first: 008/6
+  others: {each: ["700|1#|"], fields: {who: "$a, $e"}}
+"""
+    record = book(
+        1,
+        field("500", "a one.", "a two", indicators="  "),
+        field("500", "a three"),
+        field("856", "u https://example.org/a/", indicators="40"),
+    )
+    (truth,) = read(as_marc21(record), mapping).truths
+    assert truth.key == "https://example.org/a/"
+    assert truth.record == {
+        "author": "Müller, Hans",
+        "note": ["one", "two", "three"],
+        "whole": {"of": {"statement": "Hans Müller", "responsible": "Hans Müller. Die Stadt"}},
+        "language": "ger",
+        "year": "1912",
+        "first": "s",
+        "others": [{"who": "Meier, Anna, Illustratorin"}],
+    }
+
+
+def test_the_default_mapping_can_be_copied(read):
+    default = DEFAULT_MAPPING.read_text()
+    assert read(as_marc21(book()), default) == read(as_marc21(book()))
+
+
+@pytest.mark.parametrize(
+    ("mapping", "message"),
+    [
+        ("title: 245$a", "needs key: and record:, and nothing else: see "),
+        ("key: 001", "needs key: and record:, and nothing else: see "),
+        ("key: [001", "not YAML: "),
+        ("key: 001\nrecord: 245$a", "record: must have fields, such as title: 245$a"),
+        ("key: {a: 001}\nrecord: {t: 245$a}", "key: must be a place such as 001 or 856$u"),
+        ("key: 001\nrecord: {}", "record: has no fields"),
+        ("key: 001\nrecord: {t: 245a}", "record.t: '245a' is not a place such as 245$a, "),
+        ("key: 001\nrecord: {t: }", "record.t: '' is not a place such as 245$a, "),
+        ("key: 001\nrecord: {t: $a}", "record.t: '$a' is not a place such as 245$a, "),
+        ("key: 001\nrecord: {t: []}", "record.t: has no place"),
+        ("key: 001\nrecord: {t: [[245$a]]}", "record.t: 'a list or object' is not a place"),
+        ("key: 001\nrecord: {t: {each: 245$a, x: 1}}", "record.t: besides each: only fields: is"),
+        (
+            "key: 001\nrecord: {t: {each: 245, fields: {a: 245$a}}}",
+            "record.t.a: '245$a' is not a place such as $a or [$4, $e]",
+        ),
+        ("key: &k 001\nrecord: {t: *k}", "has an alias (*…): write the value out"),
+        ("key: 001\nrecord: " + "[" * 30_000, "nested more than 20 levels deep"),
+        ("#" * 70_000, "longer than 65,536 characters"),
+    ],
+)
+def test_an_unusable_mapping_is_named_with_its_field(refused, mapping, message):
+    assert refused(as_marc21(book()), mapping).startswith(message)
+
+
+EDITED = "has {} bytes, but {} by its leader (was the file changed in an editor?)"
+THREE = as_marc21(book(1), book(2), book(3))
+SIZE = len(THREE) // 3
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        (THREE[:-9], "record 3 is cut off at the end of the file"),
+        (THREE[:-1], "record 3 is cut off at the end of the file"),
+        (THREE[: SIZE + 3], "record 2 is cut off at the end of the file"),
+        (THREE[:SIZE] + b"00100" + THREE[SIZE + 5 :], f"record 2 {EDITED.format(SIZE, 100)}"),
+        (THREE[:SIZE] + b"99999" + THREE[SIZE + 5 :], f"record 2 {EDITED.format(SIZE, 99999)}"),
+        (THREE[:SIZE] + b"x" + THREE[SIZE + 1 :], "record 2 has a damaged leader"),
+        (THREE[:12] + b"99999" + THREE[17:], "record 1 has a damaged directory"),
+        (THREE[:12] + b"00000" + THREE[17:], "record 1 has a damaged directory"),
+        (THREE[:24] + b"00\xff" + THREE[27:], "record 1 has a damaged directory"),
+        (THREE[:27] + b"0009" + THREE[31:], "record 1 has a damaged field 001"),
+        (
+            THREE.replace(b"Stadt", b"Staedte"),
+            "; ".join(f"record {n} {EDITED.format(SIZE + 2, SIZE)}" for n in (1, 2, 3)),
+        ),
+    ],
+)
+def test_damaged_records_are_named_by_number(refused, data, problem):
+    assert refused(data) == f"{problem}: export the file again"
+
+
+def bomb(*entries):
+    """A record whose directory has the same field thousands of times."""
+    data = b"1\x1e" + (b"  \x1fa" + b"S" * 9_990 + b"\x1e")
+    directory = b"001000200000" + b"".join(b"020%04d%05d" % entry for entry in entries) + b"\x1e"
+    base = 24 + len(directory)
+    leader = b"%05dnam a22%05d   4500" % (base + len(data) + 1, base)
+    return leader + directory + data + b"\x1d"
+
+
+def test_a_record_has_no_byte_twice(refused, read):
+    assert read(bomb((9_995, 2))).truths[0].record["isbn"] == ["S" * 9_990]
+    overlapping = "record 1 has a damaged directory (fields overlap): export the file again"
+    for entries in (
+        [(9_995, 2)] * 2,
+        [(9_995, 2), (5, 9_992)],  # the end of the one before
+        [(9_995, 2), (2, 0)],  # of field 001
+        [(5, 9_992), (9_995, 2)],
+    ):
+        assert refused(bomb(*entries)) == overlapping
+
+
+def test_many_such_records_take_little_memory(refused, read):
+    read(THREE)  # imports what it needs
+    data = bomb(*[(9_995, 2)] * 4_500) * 10
+    tracemalloc.start()
+    message = refused(data)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert "record 10" not in message
+    assert message.count("fields overlap") == 3
+    assert peak < MAX_BYTES + 10 * len(data)  # each record would have been 45 MB
+
+
+def test_a_hundred_damaged_records_give_one_line(refused):
+    message = refused(as_marc21(*[book()] * 100).replace(b"Stadt", b"Staat "))
+    assert message.count("record ") == 3
+    assert message.endswith(
+        "(was the file changed in an editor?) and 97 more: export the file again"
+    )
+
+
+def test_blank_lines_between_records_do_no_harm(read):
+    data = as_marc21(book(1)) + b"\r\n" * 30 + as_marc21(book(2)) + b"\n\x1a"
+    assert [truth.record for truth in read(data).truths] == [BOOK, BOOK]
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"=LDR  00475cam  22002414a 4500", "neither MARC21 nor MARCXML: export it as one of"),
+        (b"PK\x03\x04", "neither MARC21 nor MARCXML: export it as one of these"),
+        (b" \n", "empty"),
+        (b"<html><body/></html>", "no MARC record in it has any of the fields in the mapping"),
+        (b"<collection><record/>", ""),
+        (
+            b"<collection>\n<record>\n<controlfield>1</controlfield></record></collection>",
+            "record 1 (line 3) has a controlfield without a tag of three characters: export the",
+        ),
+        (
+            b'<record>\n<datafield tag="24"/></record>',
+            "record 1 (line 2) has a datafield without a tag of three characters: export the",
+        ),
+        (
+            b'<record><datafield tag="245">\n<subfield>x</subfield></datafield></record>',
+            "record 1 (line 1) has a subfield without a code in 245: export the file again",
+        ),
+    ],
+)
+def test_what_is_not_marc_is_refused(refused, data, message):
+    assert message in refused(data)
+
+
+def test_a_file_that_is_too_large_or_has_too_many_records_is_refused(refused, monkeypatch):
+    monkeypatch.setattr(marc, "MAX_RECORDS", 2)
+    assert refused(THREE) == "more than 2 records: export fewer"
+    assert refused(as_marcxml(*[book()] * 3)) == "more than 2 records: export fewer"
+    monkeypatch.setattr("hdbench.ground_truth.files.MAX_BYTES", 2**20)
+    assert refused(b" " * (2**20 + 1)) == "larger than 1 MiB: export it in several files"
+
+
+# What MARC cannot hold, or the mapping removes.
+TEXT = st.text(
+    st.characters(codec="utf-8", exclude_categories=["C", "Z"], exclude_characters="<>[],/;:=.|#"),
+    min_size=1,
+    max_size=10,
+).map(lambda text: unicodedata.normalize("NFC", text))
+
+
+@given(st.lists(st.tuples(TEXT, st.lists(TEXT, max_size=3)), min_size=1, max_size=3))
+def test_what_pymarc_writes_is_read(tmp_path_factory, drawn):
+    records = [
+        with_field(
+            field("245", f"a {title}"),
+            *(field("700", f"a {name}") for name in names),
+            number=number,
+        )
+        for number, (title, names) in enumerate(drawn)
+    ]
+    expected = [
+        (str(number), title, [{"name": name, "role": None} for name in names])
+        for number, (title, names) in enumerate(drawn)
+    ]
+    folder = tmp_path_factory.mktemp("marc")
+    for form in (as_marc21, as_marcxml):
+        path = folder / form.__name__
+        path.write_bytes(form(*records))
+        found = read_marc(path).truths
+        assert [(t.key, t.record["title"], t.record["names"]) for t in found] == expected
+
+
+CHANGES = st.lists(
+    st.tuples(st.integers(0, 2 * SIZE - 1), st.binary(max_size=3)), min_size=1, max_size=4
+)
+
+
+@settings(max_examples=150)
+@given(st.sampled_from([as_marc21, as_marcxml]), CHANGES, st.booleans())
+def test_whatever_the_bytes_nothing_but_one_line_comes_of_it(
+    tmp_path_factory, form, changes, same_length
+):
+    data = form(book(1), book(2))
+    for place, put in changes:
+        data = data[:place] + put + data[place + (len(put) if same_length else 0) :]
+    path = tmp_path_factory.getbasetemp() / "fuzzed"
+    path.write_bytes(data)
+    message = ""
+    try:
+        read_marc(path)
+    except HdbenchError as error:
+        message = str(error)
+    assert "\n" not in message

@@ -1,0 +1,220 @@
+import datetime
+
+import openpyxl
+import pytest
+
+from hdbench.answers.sheets.table import MAX_CELL
+from hdbench.common.told import told
+from hdbench.errors import HdbenchError
+from hdbench.ground_truth.table import read_table
+
+
+@pytest.fixture
+def read(tmp_path):
+    def read(text, encoding="utf-8"):
+        file = tmp_path / "wahrheit.csv"
+        file.write_bytes(text if isinstance(text, bytes) else text.encode(encoding))
+        return read_table(file)
+
+    return read
+
+
+@pytest.fixture
+def refusal(read):
+    def refusal(text):
+        with pytest.raises(HdbenchError) as caught:
+            read(text)
+        assert "\n" not in str(caught.value)
+        assert len(str(caught.value)) < 300
+        return str(caught.value)
+
+    return refusal
+
+
+@pytest.fixture
+def workbook(tmp_path):
+    def make(**sheets):
+        book = openpyxl.Workbook()
+        book.remove(book.active)
+        for title, rows in sheets.items():
+            sheet = book.create_sheet(title)
+            for row in rows:
+                sheet.append(row)
+        file = tmp_path / "wahrheit.xlsx"
+        book.save(file)
+        return file
+
+    return make
+
+
+def test_a_librarians_csv_in_cp1252_with_semicolons(read):
+    table = read('Dateiname;Verfasser;Jahr\r\n0001.jpg;"Müller; Anna";1912\r\n', "cp1252")
+    assert table.header == ["Dateiname", "Verfasser", "Jahr"]
+    assert table.rows == [("wahrheit.csv:2", ["0001.jpg", "Müller; Anna", "1912"])]
+    assert table.notes == [
+        "wahrheit.csv: not UTF-8, read as cp1252: check that its umlauts are right",
+        "wahrheit.csv: cells are separated by semicolons",
+    ]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_encodings_and_delimiters(read, encoding, delimiter):
+    rows = ["Datei|Titel", "1.jpg|Über 3,5 Jahre".replace(",", "."), "2.jpg|b"]
+    table = read("\n".join(rows).replace("|", delimiter), encoding)
+    assert table.header == ["Datei", "Titel"]
+    assert [cells for _, cells in table.rows] == [["1.jpg", "Über 3.5 Jahre"], ["2.jpg", "b"]]
+
+
+def test_a_decimal_comma_in_every_row_is_no_delimiter(read):
+    table = read("Datei;Preis\n1.jpg;2,50\n2.jpg;3,50\n")
+    assert table.header == ["Datei", "Preis"]
+
+
+def test_rows_keep_their_places_and_empty_ones_at_the_end_are_dropped(read):
+    table = read('a;b\n1;"zwei\nZeilen"\n\n;\n2;\n;\n ; \n')
+    assert table.rows == [
+        ("wahrheit.csv:2", ["1", "zwei\nZeilen"]),
+        ("wahrheit.csv:5", ["", ""]),
+        ("wahrheit.csv:6", ["2", ""]),
+    ]
+
+
+def test_formulas_and_nulls_stay_text(read):
+    cells = ["=1+1", "+41 61", "@SUM(A1)", "-2", "n/a"]
+    table = read("a,b,c,d,e\n" + ",".join(cells) + "\n")
+    assert table.rows == [("wahrheit.csv:2", cells)]
+
+
+def test_a_title_above_the_header_is_not_data(read):
+    table = read('"Wahrheit der\nKarten 1912";;\n;;\nDatei;Titel;Jahr\n1.jpg;A;1912\n')
+    assert table.header == ["Datei", "Titel", "Jahr"]
+    assert table.rows == [("wahrheit.csv:5", ["1.jpg", "A", "1912"])]
+    assert table.notes[1] == (
+        "wahrheit.csv: read as a title above the table, not as data: Wahrheit der Karten 1912"
+    )
+
+
+def test_the_line_that_tells_excel_the_delimiter_and_a_heading_of_two_lines(read):
+    table = read('sep=;\r\nDatei;"Erscheinungs-\r\njahr, Ort"\r\n1.jpg;1912\r\n')
+    assert table.header == ["Datei", "Erscheinungs- jahr, Ort"]
+    assert table.rows == [("wahrheit.csv:4", ["1.jpg", "1912"])]
+
+
+def test_a_table_of_one_column_has_no_title(read):
+    table = read("Text\nA\nB\n")
+    assert (table.header, len(table.rows)) == (["Text"], 2)
+
+
+def test_columns_without_a_name_or_with_the_name_of_another(read):
+    table = read("Datei,Autor,Autor (2),Autor,,,\n1.jpg,A,B,C,,,\n")
+    assert table.header == ["Datei", "Autor", "Autor (2)", "Autor (3)"]
+    assert table.notes == ["wahrheit.csv:1: columns of the same name are told apart: Autor (3)"]
+
+
+def test_columns_without_a_name(read):
+    table = read("Datei,,Autor,,Jahr\n1.jpg,x,A,,1912\n")
+    assert table.header == ["Datei", "column 2", "Autor", "Jahr"]
+    assert table.rows[0][1] == ["1.jpg", "x", "A", "1912"]
+    assert table.notes == [
+        "wahrheit.csv: columns that have values and no name are called column 2",
+        "wahrheit.csv: dropped, without name and values: column 4",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", "wahrheit.csv: empty: needs the names of the columns in its first row"),
+        ("a;b\n;\n", "wahrheit.csv: has no rows, only names of columns"),
+        ("1.jpg;Müller;1912\n2.jpg;Ott;1913\n", "wahrheit.csv:1: the first row with several"),
+        ("1;Müller;1912\n2;Ott;1913\n", "wahrheit.csv:1: the first row with several"),
+        ("id;;\n1.jpg;Ott;1912\n", "wahrheit.csv:2: the first row with several"),
+        ("a,b\n1,2,3\n", "wahrheit.csv:2: has 3 cells, and the header (wahrheit.csv:1) 2"),
+        ('a,b\n1,"x\n', "wahrheit.csv:2: not CSV"),
+        ("a,b\n1,x\0y\n", "wahrheit.csv:2: has NUL bytes"),
+        (b"\x89PNG\r\n", "wahrheit.csv: this is a PNG image"),
+        (b"PK\x03\x04", "wahrheit.csv: a damaged ZIP"),
+        (b"\x1f\x8b\x08", "wahrheit.csv: unpack it"),
+        (b"<record/>", "wahrheit.csv: this is an HTML or XML file"),
+        (",".join(["x" * 201, "b"]) + "\n1,2\n", "wahrheit.csv:1: a column's name has more"),
+        (b"a,b\n1,\x81\n", "wahrheit.csv:2: neither UTF-8 nor cp1252"),
+        (",".join(f"c{n}" for n in range(1001)) + "\n1\n", "wahrheit.csv:1: more than 1,000"),
+        ("a,b\n1," + "x" * (MAX_CELL + 1), "wahrheit.csv:2: a cell of more than 1 million"),
+    ],
+)
+def test_what_is_unusable_is_refused_in_one_line(refusal, text, expected):
+    assert refusal(text).startswith(expected)
+
+
+@pytest.mark.parametrize(("most", "value"), [("MAX_ROWS", 3), ("MAX_CELLS", 5)])
+def test_too_many_rows_or_cells(refusal, monkeypatch, most, value):
+    monkeypatch.setattr(f"hdbench.answers.sheets.table.{most}", value)
+    assert refusal("a,b\n1,2\n3,4\n5,6\n").startswith("wahrheit.csv:4: more than")
+
+
+def test_missing_files_and_folders(tmp_path):
+    with pytest.raises(HdbenchError, match=r"no\.csv: cannot be read: No such file"):
+        read_table(tmp_path / "no.csv")
+    with pytest.raises(HdbenchError, match="not a file"):
+        read_table(tmp_path)
+
+
+def test_a_formula_of_a_workbook_that_was_never_computed_is_refused(workbook):
+    file = workbook(Tabelle1=[["Datei", "Preis"], ["1.jpg", "=1+1"]])
+    with pytest.raises(HdbenchError, match="row 2: the formula in column B has no value"):
+        read_table(file)
+
+
+def test_the_cells_of_a_workbook_are_text(workbook):
+    table = read_table(
+        workbook(
+            Hinweise=[["Stand", "Mai"]],
+            Tabelle1=[
+                ["Wahrheit"],
+                ["Dateiname", "Datum", "Jahr", "Preis", "Ja"],
+                ["0001.jpg", datetime.date(1912, 9, 17), 1912.0, 2.5, True],
+                [None, None, None, None, None],
+                ["0002.jpg", None, 1913, None, " x "],
+            ],
+        )
+    )
+    assert table.header == ["Dateiname", "Datum", "Jahr", "Preis", "Ja"]
+    assert table.rows == [
+        (
+            "wahrheit.xlsx: Tabelle1, row 3",
+            ["0001.jpg", "1912-09-17", "1912", "2.5", "TRUE"],
+        ),
+        ("wahrheit.xlsx: Tabelle1, row 4", ["", "", "", "", ""]),
+        ("wahrheit.xlsx: Tabelle1, row 5", ["0002.jpg", "", "1913", "", "x"]),
+    ]
+    assert [note.split(": ")[1:3] for note in table.notes] == [
+        [
+            "only the sheet Tabelle1 was read, which has the most filled cells; not read",
+            "Hinweise (to read another one, hide or delete Tabelle1)",
+        ],
+        ["Tabelle1", "read as a title above the table, not as data"],
+        ["Tabelle1", "dates of the spreadsheet program, read in ISO form (check"],
+        ["Tabelle1", "cells with white space around their value, read without it"],
+    ]
+
+
+def test_the_place_of_a_cell_is_told_in_german(workbook):
+    file = workbook(Tabelle1=[["Datei", "Ort"], ["1.jpg", " Bern"]])
+    assert [told(note, "de") for note in read_table(file).notes] == [
+        "wahrheit.xlsx: Tabelle1: Zellen mit Leerraum um ihren Wert, ohne ihn gelesen: 1, "
+        "zuerst wahrheit.xlsx: Tabelle1, Zeile 2, Spalte Ort"
+    ]
+
+
+def test_short_rows_under_a_wide_header_count_as_wide(refusal, monkeypatch):
+    monkeypatch.setattr("hdbench.answers.sheets.table.MAX_CELLS", 5_000)
+    rows = "".join(f"{number},a\n" for number in range(100))
+    header = ",".join(f"c{number}" for number in range(100))
+    assert refusal(f"{header}\n{rows}").startswith("wahrheit.csv:52: more than")
+
+
+def test_columns_of_one_name_are_told_apart(tmp_path):
+    file = tmp_path / "wahrheit.csv"
+    file.write_text("a,a,a (2),,,a\n1,2,3,4,5,6\n")
+    assert read_table(file).header == ["a", "a (3)", "a (2)", "column 4", "column 5", "a (4)"]

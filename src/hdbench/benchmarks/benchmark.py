@@ -258,7 +258,7 @@ class Benchmark:
                 published = _record(row, PUBLISHED, row.published)
             if row.proposed not in (None, row.truth):
                 proposed = _record(row, PROPOSED, row.proposed)
-            if row.published is None:  # before hdbench 0.3, it was kept inside
+            if row.published is None:  # up to hdbench 0.2, it was kept inside
                 whole, truth = truth, reference_for("documented", truth)
                 published = None if whole is truth else reference_for("published", whole)
             yield Item(row.id, truth, row.provenance, published, proposed)

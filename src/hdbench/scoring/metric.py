@@ -25,7 +25,7 @@ PROTOCOLS: tuple[ProtocolName, ...] = get_args(ProtocolName)
 
 
 AS_PUBLISHED = "as_published"
-"""The key under which a corrected ground truth kept the published one before hdbench 0.3."""
+"""The key under which a corrected ground truth kept the published one up to hdbench 0.2."""
 
 
 class ItemScore(NamedTuple):
@@ -416,7 +416,7 @@ def is_error(prediction: Any) -> bool:
 def reference_for(protocol: ProtocolName, ground_truth: dict[str, Any]) -> dict[str, Any]:
     """Return the ground truth that a protocol scores, of one that may hold the published one.
 
-    Rows have had both in columns of their own since hdbench 0.3.
+    Up to hdbench 0.2, it held the published one; now rows have both in columns of their own.
 
     Example:
         >>> reference_for("published", {"date": "1731", "as_published": {"date": "1731'"}})

@@ -249,7 +249,7 @@ class Recipe:
                     )
             if truth is None:
                 published = None  # the item was discarded, and is not scored by any protocol
-            elif published is None:  # before hdbench 0.3, it was kept inside
+            elif published is None:  # up to hdbench 0.2, it was kept inside
                 truth, published = (reference_for(name, truth) for name in PROTOCOLS)
             paths, text = ((), media) if is_text else (tuple(shown), "")
             yield Row(item_id, paths, truth, columns, text, published)

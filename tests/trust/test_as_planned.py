@@ -12,7 +12,7 @@ from hdbench.common.told import told
 from hdbench.errors import HdbenchError
 from hdbench.trust.applying import apply
 from hdbench.trust.control import check_control, read_control
-from hdbench.trust.plan import Plan, read_plan
+from hdbench.trust.plan import Plan, read_plan, write_plan
 from hdbench.trust.verifying import verify_decision
 from hdbench.trust.words import control_sentences, warning_in_words
 
@@ -171,18 +171,37 @@ def test_apply_control_and_verify_refuse_it_too(tmp_path):
         verify_decision(path)
 
 
-def test_a_control_sample_without_seals_says_so(tmp_path):
+def test_a_folder_without_seals_is_applied_anew(tmp_path):
     catalogue = agreeing(tmp_path)
     plan = catalogue.plan()
     catalogue.check(plan.sample)
     out = tmp_path / "out"
     apply(plan, catalogue.benchmark, catalogue.plan_file, out, control=20)
-    catalogue.check(read_control(out / "control.yaml").sample)
+    control = read_control(out / "control.yaml")
+    catalogue.check(control.sample)
     applied = json.loads((out / "applied.json").read_text())
-    del applied["control_sha256"]
-    (out / "applied.json").write_text(json.dumps(applied))
+    for key in ("hash", "decision_sha256", "control_sha256"):
+        lacking = {name: value for name, value in applied.items() if name != key}
+        (out / "applied.json").write_text(json.dumps(lacking))
+        with pytest.raises(HdbenchError, match=rf"applied.json: does not say {key}, .* --control"):
+            check_control(out, catalogue.benchmark)
+
+    anew = tmp_path / "anew"
+    apply(plan, catalogue.benchmark, catalogue.plan_file, anew, control=20)
+    assert read_control(anew / "control.yaml") == control
+
+
+def test_control_with_a_plan_without_seals_says_so(tmp_path):
+    catalogue = agreeing(tmp_path)
+    plan = catalogue.plan().model_copy(update={"as_planned": None})
+    catalogue.plan_file.unlink()
+    write_plan(catalogue.plan_file, plan)
+    catalogue.check(plan.sample)
+    out = tmp_path / "out"
+    apply(plan, catalogue.benchmark, catalogue.plan_file, out, control=20)
+    catalogue.check(read_control(out / "control.yaml").sample)
 
     found = check_control(out, catalogue.benchmark)
 
     assert not found.sealed
-    assert "Files of an earlier hdbench do not say" in " ".join(control_sentences(found))
+    assert "The plan of an earlier hdbench does not say" in " ".join(control_sentences(found))

@@ -11,6 +11,7 @@ from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.errors import HdbenchError
 from hdbench.trust.checked import UNKNOWN
 from hdbench.trust.control import Control, check_control, read_control
+from hdbench.trust.out import Applied
 from hdbench.trust.plan import write_plan
 from hdbench.trust.words import control_sentences
 
@@ -118,6 +119,38 @@ def test_the_first_items_of_a_sample_are_not_the_sample(collection):
         check_control(collection.folder / "out", benchmark)
     with pytest.raises(HdbenchError, match="not the control sample that was drawn"):
         applied(collection, control=10)
+
+
+@pytest.mark.parametrize(("key", "said"), [("taken", 360), ("to_look_at", 90), ("checked", 300)])
+def test_what_was_done_is_sealed(collection, key, said):
+    controlled(collection)
+    path = collection.folder / "out/applied.json"
+    applied = json.loads(path.read_text())
+    assert applied[key] == said
+    path.write_text(json.dumps(applied | {key: said + 1}))
+    with pytest.raises(HdbenchError, match=r"applied.json: was changed after it was written"):
+        check_control(collection.folder / "out", load_benchmark(str(collection.benchmark)))
+
+
+def test_values_taken_over_are_counted_anew(collection):
+    controlled(collection)
+    path = collection.folder / "out/applied.json"
+    applied = json.loads(path.read_text())
+    del applied["hash"]
+    changed = Applied(**applied | {"taken": 361})
+    path.write_text(json.dumps({**changed.said(), "hash": changed.hash()}))
+    said = r"applied.json: says that 361 values are taken over, and in .*values.jsonl 360 are"
+    with pytest.raises(HdbenchError, match=said):
+        check_control(collection.folder / "out", load_benchmark(str(collection.benchmark)))
+
+
+def test_the_decision_is_sealed(collection):
+    controlled(collection)
+    path = collection.folder / "out/decision.json"
+    decision = json.loads(path.read_text())
+    path.write_text(json.dumps(decision | {"checked": decision["checked"] + 1}))
+    with pytest.raises(HdbenchError, match=r"decision.json: was changed after it was written"):
+        check_control(collection.folder / "out", load_benchmark(str(collection.benchmark)))
 
 
 def test_what_was_changed_or_is_not_checked_is_refused(collection):

@@ -15,25 +15,28 @@ from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.appending import append
 from hdbench.common.csv_files import write_csv
 from hdbench.common.hashing import file_sha256
-from hdbench.common.jsonio import parse_line, whole_file, write_json
+from hdbench.common.jsonio import parse_line, whole_file
 from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError, Message, write_reason
 from hdbench.evaluation.part_scorer import seldom_collected
 from hdbench.statistics.acceptance import ROUNDING
 from hdbench.trust.checked import truths_of
-from hdbench.trust.control import Control, check_whole, read_control, write_control
+from hdbench.trust.control import check_whole, read_control, write_control
 from hdbench.trust.decision import Decision, decide
 from hdbench.trust.listed import as_cell
 from hdbench.trust.out import (
     APPLIED,
     CONTROL,
+    DECISION,
     SEALS,
     VALUES,
     WORK_LIST,
     Applied,
     begin,
+    changed,
     only_process,
     read_applied,
+    write_applied,
 )
 from hdbench.trust.plan import Plan
 from hdbench.trust.runs import Judged, Runs, opened_runs, planned_fields
@@ -92,8 +95,9 @@ def apply(plan: Plan, benchmark: Benchmark, where: Path, out: Path, *, control: 
             drawn_from = [ids[place] for place in tally.with_taken()]
             drawn = write_control(out / CONTROL, plan, sha256, drawn_from, control)
             listed = _write_work_list(out / WORK_LIST, ids, tally)
-            applied = _applied(decision, tally, listed, sha256, drawn)
-            write_json(out / APPLIED, applied.model_dump(mode="json"))
+            seals = (file_sha256(out / DECISION), sha256, drawn.hash())
+            applied = _applied(decision, tally, listed, seals)
+            write_applied(out, applied)
             (out / SEALS).unlink(missing_ok=True)  # from now on, that file has the hash
             return applied
 
@@ -102,7 +106,7 @@ def _finished(out: Path, control: int) -> Applied:
     """What was done before; nothing of it has changed since, and the same is asked for."""
     applied, drawn = read_applied(out), read_control(out / CONTROL)
     if file_sha256(out / VALUES) != applied.values_sha256:
-        raise _changed(out / VALUES)
+        raise changed(out / VALUES)
     check_whole(out, applied, drawn)
     if len(drawn.sample) != min(control, drawn.of):
         raise HdbenchError(
@@ -242,16 +246,8 @@ def _sealed(path: Path, seals: Path) -> Iterator[tuple[bytes, bytes]]:
             written.update(block)
             whole += len(block)
             if written.hexdigest().encode() != found[2]:
-                raise _changed(path)
+                raise changed(path)
             yield block, seal
-
-
-def _changed(path: Path) -> HdbenchError:
-    return HdbenchError(
-        "{place}: was changed after it was written: restore it, or delete the folder and apply "
-        "the plan again",
-        place=path,
-    )
 
 
 def _write_work_list(path: Path, ids: Sequence[str], tally: Tally) -> int:
@@ -264,8 +260,9 @@ def _write_work_list(path: Path, ids: Sequence[str], tally: Tally) -> int:
 
 
 def _applied(
-    decision: Decision, tally: Tally, to_look_at: int, values_sha256: str, drawn: Control
+    decision: Decision, tally: Tally, to_look_at: int, seals: tuple[str, str, str]
 ) -> Applied:
+    """What was done; the seals are of the decision, the values and the control sample."""
     counts = Counter[str]()
     for of_field in tally.counts.values():
         counts.update(of_field)
@@ -281,6 +278,7 @@ def _applied(
         check=dict(counts),
         to_look_at=to_look_at,
         by_field={name: dict(of_field) for name, of_field in tally.counts.items()},
-        values_sha256=values_sha256,
-        control_sha256=drawn.hash(),
+        decision_sha256=seals[0],
+        values_sha256=seals[1],
+        control_sha256=seals[2],
     )

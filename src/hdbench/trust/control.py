@@ -21,7 +21,7 @@ from hdbench.errors import HdbenchError, Message
 from hdbench.statistics.acceptance import Interval, bounds_of_share, upper_bound
 from hdbench.trust.as_planned import check_as_planned
 from hdbench.trust.checked import how_made, truths_of, wrong_values
-from hdbench.trust.out import CONTROL, PLAN, VALUES, Applied, read_applied, read_begun
+from hdbench.trust.out import APPLIED, CONTROL, PLAN, VALUES, Applied, read_applied, read_begun
 from hdbench.trust.plan import Plan, list_sha256
 from hdbench.trust.runs import Judged, planned_fields
 from hdbench.trust.sealed import Sealed, Sha256, read_sealed, write_sealed
@@ -103,8 +103,8 @@ class Controlled(Strict):
         wrong: to the letter and by the threshold.
         by_field: path → the same for one field.
         not_blind: how truths were made that are not known to be blind → how many.
-        sealed: whether it is known that the sample is complete, and that the benchmark is as it was
-            when the plan was made: files of earlier versions do not say it.
+        sealed: whether it is known that the benchmark is as it was when the plan was made: plans of
+            earlier versions do not say it.
     """
 
     plan: str
@@ -190,7 +190,7 @@ def check_whole(out: Path, applied: Applied, control: Control) -> None:
     Raises:
         HdbenchError: it is another one.
     """
-    if applied.control_sha256 not in (None, control.hash()):
+    if applied.control_sha256 != control.hash():
         raise HdbenchError(
             "{place}: not the control sample that was drawn: a sample that ends where it looks "
             "good says nothing about the others: restore the file, and check all of its items",
@@ -231,7 +231,16 @@ def check_control(out: Path, benchmark: Benchmark) -> Controlled:
     truths = truths_of(control.sample, benchmark, DRAFTED)
     fields = planned_fields(plan, benchmark)
     metric = benchmark.spec.make_metric("documented")
-    lines, drawn_from = _lines(out / VALUES, frozenset(control.sample))
+    lines, drawn_from, taken = _lines(out / VALUES, frozenset(control.sample))
+    if taken != applied.taken:
+        raise HdbenchError(
+            "{place}: says that {said:,} values are taken over, and in {values} {there:,} are: "
+            "restore it",
+            place=out / APPLIED,
+            said=applied.taken,
+            values=out / VALUES,
+            there=taken,
+        )
     if draw_control(drawn_from, len(control.sample), plan.whole.seed) != list(control.sample):
         raise HdbenchError(
             "{place}: its items are not those that the seed of the plan draws: items were chosen, "
@@ -273,7 +282,7 @@ def check_control(out: Path, benchmark: Benchmark) -> Controlled:
             if passes[:, place].any()
         },
         not_blind=dict(ways),
-        sealed=None not in (applied.control_sha256, plan.as_planned),
+        sealed=plan.as_planned is not None,
     )
 
 
@@ -284,9 +293,12 @@ def _of_field(passes: Any, wrong: Any, confidence: float) -> FieldFound:
 
 def _lines(
     path: Path, wanted: frozenset[str]
-) -> tuple[dict[str, dict[str, dict[str, Any]]], list[str]]:
-    """Id → the fields of its line, for some items; and all items with a value taken over."""
-    found, with_taken = {}, []
+) -> tuple[dict[str, dict[str, dict[str, Any]]], list[str], int]:
+    """Id → the fields of its line, for some items; all items with a value taken over; of how many.
+
+    Values that are taken over are counted in the bytes, as there are millions of them.
+    """
+    found, with_taken, taken = {}, [], 0
     for number, _, raw in raw_lines(path):
         item = plain_id(raw)
         if item is None or item in wanted:
@@ -296,4 +308,5 @@ def _lines(
                 found[item] = line["fields"]
         if IS_TAKEN in raw:
             with_taken.append(item)
-    return found, with_taken
+            taken += raw.count(IS_TAKEN)
+    return found, with_taken, taken

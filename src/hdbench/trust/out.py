@@ -8,12 +8,13 @@ from typing import Annotated
 from filelock import FileLock, Timeout
 from pydantic import Field as Checked
 
-from hdbench.common.checked import Strict, check_file, validate
+from hdbench.common.checked import check_file, validate
+from hdbench.common.hashing import file_sha256
 from hdbench.common.jsonio import parse_json, write_json, write_whole
 from hdbench.errors import HdbenchError, Message, os_reason
 from hdbench.trust.decision import Decision, read_decision
 from hdbench.trust.plan import Plan, read_plan
-from hdbench.trust.sealed import Sha256
+from hdbench.trust.sealed import Sealed, Sha256
 
 PLAN = "plan.yaml"
 """The plan, as it was."""
@@ -34,7 +35,7 @@ CONTROL = "control.yaml"
 """Items whose values were taken over, drawn at random, to be checked blind."""
 
 APPLIED = "applied.json"
-"""What was done; written last."""
+"""What was done, with its hash; written last."""
 
 LOCK = ".lock"
 
@@ -44,7 +45,7 @@ MAX_FILE = 2**20
 Number = Annotated[int, Checked(ge=0)]
 
 
-class Applied(Strict):
+class Applied(Sealed):
     """What was done.
 
     Attributes:
@@ -59,8 +60,9 @@ class Applied(Strict):
         checked: how many values the items of the sample have, whose truth counts.
         to_look_at: how many items are on the work list.
         by_field: path → `taken` or why not → how many.
+        decision_sha256: of the file of the decision.
         values_sha256: of the file of values.
-        control_sha256: the control sample's hash; None in files that do not say it yet.
+        control_sha256: the control sample's hash.
     """
 
     hdbench: str
@@ -74,8 +76,9 @@ class Applied(Strict):
     checked: Number
     to_look_at: Number
     by_field: dict[str, dict[str, Number]]
+    decision_sha256: Sha256
     values_sha256: Sha256
-    control_sha256: Sha256 | None = None
+    control_sha256: Sha256
 
 
 @contextmanager
@@ -156,11 +159,20 @@ def read_begun(out: Path) -> tuple[Plan, Decision]:
     return plan, decision
 
 
-def read_applied(out: Path) -> Applied:
-    """What was done, when all of it was.
+def write_applied(out: Path, applied: Applied) -> None:
+    """Write what was done with its hash.
 
     Raises:
-        HdbenchError: it is not finished, or the file is unusable.
+        HdbenchError: it cannot be written.
+    """
+    write_json(out / APPLIED, {**applied.said(), "hash": applied.hash()})
+
+
+def read_applied(out: Path) -> Applied:
+    """Return what was done, when all of it was.
+
+    Raises:
+        HdbenchError: it is not finished; the file is unusable; it or the decision was changed.
     """
     path = out / APPLIED
     if not path.exists():
@@ -172,4 +184,29 @@ def read_applied(out: Path) -> Applied:
         said = parse_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise HdbenchError("{place}: cannot be read: {why}", place=path, why=error) from error
-    return validate(Applied, said, path)
+    # Older files lack these, and a changed one may: what it says cannot be relied on.
+    seals = ("hash", "decision_sha256", "control_sha256")
+    lacking = [key for key in seals if isinstance(said, dict) and key not in said]
+    if lacking:
+        raise HdbenchError(
+            "{place}: does not say {key}, as in files of an earlier hdbench: apply the plan again "
+            "into another folder, with the same --control, which draws the same sample",
+            place=path,
+            key=lacking[0],
+        )
+    noted = said.pop("hash", None) if isinstance(said, dict) else None
+    applied = validate(Applied, said, path)
+    if applied.hash() != noted:
+        raise changed(path)
+    if file_sha256(out / DECISION) != applied.decision_sha256:
+        raise changed(out / DECISION)
+    return applied
+
+
+def changed(path: Path) -> HdbenchError:
+    """Return the refusal of a file of the folder that is not as it was written."""
+    return HdbenchError(
+        "{place}: was changed after it was written: restore it, or delete the folder and apply "
+        "the plan again",
+        place=path,
+    )

@@ -21,7 +21,7 @@ from hdbench.statistics.differences import DrawnDifferences, NormalDifferences
 from hdbench.statistics.gap import gap
 from hdbench.statistics.means import Design, share
 from hdbench.statistics.ranking import rank_models
-from hdbench.statistics.rare_failures import share_bounds, share_difference_bounds
+from hdbench.statistics.rare_failures import Rest, share_bounds, share_difference_bounds
 from hdbench.statistics.resampling import tables
 
 CER = {"headline": "cer", "higher_is_better": False}
@@ -54,6 +54,14 @@ def of_shares(flags):
     run = pages([1.0 if flag else 0.5 for flag in flags])
     [table] = tables([run], run.ids)
     return table
+
+
+def test_the_rest_of_a_figure_without_such_items_is_the_figure():
+    run = pages([1.0, 0.5, 0.25, 0.25])
+    [table] = tables([run], run.ids)
+    sums = table.values.sum(axis=0)[None]
+    # Of 4 pages, one is at its worst; the others have 0.5 + 0.25 + 0.25.
+    assert Rest(*table).figures(sums, ["cer", "cer_capped"]).tolist() == [[2 / 4, 1 / 4]]
 
 
 @given(st.integers(1, 300), st.data())

@@ -7,7 +7,7 @@ import math
 from collections.abc import Collection, Sequence
 from functools import lru_cache
 from numbers import Real
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 if TYPE_CHECKING:  # slow to import
     import numpy as np
@@ -16,10 +16,13 @@ if TYPE_CHECKING:  # slow to import
     Numbers = NDArray[np.float64]
     Column = Sequence[float] | Numbers
 
+Amount = TypeVar("Amount", float, "Numbers")
+"""A number, or an array of them."""
+
 _NUMBER = (int, float, Real)  # also those of numpy
 
 
-def ratio(part: float, whole: float, empty: float = 0.0) -> float:
+def ratio(part: Amount, whole: Amount, empty: float = 0.0) -> Amount:
     """Divide one number by another, or the numbers of an array by those of another.
 
     Args:
@@ -42,7 +45,11 @@ def ratio(part: float, whole: float, empty: float = 0.0) -> float:
     return np.divide(part, whole, out=out, where=whole != 0)
 
 
-def only_if(whole: float, rate: float) -> float | None:
+@overload
+def only_if(whole: float, rate: float) -> float | None: ...
+@overload
+def only_if(whole: "Numbers", rate: "Numbers") -> "Numbers": ...
+def only_if(whole: Amount, rate: Amount) -> Amount | None:
     """Give a rate, or the rates in an array, where there is anything; otherwise None, or NaN.
 
     Example:
@@ -56,14 +63,18 @@ def only_if(whole: float, rate: float) -> float | None:
     return np.where(whole != 0, rate, np.nan)
 
 
-def plain(number: float) -> float:
+def plain(number: Amount) -> Amount:
     """Give a sum of counts as an int, unless weights made it fractional; an array as it is."""
     if isinstance(number, _NUMBER):
         return int(number) if number == int(number) else number
     return number
 
 
-def truncated(number: float) -> int:
+@overload
+def truncated(number: float) -> int: ...
+@overload
+def truncated(number: "Numbers") -> "Numbers": ...
+def truncated(number: "float | Numbers") -> "int | Numbers":
     """Cut off what weights made fractional in a count, or in an array of counts.
 
     Example:
@@ -77,7 +88,7 @@ def truncated(number: float) -> int:
     return np.trunc(number)
 
 
-def rounded(number: float, digits: int) -> float:
+def rounded(number: Amount, digits: int) -> Amount:
     """Round a number, or those in an array, as Python does; numpy multiplies first, which rounds.
 
     Example:
@@ -91,7 +102,7 @@ def rounded(number: float, digits: int) -> float:
     return np.array([round(each, digits) for each in number.tolist()])
 
 
-def added(parts: Sequence[float]) -> float:
+def added(parts: Sequence[Amount]) -> Amount:
     """Add numbers, or arrays number by number, and round once.
 
     Example:
@@ -108,12 +119,16 @@ def added(parts: Sequence[float]) -> float:
     return np.array([math.fsum(row) for row in rows])
 
 
-def is_any(number: float) -> bool:
+def is_any(number: "float | Numbers") -> bool:
     """Tell whether a number, or any of those in an array, is not zero."""
     return bool(number) if isinstance(number, _NUMBER) else bool(number.any())
 
 
-def mean(values: Collection[float], empty: float = 0.0) -> float:
+@overload
+def mean(values: Collection[float], empty: float = 0.0) -> float: ...
+@overload
+def mean(values: "Collection[Numbers]", empty: float = 0.0) -> "float | Numbers": ...
+def mean(values: Collection[Any], empty: float = 0.0) -> "float | Numbers":
     """Average numbers, or arrays number by number without NaN, and round the sum once.
 
     Args:
@@ -133,10 +148,12 @@ def mean(values: Collection[float], empty: float = 0.0) -> float:
     import numpy as np  # noqa: PLC0415  see `ratio`
 
     known = ~np.isnan(rows)
-    return ratio(added([*np.where(known, rows, 0.0)]), known.sum(axis=0), empty)
+    sums: Numbers = added([*np.where(known, rows, 0.0)])
+    counts: Numbers = known.sum(axis=0)
+    return ratio(sums, counts, empty)
 
 
-def f1(true_positives: float, false_positives: float, false_negatives: float) -> float:
+def f1(true_positives: Amount, false_positives: Amount, false_negatives: Amount) -> Amount:
     """The harmonic mean of precision and recall, 0.0 to 1.0; 0.0 if it is undefined.
 
     Example:
@@ -169,8 +186,8 @@ cached_f1 = lru_cache(maxsize=4096)(f1)
 
 
 def counts_and_rates(
-    true_positives: float, false_positives: float, false_negatives: float
-) -> dict[str, float]:
+    true_positives: Amount, false_positives: Amount, false_negatives: Amount
+) -> dict[str, Amount]:
     """Counts with their precision, recall and F1, each from 0.0 to 1.0, by name.
 
     Example:

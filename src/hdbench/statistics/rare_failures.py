@@ -61,12 +61,14 @@ def parts_of(metric: Metric, figure: str) -> Parts | None:
 
 
 class Rest(Table):
-    """A table whose only figures are the rests of figures that are at their worst in some items."""
+    """A table whose figures are the rests of those that are at their worst in some items."""
 
     def figures(self, totals: Array, wanted: Sequence[str]) -> Array:
-        """Return figures less the shares of the items in which they are 1.0."""
-        shares = [found.share for name in wanted if (found := parts_of(self.metric, name))]
-        rest: Array = super().figures(totals, wanted) - super().figures(totals, shares)
+        """Return figures less the shares of the items in which they are 1.0, if they have any."""
+        rest = super().figures(totals, wanted)
+        for place, name in enumerate(wanted):
+            if parts := parts_of(self.metric, name):
+                rest[:, place] -= super().figures(totals, [parts.share])[:, 0]
         return rest
 
 

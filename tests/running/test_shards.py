@@ -133,7 +133,7 @@ def test_merging_may_be_killed_at_any_moment(folder, monkeypatch, moment):
     assert not (folder / "shards").exists()
 
 
-@pytest.mark.parametrize("reader", ["reading.run_info", "reading.files", "results.files"])
+@pytest.mark.parametrize("reader", ["answers.run_info", "answers.files", "results.files"])
 def test_a_run_that_is_merged_while_it_is_scored_is_read_again(folder, monkeypatch, reader):
     here = folder.parent
     write_texts(here, 8)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from hdbench.errors import HdbenchError, write_reason
+from hdbench.common.os_errors import write_errors
 
 
 @contextmanager
@@ -16,12 +16,8 @@ def parents_of(path: Path) -> Iterator[None]:
     """
     made = [folder for folder in path.parents if not folder.exists()]
     try:
-        try:
+        with write_errors(path):
             (path if path.exists() else path.parent).mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise HdbenchError(
-                "{place}: cannot be written: {why}", place=path, why=write_reason(error)
-            ) from error
         yield
     finally:
         with suppress(OSError):  # one that is not empty, as something was written

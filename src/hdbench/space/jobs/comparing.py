@@ -17,7 +17,6 @@ from hdbench.answers.run_names import run_name
 from hdbench.answers.titles import FieldTitles
 from hdbench.common.jsonio import write_json
 from hdbench.common.texts import decimal
-from hdbench.common.told import told
 from hdbench.errors import HdbenchError, escaped
 from hdbench.output.report.items import cut
 from hdbench.results.result import Result
@@ -221,7 +220,6 @@ def comparison_page(
         verdict=lambda comparison: verdict(comparison, language),
         number=partial(_number, language=language),
         signed=partial(_signed, language=language),
-        translated=partial(told, language=language),
         direction=lambda name: _direction(higher_is_better(metric, name), language),
         fields_apart=fields_apart,
         titles=titles,

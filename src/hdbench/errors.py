@@ -83,7 +83,7 @@ def _kept(value: object) -> object:
 
 
 def os_reason(error: OSError) -> Message:
-    """Why the operating system refused something, without the file's name."""
+    """Return why the operating system refused something, without the file's name."""
     return Message(error.strerror or str(error))
 
 
@@ -96,7 +96,7 @@ _REMEDIES = (
 
 
 def write_reason(error: OSError) -> Message:
-    """Why something could not be written, and what to do about it, without the file's name.
+    """Return why something could not be written, and what to do about it, without the file's name.
 
     Example:
         >>> write_reason(OSError(errno.ENOSPC, "No space left on device"))

@@ -16,7 +16,7 @@ LEVEL = 0.95
 
 
 def agreement_of(folder: Path, found: Sequence[Annotated], *, seed: int = 0) -> Agreement | None:
-    """How well people agree, from what each of them entered before anything was settled.
+    """Return how well people agree, from what each of them entered before anything was settled.
 
     Args:
         folder: the collection.

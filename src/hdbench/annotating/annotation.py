@@ -93,7 +93,7 @@ class Annotation(Strict):
         return self._annotators.keys()
 
     def is_blind(self, item: str) -> bool:
-        """Whether an item opens without a draft."""
+        """Return whether an item opens without a draft."""
         return item in self._blind or bool(self.annotators(item))
 
     def replaced(self, **fields: Any) -> "Annotation":
@@ -111,7 +111,7 @@ class Annotation(Strict):
 
 
 def read_annotation(folder: Path) -> Annotation:
-    """What a collection's `annotation.yaml` says; all defaults if there is none.
+    """Return what a collection's `annotation.yaml` says; all defaults if there is none.
 
     Raises:
         HdbenchError: it cannot be read, or says something else.
@@ -123,7 +123,7 @@ def read_annotation(folder: Path) -> Annotation:
 
 
 def said_when(folder: Path) -> tuple[int, ...]:
-    """What is another value once a collection's `annotation.yaml` was written again."""
+    """Return what is another value once a collection's `annotation.yaml` was written again."""
     try:
         found = (folder / ANNOTATION).lstat()
     except OSError:

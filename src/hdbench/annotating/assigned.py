@@ -40,7 +40,7 @@ class Assigned(NamedTuple):
 
 
 def read_assigned(folder: Path) -> Assigned:
-    """What the annotators of each assigned item made of it.
+    """Return what the annotators of each assigned item made of it.
 
     Args:
         folder: the collection.
@@ -73,7 +73,7 @@ def own_states(
 
 
 def all_finished(own: dict[str, ItemState]) -> bool:
-    """Whether all annotators of an item said what it is."""
+    """Return whether all annotators of an item said what it is."""
     return all(state.status != "open" for state in own.values())
 
 

@@ -105,14 +105,14 @@ class Change:
         return self.by == IMPORTED
 
     def is_by(self, annotator: str) -> bool:
-        """Whether it may be in an annotator's history."""
+        """Return whether it may be in an annotator's history."""
         if self.is_base:
             return self == base_change(self.item, self.to, Provenance(self.how, self.model))
         return self.by == annotator
 
 
 def is_pseudonym(annotator: str) -> bool:
-    """Whether an annotator can be called so."""
+    """Return whether an annotator can be called so."""
     return _is(_PSEUDONYM, annotator) and annotator != IMPORTED
 
 
@@ -159,7 +159,7 @@ def base_change(item: str, record: Any, made: Provenance | None = None) -> Chang
 
 
 def same_change(one: Change, other: Change) -> bool:
-    """Whether two changes are equal in everything."""
+    """Return whether two changes are equal in everything."""
     return same(list(vars(one).values()), list(vars(other).values()))
 
 
@@ -169,7 +169,7 @@ def as_text(value: Any) -> str:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two JSON values are equal; unlike in Python, 1 and true are not."""
+    """Return whether two JSON values are equal; unlike in Python, 1 and true are not."""
     return as_text(one) == as_text(other)
 
 

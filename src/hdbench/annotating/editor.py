@@ -85,7 +85,7 @@ class Editor:
 
     @property
     def notes(self) -> list[str]:
-        """What was repaired or left out, for the user."""
+        """Return what was repaired or left out, for the user."""
         return self._store.notes
 
     def close(self) -> None:
@@ -95,7 +95,7 @@ class Editor:
             self._store.close()
 
     def start(self) -> dict[str, Any]:
-        """What the page needs once: the form, the texts, and all items with their status."""
+        """Return what the page needs once: the form, the texts, and all items with their status."""
         with self._lock:
             states, annotation = self._store.states(self._items), self._store.annotation()
             return {
@@ -170,7 +170,7 @@ class Editor:
         return as_json(state)
 
     def drafts(self, number: int) -> list[dict[str, Any]]:
-        """What each of the models answered.
+        """Return what each of the models answered.
 
         Raises:
             HdbenchError: an answer cannot be read, or the item is annotated without a draft.
@@ -253,7 +253,7 @@ class Editor:
             raise HdbenchError("{item}: is annotated without a draft", item=item)
 
     def _how(self, item: str, what: str) -> str:
-        """How a value is made that is entered by hand: a corrected draft remains a draft."""
+        """Return how a value is made that is entered by hand: a corrected draft remains a draft."""
         state = self._store.state(item)
         if what != "ground_truth" or state.record is None:
             return BLIND

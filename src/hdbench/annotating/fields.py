@@ -50,7 +50,7 @@ def as_field(path: FieldPath) -> str:
 
 
 def get(value: Any, path: FieldPath) -> Any:
-    """What is at a path.
+    """Return what is at a path.
 
     Raises:
         KeyError: nothing is there.

@@ -85,7 +85,7 @@ def fold(
     base: dict[str, Any] | None,
     made: Provenance | None = None,
 ) -> ItemState:
-    """What an item's changes add up to.
+    """Return what an item's changes add up to.
 
     Args:
         item: the item's id.
@@ -173,5 +173,5 @@ def tips(ordered: Sequence[Change]) -> list[str]:
 
 
 def joined_tips(ordered: Sequence[Change]) -> str | None:
-    """What a further change has to be made on top of, as `ItemState.head` gives it."""
+    """Return what a further change has to be made on top of, as `ItemState.head` gives it."""
     return JOIN.join(tips(ordered)) or None

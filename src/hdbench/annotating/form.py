@@ -75,7 +75,7 @@ def _field(name: str, schema: Any) -> dict[str, Any]:
 
 
 def _leaf(name: str, types: frozenset[str], choices: list[dict[str, Any]]) -> dict[str, Any]:
-    """What is particular to a field with one value."""
+    """Return what is particular to a field with one value."""
     values = [value for each in choices for value in each.get("enum", ()) if value is not None]
     kinds = types - {"null"}
     if values:

@@ -122,7 +122,7 @@ class History:
         return self._read_on(path)
 
     def _place(self) -> bytes:
-        """What is another one for a copy of the folder, elsewhere or on another computer."""
+        """Return what is another one for a copy of the folder, elsewhere or on another computer."""
         return b"%d\n" % self.path.stat().st_ino
 
     def _files(self) -> list[Path]:

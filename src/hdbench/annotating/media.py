@@ -56,7 +56,7 @@ class Media:
         return self._rows.keys()
 
     def shown(self, item: str) -> dict[str, Any]:
-        """What the page has to know of an item's media, also if they cannot be shown."""
+        """Return what the page has to know of an item's media, also if they cannot be shown."""
         try:
             return {"text": self.text(item), "pages": self.pages(item), "problem": ""}
         except HdbenchError as error:
@@ -68,7 +68,7 @@ class Media:
         return text if isinstance(text, str) and not files else None
 
     def pages(self, item: str) -> int:
-        """How many pictures an item has.
+        """Return how many pictures an item has.
 
         Raises:
             HdbenchError: its PDF cannot be read.
@@ -122,7 +122,7 @@ class Media:
 
 
 def _why(error: Exception) -> Message:
-    """Why a file cannot be shown, without where it is on this machine."""
+    """Return why a file cannot be shown, without where it is on this machine."""
     if isinstance(error, UnidentifiedImageError):
         return Message("not a readable image")
     if isinstance(error, HdbenchError):

@@ -65,7 +65,7 @@ class Incoming:
 
     @property
     def is_news(self) -> bool:
-        """Whether anything here would become different."""
+        """Return whether anything here would become different."""
         is_said = any(not change.is_base for change in self.changes)
         return bool(is_said or self.records or self.assignments or self.blind)
 
@@ -164,7 +164,7 @@ def _incoming(
     history: History,
     annotation: Annotation,
 ) -> Incoming:
-    """What would come in; refused if its assignments do not fit those here."""
+    """Return what would come in; refused if its assignments do not fit those here."""
     joined = with_assignments(annotation, handed.annotation, metadata.records, handed.path)
     assignments = joined.assignments[len(annotation.assignments) :]
     known = history.own.keys() | {
@@ -287,7 +287,7 @@ def _check_times(new: Sequence[Change], handed: HandedOver, history: History) ->
 
 
 def _time(change: Change) -> datetime:
-    """When a change was made; long ago if what stands there is not a time."""
+    """Return when a change was made; long ago if what stands there is not a time."""
     try:
         return datetime.fromisoformat(change.at)
     except ValueError:

@@ -10,7 +10,7 @@ _BY_WEIGHT = (AUDITED, IMPORTED, BLIND)
 
 
 def provenance_of(truths: Sequence[Change]) -> Provenance | None:
-    """How a ground truth was made.
+    """Return how a ground truth was made.
 
     A record with any value that may come from a draft counts as a draft, however much of it was
     corrected since; of several drafts, the last one counts. What several annotators settled counts

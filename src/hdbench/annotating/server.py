@@ -68,7 +68,7 @@ register_url_convertor("place", _Place())
 
 
 def page_routes(editor: Editor) -> list[BaseRoute]:
-    """What the page consists of, and what it asks for.
+    """Return what the page consists of, and what it asks for.
 
     Args:
         editor: what is edited.

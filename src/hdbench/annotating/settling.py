@@ -30,7 +30,7 @@ def seen_by(
     base: dict[str, Any] | None,
     made: Provenance | None,
 ) -> ItemState:
-    """What somebody may see of an item.
+    """Return what somebody may see of an item.
 
     Args:
         annotator: the pseudonym.
@@ -135,7 +135,7 @@ def is_given(change: Change) -> bool:
 
 
 def compared(values: Sequence[Any]) -> tuple[Any, list[FieldPath]]:
-    """What values have in common, and the fields in which they differ, which are null in it.
+    """Return what values have in common, and the fields in which they differ, which are null in it.
 
     Texts are the same if they are to the letter, but for spaces around them and the Unicode form.
     Null, an empty text, an empty list, and what is missing are one.
@@ -208,6 +208,6 @@ def _decided(settled: Iterable[Change]) -> Iterable[FieldPath]:
 
 
 def _comments(own: Mapping[str, ItemState]) -> str:
-    """What the annotators said of an item, as one comment."""
+    """Return what the annotators said of an item, as one comment."""
     said = [f"{name}: {state.comment}" for name, state in own.items() if state.comment]
     return "\n".join(said)[:MAX_COMMENT]

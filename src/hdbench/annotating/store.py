@@ -121,11 +121,11 @@ class Store:
 
     @property
     def notes(self) -> list[str]:
-        """What was repaired or left out, for the user."""
+        """Return what was repaired or left out, for the user."""
         return [*self._metadata.notes, *self._history.notes]
 
     def state(self, item: str) -> ItemState:
-        """What is known of an item.
+        """Return what is known of an item.
 
         Raises:
             HdbenchError: there is no such item.
@@ -135,7 +135,7 @@ class Store:
             return self._state(item)
 
     def states(self, items: Sequence[str] | None = None) -> list[ItemState]:
-        """What is known of some items, in their order; without any, of all of them.
+        """Return what is known of some items, in their order; without any, of all of them.
 
         Raises:
             HdbenchError: an item is no longer in `metadata.jsonl`.
@@ -145,7 +145,7 @@ class Store:
             return [self._state(item) for item in (self.items if items is None else items)]
 
     def annotation(self) -> Annotation:
-        """What `annotation.yaml` says now."""
+        """Return what `annotation.yaml` says now."""
         with self._turn:
             self._refresh()
             return self._annotation
@@ -283,7 +283,7 @@ class Store:
         return visible(changes, state.stage, self.annotator)
 
     def _own(self, item: str) -> dict[str, ItemState]:
-        """What each annotator of an assigned item made of it alone."""
+        """Return what each annotator of an assigned item made of it alone."""
         changes = self._history.changes.get(item, {}).values()
         return own_states(item, changes, self._annotation.annotators(item))
 
@@ -359,7 +359,7 @@ class Store:
         return lines
 
     def _in_common(self, state: ItemState, what: str) -> "list[_Wish]":
-        """What annotators agree in has to be settled before what they differ in, or with it.
+        """Return what annotators agree in has to be settled before what they differ in, or with it.
 
         The status is last: with it, the item is settled, also if the process is killed in between.
         """

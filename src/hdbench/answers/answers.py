@@ -41,7 +41,7 @@ class UnknownIdsError(HdbenchError):
 
     @property
     def what(self) -> str:
-        """Where, and which id, without the question."""
+        """Return where, and which id, without the question."""
         return str(self).rpartition(": ")[0]
 
 

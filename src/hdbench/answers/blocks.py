@@ -58,7 +58,7 @@ LENIENT = json.JSONDecoder(  # line breaks in texts
 
 
 def has_constant(text: str) -> bool:
-    """Whether NaN or an infinity is a value in what is otherwise JSON.
+    """Return whether NaN or an infinity is a value in what is otherwise JSON.
 
     Example:
         >>> has_constant('{"year": NaN}'), has_constant('{"title": "NaN"}')
@@ -114,7 +114,7 @@ class Blocks:
         self._to_repair = MAX_REPAIRED
 
     def next(self, text: str, position: int) -> int | None:
-        """Where the next block may begin; None if there are no more."""
+        """Return where the next block may begin; None if there are no more."""
         self._to_open -= 1
         if self._to_open < 0 or len(text) > MAX_DAMAGED:
             return None
@@ -133,7 +133,7 @@ class Blocks:
         return Block(value, "repaired" if has_constant(text[start:end]) else "unwrapped", end)
 
     def _damaged(self, text: str, start: int) -> Block:
-        """What damaged JSON holds, and where it ends: at the next fence at the latest."""
+        """Return what damaged JSON holds, and where it ends: at the next fence at the latest."""
         if self._to_scan < 0 or DOUBLED_BRACE.match(text, start):
             return Block(None, "repaired", start)
         fence = FENCE.search(text, start)
@@ -177,7 +177,7 @@ class Blocks:
         return value, end
 
     def _repaired(self, block: str) -> Any:
-        """What a block holds, with repair if allowing line breaks in texts is not enough."""
+        """Return what a block holds, with repair if allowing line breaks in texts is not enough."""
         try:
             value = LENIENT.decode(block)
         except (ValueError, RecursionError):

@@ -146,7 +146,7 @@ def structured_of(cell: Cell) -> Value:
 
 
 def converter(schema: AnswerSchema | None, path: tuple[str, ...]) -> Callable[[Cell], Value]:
-    """How the cells of a field become values of the type that the schema gives it.
+    """Return how the cells of a field become values of the type that the schema gives it.
 
     Args:
         schema: what records look like; without it values stay as they are.

@@ -194,7 +194,7 @@ class Columns:
 
 
 def known(header: Sequence[str], schema: AnswerSchema | None) -> int:
-    """How many of the column names are known."""
+    """Return how many of the column names are known."""
     titles = _titles(header[:MAX_COLUMNS], schema)
     if schema is None:
         return sum(title.casefold() in ABOUT for title in titles)
@@ -219,7 +219,7 @@ def object_title(listed: str, name: str) -> str:
 
 
 def has_id(header: Sequence[str]) -> bool:
-    """Whether one of the columns is the id."""
+    """Return whether one of the columns is the id."""
     return any(title.strip().casefold() in ("id", "sha256") for title in header)
 
 

@@ -79,14 +79,14 @@ def scan(block: str) -> Scan:
 
 
 def _is_whole(text: str, end: int, block: str) -> bool:
-    """Whether a text, number or word is complete."""
+    """Return whether a text, number or word is complete."""
     if text[0] in "\"'":
         return _is_closed(text)
     return text in WORDS or (end < len(block) and NUMBER.fullmatch(text) is not None)
 
 
 def _is_closed(text: str) -> bool:
-    """Whether a text ends with the quotation mark that it begins with, not escaped."""
+    """Return whether a text ends with the quotation mark that it begins with, not escaped."""
     inner = text[1:-1]
     escaped = (len(inner) - len(inner.rstrip("\\"))) % 2 == 1
     return len(text) > 1 and text[-1] == text[0] and not escaped

@@ -167,7 +167,7 @@ class EntryReader:
         return {"prediction": nested(value, self._names)}
 
     def is_entry(self, value: dict[str, Any]) -> bool:
-        """Whether an object is an entry, rather than a record."""
+        """Return whether an object is an entry, rather than a record."""
         if "prediction" in value:
             return "prediction" not in self._fields
         if isinstance(value.get("text"), str):
@@ -199,7 +199,7 @@ def almost_id(entry: dict[str, Any]) -> Message:
 
 
 def given_id(entry: dict[str, Any]) -> Any:
-    """What an entry has as an id: its `id`, otherwise its `sha256`."""
+    """Return what an entry has as an id: its `id`, otherwise its `sha256`."""
     return entry.get("id", entry.get("sha256"))
 
 

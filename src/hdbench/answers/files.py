@@ -154,7 +154,7 @@ def _open_file(
 
 
 def _plain_writer(head: bytes) -> tuple[Callable[[Path, Path, str], None] | None, bool]:
-    """What writes a file as plain text, by its first bytes, and whether it is compressed."""
+    """Return what writes a file as plain text, by its first bytes, and whether it is compressed."""
     if head.startswith(UTF16_MARKS):
         return write_as_utf8, False
     if head.startswith(GZIP):

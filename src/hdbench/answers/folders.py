@@ -92,7 +92,7 @@ def _is_parquet(name: str) -> bool:
 
 
 def _holds_many(members: Members, name: str, schema: AnswerSchema | None) -> bool:
-    """Whether a JSON file holds answers with their ids, rather than one answer."""
+    """Return whether a JSON file holds answers with their ids, rather than one answer."""
     try:
         value = parse_file(decode(members.read(name), name), name)
     except HdbenchError:

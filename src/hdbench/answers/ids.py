@@ -137,7 +137,7 @@ def form_of_parts(item_id: str) -> str:
 
 
 def has_ending(name: str) -> bool:
-    """Whether a text ends as the name of an image, or of another file of an item.
+    """Return whether a text ends as the name of an image, or of another file of an item.
 
     Example:
         >>> has_ending("0001.tif"), has_ending("Bd. 1")
@@ -158,7 +158,7 @@ def form_without_page(item_id: str) -> str:
 
 
 def _differences(matched: dict[str, str]) -> list[IdDifference]:
-    """How ids differ, with an example of each way."""
+    """Return how ids differ, with an example of each way."""
     ways: dict[Way, list[tuple[str, str]]] = defaultdict(list)
     for item, item_id in matched.items():
         if form_of_parts(item_id) != form_of_parts(item):

@@ -72,7 +72,7 @@ class Joiner:
         return isinstance(items, list) and len(items) == 1
 
     def _is_plausible(self, record: Reading, other: Reading) -> bool:
-        """Whether a record is whole, or has at least half of what the other has."""
+        """Return whether a record is whole, or has at least half of what the other has."""
         fit, other_fit = self.schema.fit(record.value), self.schema.fit(other.value)
         if record.status == "truncated" != other.status:
             return fit > other_fit
@@ -135,7 +135,7 @@ def _compared(one: Any, other: Any) -> _Compared:
 
 
 def is_blank(value: Any) -> bool:
-    """Whether there is nothing in it: null, "", `"null"`, or objects and lists of such."""
+    """Return whether there is nothing in it: null, "", `"null"`, or objects and lists of such."""
     if isinstance(value, dict):
         return all(map(is_blank, value.values()))
     if isinstance(value, list):

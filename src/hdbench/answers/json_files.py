@@ -100,7 +100,7 @@ def is_one_object(file: BinaryIO) -> bool:
 
 
 def is_lines(name: str) -> bool:
-    """Whether a file is meant as JSON Lines, by its name.
+    """Return whether a file is meant as JSON Lines, by its name.
 
     Example:
         >>> is_lines("answers.jsonl.zst"), is_lines("answers.json")
@@ -110,7 +110,7 @@ def is_lines(name: str) -> bool:
 
 
 def _is_json_lines(path: Path, reader: EntryReader) -> bool:
-    """Whether the first line is an entry, or an object followed by others, or a damaged one.
+    """Return whether the first line is an entry, or an object followed by others, or a damaged one.
 
     A line that ends too early may be the first of an object over several lines: only reading the
     whole file decides that.
@@ -134,7 +134,7 @@ def _is_json_lines(path: Path, reader: EntryReader) -> bool:
 
 
 def _is_one_answer(value: dict[str, Any], reader: EntryReader) -> bool:
-    """Whether an object is one answer, with or without its id, rather than id → answer."""
+    """Return whether an object is one answer, with or without its id, rather than id → answer."""
     has_id = isinstance(given_id(value), str | int)
     return has_id or reader.is_entry(value) or reader.is_record(value)
 

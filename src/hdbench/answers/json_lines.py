@@ -31,7 +31,7 @@ class LinesFile(NamedTuple):
 
 
 def _may_name_model(raw: bytes) -> bool:
-    """Whether a line may have the key `model`, perhaps with an escaped letter."""
+    """Return whether a line may have the key `model`, perhaps with an escaped letter."""
     return b'"model"' in raw or b"\\u006" in raw
 
 

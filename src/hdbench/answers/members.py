@@ -190,7 +190,7 @@ class Zip:
         return members
 
     def holds(self, name: str) -> bool:
-        """Whether there is such a file."""
+        """Return whether there is such a file."""
         return name in self._members
 
     def place(self, name: str) -> str:

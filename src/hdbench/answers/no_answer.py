@@ -64,7 +64,7 @@ FENCED = re.compile(r"^\s*(?:```|~~~)\w*\n|\n(?:```|~~~)\s*$")
 def kind_of_object(
     value: dict[str, Any], schema: AnswerSchema | None, *, keeps: bool = False
 ) -> Kind | None:
-    """What an object is, if it is not itself a record; a record may lie within it.
+    """Return what an object is, if it is not itself a record; a record may lie within it.
 
     Args:
         value: the object.
@@ -90,7 +90,7 @@ def kind_of_object(
 
 
 def _kind_of_keys(value: dict[str, Any]) -> Kind | None:
-    """What an object is that has only keys of one kind, one of which identifies it."""
+    """Return what an object is that has only keys of one kind, one of which identifies it."""
     keys = value.keys()
     if keys <= CALL and (keys & CALLS or ("name" in keys and keys & CALLED_WITH)):
         return "tool_call"
@@ -125,7 +125,7 @@ def is_schema(value: dict[str, Any], schema: AnswerSchema) -> bool:
 
 
 def is_template(value: dict[str, Any]) -> bool:
-    """Whether each value that is not blank or 0 is a placeholder, and there is at least one.
+    """Return whether each value that is not blank or 0 is a placeholder, and there is at least one.
 
     Example:
         >>> is_template({"title": "string or empty string", "year": 0, "pages": "..."})
@@ -164,7 +164,7 @@ def _is_placeholder(name: str, text: str) -> bool:
 
 
 def kind_of_text(text: str, schema: AnswerSchema | None) -> Kind:
-    r"""What a text is if there is no record in it.
+    r"""Return what a text is if there is no record in it.
 
     Args:
         text: the text without thoughts.

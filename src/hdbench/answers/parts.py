@@ -33,7 +33,7 @@ def answer_parts(folder: Path) -> list[Path]:
 
 
 def is_in_shards(folder: Path) -> bool:
-    """Whether a run has answers that are not merged yet.
+    """Return whether a run has answers that are not merged yet.
 
     Shards that are being removed, one file after the other, have neither of these files any more.
     """

@@ -91,7 +91,7 @@ class RunInfo(_Checked):
 
     @property
     def sittings_usd(self) -> float | None:
-        """What all sittings cost together; None if one of them does not say it."""
+        """Return what all sittings cost together; None if one of them does not say it."""
         costs = [sitting.get("cost_usd") for sitting in self.sittings]
         known = [
             cost
@@ -115,12 +115,12 @@ class RunInfo(_Checked):
 
 
 def is_run(folder: Path) -> bool:
-    """Whether a folder is a run folder."""
+    """Return whether a folder is a run folder."""
     return (folder / RUN_FILE).is_file()
 
 
 def has_answers(folder: Path) -> bool:
-    """Whether a run has any answer yet, in any form."""
+    """Return whether a run has any answer yet, in any form."""
     if is_in_shards(folder):
         with suppress(FileNotFoundError):  # they are merged at this moment
             return any(part.stat().st_size > 0 for part in our_parts(folder))
@@ -131,7 +131,7 @@ def has_answers(folder: Path) -> bool:
 
 
 def read_run_info(folder: Path) -> RunInfo:
-    """What the run in a folder says about itself.
+    """Return what the run in a folder says about itself.
 
     Raises:
         HdbenchError: its run.json cannot be read, is too large, or lacks something.

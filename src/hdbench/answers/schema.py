@@ -154,7 +154,7 @@ class AnswerSchema:
             position = max(block.end if block.value else 0, start + 1)
 
     def is_shown(self, value: Any, *, part: bool = False) -> bool:
-        """Whether a value appears in a prompt, as its example or template.
+        """Return whether a value appears in a prompt, as its example or template.
 
         Args:
             value: an object or list.
@@ -238,7 +238,7 @@ class AnswerSchema:
         return {name for schema in level for name in types_of(schema)}
 
     def fit(self, value: Any) -> int:
-        """How many values of an object are where the schema has a field of a fitting type.
+        """Return how many values of an object are where the schema has a field of a fitting type.
 
         Returns:
             0 or more, higher is better; 0 for anything that is not an object.
@@ -271,7 +271,7 @@ class AnswerSchema:
         )
 
     def keeps_to(self, record: Any) -> bool:
-        """Whether there are no violations; faster than finding them.
+        """Return whether there are no violations; faster than finding them.
 
         A schema that requires nothing allows any object; an object that has only other fields
         conforms to no schema.

@@ -116,7 +116,7 @@ def without_references(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _at(schema: dict[str, Any], reference: str) -> Any:
-    """What a reference within the schema refers to."""
+    """Return what a reference within the schema refers to."""
     node: Any = schema
     start, *keys = reference.split("/")
     for key in keys:

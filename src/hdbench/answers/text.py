@@ -177,11 +177,11 @@ class _Reader:
         return Reading(record, "clean")
 
     def belongs(self, value: Any) -> bool:
-        """Whether an object has a field of a record; an empty one may be a record too."""
+        """Return whether an object has a field of a record; an empty one may be a record too."""
         return self.schema is None or not value or not self.schema.names.isdisjoint(value)
 
     def inside(self, value: Any, schema: AnswerSchema, level: int) -> Reading | None:
-        """What is inside a value and fits better than the value itself."""
+        """Return what is inside a value and fits better than the value itself."""
         # Parts of a repeated schema fit by chance: there, the field `type` has a `type` too.
         in_schema = isinstance(value, dict) and is_schema(value, schema)
         own = schema.fit(value) if isinstance(value, dict) else 0
@@ -285,7 +285,7 @@ class _Reader:
         return self.schema.fit(reading.value) if self.schema else 0
 
     def is_of_prompt(self, text: str) -> bool:
-        """Whether a text is the benchmark's prompt, or a part of it."""
+        """Return whether a text is the benchmark's prompt, or a part of it."""
         if self.schema is None or len(text) > 2 * max(map(len, self.schema.prompts), default=0):
             return False
         words = " ".join(text.split())
@@ -324,7 +324,7 @@ class _Reader:
 
 
 def is_record(reading: Reading) -> bool:
-    """Whether a record was found."""
+    """Return whether a record was found."""
     return reading.status not in ("unparsable", "unanswered")
 
 

@@ -107,7 +107,7 @@ def write_as_lines(source: Path, target: Path, name: str) -> None:
 
 
 def _rows_at_once(about: Any, name: str) -> int:
-    """How many rows of a Parquet file are read at once, so that they fit into memory.
+    """Return how many rows of a Parquet file are read at once, so that they fit into memory.
 
     Raises:
         HdbenchError: by what the file says of itself, it is too large.

@@ -62,7 +62,7 @@ class Violation(NamedTuple):
 
 
 def found_by(validator: Draft202012Validator, record: Any) -> Iterator[Violation]:
-    """Where a record does not conform to a schema."""
+    """Yield where a record does not conform to a schema."""
     for error in validator.iter_errors(record):
         path, rule, kind = error.instance_path, error.kind.name, error.kind
         if isinstance(kind, ValidationErrorKind.Required):
@@ -88,7 +88,7 @@ def _dotted(path: Iterable[str | int]) -> str:
 
 @lru_cache(maxsize=4096)  # a few texts come again and again
 def _message(text: str) -> Message:
-    """What the library says, as a message.
+    """Return what the library says, as a message.
 
     Example:
         >>> _message('the value is not of type "string"').values

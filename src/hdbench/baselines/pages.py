@@ -199,7 +199,7 @@ def _beginnings(column: Sequence[TextLine]) -> set[int]:
 
 
 def _margin(column: Sequence[TextLine], place: int) -> float:
-    """Where the lines without a number around one begin; a page may be askew."""
+    """Return where the lines without a number around one begin; a page may be askew."""
     around = column[max(0, place - _AROUND) : place + _AROUND + 1]
     lefts = sorted(line.left for line in around)
     return lefts[len(lefts) * 3 // 5]

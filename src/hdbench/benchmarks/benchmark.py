@@ -171,7 +171,7 @@ class Benchmark:
         return AnswerSchema.load(self.schema, [*own, *prompts])
 
     def field_titles(self, language: str) -> FieldTitles:
-        """What people call the fields of an answer in a language, as the schema says.
+        """Return what people call the fields of an answer in a language, as the schema says.
 
         Raises:
             HdbenchError: the schema is unusable.
@@ -181,7 +181,7 @@ class Benchmark:
 
     @property
     def agreement(self) -> Agreement | None:
-        """How well the people agree who made the ground truth, if the benchmark says it.
+        """Return how well the people agree who made the ground truth, if the benchmark says it.
 
         Raises:
             HdbenchError: its file is unusable.

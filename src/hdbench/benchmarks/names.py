@@ -36,7 +36,7 @@ def full_name(name: str, *, on_the_hub: bool = False) -> str:
 
 
 def what_to_do(name: str) -> Message:
-    """What to do about a benchmark that is not here: build it, or correct its name."""
+    """Return what to do about a benchmark that is not here: build it, or correct its name."""
     short, recipes = Path(name).name, recipe_names()
     built = [path.parent.name for path in Path(NAMESPACE).glob(f"*/{DESCRIPTION}")]
     if short not in recipes and bare(name) == short:

@@ -60,10 +60,10 @@ class Provenance(NamedTuple):
 
 
 def is_provenance(value: Any) -> TypeGuard[str]:
-    """Whether a value says how a ground truth was made."""
+    """Return whether a value says how a ground truth was made."""
     return isinstance(value, str) and _HOW.fullmatch(value) is not None
 
 
 def is_model(value: Any) -> TypeGuard[str]:
-    """Whether a value can be the name of a draft's model."""
+    """Return whether a value can be the name of a draft's model."""
     return isinstance(value, str) and _MODEL.fullmatch(value) is not None

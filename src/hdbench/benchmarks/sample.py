@@ -76,7 +76,7 @@ class Sample(Strict):
 
     @property
     def items(self) -> int:
-        """How many items were drawn."""
+        """Return how many items were drawn."""
         return sum(each.items for each in self.strata)
 
 

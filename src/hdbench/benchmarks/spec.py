@@ -373,7 +373,7 @@ class BenchmarkSpec(Strict):
         return sample
 
     def title_in(self, language: str) -> str:
-        """What people call it, in a language if it has a title in that."""
+        """Return what people call it, in a language if it has a title in that."""
         return self.titles.get(language, self.title)
 
     def make_metric(self, protocol: str = "documented", /, **options: Any) -> Metric:
@@ -391,7 +391,7 @@ class BenchmarkSpec(Strict):
 
 
 def read_spec(path: Path) -> BenchmarkSpec:
-    """What a `benchmark.yaml` says.
+    """Return what a `benchmark.yaml` says.
 
     Raises:
         HdbenchError: it is unusable, or this hdbench lacks its metric or headline; the message

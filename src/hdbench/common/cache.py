@@ -40,7 +40,7 @@ class FileCache:
         self._folder, self._max_entry = folder, max_entry
 
     def get(self, key: str) -> bytes | None:
-        """What is kept under a key, if it is there and whole."""
+        """Return what is kept under a key, if it is there and whole."""
         path = self._folder / key
         try:
             about = path.stat()

@@ -190,7 +190,7 @@ def validate(model: type[Model], value: Any, path: Path) -> Model:
 
 
 def unfit(message: Message) -> PydanticCustomError:
-    """What a model's validator raises about a value that does not fit."""
+    """Return what a model's validator raises about a value that does not fit."""
     return PydanticCustomError("unfit", "{said}", {"said": message})
 
 

@@ -240,7 +240,7 @@ def _first_not_finite(value: Any) -> list[str]:
 
 
 def json_reason(error: ValueError) -> Message:
-    """Why `parse_json` refused a text, and where."""
+    """Return why `parse_json` refused a text, and where."""
     if isinstance(error, json.JSONDecodeError):
         return Message(
             "{why}: line {line} column {column} (char {place})",

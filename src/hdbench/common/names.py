@@ -43,7 +43,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def is_writable(text: str) -> bool:
-    """Whether a text can be written in UTF-8: half a surrogate pair can't."""
+    """Return whether a text can be written in UTF-8: half a surrogate pair can't."""
     try:
         text.encode()
     except UnicodeEncodeError:

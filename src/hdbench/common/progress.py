@@ -71,7 +71,7 @@ def listening(listener: Listener) -> Iterator[None]:
 
 @contextmanager
 def in_lines(every: float = IN_LINES) -> Iterator[None]:
-    """Where there is no terminal for a bar, print the progress within the block regularly.
+    """Yield where there is no terminal for a bar, print the progress within the block regularly.
 
     Args:
         every: seconds between two lines on standard error.

@@ -56,7 +56,7 @@ def told(message: str, language: str) -> str:
 
 
 def is_told(message: str, language: str) -> bool:
-    """Whether `told` gives a message in that language."""
+    """Return whether `told` gives a message in that language."""
     if language == "en":
         return True
     return isinstance(message, Message) and (

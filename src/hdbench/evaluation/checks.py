@@ -96,7 +96,7 @@ class Checks:
                 self._add_fields(content)
 
     def warnings(self, result: Result) -> list[RunWarning]:
-        """What looks broken; what concerns the whole run comes first.
+        """Return what looks broken; what concerns the whole run comes first.
 
         Args:
             result: the result of scoring the same items.
@@ -125,7 +125,7 @@ class Checks:
                 seen.shown = shown(content.prediction, ANSWER_SHOWN)
 
     def _differ(self, *truths: dict[str, Any]) -> bool:
-        """Whether two ground truths differ in what is scored."""
+        """Return whether two ground truths differ in what is scored."""
         one, other = truths
         return one != other and bool(self.metric.prepare(one) != self.metric.prepare(other))
 

@@ -29,7 +29,7 @@ _ADDRESSES = ("howpublished", "url", "doi")
 
 
 def cite(path: Path | str, language: str = "en") -> str:
-    """What to cite: the benchmark and hdbench as BibTeX, and a sentence for each run.
+    """Return what to cite: the benchmark and hdbench as BibTeX, and a sentence for each run.
 
     Args:
         path: a result of `hdbench score --json`, with its benchmark where it was when scored; or
@@ -119,7 +119,7 @@ def _address(benchmark: Benchmark) -> str | None:
 
 
 def methods_sentence(result: Result, benchmark: Benchmark) -> Message:
-    """How a result was computed, and its headline, in a sentence of plain text.
+    """Return how a result was computed, and its headline, in a sentence of plain text.
 
     Raises:
         HdbenchError: the benchmark's headline is not a figure of the result's metric.
@@ -179,7 +179,7 @@ def _model(result: Result) -> str | None:
 
 
 def _subset(result: Result) -> Iterator[str]:
-    """Which of the items, and whether the model saw them."""
+    """Yield which of the items, and whether the model saw them."""
     if "subset" in result.run:
         yield f" ({result.run['subset']})"
     if result.run.get("without_media"):
@@ -187,7 +187,7 @@ def _subset(result: Result) -> Iterator[str]:
 
 
 def _method(result: Result) -> Message:
-    """How the interval was computed."""
+    """Return how the interval was computed."""
     how = Message("delta method" if result.intervals.by_delta else "bootstrap")
     if result.weighed is not None:
         return Message(", {how} over items within strata", how=how)

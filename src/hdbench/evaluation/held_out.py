@@ -122,7 +122,7 @@ def score_held_out(
 
 
 def totals(public: Result, held_out: Result) -> dict[str, Any]:
-    """What may be shown of the score on held-out items, as JSON data: no items, no details.
+    """Return what may be shown of the score on held-out items, as JSON data: no items, no details.
 
     Args:
         public: the result on the public items.

@@ -189,7 +189,7 @@ def _wrong(matches: Iterable[FieldMatch]) -> dict[tuple[str, Any], None]:
 
 
 def _is_counted(value: Any) -> bool:
-    """Whether it is a value, not a gap, and short enough to be kept."""
+    """Return whether it is a value, not a gap, and short enough to be kept."""
     if isinstance(value, str):
         return bool(value.strip()) and len(value) <= VALUE
     return isinstance(value, int | float)

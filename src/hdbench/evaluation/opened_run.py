@@ -129,7 +129,7 @@ class OpenedRun:
             )
 
     def is_asked(self, item_id: str) -> bool:
-        """Whether an item of the benchmark was asked."""
+        """Return whether an item of the benchmark was asked."""
         return self.asked is None or item_id in self.asked
 
     def answered(self, model: str | None) -> Iterable[str]:

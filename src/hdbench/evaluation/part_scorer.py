@@ -50,7 +50,7 @@ class Rules:
 
     @property
     def keeps_items(self) -> bool:
-        """Whether the result keeps what became of every item."""
+        """Return whether the result keeps what became of every item."""
         return self.details and self.each_item is None
 
 

@@ -47,7 +47,7 @@ class RunWarning:
 
     @property
     def message(self) -> str:
-        """What it says, in one line of English."""
+        """Return what it says, in one line of English."""
         return in_words(**self.said)
 
     def to_dict(self) -> dict[str, Any]:

@@ -132,7 +132,7 @@ class _Found(NamedTuple):
 
     @property
     def named(self) -> Named:
-        """What tells it apart from others of its name."""
+        """Return what tells it apart from others of its name."""
         own = self.result.run.get("run") or (self.file if self.result.model else None)
         return Named(self.name, own, Path(self.path))
 

@@ -400,7 +400,7 @@ def _about(
 
 
 def _people(benchmark: Benchmark, metric: Metric) -> dict[str, object]:
-    """What people reach against each other, if that was computed by the same rules."""
+    """Return what people reach against each other, if that was computed by the same rules."""
     agreement, own = benchmark.agreement, benchmark.spec.make_metric()
     if agreement is None or agreement.ceiling is None:
         return {}

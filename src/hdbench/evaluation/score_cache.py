@@ -45,12 +45,12 @@ class ScoreCache:
 
     @cached_property
     def folder(self) -> Path:
-        """Where scores are kept."""
+        """Return where scores are kept."""
         return user_cache() / "scores"
 
     @cached_property
     def _kept(self) -> FileCache | None:
-        """What is kept there; None if nothing can be."""
+        """Return what is kept there; None if nothing can be."""
         try:
             return FileCache(self.folder, max_entry=MAX_ENTRY)
         except OSError:
@@ -170,5 +170,5 @@ def _code() -> str:
 
 @cache
 def _installed() -> list[str]:
-    """What is installed, with versions: any library that reads files may have a part."""
+    """Return what is installed, with versions: any library that reads files may have a part."""
     return sorted({each.name for path in sys.path for each in Path(path).glob("*.dist-info")})

@@ -95,7 +95,7 @@ class SharedFields:
             _keep(self._written, name)
 
     def apart(self, of: int) -> Apart | None:
-        """What both sides have, if they share no field.
+        """Return what both sides have, if they share no field.
 
         Args:
             of: how many answers were looked at; half of them must be objects.

@@ -66,7 +66,7 @@ class Verification:
 
     @property
     def headline(self) -> str:
-        """What was compared, and whether it is equal, in one line."""
+        """Return what was compared, and whether it is equal, in one line."""
         named = "" if self.model is None else f"{self.model}: "
         named += "" if self.also is None else f"--also {self.also}: "
         values = Message(", {values} per-item values", values=self.values) if self.values else ""
@@ -307,7 +307,7 @@ def compared(record: Any, again: Any) -> tuple[int, list[str]]:
 
 
 def _causes(old: Result, new: Result) -> Iterator[str]:
-    """What explains that a result differs, and what would make it equal."""
+    """Yield what explains that a result differs, and what would make it equal."""
     now = new.dataset
     other_dataset = _other_dataset(
         old, now["benchmark"], now["dataset_version"], now["dataset_sha256"]
@@ -413,7 +413,7 @@ def _by_item(
 
 
 def _counts_effort(record: Mapping[str, Any]) -> bool:
-    """Whether a record has `EFFORT`: those of earlier versions do not."""
+    """Return whether a record has `EFFORT`: those of earlier versions do not."""
     return "effort" in record or any(name in record["statistics"] for name in EFFORT)
 
 

@@ -86,7 +86,7 @@ class Workers:
             pool.shutdown(cancel_futures=True)
 
     def scored(self, tasks: Iterable[Task]) -> Iterator[Scored]:
-        """What came of each task, in their order.
+        """Yield what came of each task, in their order.
 
         Raises:
             HdbenchError: see `PartScorer.score`.

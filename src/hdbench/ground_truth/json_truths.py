@@ -87,7 +87,7 @@ def _notes(name: str, beside: dict[str, str]) -> list[str]:
 
 
 def _is_lines(path: Path, name: str) -> bool:
-    """Whether a file is JSON Lines: by its extension, or by its first two lines."""
+    """Return whether a file is JSON Lines: by its extension, or by its first two lines."""
     if name.lower().endswith(LINES_ENDINGS):
         return True
     with path.open("rb") as file:

@@ -175,7 +175,7 @@ def _decoded(chunk: bytes, place: str, remarks: Remarks) -> "Record | str":
 
 
 def _has_others_than_marc8(chunk: bytes) -> bool:
-    """Whether bytes mean nothing in MARC-8, for which pymarc would put blanks."""
+    """Return whether bytes mean nothing in MARC-8, for which pymarc would put blanks."""
     from pymarc.marc8_mapping import CODESETS, ODD_MAP  # noqa: PLC0415
 
     if b"\x1b" in chunk:  # changes what the bytes mean

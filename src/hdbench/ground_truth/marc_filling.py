@@ -238,7 +238,7 @@ class _Filling:
         return subfield
 
     def _links(self) -> Iterator[str]:
-        """What subfields 8 say."""
+        """Yield what subfields 8 say."""
         for field in marc_fields(self._element):
             yield from (each.text or "" for each in field if each.get("code") == "8")
 

@@ -60,7 +60,7 @@ class MarcPlace(NamedTuple):
         return all(wanted in {"*", found.replace(" ", "#")} for wanted, found in pairs)
 
     def value(self, field: "Field") -> str:
-        """What stands at this place in a field; empty if nothing does."""
+        """Return what stands at this place in a field; empty if nothing does."""
         if not self.subfields:
             return _unmarked((field.data or "")[self.part])
         value = ""
@@ -198,7 +198,7 @@ def _refuse_what_grows(text: str, path: Path) -> None:
 
 
 def _node(value: Any, path: Path, name: str) -> First | Each | Nested:
-    """What a value in the file means.
+    """Return what a value in the file means.
 
     Args:
         value: texts, lists and objects.
@@ -279,7 +279,7 @@ def _first(texts: Iterable[str]) -> str | None:
 
 
 def _has_something(value: Any) -> bool:
-    """Whether there is a text anywhere."""
+    """Return whether there is a text anywhere."""
     if isinstance(value, dict):
         return any(map(_has_something, value.values()))
     return bool(value)

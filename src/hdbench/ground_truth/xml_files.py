@@ -89,7 +89,7 @@ def records_of(document: BinaryIO, where: str, tag: str) -> Iterator["Element"]:
 
 
 def _not_well_formed(where: str, error: SyntaxError) -> HdbenchError:
-    """What libxml2 found, in one line."""
+    """Return what libxml2 found, in one line."""
     said = " ".join(str(error.msg).partition(", line ")[0].split())
     return HdbenchError(
         "{place}:{line}: not well-formed XML: {why}", place=where, line=error.lineno or 1, why=said

@@ -11,7 +11,7 @@ DRAFTS = "drafts"
 
 
 def own_drafts(result: Result) -> int:
-    """How many of a result's ground truths were made from drafts of its run or model.
+    """Return how many of a result's ground truths were made from drafts of its run or model.
 
     A run counts as the same if it has the same name, and a model in whatever capitals, with or
     without its maker. A file of answers that named no model is known by the name of the file.
@@ -29,7 +29,7 @@ def _is_own(result: Result, draft: dict[str, Any]) -> bool:
 
 
 def _is_same_model(one: str, other: str) -> bool:
-    """Whether two names mean one model, such as `gpt-5` and `openai/gpt-5`."""
+    """Return whether two names mean one model, such as `gpt-5` and `openai/gpt-5`."""
     ones, others = (name.strip().casefold().split("/") for name in (one, other))
     shorter = min(len(ones), len(others))
     return ones[-shorter:] == others[-shorter:]

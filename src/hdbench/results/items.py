@@ -70,11 +70,11 @@ class ScoredItem:
 
     @cached_property
     def matches(self) -> list[FieldMatch]:
-        """What became of each of its fields."""
+        """Return what became of each of its fields."""
         return self.metric.explain(self.score, self.candidate.prepared)
 
     def details(self) -> dict[str, Any]:
-        """What became of it, as JSON data."""
+        """Return what became of it, as JSON data."""
         return {
             "id": self.candidate.id,
             "status": self.status,
@@ -203,7 +203,7 @@ class Tally:
         self._other_errata[item.candidate.id] = self._metric.score(record, prepared).statistics
 
     def tallied(self) -> Tallied:
-        """What there is of the items so far."""
+        """Return what there is of the items so far."""
         self._settle()
         return Tallied(
             self._ids,
@@ -332,7 +332,7 @@ def score_items(
 
 
 def _kind(candidate: Candidate, coverage: Coverage) -> Kind | None:
-    """What an unparsable prediction is; None for one that only strict reading rejects."""
+    """Return what an unparsable prediction is; None for one that only strict reading rejects."""
     if coverage == "unparsable" != candidate.status:  # it was given as it is, not read
         return "message" if isinstance(candidate.prediction, dict) else "other"
     return candidate.kind

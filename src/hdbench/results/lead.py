@@ -36,7 +36,7 @@ class Lead(NamedTuple):
 
 
 def lead_figures(result: Result) -> dict[str, Any]:
-    """What `lead` and `resources` need of a result; a record of it has that, too."""
+    """Return what `lead` and `resources` need of a result; a record of it has that, too."""
     return {
         **result.figures(),
         **effort_of(result),
@@ -52,7 +52,7 @@ def effort_of(result: Result) -> dict[str, Any]:
 
 
 def lead(figures: Mapping[str, Any], language: str = "en") -> Lead:
-    r"""What is said of a result first, in words.
+    r"""Return what is said of a result first, in words.
 
     Args:
         figures: of a result: from `lead_figures`, or its record.
@@ -91,7 +91,7 @@ def lead(figures: Mapping[str, Any], language: str = "en") -> Lead:
 def resources(
     figures: Mapping[str, Any], language: str = "en", *, keystrokes: float | None = None
 ) -> str:
-    """What an item took on average, as far as it is known: keystrokes, tokens, time, money.
+    """Return what an item took on average, as far as it is known: keystrokes, tokens, time, money.
 
     Args:
         figures: same as in `lead`.
@@ -131,13 +131,13 @@ def resources(
 
 
 def _item_name(figures: Mapping[str, Any], language: str) -> tuple[str, str]:
-    """What one and several items are called."""
+    """Return what one and several items are called."""
     one, several = (figures.get("item_name") or {}).get(language) or _ITEM[language]
     return one, several
 
 
 def _mean(effort: Mapping[str, Any], name: str, language: str) -> str:
-    """How many values of an item need a correction, on average, and the interval, if any."""
+    """Return how many values of an item need a correction, on average, and the interval, if any."""
     mean, values = effort["corrections"], effort["values"]
     low, high = effort.get("interval") or (None, None)
     digits = _digits(mean or high or 1)

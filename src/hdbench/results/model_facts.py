@@ -73,7 +73,7 @@ class ModelFacts(Strict):
         return self
 
     def released_after(self, day: str | None) -> bool:
-        """Whether it is known to have been released after a day, such as `2025-01-31`.
+        """Return whether it is known to have been released after a day, such as `2025-01-31`.
 
         Of a month, the first day must be later; unknown dates are not.
         """
@@ -86,7 +86,7 @@ class _File(RootModel[dict[Line, ModelFacts]]):
 
 
 def read_model_facts(results: Path) -> dict[str, ModelFacts]:
-    """What a results dataset says about models.
+    """Return what a results dataset says about models.
 
     Args:
         results: the dataset's folder.

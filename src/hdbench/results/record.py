@@ -159,7 +159,7 @@ def _statistics(columns: Any, metric: Metric, items: int, where: str) -> dict[st
 
 
 def _per_item(value: Any, ids: Sequence[str], metric: Metric, where: str) -> list[dict[str, Any]]:
-    """What became of each item, if the record has it."""
+    """Return what became of each item, if the record has it."""
     if not value:  # without --details
         return []
     if not isinstance(value, list) or len(value) != len(ids):
@@ -195,7 +195,7 @@ def _is_item(item: Any, item_id: str, metric: Metric) -> bool:
 
 
 def _is_json(value: Any) -> bool:
-    """Whether it can be written again: Python reads NaN, but JSON does not have it."""
+    """Return whether it can be written again: Python reads NaN, but JSON does not have it."""
     try:
         json.dumps(value, allow_nan=False)
     except ValueError:
@@ -228,7 +228,7 @@ def _status(value: dict[str, Any], items: int, where: str) -> Counter[Status]:
 
 
 def _kinds(value: dict[str, Any], where: str) -> Counter[Kind]:
-    """What was unparsable; results written before this was counted have none."""
+    """Return what was unparsable; results written before this was counted have none."""
     if "unparsable_kinds" not in value:
         return Counter()
     counts = _counts({"kinds": {"kinds": value["unparsable_kinds"]}}, "kinds", where)["kinds"]

@@ -52,12 +52,12 @@ def _read_sample(value: Any) -> Any:
 
 
 def _read_item_name(value: Any) -> Any:
-    """What an item is called, from JSON, in which its words are lists."""
+    """Return what an item is called, from JSON, in which its words are lists."""
     return ItemName.model_validate(value) if isinstance(value, dict) else value
 
 
 def _read_ceiling(value: Any) -> Any:
-    """What people reach, from JSON, in which an interval is a list."""
+    """Return what people reach, from JSON, in which an interval is a list."""
     return Ceiling.model_validate(value) if isinstance(value, dict) else value
 
 

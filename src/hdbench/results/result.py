@@ -132,12 +132,12 @@ class Result:
 
     @cached_property
     def sample(self) -> Sample | None:
-        """How the items were drawn from a whole, if they were."""
+        """Return how the items were drawn from a whole, if they were."""
         return Sample.model_validate(self.dataset["sample"]) if "sample" in self.dataset else None
 
     @cached_property
     def weighed(self) -> Weighed | None:
-        """What makes the items stand for the whole; None if they all count alike."""
+        """Return what makes the items stand for the whole; None if they all count alike."""
         if self.sample is None or not self.strata:
             return None
         return weighed(self.sample, self.strata, self.item_weights)
@@ -228,7 +228,7 @@ class Result:
 
     @cached_property
     def effort(self) -> "Effort | None":
-        """How many values of an item need a correction; None if that was not counted."""
+        """Return how many values of an item need a correction; None if that was not counted."""
         from hdbench.statistics.effort import effort  # noqa: PLC0415  numpy is slow to import
 
         return effort(self)

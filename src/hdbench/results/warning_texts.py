@@ -28,7 +28,7 @@ class Told(NamedTuple):
 
 
 def message(key: str, **values: Any) -> Message:
-    """What a warning says, or a part of it, as JSON data.
+    """Return what a warning says, or a part of it, as JSON data.
 
     Args:
         key: its key in `translations/warnings.yaml`.
@@ -73,7 +73,7 @@ def in_words(key: str, values: Mapping[str, Any], language: str = "en") -> str:
 
 
 def people_in_words(people: Ceiling, language: str = "en") -> str:
-    """What people reach against each other, in one line.
+    """Return what people reach against each other, in one line.
 
     Args:
         people: from the benchmark.

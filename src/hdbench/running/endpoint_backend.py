@@ -429,7 +429,7 @@ class EndpointBackend(Backend):
             )
 
     async def _hopeless(self, client: EndpointClient, refusal: Refused) -> HdbenchError:
-        """Why no item would be answered."""
+        """Return why no item would be answered."""
         about = {"place": client.server.shown, "model": self._model, "why": refusal}
         if refusal.no_model:
             ids = [each["id"] for each in await client.models()]
@@ -461,6 +461,6 @@ def _longest(seconds: float | None) -> float | None:
 
 
 def _failure_of(state: RetryCallState) -> Unanswered:
-    """Why an attempt failed."""
+    """Return why an attempt failed."""
     failure = state.outcome.exception() if state.outcome else None
     return failure if isinstance(failure, Unanswered) else Unanswered("")

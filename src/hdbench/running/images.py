@@ -91,7 +91,7 @@ def decoded(files: Sequence[File], limits: ImageLimits) -> list[Image.Image]:
 
 
 def why_unreadable(error: HdbenchError | MemoryError) -> Message:
-    """Why an item's images could not be read, for its reply."""
+    """Return why an item's images could not be read, for its reply."""
     if isinstance(error, HdbenchError):
         return error.message
     if str(error):

@@ -288,7 +288,7 @@ class AvisblattCer(Metric):
         )
 
     def explain(self, score: ItemScore, prepared: PreparedPage) -> list[FieldMatch]:
-        """What became of each reference ad, and of each invented one; errors first.
+        """Return what became of each reference ad, and of each invented one; errors first.
 
         The pairing is the same as for the counts. Texts are shown as they were compared.
         """
@@ -311,7 +311,7 @@ class AvisblattCer(Metric):
 
     @property
     def rounds(self) -> bool:
-        """Whether its rates are rounded."""
+        """Return whether its rates are rounded."""
         return self._published
 
     def rates(self, totals: Mapping[str, float]) -> dict[str, Any]:

@@ -88,7 +88,7 @@ def names_in(persons: Any, wanted: Mapping[str | None, bool]) -> Iterator[Any]:
 
 
 def _known_as(name: str, others: list[str], *, published: bool) -> Iterable[str]:
-    """What a person may be called."""
+    """Return what a person may be called."""
     if not published:
         return {text.strip() for text in (name, *others)} - {"", "null", "None"}
     # The published ground truths have the name without the spaces that the authority file has

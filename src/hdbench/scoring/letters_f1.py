@@ -270,7 +270,7 @@ class LettersF1(Metric):
         return ItemScore(statistics, compared=compared)
 
     def explain(self, score: ItemScore, prepared: PreparedLetter) -> list[FieldMatch]:
-        """What became of each date and name of one letter, errors first."""
+        """Return what became of each date and name of one letter, errors first."""
         compared = list(zip(CATEGORIES, score.compared, strict=True))
         return [
             *(
@@ -292,7 +292,7 @@ class LettersF1(Metric):
 
     @property
     def rounds(self) -> bool:
-        """Whether its rates are rounded."""
+        """Return whether its rates are rounded."""
         return self._published
 
     def rates(self, totals: Mapping[str, float]) -> dict[str, Any]:
@@ -362,7 +362,7 @@ class LettersF1(Metric):
     def _compare(
         self, record: dict[str, Any] | None, prepared: PreparedLetter
     ) -> tuple[_Compared, ...]:
-        """What became of each category, in order."""
+        """Return what became of each category, in order."""
         answer = metadata(record)
         senders, receivers = prepared.persons
         return (

@@ -244,7 +244,7 @@ class Metric(ABC):
 
     @property
     def rounds(self) -> bool:
-        """Whether its rates are rounded: a small change of the sums then changes nothing."""
+        """Return whether its rates are rounded: a small change of the sums then changes nothing."""
         return False
 
     @property
@@ -357,7 +357,7 @@ def figure_of(metric: Metric | type[Metric], path: str) -> Figure | None:
 
 
 def higher_is_better(metric: Metric, path: str) -> bool:
-    """Whether higher is better for a figure; also for one that the metric does not declare.
+    """Return whether higher is better for a figure; also for one that the metric does not declare.
 
     Args:
         metric: the metric.
@@ -384,7 +384,7 @@ def judging_figure(metric: Metric, name: str) -> str:
 
 
 def coverage_of(prediction: Any, protocol: ProtocolName) -> Coverage:
-    """Whether a prediction is an answer that can be scored.
+    """Return whether a prediction is an answer that can be scored.
 
     Args:
         prediction: a JSON value; a string is a text in which no record was found.

@@ -239,7 +239,7 @@ class RecordF1(Metric):
         return ItemScore(statistics, fields, compared, _not_compared(compared))
 
     def explain(self, score: ItemScore, prepared: PreparedRecord) -> list[FieldMatch]:
-        """What became of each field of one item, errors first."""
+        """Return what became of each field of one item, errors first."""
         matches: dict[Outcome, list[FieldMatch]] = {outcome: [] for outcome in OUTCOMES[::-1]}
         records: dict[str, RecordOutcome | None] = {}
         for pair, fields, references, predictions, is_escaped in score.compared:
@@ -266,7 +266,7 @@ class RecordF1(Metric):
 
     @property
     def rounds(self) -> bool:
-        """Whether its rates are rounded."""
+        """Return whether its rates are rounded."""
         return "run" in self._read.digits
 
     def rates(self, totals: Mapping[str, float]) -> dict[str, Any]:
@@ -321,7 +321,7 @@ class RecordF1(Metric):
         return micro_rates_without(outcomes, field, weight)
 
     def _compare(self, pair: Pair, *, unanswered: bool) -> _Compared:
-        """What became of the fields of a record or item."""
+        """Return what became of the fields of a record or item."""
         truth, answer = pair.truth, pair.answer
         expected = truth.expected if truth is not None else []
         references = truth.leaves if truth is not None else {}
@@ -379,7 +379,7 @@ class RecordF1(Metric):
         return math.fsum(map(self._weight, paths))
 
     def _counted(self, paths: Sequence[str]) -> int:
-        """How many of some fields count at all."""
+        """Return how many of some fields count at all."""
         return sum(self._weight(path) > 0 for path in paths)
 
     def _weight(self, path: str) -> float:

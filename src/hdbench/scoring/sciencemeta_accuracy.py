@@ -229,7 +229,7 @@ class SciencemetaAccuracy(Metric):
         return ItemScore(statistics, compared=(record or {}, answers, alike))
 
     def explain(self, score: ItemScore, prepared: PreparedRecord) -> list[FieldMatch]:
-        """What became of each field of one record, in the order of its kind's fields."""
+        """Return what became of each field of one record, in the order of its kind's fields."""
         record, answers, similarities = score.compared
         matches = []
         for (field, reference), alike in zip(prepared.texts.items(), similarities, strict=True):

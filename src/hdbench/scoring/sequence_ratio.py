@@ -33,12 +33,12 @@ def as_text(value: Any) -> str:
 
 
 def is_too_long(a: str, b: str) -> bool:
-    """Whether comparing two texts would take unbounded time."""
+    """Return whether comparing two texts would take unbounded time."""
     return len(a) * len(b) > MAX_PAIRS
 
 
 def field_similarity(reference: str, prediction: str, *, autojunk: bool = True) -> float:
-    """How alike two texts of a field are, ignoring case. Not symmetric.
+    """Return how alike two texts of a field are, ignoring case. Not symmetric.
 
     1.0 if they are equal; 0.0 if one is empty; 1.0 if they are equal in lower case; otherwise
     difflib's ratio of them in lower case, `2 * matching characters / characters of both`, to three

@@ -238,7 +238,7 @@ class TextCer(Metric):
         )
 
     def explain(self, score: ItemScore, prepared: dict[str, Any]) -> list[FieldMatch]:
-        """What became of each text of one item, errors first."""
+        """Return what became of each text of one item, errors first."""
         texts, invented = score.compared
         empty = {text.path for text in texts}
         matches: dict[Outcome, list[FieldMatch]]
@@ -278,7 +278,7 @@ class TextCer(Metric):
 
     @property
     def rounds(self) -> bool:
-        """Whether its rates are rounded."""
+        """Return whether its rates are rounded."""
         return "run" in self._digits
 
     def rates(self, totals: Mapping[str, float]) -> dict[str, Any]:
@@ -419,7 +419,7 @@ class TextCer(Metric):
 
 
 def _most_pages(references: int) -> int:
-    """How many pages of an answer are compared with so many of the ground truth."""
+    """Return how many pages of an answer are compared with so many of the ground truth."""
     return max(1, MAX_PAIRS // max(1, references))
 
 

@@ -199,7 +199,7 @@ class ZettelF1(Metric):
         return ItemScore(statistics, fields, (leaves, found))
 
     def explain(self, score: ItemScore, prepared: PreparedCard) -> list[FieldMatch]:
-        """What became of each field of one card, errors first."""
+        """Return what became of each field of one card, errors first."""
         leaves, found = score.compared
         paths = found.by_outcome()
         matches = []
@@ -254,7 +254,7 @@ class ZettelF1(Metric):
         return math.fsum(map(self._weight, paths))
 
     def _counted(self, paths: Sequence[str]) -> int:
-        """How many of some fields count at all."""
+        """Return how many of some fields count at all."""
         return sum(self._weight(path) > 0 for path in paths)
 
     def _weight(self, path: str) -> float:
@@ -296,7 +296,7 @@ def _is_left_out(path: str) -> bool:
 
 
 def _is_within(path: str, name: str) -> bool:
-    """Whether a field is the named one or in the named group."""
+    """Return whether a field is the named one or in the named group."""
     return path == name or path.startswith((name + ".", name + "["))
 
 

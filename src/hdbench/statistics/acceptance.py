@@ -62,7 +62,7 @@ class Step:
 
 
 def least_items(limit: float, confidence: float = CONFIDENCE) -> int:
-    """How many items without any error show, at least, that a share is below a limit.
+    """Return how many items without any error show, at least, that a share is below a limit.
 
     Args:
         limit: the share, above 0.0 and below 1.0.

@@ -49,7 +49,7 @@ class _Values(NamedTuple):
 
     @property
     def items(self) -> int:
-        """How many items they are from."""
+        """Return how many items they are from."""
         return int(self.item.max()) + 1
 
     def by_item(self, of_units: Sequence[float]) -> Array:

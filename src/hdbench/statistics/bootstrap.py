@@ -82,7 +82,7 @@ class Intervals:
 
     @property
     def by_delta(self) -> bool:
-        """Whether they are by the delta method: there were too many items to draw."""
+        """Return whether they are by the delta method: there were too many items to draw."""
         return self.method.startswith(DELTA_METHOD)
 
     def range_of(self, figure: str) -> Interval | None:
@@ -339,7 +339,7 @@ def _by_delta(table: Table, names: Sequence[str], level: float) -> dict[str, Int
 
 
 def _adapted(table: Table, names: Sequence[str]) -> str:
-    """What differs in the method, as the declarations of the rates demand."""
+    """Return what differs in the method, as the declarations of the rates demand."""
     figures = [known for name in names if (known := figure_of(table.metric, name)) is not None]
     shares = any(known.share_of or known.worst_share for known in figures)
     fewer = any(table.saying(name)[1] < table.effective for name in names)
@@ -347,7 +347,7 @@ def _adapted(table: Table, names: Sequence[str]) -> str:
 
 
 def method_of(results: Sequence[Scored], *, large: bool = False) -> str:
-    """How intervals of figures on these items are computed.
+    """Return how intervals of figures on these items are computed.
 
     Args:
         results: the results.
@@ -358,7 +358,7 @@ def method_of(results: Sequence[Scored], *, large: bool = False) -> str:
 
 
 def too_few(items: int) -> str:
-    """Why there is no interval for fewer than `MIN_ITEMS` items.
+    """Return why there is no interval for fewer than `MIN_ITEMS` items.
 
     Example:
         >>> too_few(5)

@@ -161,7 +161,7 @@ def _quantile(spread: float, mean: float, tail: float) -> float:
 
 
 def _above(z: float, ratio: float) -> float:
-    """How likely Z is above z, and the exponential variable is at least `ratio · (Z - z)`.
+    """Return how likely Z is above z, and the exponential variable is at least `ratio · (Z - z)`.
 
     It is `exp(z · ratio + ratio² / 2) · (1 - Φ(z + ratio))`. For large numbers this is written as
     φ(z) times Mills' ratio (1 - Φ) / φ, of which the first terms of its series are enough.

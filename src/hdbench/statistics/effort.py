@@ -42,7 +42,7 @@ class Effort:
 def effort(
     result: Scored, *, resamples: int = 10_000, level: float = 0.95, seed: int = 0
 ) -> Effort | None:
-    """How many values of an item need a correction; of a sample, an estimate for the whole.
+    """Return how many values of an item need a correction; of a sample, an estimate for the whole.
 
     The interval is made as those of the rates are (`hdbench.statistics.bootstrap.intervals`): at
     worst, in the unseen item all values of an average item need one. It has draws of its own, so

@@ -297,7 +297,7 @@ class _Varied(NamedTuple):
 def _by_drawing(
     models: Sequence[_Model], figure: str, resamples: int, level: float, seed: int
 ) -> _Varied:
-    """How figures, or their rests, vary over drawn items."""
+    """Return how figures, or their rests, vary over drawn items."""
     every = _draw(models, figure, resamples, seed)
     drawn = np.array([sum(runs) / len(runs) for runs in every])
     parts = parts_of(models[0].runs[0].metric, figure)
@@ -404,7 +404,7 @@ def _draw(models: Sequence[_Model], headline: str, resamples: int, seed: int) ->
 
 
 def _apart(ranges: Sequence[Interval | None]) -> bool:
-    """Whether two of them do not meet."""
+    """Return whether two of them do not meet."""
     known = [each for each in ranges if each is not None]
     return bool(known) and max(each.low for each in known) > min(each.high for each in known)
 

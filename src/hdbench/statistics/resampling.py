@@ -85,7 +85,7 @@ class Table(NamedTuple):
         return min(numbers, default=(len(self.values), self.effective))
 
     def rests_on_few(self, figure: str) -> bool:
-        """Whether much fewer items say something about a figure than there are."""
+        """Return whether much fewer items say something about a figure than there are."""
         return self.saying(figure)[1] < UNEVEN * self.effective
 
     def _worth(self, items: Counts | None = None) -> float:

@@ -44,11 +44,11 @@ class Scored(Protocol):
 
     @property
     def dataset(self) -> Mapping[str, Any]:
-        """What was scored against."""
+        """Return what was scored against."""
 
     @property
     def reading(self) -> Mapping[str, Any]:
-        """What reading a file of answers showed, and the options for reading."""
+        """Return what reading a file of answers showed, and the options for reading."""
 
     @property
     def reading_version(self) -> int:

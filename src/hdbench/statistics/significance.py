@@ -109,7 +109,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def _exchanges(times: Counts, permutations: int, seed: int, *, exact: bool) -> Iterator[Counts]:
-    """How many items of each kind are exchanged, in rows."""
+    """Yield how many items of each kind are exchanged, in rows."""
     if exact:
         places = np.arange(len(times))
         start = 0

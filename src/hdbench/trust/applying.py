@@ -103,7 +103,7 @@ def apply(plan: Plan, benchmark: Benchmark, where: Path, out: Path, *, control: 
 
 
 def _finished(out: Path, control: int) -> Applied:
-    """What was done before; nothing of it has changed since, and the same is asked for."""
+    """Return what was done before; nothing of it has changed since, and the same is asked for."""
     applied, drawn = read_applied(out), read_control(out / CONTROL)
     if file_sha256(out / VALUES) != applied.values_sha256:
         raise changed(out / VALUES)
@@ -262,7 +262,7 @@ def _write_work_list(path: Path, ids: Sequence[str], tally: Tally) -> int:
 def _applied(
     decision: Decision, tally: Tally, to_look_at: int, seals: tuple[str, str, str]
 ) -> Applied:
-    """What was done; the seals are of the decision, the values and the control sample."""
+    """Return what was done; the seals are of the decision, the values and the control sample."""
     counts = Counter[str]()
     for of_field in tally.counts.values():
         counts.update(of_field)

@@ -125,7 +125,7 @@ def check_as_planned(
 
 
 def _changes(then: AsPlanned, now: AsPlanned, own: Mapping[str, Any]) -> Iterator[Message]:
-    """What has changed; `own` are the options that the benchmark sets now."""
+    """Yield what has changed; `own` are the options that the benchmark sets now."""
     if then.name != now.name:
         yield Message("name: {then} → {now}", then=then.name, now=now.name)
     if then.version != now.version:

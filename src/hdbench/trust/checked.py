@@ -131,7 +131,7 @@ def check_sample(
 def wrong_values(
     metric: Metric, item: Item, judged: Sequence[Judged], fields: Sequence[Field]
 ) -> dict[Right, list[bool]]:
-    """Whether each value of an item is wrong, for each way of being right."""
+    """Return whether each value of an item is wrong, for each way of being right."""
     true = texts_of(metric.right_answer(item.reference(metric.protocol)), fields)
     letter = [folded(each.text) != folded(text) for each, text in zip(judged, true, strict=True)]
     threshold = wrong_by_metric(metric, item, judged, fields) or letter
@@ -141,7 +141,7 @@ def wrong_values(
 def wrong_by_metric(
     metric: Metric, item: Item, judged: Sequence[Judged], fields: Sequence[Field]
 ) -> list[bool] | None:
-    """Whether the metric counts each value as wrong; None if it leaves the item out."""
+    """Return whether the metric counts each value as wrong; None if it leaves the item out."""
     prepared = metric.prepare(item.reference(metric.protocol))
     if prepared is None:
         return None
@@ -240,7 +240,7 @@ def truths_of(sample: Sequence[str], benchmark: Benchmark, instead: Message = AG
 
 
 def how_made(item: Item) -> str:
-    """How the truth of an item was made."""
+    """Return how the truth of an item was made."""
     return item.provenance.how if item.provenance else UNKNOWN
 
 

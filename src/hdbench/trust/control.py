@@ -122,7 +122,7 @@ class Controlled(Strict):
 
     @property
     def holds(self) -> bool:
-        """Whether even the upper bound is within the limit."""
+        """Return whether even the upper bound is within the limit."""
         return self.wrong[self.right].upper <= self.limit
 
 

@@ -132,13 +132,13 @@ def bound_at(
 
 
 def passing(scores: np.ndarray, threshold: float) -> Flags:
-    """Which values reach a threshold."""
+    """Return which values reach a threshold."""
     reached: Flags = scores >= threshold - ROUNDING
     return reached
 
 
 def needed_items(plan: Plan, sample: CheckedSample, found: Walk) -> int | None:
-    """How many items a sample would need for something to pass, most likely.
+    """Return how many items a sample would need for something to pass, most likely.
 
     Larger samples are drawn, with replacement, from the items that were checked: an estimate, only
     as good as these items represent the whole. Something passes if the strictest threshold does,

@@ -223,7 +223,7 @@ class Decision(Strict):
 
     @property
     def holds(self) -> bool:
-        """Whether the promise holds: no warning says otherwise."""
+        """Return whether the promise holds: no warning says otherwise."""
         return not any(warned.voids for warned in self.warnings)
 
 

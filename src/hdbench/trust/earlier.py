@@ -8,7 +8,7 @@ from hdbench.annotating.history import History
 
 
 def known_before(folder: Path, items: Collection[str], created: str) -> int:
-    """How many items had a ground truth typed in before a plan was made.
+    """Return how many items had a ground truth typed in before a plan was made.
 
     The histories of `hdbench annotate` in a collection's folder say when it was. A benchmark that
     was built, or whose truth came from a table, has none. Nor is it noticed if somebody looked at

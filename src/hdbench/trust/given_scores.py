@@ -196,7 +196,7 @@ def _of_csv(path: Path, name: str) -> Iterator[Row]:
 
 
 def _has_ids(found: Iterator[Line]) -> tuple[bool, int]:
-    """How well a delimiter suits: whether its header has ids, and how many columns."""
+    """Return how well a delimiter suits: whether its header has ids, and how many columns."""
     try:
         _, header = next(found, (0, []))
     except HdbenchError:

@@ -47,7 +47,7 @@ def grid_of(scores: GivenScores, wish: Wish, fields: int) -> tuple[float, ...]:
 
 
 def _is_enough(values: np.ndarray, threshold: float, wish: Wish) -> bool:
-    """Whether a sample in which one value is wrong would most likely be accepted."""
+    """Return whether a sample in which one value is wrong would most likely be accepted."""
     from scipy import special  # noqa: PLC0415  slow to import
 
     passes = values >= threshold - ROUNDING

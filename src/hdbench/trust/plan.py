@@ -127,7 +127,7 @@ class Plan(Sealed):
 
     @property
     def least_items(self) -> int:
-        """How many items need a value that passes."""
+        """Return how many items need a value that passes."""
         return least_items(self.limit, self.confidence)
 
 

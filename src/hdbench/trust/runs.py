@@ -60,7 +60,7 @@ class Runs:
         self._scores = scores
 
     def records(self, item_id: str) -> list[dict[str, Any] | None]:
-        """What each run answered to an item; None if that is no record."""
+        """Return what each run answered to an item; None if that is no record."""
         return [self._record(answers, item_id) for answers in self._answers]
 
     def _record(self, answers: Answers, item_id: str) -> dict[str, Any] | None:
@@ -99,7 +99,7 @@ class Runs:
 
 
 def _same_texts(values: Sequence[Any]) -> bool:
-    """Whether equal values are certainly the same text: 1 and true are equal as well."""
+    """Return whether equal values are certainly the same text: 1 and true are equal as well."""
     return type(values[0]) in _PLAIN or set(map(type, values)) == {int}
 
 
@@ -167,7 +167,7 @@ def planned_fields(plan: Plan, benchmark: Benchmark) -> list[Field]:
 
 
 def _found(planned: PlannedRun | PlannedScores, where: Path, hashed: Hashed) -> Path:
-    """Where a file or folder of a plan is now."""
+    """Return where a file or folder of a plan is now."""
     for path in (Path(planned.path), where.parent / planned.path):
         if path.exists():
             break

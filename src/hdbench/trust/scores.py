@@ -22,7 +22,7 @@ class Chosen(NamedTuple):
 
 
 def similarity(first: str | None, second: str | None) -> float:
-    """How alike two values are, 0.0 to 1.0, higher is better.
+    """Return how alike two values are, 0.0 to 1.0, higher is better.
 
     Args:
         first: a text, empty if there is no such value; None if there is no answer at all.

@@ -58,7 +58,7 @@ def write_sealed(path: Path, kind: str, content: Sealed, *, head: str) -> None:
 
 
 def is_sealed(data: bytes) -> str | None:
-    """Whether data begin like such a file: `plan`, `control`, or None for anything else."""
+    """Return whether data begin like such a file: `plan`, `control`, or None for anything else."""
     found = _KIND.search(data[:_HEAD])
     return found[1].decode() if found else None
 

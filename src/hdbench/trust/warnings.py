@@ -77,7 +77,7 @@ def warnings_of(
 
 
 def _of_verdicts(plan: Plan, walks: Mapping[tuple[Right, VerdictName], Walk]) -> Iterator[Notice]:
-    """Where the verdict that does not count says less than the one that does."""
+    """Yield where the verdict that does not count says less than the one that does."""
     other: VerdictName = "exact" if plan.verdict == "rule" else "rule"
     counts, beside = walks[plan.right, plan.verdict].chosen, walks[plan.right, other].chosen
     if counts and other == "exact" and (beside is None or beside.threshold > counts.threshold):

@@ -16,7 +16,7 @@ _TEXTS = Texts(Path(__file__).with_name("translations"))
 
 
 def sentences(decision: Decision, language: str = "en") -> list[str]:
-    """What was decided, most important first.
+    """Return what was decided, most important first.
 
     Args:
         decision: the decision.
@@ -37,7 +37,7 @@ def sentences(decision: Decision, language: str = "en") -> list[str]:
 
 
 def control_sentences(found: Controlled, language: str = "en") -> list[str]:
-    """What a control sample says, most important first.
+    """Return what a control sample says, most important first.
 
     Args:
         found: what was counted.
@@ -161,7 +161,7 @@ def _taken(decision: Decision, outcome: Outcome, text: Any) -> list[str]:
 
 
 def _promised(decision: Decision, text: Any) -> dict[str, Any]:
-    """What the texts about the limit have in common."""
+    """Return what the texts about the limit have in common."""
     return {
         "confidence": decision.confidence,
         "limit": 100 * decision.limit,

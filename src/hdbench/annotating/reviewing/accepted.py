@@ -75,7 +75,7 @@ class Recorded:
 
 
 def outcome_of(review: ReviewList, looks: Looks) -> Outcome:
-    """What people's verdicts on a list add up to.
+    """Return what people's verdicts on a list add up to.
 
     A slip is accepted if everybody who judged it calls it one and gives the same value. Whoever
     reads what the ground truth has needs no verdict to say that it is right.
@@ -185,7 +185,7 @@ def _correction(
 
 
 def _nothing(truths: Mapping[str, dict[str, Any]], field: str) -> str | None:
-    """What stands for nothing: no key, or an empty text where every item has the key.
+    """Return what stands for nothing: no key, or an empty text where every item has the key.
 
     A benchmark may require the key; metrics take both for nothing.
     """

@@ -191,12 +191,12 @@ class Looks:
 
 
 def confirms(entry: Entry, look: Look) -> bool:
-    """Whether somebody read what the ground truth has: then there is nothing to judge."""
+    """Return whether somebody read what the ground truth has: then there is nothing to judge."""
     return look.reading is not None and is_same(look.reading.value, entry.truth)
 
 
 def is_same(one: Any, other: Any) -> bool:
-    """Whether two values say the same, such as 5 and 5.0."""
+    """Return whether two values say the same, such as 5 and 5.0."""
     if isinstance(one, int | float) and isinstance(other, int | float):
         return one == other
     return text_of(one) == text_of(other)
@@ -250,7 +250,7 @@ def _read(file: Path) -> _File:
 
 
 def _fold(lines: list[Line]) -> Look:
-    """What lines about one entry add up to."""
+    """Return what lines about one entry add up to."""
     undone = {line.undoes for line in lines if line.what == "undo"}
     stand = [line for line in lines if line.what != "undo" and line.id not in undone]
     reading = next((line for line in reversed(stand) if line.what == "reading"), None)

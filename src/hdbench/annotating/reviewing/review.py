@@ -76,7 +76,7 @@ class Review:
 
     @property
     def notes(self) -> list[str]:
-        """What was left out of the looks or removed, for the user."""
+        """Return what was left out of the looks or removed, for the user."""
         return self._looks.notes
 
     def close(self) -> None:
@@ -84,7 +84,7 @@ class Review:
         self._open.close()
 
     def start(self) -> dict[str, Any]:
-        """What the page needs once: the texts, and how far each entry is."""
+        """Return what the page needs once: the texts, and how far each entry is."""
         with self._lock:
             looks = self._looks.all_of(self._annotator)
         states = [_progress(each, looks.get(each.key, Look())) for each in self._list.entries]
@@ -232,7 +232,7 @@ def _progress(entry: Entry, look: Look) -> str:
 
 
 def _field(form: dict[str, Any], field: str) -> dict[str, Any]:
-    """What a field is called in each language, and what can be entered."""
+    """Return what a field is called in each language, and what can be entered."""
     node: dict[str, Any] | None = form
     names: dict[str, list[str]] = {language: [] for language in LANGUAGES}
     for step in parse_field(field):
@@ -254,7 +254,7 @@ def _field(form: dict[str, Any], field: str) -> dict[str, Any]:
 
 
 def _typed(value: Any, field: dict[str, Any]) -> Any:
-    """What was entered, as the field's type has it; None for nothing.
+    """Return what was entered, as the field's type has it; None for nothing.
 
     Raises:
         HdbenchError: it is not of that type.

@@ -83,7 +83,7 @@ def sheet_answers(table: Table, schema: AnswerSchema, ids: Iterable[str]) -> InM
 
 
 def _given(table: Table, schema: AnswerSchema) -> dict[str, str]:
-    """What is known of columns by their names: the id, and facts about the answer."""
+    """Return what is known of columns by their names: the id, and facts about the answer."""
     by_name = {title.casefold(): title for title in reversed(table.header)}
     key = next((by_name[name] for name in _IDS if name in by_name), None)
     facts = ABOUT - {"file_name"} if key is None else ABOUT
@@ -116,6 +116,6 @@ def _by_model(table: Table, title: str | None) -> dict[str | None, Table]:
 
 
 def _read_as(name: str, columns: Sequence[Column]) -> Message:
-    """What became of the columns, in one line."""
+    """Return what became of the columns, in one line."""
     used = joined([each.in_short() for each in columns if each.key or each.path])
     return Message("{place}: read as {columns}", place=name, columns=used)

@@ -47,7 +47,7 @@ def propose(
     file_names: Sequence[str],
     given: Mapping[str, str],
 ) -> list[Column]:
-    """What might become of each column, by its name and its values.
+    """Return what might become of each column, by its name and its values.
 
     The key is the column whose values are the names of most files, also without folder, extension,
     leading zeros or page; without files that of the first heading such as `Dateiname`. A column
@@ -166,14 +166,14 @@ def _fields_of(
 
 
 def _why_not(near: list[str]) -> str:
-    """Why a column goes nowhere, with the fields that it may be meant for."""
+    """Return why a column goes nowhere, with the fields that it may be meant for."""
     if not near:
         return Message("no field is like it")
     return Message("no field is just this: give one with --map ({names})", names=shown(near))
 
 
 def _separator(field: FieldPath, cells: list[str]) -> str | None:
-    """What divides the values, or the objects in a list, that are in one cell."""
+    """Return what divides the values, or the objects in a list, that are in one cell."""
     if field.kind == "list":
         return list_separator(field.path, cells)
     return "|" if "[]" in field.path and separator_of(cells) == "|" else None
@@ -237,7 +237,7 @@ def _assigned(
 
 
 def _suits(cells: list[str], kind: Kind) -> bool:
-    """Whether the cells of a column may be what a field of similar spelling has."""
+    """Return whether the cells of a column may be what a field of similar spelling has."""
     return kind not in ("integer", "number") or 2 * sum(map(is_integer, cells)) >= len(cells)
 
 
@@ -282,7 +282,7 @@ class _Taken:
         self._around.update(_around(path))
 
     def is_in_way(self, path: str) -> bool:
-        """Whether a path is one of the others, within one, or around one."""
+        """Return whether a path is one of the others, within one, or around one."""
         return (
             path in self._paths
             or path in self._around

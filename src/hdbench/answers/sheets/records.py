@@ -244,7 +244,7 @@ def _no(kind: str, title: str) -> Message:
 
 
 def cell_place(where: str, title: str) -> Message:
-    """What messages call a cell of a row."""
+    """Return what messages call a cell of a row."""
     return Message("{place}, column {column}", place=where, column=title)
 
 

@@ -94,7 +94,7 @@ def csv_table(data: bytes, name: str) -> Table:
 
 
 def _evenness(found: Iterator[Line]) -> tuple[bool, int, int]:
-    """How well a delimiter suits: several columns, in rows of the same number of cells."""
+    """Return how well a delimiter suits: several columns, in rows of the same number of cells."""
     widths: Counter[int] = Counter()
     with suppress(HdbenchError):  # what comes before tells the delimiter of a damaged file, too
         for _, cells in islice(found, FIRST_ROWS):

@@ -47,7 +47,7 @@ def find_header(name: str, rows: list[TableRow]) -> tuple[int, TableRow]:
 
 
 def _are_values(texts: list[str]) -> bool:
-    """Whether more than half of a row are numbers, as they are in no header."""
+    """Return whether more than half of a row are numbers, as they are in no header."""
     return 2 * sum(NUMBER.fullmatch(text) is not None for text in texts) > len(texts)
 
 
@@ -99,5 +99,5 @@ def texts_of(row: TableRow) -> list[str]:
 
 
 def is_empty(cell: Cell) -> bool:
-    """Whether a cell has nothing but white space."""
+    """Return whether a cell has nothing but white space."""
     return isinstance(cell, str) and (not cell or cell.isspace())

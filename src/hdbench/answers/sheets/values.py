@@ -64,7 +64,7 @@ class CellKind(NamedTuple):
 
 
 def is_blank(cell: str) -> bool:
-    """Whether a cell, without white space around it, has no value.
+    """Return whether a cell, without white space around it, has no value.
 
     Example:
         >>> [is_blank(cell) for cell in ["", "-", "N/A", "0", "s. a."]]
@@ -74,7 +74,7 @@ def is_blank(cell: str) -> bool:
 
 
 def kind_of(cells: Sequence[str]) -> CellKind:
-    """What the cells of a column are, none of them blank.
+    """Return what the cells of a column are, none of them blank.
 
     A number must be written as JSON writes it, so that no leading or last zero is lost; a date as
     `1912-09-17`. Anything else is text, as it stands.
@@ -118,17 +118,17 @@ def kind_of(cells: Sequence[str]) -> CellKind:
 
 
 def is_integer(cell: str) -> bool:
-    """Whether a cell is a whole number without leading zeros."""
+    """Return whether a cell is a whole number without leading zeros."""
     return _INTEGER.fullmatch(cell) is not None
 
 
 def is_year(cell: str) -> bool:
-    """Whether a cell is a year of four digits."""
+    """Return whether a cell is a year of four digits."""
     return len(cell) == 4 and is_integer(cell) and int(cell) in YEARS  # noqa: PLR2004
 
 
 def is_date(cell: str) -> bool:
-    """Whether a cell is a date such as `1912-09-17` or `17.9.1912`."""
+    """Return whether a cell is a date such as `1912-09-17` or `17.9.1912`."""
     return _is_iso_date(date_of(cell))
 
 
@@ -250,7 +250,7 @@ def value_of(cell: str, kind: Kind, separator: str | None) -> Any:
 
 
 def is_of(value: Any, kind: Kind) -> bool:
-    """Whether a value is of a kind, and not the text of a cell that is not."""
+    """Return whether a value is of a kind, and not the text of a cell that is not."""
     if kind == "date":
         return _is_iso_date(value)
     return kind in ("text", "list") or not isinstance(value, str)

@@ -86,7 +86,7 @@ def spellings(text: str) -> set[str]:
 
 
 def meanings(text: str) -> list[str]:
-    """What the words of a heading or of a field's name mean, in order.
+    """Return what the words of a heading or of a field's name mean, in order.
 
     Example:
         >>> meanings("Verfasser (Nachname)"), meanings("publication.place")
@@ -113,7 +113,7 @@ def meanings(text: str) -> list[str]:
 
 
 def _ending(word: str) -> str | None:
-    """What a German compound means, by the longest word that it ends with."""
+    """Return what a German compound means, by the longest word that it ends with."""
     for start in range(max(1, len(word) - MAX_END), len(word) - MIN_END + 1):
         if word[start:] in _BY_WORD:
             return _BY_WORD[word[start:]]

@@ -83,7 +83,7 @@ def datacite(spec: BenchmarkSpec, items: int) -> dict[str, Any]:
 
 
 def citation_cff(spec: BenchmarkSpec) -> dict[str, Any]:
-    """How to cite the dataset, in the Citation File Format 1.2.0.
+    """Return how to cite the dataset, in the Citation File Format 1.2.0.
 
     Args:
         spec: what the dataset says about itself.

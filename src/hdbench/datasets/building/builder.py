@@ -152,7 +152,7 @@ def _licence_not_accepted(spec: BenchmarkSpec) -> HdbenchError:
 
 
 def _plain(spec: BenchmarkSpec) -> dict[str, Any]:
-    """What a spec says, as YAML can hold it."""
+    """Return what a spec says, as YAML can hold it."""
     said = spec.model_dump(exclude_none=True, exclude_unset=True)
     return said if spec.canary is None else said | {"canary": str(spec.canary)}
 

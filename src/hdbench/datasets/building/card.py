@@ -193,7 +193,7 @@ def _visible(sign: str) -> str:
 
 
 def _corrections(recipe: Recipe) -> str:
-    """What the errata leave out and correct, and what of it counts, as lists in Markdown."""
+    """Return what the errata leave out and correct, and what of it counts, as lists in Markdown."""
     spec, errata = recipe.spec, recipe.errata
     every = f"every {spec.item_name.en[0] if spec.item_name else 'item'}"
     left_out = [
@@ -215,7 +215,7 @@ def _corrections(recipe: Recipe) -> str:
 
 
 def _provenance(built: Built) -> str:
-    """How many ground truths were made how, as Markdown; empty if nothing is known."""
+    """Return how many ground truths were made how, as Markdown; empty if nothing is known."""
     if not built.made:
         return ""
     told = Counter[str]()

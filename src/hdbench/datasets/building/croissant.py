@@ -125,7 +125,7 @@ def _creator(creator: Creator) -> dict[str, str]:
 
 
 def _maintenance(spec: BenchmarkSpec) -> str:
-    """How it is maintained, in the words of its description."""
+    """Return how it is maintained, in the words of its description."""
     told = {
         "Maintained by": ", ".join(spec.maintainers),
         "Contact:": spec.contact,

@@ -115,7 +115,7 @@ class Correction(_OfField):
 
     @property
     def counts(self) -> bool:
-        """Whether it is in the ground truth that answers are scored against by default."""
+        """Return whether it is in the ground truth that answers are scored against by default."""
         return self.kind == "form" or self.accepted is not None
 
     @property
@@ -141,7 +141,7 @@ class Correction(_OfField):
 
     @property
     def misfit(self) -> Message:
-        """Why it does not fit a source that it leaves as it is."""
+        """Return why it does not fit a source that it leaves as it is."""
         return Message("the source does not have {old} there", old=repr(self.old))
 
 
@@ -159,7 +159,7 @@ class Renaming(_OfField):
 
     @property
     def counts(self) -> bool:
-        """Whether it is in the ground truth that answers are scored against by default."""
+        """Return whether it is in the ground truth that answers are scored against by default."""
         return True
 
     def apply(self, truth: Any) -> bool:
@@ -174,7 +174,7 @@ class Renaming(_OfField):
 
     @property
     def misfit(self) -> Message:
-        """Why it does not fit a source that it leaves as it is."""
+        """Return why it does not fit a source that it leaves as it is."""
         return Message("nothing in the source can be renamed to {to!r} there", to=self.to)
 
 

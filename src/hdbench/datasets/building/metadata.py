@@ -73,7 +73,7 @@ def _as_text(truth: dict[str, Any] | None) -> str | None:
 
 
 def _shown(row: Row, copies: list[tuple[str, str]], media: str) -> dict[str, Any]:
-    """What a model is shown of a row, and the row's id.
+    """Return what a model is shown of a row, and the row's id.
 
     The media are null unless all are there: half a letter is not the letter.
     """

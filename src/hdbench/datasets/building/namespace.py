@@ -16,7 +16,7 @@ MARKER = ".built-by-hdbench"
 
 
 def is_ours(folder: Path) -> bool:
-    """Whether a folder was written by `writing`."""
+    """Return whether a folder was written by `writing`."""
     return (folder / MARKER).is_file()
 
 

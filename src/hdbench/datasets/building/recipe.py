@@ -88,17 +88,17 @@ class Recipe:
 
     @property
     def has_proposed(self) -> bool:
-        """Whether its rows also have a ground truth with proposed corrections."""
+        """Return whether its rows also have a ground truth with proposed corrections."""
         return not self.sample and bool(self.errata.proposed)
 
     @property
     def plain_folder(self) -> Path:
-        """Where rows in the plain form would be."""
+        """Return where rows in the plain form would be."""
         return self.folder / "sample" if self.sample else self.folder
 
     @property
     def has_script(self) -> bool:
-        """Whether `build.py` makes the rows, and they are not there in the plain form."""
+        """Return whether `build.py` makes the rows, and they are not there in the plain form."""
         return not self.sample and self._has_program
 
     @property

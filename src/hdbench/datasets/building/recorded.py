@@ -193,7 +193,7 @@ def _recorded_run(value: dict[str, Any], where: str) -> RecordedRun:
 
 
 def _is_finite(value: Any) -> bool:
-    """Whether a JSON value, which is not deeply nested, can be written as JSON again."""
+    """Return whether a JSON value, which is not deeply nested, can be written as JSON again."""
     if isinstance(value, dict):
         return all(map(_is_finite, value.values()))
     if isinstance(value, list):

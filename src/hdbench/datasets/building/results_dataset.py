@@ -74,7 +74,7 @@ class BuiltResults:
 
     @property
     def line(self) -> Message:
-        """What a user is told."""
+        """Return what a user is told."""
         return Message(
             "{folder}: {total} runs ({runs}), {answers} answers; not in the source: {missing}"
             if self.missing

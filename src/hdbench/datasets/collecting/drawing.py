@@ -64,7 +64,7 @@ class DrawnSample(sample.Sample):
 
     @property
     def design(self) -> sample.Sample:
-        """What a benchmark says of it: how it was drawn."""
+        """Return what a benchmark says of it: how it was drawn."""
         return sample.Sample(of=self.of, by=self.by, seed=self.seed, strata=self.strata)
 
 
@@ -236,7 +236,7 @@ def _largest_remainders(sizes: Sequence[int], number: int) -> list[int]:
 
 
 def _small(sizes: Sequence[int], drawn: Sequence[int], number: int) -> list[str]:
-    """What to know about strata of which few items were drawn."""
+    """Return what to know about strata of which few items were drawn."""
     notes: list[str] = []
     if single := drawn.count(1) if len(drawn) > 1 else 0:
         notes.append(

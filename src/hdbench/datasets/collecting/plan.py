@@ -258,7 +258,7 @@ def _check_name(name: str) -> None:
 def _mapping(
     table: Table, wish: CollectionWish, like: Like | None, media: MediaFiles
 ) -> tuple[list[Column], dict[str, str]]:
-    """What becomes of each column, and which are the dataset's own."""
+    """Return what becomes of each column, and which are the dataset's own."""
     own = {
         title: path.removeprefix(AS_COLUMN)
         for title, path in wish.columns.items()
@@ -348,7 +348,7 @@ def _spec(
     rules: Mapping[str, Any],
     options: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """What `benchmark.yaml` says."""
+    """Return what `benchmark.yaml` says."""
     return {
         "name": wish.name,
         "title": wish.title or wish.name,

@@ -45,7 +45,7 @@ Titles = Mapping[str, Mapping[str, Any]]
 
 
 def titles_of(heading: str) -> dict[str, Any]:
-    """What people call a field: as its column is headed, and per language if that is known.
+    """Return what people call a field: as its column is headed, and per language if that is known.
 
     Example:
         >>> titles_of("Erscheinungsjahr")

@@ -67,7 +67,7 @@ def open_truth(path: Path, mapping: Path | None = None) -> Table | Truths:
 
 
 def _head(path: Path) -> bytes:
-    """How a file begins, in UTF-8 also where it is UTF-16."""
+    """Return how a file begins, in UTF-8 also where it is UTF-16."""
     with path.open("rb") as file:
         head = file.read(HEAD)
     return head.decode("utf-16", "ignore").encode() if head.startswith(UTF16_MARKS) else head

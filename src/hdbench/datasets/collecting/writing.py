@@ -190,7 +190,7 @@ def _cards(plan: CollectionPlan, notes: Sequence[str]) -> Mapping[str, str]:
 
 
 def _mapping(plan: CollectionPlan) -> list[str]:
-    """What became of each column, for the card."""
+    """Return what became of each column, for the card."""
     became = []
     for each in plan.columns:
         what = "names the item" if each.key else each.path or "not used"

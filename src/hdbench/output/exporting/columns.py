@@ -110,7 +110,7 @@ class FieldColumns:
         return True
 
     def _path(self, title: str) -> tuple[str, ...]:
-        """Where `hdbench score` puts the content of a column."""
+        """Return where `hdbench score` puts the content of a column."""
         return (title,) if self.listed else path_of(title, self._names)
 
 

@@ -59,7 +59,7 @@ class Kind:
 
     @property
     def question(self) -> tuple[str, str, str | None]:
-        """What was asked, whatever the rules it is scored by: benchmark, items, prompt."""
+        """Return what was asked, whatever the rules it is scored by: benchmark, items, prompt."""
         return self.benchmark, self.item_set, self.prompt_sha256 or self.prompt
 
 
@@ -245,7 +245,7 @@ def unplaced(results: Mapping[str, Result], boards: Iterable[Board]) -> list[str
 
 
 def kind_of(result: Result) -> Kind:
-    """What a run must have in common with others to be ranked with them."""
+    """Return what a run must have in common with others to be ranked with them."""
     prompt = result.run.get("prompt", {})
     return Kind(
         benchmark=result.dataset.get("benchmark", ""),

@@ -114,7 +114,7 @@ def print_changes(console: Console, found: Sequence[Changes], language: str = "e
 
 
 def _moved(before: int, now: int) -> str:
-    """How many places a model moves up or down; nothing if it stays."""
+    """Return how many places a model moves up or down; nothing if it stays."""
     if now == before:
         return ""
     return f" ↑{before - now}" if now < before else f" ↓{now - before}"

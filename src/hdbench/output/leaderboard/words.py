@@ -33,7 +33,7 @@ def say(key: str, language: str = "en", **values: Any) -> str:
 
 
 def title(board: Board, language: str = "en", *, protocol: bool = True) -> str:
-    """What the runs of a leaderboard have in common, in one line."""
+    """Return what the runs of a leaderboard have in common, in one line."""
     kind = board.kind
     prompt = say("prompt_not_known", language)
     if kind.prompt is not None:
@@ -52,7 +52,7 @@ def title(board: Board, language: str = "en", *, protocol: bool = True) -> str:
 
 
 def about_ranks(board: Board, language: str = "en") -> str:
-    """What the ranks mean, or why there are none, in one sentence."""
+    """Return what the ranks mean, or why there are none, in one sentence."""
     if board.kind.items < MIN_ITEMS:
         items = say("items", language, count=board.kind.items)
         return say("too_few", language, items=items, least=MIN_ITEMS)
@@ -60,7 +60,7 @@ def about_ranks(board: Board, language: str = "en") -> str:
 
 
 def notes(board: Board, language: str = "en") -> list[str]:
-    """How to read a leaderboard, one line each; the first says what is in it."""
+    """Return how to read a leaderboard, one line each; the first says what is in it."""
     lines = [
         say(
             "sorted",
@@ -99,7 +99,7 @@ def notes(board: Board, language: str = "en") -> list[str]:
 
 
 def column_name(key: str, board: Board, language: str = "en") -> str:
-    """What stands above a column; above those of figures, their names."""
+    """Return what stands above a column; above those of figures, their names."""
     figures = {"headline": board.headline, "judged": board.judged_by}
     return figures.get(key) or say(f"column_{key}", language)
 
@@ -116,7 +116,7 @@ def marks_of(row: Row) -> str:
 
 
 def spread_in_words(row: Row, language: str = "en") -> str:
-    """How far the runs of a model spread; nothing if there is only one."""
+    """Return how far the runs of a model spread; nothing if there is only one."""
     if row.spread is None:
         return ""
     low, high = (decimal(f"{end:.3f}", language) for end in row.spread)

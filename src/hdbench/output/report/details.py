@@ -104,7 +104,7 @@ class Details:
         return [] if self._file else self._batch
 
     def excerpt(self) -> Excerpt | None:
-        """What is kept of the items, and their file is whole now; None if they are few."""
+        """Return what is kept of the items, and their file is whole now; None if they are few."""
         if self._file is None or self._metric is None or self._counts is None:
             return None
         self._flush(self._metric)
@@ -188,7 +188,7 @@ class _ItemFile:
 
 
 def _fields(item: Item, found: Sequence[tuple[FieldMatch, ErrorClass]]) -> list[dict[str, Any]]:
-    """What became of each field of an item: its errors, then the correct ones."""
+    """Return what became of each field of an item: its errors, then the correct ones."""
     matches = (FieldMatch(**match) for match in item["fields"])
     is_lost = item["status"] in LOST
     rows: list[tuple[FieldMatch, ErrorClass | None]] = [

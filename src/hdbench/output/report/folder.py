@@ -216,7 +216,7 @@ def check_floor(result: Result, floor: Result, path: Path) -> None:
 
 
 def _drawing(stack: ExitStack, notes: list[Message]) -> Drawing | DrawingHere | None:
-    """What draws the plots; None, and a note, if there can be none.
+    """Return what draws the plots; None, and a note, if there can be none.
 
     A process of its own pays if it imports matplotlib, the longest part, beside the scoring.
     """

@@ -150,7 +150,7 @@ class ItemView:
 
     @property
     def is_lost(self) -> bool:
-        """Whether there is no answer that could be scored."""
+        """Return whether there is no answer that could be scored."""
         return self.status in LOST
 
 

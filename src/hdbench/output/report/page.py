@@ -63,7 +63,7 @@ class Figure(NamedTuple):
 
     @property
     def is_share(self) -> bool:
-        """Whether it can be drawn on a line from 0 to 1."""
+        """Return whether it can be drawn on a line from 0 to 1."""
         ends = [] if self.interval is None else [self.interval.low, self.interval.high]
         return all(0 <= each <= 1 for each in (self.value, *ends))
 
@@ -346,7 +346,7 @@ def _truth_errors(
 
 
 def _run(result: Result) -> dict[str, str]:
-    """What the run says about itself, by the name of its label."""
+    """Return what the run says about itself, by the name of its label."""
     run = result.run
     prompt = run.get("prompt") or {}
     told = {
@@ -361,7 +361,7 @@ def _run(result: Result) -> dict[str, str]:
 
 
 def _method(result: Result, found: Intervals, signature: str, language: str) -> dict[str, str]:
-    """How the figures were computed, by the name of its label."""
+    """Return how the figures were computed, by the name of its label."""
     tell = partial(TEXTS.text, language=language)
     options = given_options(result.metric)
     drawn = tell(
@@ -405,7 +405,7 @@ def _published(run: Mapping[str, Any], language: str) -> str:
 
 
 def _no_interval(found: Intervals, language: str) -> str | None:
-    """Why there are no intervals; None if there are."""
+    """Return why there are no intervals; None if there are."""
     if found.why is None:
         return None
     key = "too_few_one" if found.items == 1 else "too_few"

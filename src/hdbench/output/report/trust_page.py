@@ -186,7 +186,7 @@ def _marks(low: float, high: float) -> list[float]:
 
 
 def _verdict(decision: Decision, point: CurvePoint) -> Verdict:
-    """What the walk that counts says of a threshold."""
+    """Return what the walk that counts says of a threshold."""
     for step in decision.counting.steps:
         if step.threshold == point.threshold:
             return "passes" if step.accepted else "fails"
@@ -200,7 +200,7 @@ def _said(text: str) -> Markup:
 
 
 def _computed(decision: Decision, language: str, source: str | None) -> Markup:
-    """When the figures were computed, and that showing them computes nothing."""
+    """Return when the figures were computed, and that showing them computes nothing."""
     tell = partial(TEXTS.text, language=language, version=decision.hdbench)
     if decision.decided:
         computed = tell("computed", when=decision.decided)
@@ -218,7 +218,7 @@ def _must_look(decision: Decision) -> str:
 
 
 def _method(decision: Decision, language: str) -> dict[str, str]:
-    """How the decision was made, by the name of its label."""
+    """Return how the decision was made, by the name of its label."""
     tell = partial(TEXTS.text, language=language)
     provenance = [
         f"{tell('provenance_unknown') if how == UNKNOWN else how} ({grouped(number, language)})"

@@ -32,7 +32,7 @@ class ByPath(NamedTuple):
 def compare_by_path(
     truth: dict[str, Any], answer: dict[str, Any], how: ByPath, rules: Rules
 ) -> tuple[Fields, dict[str, float], dict[str, Any], dict[str, Any]]:
-    """What became of the fields of two records.
+    """Return what became of the fields of two records.
 
     Returns:
         The fields; path → similarity of each field that is compared; and path → value of either

@@ -72,7 +72,7 @@ def pairs(pair: Pair, rules: Rules) -> Iterator[Pair]:
 def compare_fields(
     expected: Sequence[Check], known: Mapping[str, Any], leaves: Mapping[str, Any]
 ) -> Fields:
-    """What became of the fields of a record or item, without those of its lists' items.
+    """Return what became of the fields of a record or item, without those of its lists' items.
 
     Args:
         expected: what the answer must have: one check for each of `known`, in order.

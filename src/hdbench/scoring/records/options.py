@@ -92,7 +92,7 @@ class Options:
 
     @property
     def has_weights(self) -> bool:
-        """Whether a field's counts can weigh other than 1."""
+        """Return whether a field's counts can weigh other than 1."""
         return bool(self.values["weights"] != DEFAULTS["weights"])
 
 
@@ -128,7 +128,7 @@ def read_options(given: Mapping[str, Any], figures: Collection[str]) -> Options:
 
 
 def read_rules(given: Mapping[str, Any]) -> Rules:
-    """What options say about each path; those that are not given have their defaults.
+    """Return what options say about each path; those that are not given have their defaults.
 
     Raises:
         HdbenchError: a value is unusable; the message names the option.

@@ -53,7 +53,7 @@ class Rules:
         self._checks: dict[tuple[tuple[str, ...], tuple[str, ...]], tuple[Check, ...]] = {}
 
     def of_field(self, segments: tuple[str, ...], path: str) -> tuple[Comparator | None, float]:
-        """How the values of a field are compared, and from which similarity they match.
+        """Return how the values of a field are compared, and from which similarity they match.
 
         Args:
             segments: the path of the record or item.
@@ -83,7 +83,7 @@ class Rules:
         return known
 
     def is_blank(self, value: Any) -> bool:
-        """Whether a value counts as absent."""
+        """Return whether a value counts as absent."""
         if isinstance(value, str):
             return value in self.blank_texts
         if value is None:
@@ -221,7 +221,7 @@ class Record:
         return own + sum(item.filled for items in self.lists.values() for item in items)
 
     def canonical(self, rules: Rules) -> str:
-        """What is scored of it as JSON: the same for the same fields in any order."""
+        """Return what is scored of it as JSON: the same for the same fields in any order."""
         if self._canonical is None:
             kept = scored(self.value, self.path, rules)
             self._canonical = "" if kept is NOTHING else canonical(kept)
@@ -255,7 +255,7 @@ def canonical(value: Any) -> str:
 
 
 def scored(value: Any, path: Path, rules: Rules) -> Any:
-    """What is scored of a value, with aligned lists in order; `NOTHING` if nothing is."""
+    """Return what is scored of a value, with aligned lists in order; `NOTHING` if nothing is."""
     if path.ignored:
         return NOTHING
     if isinstance(value, dict):

@@ -182,7 +182,7 @@ def _date(option: str, formats: Any = ()) -> Comparator:
 
 
 def _reads_years(form: str) -> bool:
-    """Whether a format has a year, and nothing that Python cannot read."""
+    """Return whether a format has a year, and nothing that Python cannot read."""
     year = 1987
     try:
         return datetime.strptime(datetime(year, 3, 2).strftime(form), form).year == year
@@ -236,7 +236,7 @@ def _equal(truth: Any, answer: Any) -> bool:
 
 
 def _is_within(truth: tuple[int, ...], answer: tuple[int, ...]) -> bool:
-    """Whether two dates are the same as precisely as the ground truth says it."""
+    """Return whether two dates are the same as precisely as the ground truth says it."""
     return answer[: len(truth)] == truth
 
 

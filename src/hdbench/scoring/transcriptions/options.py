@@ -65,7 +65,7 @@ def read_texts(value: Any) -> list[Texts]:
 
 
 def read_steps(value: Any) -> dict[str, tuple[Normalizer, ...]]:
-    """What is done to texts before each of the distances is taken."""
+    """Return what is done to texts before each of the distances is taken."""
     names = (*RATES, "similarity")
     given = value if isinstance(value, Mapping) else dict.fromkeys(names, value)
     for name in given:

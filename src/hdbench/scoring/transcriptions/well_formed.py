@@ -8,7 +8,7 @@ MAX_XML = 2**20
 
 
 def is_xml(text: str | None) -> bool:
-    """Whether a text is well-formed XML without a document type, and so without entities.
+    """Return whether a text is well-formed XML without a document type, and so without entities.
 
     Example:
         >>> is_xml("<a>x</a>"), is_xml("<a>"), is_xml("<!DOCTYPE a><a/>")

@@ -137,7 +137,7 @@ class Scale(NamedTuple):
         return Known(items=len(there), amount=self._of(found))
 
     def wages(self, hours: Amount) -> Amount | None:
-        """What a person's time costs."""
+        """Return what a person's time costs."""
         if self.wage is None:
             return None
         return Amount(per_item=hours.per_item.times(self.wage), whole=hours.whole.times(self.wage))
@@ -153,7 +153,7 @@ class Scale(NamedTuple):
 def model_forecast(
     run: MeasuredRun, scale: Scale, prices: Mapping[str, Price] | None
 ) -> ModelForecast:
-    """What a model's answers cost.
+    """Return what a model's answers cost.
 
     Args:
         run: what was measured.
@@ -200,7 +200,7 @@ def _usd(
 def rule_forecast(
     measured: MeasuredRule, scale: Scale, threshold: float | None, fields: Sequence[int]
 ) -> RuleForecast:
-    """What is left to do at a threshold.
+    """Return what is left to do at a threshold.
 
     Args:
         measured: trust scores and errors.

@@ -122,7 +122,7 @@ METHOD = (
 
 
 def forecast(benchmark: Benchmark, runs: Sequence[Path], wish: Wish) -> Forecast:
-    """What the whole will cost, from the items that were checked.
+    """Return what the whole will cost, from the items that were checked.
 
     Args:
         benchmark: the items, those that were checked with their truth.
@@ -262,7 +262,7 @@ def _by_answers(runs: Sequence[Path]) -> dict[str, Path]:
 
 
 def _design(benchmark: Benchmark, measured: Measured, plan: Plan | None) -> Design:
-    """How the measured items stand for the whole; a plan's are drawn in proportion."""
+    """Return how the measured items stand for the whole; a plan's are drawn in proportion."""
     strata = {} if plan is not None else benchmark.strata()
     if not strata:
         return Design.simple(len(measured.items))

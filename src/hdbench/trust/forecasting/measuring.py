@@ -203,7 +203,7 @@ class _Measuring:
         )
 
     def runs(self, paths: Sequence[Path], items: int) -> list[MeasuredRun]:
-        """What each run cost, if it lies there and the benchmark has that many items."""
+        """Return what each run cost, if it lies there and the benchmark has that many items."""
         return [
             MeasuredRun(
                 str(path),
@@ -227,7 +227,7 @@ class _Measuring:
         ]
 
     def rule(self) -> MeasuredRule:
-        """What the runs say together."""
+        """Return what the runs say together."""
         scores, distances, wrong = zip(*self._rows, strict=True)
         return MeasuredRule(
             np.array(scores, np.float64),
@@ -288,7 +288,7 @@ def _used(answers: Answers, item_id: str) -> tuple[Tokens, float | None]:
 
 
 def _recorded(opened: Opened, items: int) -> float | None:
-    """What an item cost by what a run, or each of its sittings, says.
+    """Return what an item cost by what a run, or each of its sittings, says.
 
     The run may have been asked some of the items only. Sittings have cost what the answers did that
     are there, as the run need not be at its end.

@@ -47,7 +47,7 @@ class Price(Strict):
         return self
 
     def usd(self, tokens: Sequence[float | None], seconds: float | None) -> float | None:
-        """What one answer costs; None if the answer does not say what the price goes by.
+        """Return what one answer costs; None if the answer does not say what the price goes by.
 
         Args:
             tokens: how many were read and how many written.

@@ -14,7 +14,7 @@ _TEXTS = Texts(Path(__file__).parents[1] / "translations")
 
 
 def model_sentence(forecast: Forecast, model: ModelForecast, language: str = "en") -> str:
-    """What one model's answers cost if a person checks every value.
+    """Return what one model's answers cost if a person checks every value.
 
     Args:
         forecast: the forecast.
@@ -95,7 +95,7 @@ def rule_sentences(forecast: Forecast, language: str = "en") -> list[str]:
 
 
 def pace_sentence(forecast: Forecast, language: str = "en") -> str:
-    """What is assumed about people.
+    """Return what is assumed about people.
 
     Args:
         forecast: the forecast.

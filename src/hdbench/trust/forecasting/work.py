@@ -25,7 +25,7 @@ class Pace(NamedTuple):
     seconds_per_look: float = SECONDS_PER_LOOK
 
     def hours(self, looks: Number, keystrokes: Number) -> Number:
-        """How long a person takes.
+        """Return how long a person takes.
 
         Args:
             looks: how many values are looked at: a number or an array.

@@ -54,7 +54,7 @@ def check_folder(
 
 
 def refuse_errors(folder: Path, out: Path, *, allow_missing: bool = False) -> Report:
-    """What `check_folder` finds, if it is only warnings.
+    """Return what `check_folder` finds, if it is only warnings.
 
     Raises:
         FaultyFolderError: there are errors.

@@ -173,7 +173,7 @@ def _both(path: str, other: str) -> Message:
 
 
 def inspect_image(path: Path) -> Media:
-    """What is known of an image; its size is looked at before it is decoded."""
+    """Return what is known of an image; its size is looked at before it is decoded."""
     data = _read(path)
     if isinstance(data, Media):
         return data
@@ -197,7 +197,7 @@ def inspect_image(path: Path) -> Media:
 
 
 def inspect_pdf(path: Path) -> Media:
-    """What is known of a PDF."""
+    """Return what is known of a PDF."""
     data = _read(path)
     if isinstance(data, Media):
         return data
@@ -226,7 +226,7 @@ def _read(path: Path) -> bytes | Media:
 
 
 def _kind_of(data: bytes) -> Message:
-    """What a file is, for a person who takes it for an image or PDF."""
+    """Return what a file is, for a person who takes it for an image or PDF."""
     if not data:
         return Message("empty")
     start = data.lstrip()[:500].lower()

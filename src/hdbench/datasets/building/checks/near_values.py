@@ -71,7 +71,7 @@ def near_values(once: Sequence[str], frequent: Sequence[str]) -> Iterator[tuple[
 
 
 def edits(length: int) -> int:
-    """How many edits of a text of some length are a slip."""
+    """Return how many edits of a text of some length are a slip."""
     return (length >= _SHORT) + (length >= _LONG)
 
 

@@ -133,7 +133,7 @@ class Problems:
 
     @property
     def errors(self) -> int:
-        """How many different errors there are."""
+        """Return how many different errors there are."""
         return sum(problem.severity == "error" for problem in self._found.values())
 
     def by_file(self) -> list[Problem]:
@@ -165,12 +165,12 @@ class Report:
 
     @property
     def errors(self) -> int:
-        """How many different errors there are."""
+        """Return how many different errors there are."""
         return sum(problem.severity == "error" for problem in self.problems)
 
     @property
     def warnings(self) -> int:
-        """How many different warnings there are."""
+        """Return how many different warnings there are."""
         return len(self.problems) - self.errors
 
     @property
@@ -187,7 +187,7 @@ class Report:
 
     @property
     def number_of_warnings(self) -> Message:
-        """How many warnings there are."""
+        """Return how many warnings there are."""
         one = self.warnings == 1
         return Message("{count:,} warning" if one else "{count:,} warnings", count=self.warnings)
 
@@ -260,7 +260,7 @@ def is_usable(folder: Path, name: str, problems: Problems, to_write: Message) ->
 
 
 def without_place(error: HdbenchError, place: object) -> Message:
-    """What an error says after the place that its line begins with.
+    """Return what an error says after the place that its line begins with.
 
     Example:
         >>> without_place(HdbenchError("{place}: empty: fill it", place="a.csv"), "a.csv")

@@ -343,7 +343,7 @@ def _guessed(columns: dict[str, Any]) -> str:
 
 
 def _fits(value: Any, kind: str) -> bool:
-    """Whether a column can hold a value."""
+    """Return whether a column can hold a value."""
     if type(value) is not COLUMN_TYPES[kind]:
         return False
     if kind in _BITS:

@@ -84,7 +84,7 @@ def nodes_of(truth: dict[str, Any]) -> Iterator[tuple[Path, Any]]:
 
 
 def is_blank(value: Any) -> bool:
-    """Whether it is null or blank, or holds nothing."""
+    """Return whether it is null or blank, or holds nothing."""
     return value is None or value in ("", [], {}) or (isinstance(value, str) and not value.strip())
 
 

@@ -45,7 +45,7 @@ def test_dates_count_by_their_year():
 def test_some_that_are_no_numbers_count_as_missing_and_are_said():
     found = grouped([*map(str, range(1800, 1900)), "[1912?]", "", "um 1900"])
     assert found.labels[100:] == [None, None, None]
-    assert found.note.endswith("; 2 values are no numbers")
+    assert found.note.endswith("; 2 values are not numbers")
     mostly_text = grouped([*map(str, range(20)), *"abcdef"])
     assert mostly_text.note is None
 

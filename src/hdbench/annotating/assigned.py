@@ -46,7 +46,7 @@ def read_assigned(folder: Path) -> Assigned:
         folder: the collection.
 
     Raises:
-        HdbenchError: it is no collection, or its history or `annotation.yaml` cannot be used.
+        HdbenchError: it is not a collection, or its history or `annotation.yaml` cannot be used.
     """
     annotation, history = read_annotation(folder), History(folder)
     finished, unfinished = [], 0

@@ -234,7 +234,7 @@ class Editor:
         """Bring the metadata.jsonl up to date: an item is left.
 
         Raises:
-            HdbenchError: what the page measured is no time, or it cannot be written.
+            HdbenchError: what the page measured is not a time, or it cannot be written.
         """
         with self._lock:
             self._write()

@@ -40,7 +40,7 @@ class Metadata:
         notes: what was found to be odd, for the user.
 
     Raises:
-        HdbenchError: the folder is no collection in the plain form.
+        HdbenchError: the folder is not a collection in the plain form.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -105,7 +105,7 @@ class Store:
             saving: held while a change of so many bytes is written; refuses what is too much.
 
         Raises:
-            HdbenchError: the folder is no collection in the plain form, the pseudonym is not
+            HdbenchError: the folder is not a collection in the plain form, the pseudonym is not
                 usable, or another process has the folder open under it.
         """
         with ExitStack() as stack:

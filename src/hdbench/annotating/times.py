@@ -39,7 +39,7 @@ class Times:
             seconds: its time, as the page measured it.
 
         Raises:
-            HdbenchError: that is no time, or it cannot be written.
+            HdbenchError: that is not a time, or it cannot be written.
         """
         if type(seconds) not in (int, float) or not 0 <= seconds <= MAX_SECONDS:
             raise HdbenchError("seconds must be a number from 0 to {most:,}", most=MAX_SECONDS)

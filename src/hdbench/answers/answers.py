@@ -20,7 +20,7 @@ MOST_IDS = 1_000
 """How many ids of a file say to which benchmark they belong."""
 
 LONGEST_ID = 200
-"""How many characters of each: a longer one is no benchmark's."""
+"""Maximum length of an id in characters: no benchmark has a longer one."""
 
 
 class UnknownIdsError(HdbenchError):

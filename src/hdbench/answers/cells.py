@@ -27,7 +27,7 @@ DATES = (datetime.date, datetime.time, datetime.timedelta)
 Value = str | int | float | bool | list[Any] | dict[str, Any]
 
 MISSING = frozenset({"#N/A", "#NV"})
-"""What a spreadsheet shows if there is no value, in English and in German. R writes it too."""
+"""Texts of cells without a value in spreadsheets, English and German; R writes the first, too."""
 
 FAULTS = frozenset(
     {"#REF!", "#BEZUG!", "#NAME?", "#VALUE!", "#WERT!", "#DIV/0!", "#NUM!", "#ZAHL!", "#NULL!"}

@@ -29,7 +29,7 @@ def answers_files(members: Members, schema: AnswerSchema | None) -> list[str]:
     """The one file that holds all answers, or its parts; none if each item has its own file.
 
     Raises:
-        HdbenchError: there are several that are no parts, or one together with files of single
+        HdbenchError: there are several that are not parts, or one together with files of single
             items.
     """
     if OUR_ANSWERS in members.names:

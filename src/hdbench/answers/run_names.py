@@ -9,7 +9,7 @@ from typing import NamedTuple
 from hdbench.answers.members import READ_ENDINGS
 
 ENDINGS = (*READ_ENDINGS, ".gz", ".zst", ".zip")
-"""Extensions that say in which form answers are, and so are no part of a name."""
+"""Extensions of forms of answers, which are not part of a run's name."""
 
 
 def run_name(path: Path) -> str:

@@ -145,7 +145,7 @@ class _Worksheet(NamedTuple):
 def _mapped(
     read: Callable[[], Table], header: Sequence[str], schema: AnswerSchema, ids: Iterable[str]
 ) -> InMemory | None:
-    """The answers in a table as a person keeps it; None if it is no such table."""
+    """The answers in a table as a person keeps it; None if it is not one."""
     try:
         table = read()
     except HdbenchError:

@@ -97,9 +97,9 @@ def _ranges(numbers: Sequence[float | None], known: Sequence[float], others: int
         groups=", ".join(order),
     )
     if others == 1:
-        note = Message("{note}; 1 value is no number", note=note)
+        note = Message("{note}; 1 value is not a number", note=note)
     elif others:
-        note = Message("{note}; {others} values are no numbers", note=note, others=others)
+        note = Message("{note}; {others} values are not numbers", note=note, others=others)
     return Grouped(labels, [*order, *([None] if None in labels else [])], note)
 
 

@@ -65,7 +65,7 @@ class _NotFiniteError(ValueError):
 
 
 def _nothing(_: str) -> None:
-    """Python and JavaScript write NaN and the infinities if there is no number."""
+    """Read NaN and the infinities as null: programs write them where there is no number."""
 
 
 def _finite(text: str) -> float | None:

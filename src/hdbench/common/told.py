@@ -44,7 +44,7 @@ def told(message: str, language: str) -> str:
     if not isinstance(message, Message) or language == "en":
         return str(message)
     template = translations(language).get(message.template)
-    if not message.values:  # it is no template, and may have any braces
+    if not message.values:  # it is not a template, and may have any braces
         return template or str(message)
     if template is None and _has_words(message):
         return str(message)
@@ -65,7 +65,7 @@ def is_told(message: str, language: str) -> bool:
 
 
 def _has_words(message: Message) -> bool:
-    if not message.values:  # it is no template, and may have any braces
+    if not message.values:  # it is not a template, and may have any braces
         return True
     literals = (literal for literal, *_ in Formatter().parse(message.template))
     return any(map(str.isalpha, "".join(literals)))

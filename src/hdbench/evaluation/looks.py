@@ -70,7 +70,7 @@ class Looks:
         items: the number of items.
         given: the number of those with an answer.
         status: what was done to read an answer → where.
-        kinds: what an answer is that is no record → where.
+        kinds: what an answer is that is not a record → where.
         set_aside: answers with further records.
         long_lists: list → answers in which it has too many items to be compared.
         not_compared: list → how many of its items were not compared.

@@ -24,7 +24,7 @@ class OpenedRun:
         schema: what an answer looks like; None if the benchmark does not say.
         asked: the ids that were asked, in order; None if all were.
         models: the models in the file; only None if it names none.
-        left_out: own images that are no items of the benchmark.
+        left_out: own images that are not items of the benchmark.
         container: the file or folder.
         notes: what was assumed while reading, one line each.
     """

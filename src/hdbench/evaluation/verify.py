@@ -350,7 +350,7 @@ def _compared(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def rounded(value: Any) -> Any:
-    """A JSON value with the numbers in it rounded, if they are no whole numbers."""
+    """A JSON value with the numbers in it rounded, if they are not whole numbers."""
     if isinstance(value, dict):
         return {name: rounded(child) for name, child in value.items()}
     if isinstance(value, list):

@@ -36,7 +36,7 @@ def read_bounded(path: Path, where: str) -> bytes:
         where: what messages call it.
 
     Raises:
-        HdbenchError: it cannot be read, is empty, is larger than `MAX_BYTES`, or is no file.
+        HdbenchError: it cannot be read, is empty, is larger than `MAX_BYTES`, or is not a file.
     """
     if path.exists() and not path.is_file():  # a pipe or device might never end
         raise HdbenchError("{place}: not a file", place=where)

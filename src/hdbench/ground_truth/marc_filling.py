@@ -93,7 +93,7 @@ def fill(
         What was added, and what was not; a value that the record has already is in neither.
 
     Raises:
-        ValueError: the element is no usable record; the message says why.
+        ValueError: the element is not a usable record; the message says why.
     """
     filling = _Filling(element)
     filled: list[Filled] = []

@@ -33,7 +33,7 @@ _PLACE = re.compile(
 _SORTING = re.compile("[\x88\x89\x98\x9c]|<<([^<>]*)>>")
 _NOTHING = re.compile(r"[\s|#]*")
 _LETTERS = 3
-"""So many letters or digits before a full stop are no abbreviation."""
+"""Number of letters or digits before a full stop from which they are not an abbreviation."""
 
 
 class MarcPlace(NamedTuple):

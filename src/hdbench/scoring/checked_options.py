@@ -67,7 +67,7 @@ def number(option: str, value: Any) -> float:
     """
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise HdbenchError("{option}: {value} is not a number", option=option, value=repr(value))
-    if not 0 <= value <= sys.float_info.max:  # nor NaN, nor an integer that is no float
+    if not 0 <= value <= sys.float_info.max:  # nor NaN, nor an integer that is not a float
         raise HdbenchError(
             "{option}: {value} is not a number of 0 or more", option=option, value=repr(value)
         )

@@ -70,7 +70,7 @@ def normalizer(
         can_remove: whether `{"remove": "…"}` is one as well.
 
     Raises:
-        HdbenchError: it is no list, or has an unknown name.
+        HdbenchError: it is not a list, or has an unknown name.
 
     Example:
         >>> lower, fold = normalizer("normalize", ["lowercase", "whitespace"], OF_VALUES)

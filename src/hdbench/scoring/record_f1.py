@@ -315,7 +315,7 @@ class RecordF1(Metric):
     ) -> dict[str, float]:
         """The micro rates without a field, with items paired as they are with it."""
 
-        def weight(path: str) -> float:  # items of lists are no fields
+        def weight(path: str) -> float:  # items of lists are not fields
             return 0.0 if path.endswith("[]") else self._weight(path)
 
         return micro_rates_without(outcomes, field, weight)

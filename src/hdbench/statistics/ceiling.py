@@ -29,7 +29,7 @@ def ceiling(
 
     It is computed for every ordered pair of people, over the items that both annotated, and the
     mean is taken. An item of which the second one says that nobody can know it has no ground
-    truth, and is not scored; if the first one says so, that is no answer.
+    truth, and is not scored; if the first one says so, that is not an answer.
 
     The interval is that of a model's headline (`hdbench.statistics.bootstrap.intervals`), over
     items that are drawn for all pairs together: with fewer than 20, there is none, nor where the

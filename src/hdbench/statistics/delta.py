@@ -130,7 +130,7 @@ def interval_ends(
     """
     of = figure_of(table.metric, figure)
     best = 1.0
-    if of is None or of.kind == "error":  # a mean of counts is no figure of the metric
+    if of is None or of.kind == "error":  # a mean of counts is not a figure of the metric
         best = max(1.0, value + HIGHEST * spread)
     tail = (1 - level) / 2
     _, items = table.saying(figure)

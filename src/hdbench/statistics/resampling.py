@@ -19,7 +19,7 @@ MIN_RESAMPLES = 100
 """With fewer, an interval's ends are chance."""
 
 NOTHING = 1e-12
-"""How much sums in another order may differ: this is no difference, and no spread."""
+"""Relative difference of sums that may come from the order of adding alone."""
 
 UNEVEN = 0.75
 """Below this share of effective items, those that add most to a ratio's divisor decide it, and an

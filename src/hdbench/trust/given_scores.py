@@ -72,7 +72,7 @@ def read_scores(path: Path, fields: Sequence[str], ids: Iterable[str]) -> GivenS
 
     Raises:
         HdbenchError: the file is unusable, a column or an item is missing or occurs twice, an id is
-            none of the items', or a score is no number from 0 to 1; the message names the place.
+            none of the items', or a score is not a number from 0 to 1; the message names the place.
         MissingExtraError: it is XLSX, and python-calamine is not installed.
     """
     places: dict[str, int] = {}

@@ -222,7 +222,7 @@ def read_plan(path: Path) -> Plan:
     """A plan, as it was written.
 
     Raises:
-        HdbenchError: it cannot be read, is no plan, or was changed since.
+        HdbenchError: it cannot be read, is not a plan, or was changed since.
     """
     return read_sealed(
         path,

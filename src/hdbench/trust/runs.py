@@ -60,7 +60,7 @@ class Runs:
         self._scores = scores
 
     def records(self, item_id: str) -> list[dict[str, Any] | None]:
-        """Return what each run answered to an item; None if that is no record."""
+        """Return what each run answered to an item; None if that is not a record."""
         return [self._record(answers, item_id) for answers in self._answers]
 
     def _record(self, answers: Answers, item_id: str) -> dict[str, Any] | None:

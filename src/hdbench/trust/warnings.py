@@ -10,8 +10,7 @@ from hdbench.trust.plan import Plan
 from hdbench.trust.wish import Right, VerdictName
 
 TWINS = 0.5
-"""Two runs that have the same wrong value in more than this share of their errors are no two
-opinions."""
+"""Share of errors with the same wrong value above which two runs count as one opinion."""
 
 SMALL_WHOLE = 0.1
 """Betting takes items as if they were drawn from endlessly many: from more than this share of the

@@ -21,7 +21,7 @@ def needs_mapping(others: Iterable[str], known: Iterable[str], schema: AnswerSch
     """Return whether a column goes to a field of the schema that it does not call by its name.
 
     Args:
-        others: the headings that are no field's name.
+        others: the headings that do not name a field.
         known: those that are.
         schema: the form of the answers.
 

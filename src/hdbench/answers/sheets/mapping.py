@@ -247,7 +247,7 @@ def _own_path(title: str, index: int, taken: "_Taken", *, is_list: bool) -> str:
     A heading such as `publication.year` or `authors[]` is a path itself.
     """
     base = title.removesuffix("[]")
-    parts = (base,) if " " in base else path_of(base, frozenset())  # `Verl. Ort` is no path
+    parts = (base,) if " " in base else path_of(base, frozenset())  # `Verl. Ort` is not a path
     names = [_field_name(part) for part in parts]
     path = ".".join(filter(None, names)) or f"column_{index + 1}"
     if taken.is_in_way(path):

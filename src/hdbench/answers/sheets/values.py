@@ -133,7 +133,7 @@ def is_date(cell: str) -> bool:
 
 
 def odd_ones(cells: Sequence[str]) -> list[str]:
-    """The cells that are no whole numbers, if most of the others are."""
+    """The cells that are not whole numbers, if most of the others are."""
     odd = [cell for cell in cells if not is_integer(cell)]
     return odd if 2 * len(odd) < len(cells) else []
 

@@ -225,7 +225,7 @@ def _found(wish: CollectionWish, sources: Sources) -> _Found:
 
 
 def check_licence(licence: str) -> None:
-    """Refuse what is no licence.
+    """Refuse what is not a licence.
 
     Raises:
         HdbenchError: the message says what to write instead.

@@ -22,7 +22,7 @@ from hdbench.statistics.bootstrap import Intervals
 MAX_ROWS = 100_000
 """Maximum rows below a sheet's header: a sheet can have 1,048,576, but is hardly usable then."""
 
-_MAX_NUMBER = 2**53  # a run may say anything about its published figures; NaN is no number
+_MAX_NUMBER = 2**53  # a run may say anything about its published figures; NaN is not a number
 _NARROW, _WIDE = 13, 48
 _LONG = ("field", "truth", "answer", "id")
 _OUR_WORDS = ("status", "outcome", "error class")

@@ -42,7 +42,7 @@ _OURS = frozenset(
         *("max_array_launch_parallel", "condaenv"),
     )
 )
-"""Options of executors that hdbench sets itself, or that are no plain values."""
+"""Options of executors that hdbench sets itself, or that are not plain values."""
 _FREE = ("dependencies", "env_command", "secrets", "storage")
 """Options that are a line of the shell, as they say, or that are checked in another way."""
 _OURS_OF_SBATCH = frozenset(
@@ -105,7 +105,7 @@ class OnSlurm(SlurmPipelineExecutor):  # type: ignore[misc]
         return {name: value for name, value in known.items() if value is not None}
 
     def get_launch_file_contents(self, sbatch_args: dict[str, Any], run_script: str) -> str:
-        """Return the script of a job, with every value quoted: paths and options are no commands.
+        """Return the script of a job, with every value quoted: paths and options are not commands.
 
         Only `env_command` is one.
         """

@@ -188,7 +188,7 @@ class Record:
     Args:
         value: the object or item.
         path: its path.
-        index: its place in its list; 0 if it is no item.
+        index: its place in its list; 0 if it is not an item.
 
     Attributes:
         leaves: path → value of each field that is not blank, normalized.

@@ -90,7 +90,7 @@ def read_number(signs: _Signs, value: Any) -> Decimal | None:
 
 
 def read_date(formats: Sequence[str], value: Any) -> tuple[int, ...] | None:
-    """Year, month and day, as far as a value says them; None if it is no date."""
+    """Year, month and day, as far as a value says them; None if it is not a date."""
     text = _text(value).strip()
     if found := _ISO_DATE.fullmatch(text):
         date = tuple(int(part) for part in found.groups() if part)

@@ -82,7 +82,7 @@ def _stem(name: str) -> tuple[str, int]:
 
 
 def _text(page: Any, name: str) -> str:
-    """A text; null, white space alone and whatever is no text are empty."""
+    """A text; null, white space alone and whatever is not a text are empty."""
     value = page.get(name) if isinstance(page, dict) else None
     text = str(value) if isinstance(value, str | int | float) else ""
     return text if text.strip() else ""

@@ -134,7 +134,7 @@ def add_account(path: Path, name: str) -> str:
         The password, which is kept nowhere.
 
     Raises:
-        HdbenchError: the name is no pseudonym, or the file unusable.
+        HdbenchError: the name is not a pseudonym, or the file unusable.
     """
     check_pseudonym(name)
     accounts = read_accounts(path) if path.is_file() and path.stat().st_size else {}

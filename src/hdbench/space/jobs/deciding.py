@@ -54,7 +54,7 @@ class ExampleDecision:
 def decide_example(context: SpaceContext) -> Decision:
     """Plan with all items as the sample, and decide, as `hdbench trust` does by default.
 
-    The truth was known before, so the decision says that it is no promise.
+    The truth was known before, so the decision says that it is not a promise.
 
     Raises:
         HdbenchError: a run or the benchmark is not usable for it.

@@ -246,7 +246,7 @@ def _files_in(folder: Path, named: Iterable[str], own: str) -> list[str]:
         if slash and top not in ("", ".", ".."):
             tops.add(top)
     found = []
-    # A link could lead anywhere, and is no folder of this one; `os.walk` follows none below.
+    # A link could lead anywhere, and is not a folder of this one; `os.walk` follows none below.
     for top in sorted(name for name in tops if not (folder / name).is_symlink()):
         for place, folders, files in os.walk(folder / top):
             folders[:] = sorted(name for name in folders if not name.startswith("."))

@@ -5,14 +5,14 @@ from pathlib import PurePosixPath
 from typing import Any
 from xml.etree import ElementTree
 
-from hdbench.datasets.building.recipe import Row
-from hdbench.datasets.building.source import Source
+from hdbench.datasets.building.recipe import RecipeRow
+from hdbench.datasets.building.source import SourceFiles
 from hdbench.errors import HdbenchError
 
 FOLDER = "benchmarks/book_advert_xml"
 
 
-def rows(source: Source) -> Iterator[Row]:
+def rows(source: SourceFiles) -> Iterator[RecipeRow]:
     """One row per text, with its repair."""
     for path in source.paths(f"{FOLDER}/ground_truths/*.json"):
         line = PurePosixPath(path).stem
@@ -23,7 +23,7 @@ def rows(source: Source) -> Iterator[Row]:
             text = broken["xml_string"]
         except (KeyError, TypeError) as error:
             raise HdbenchError(f"{FOLDER}: {line}: not of the benchmark's form: {error}") from error
-        yield Row(line, (), {"fixed_xml": fixed}, {"number_of_fixes": fixes}, text)
+        yield RecipeRow(line, (), {"fixed_xml": fixed}, {"number_of_fixes": fixes}, text)
 
 
 def columns(ground_truth: dict[str, Any]) -> dict[str, Any]:

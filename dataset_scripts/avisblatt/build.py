@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from hdbench.datasets.building.recipe import Row
-from hdbench.datasets.building.source import Source
+from hdbench.datasets.building.recipe import RecipeRow
+from hdbench.datasets.building.source import SourceFiles
 from hdbench.errors import HdbenchError
 
 FOLDER = "benchmarks/fraktur_adverts"
@@ -21,7 +21,7 @@ CONTINUED = {"image_4": "Es wird zum Verkauf angetragen"}
 """Pages that begin inside a section, whose heading stands on the page before."""
 
 
-def rows(source: Source) -> Iterator[Row]:
+def rows(source: SourceFiles) -> Iterator[RecipeRow]:
     """One row per page: its image, and its advertisements in their order."""
     for page, image in IMAGES.items():
         path = f"{FOLDER}/ground_truths/{page}.json"
@@ -36,7 +36,7 @@ def rows(source: Source) -> Iterator[Row]:
             raise HdbenchError(f"{source.locate(path)}: not lists of advertisements") from error
         if page in CONTINUED:
             truth["continued_section"] = CONTINUED[page]
-        yield Row(page, (f"{FOLDER}/images/{image}",), truth)
+        yield RecipeRow(page, (f"{FOLDER}/images/{image}",), truth)
 
 
 def _advertisement(published: dict[str, Any]) -> dict[str, Any]:
@@ -45,7 +45,7 @@ def _advertisement(published: dict[str, Any]) -> dict[str, Any]:
     return ad | ({"tags": published["tags"]["tags"]} if "tags" in published else {})
 
 
-def files(source: Source) -> dict[str, bytes]:
+def files(source: SourceFiles) -> dict[str, bytes]:
     """The prompt of the first runs, of which two are among the recorded ones."""
     return {"prompt_v1.txt": source.read(f"{FOLDER}/prompts/prompt.txt")}
 

@@ -4,14 +4,14 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
-from hdbench.datasets.building.recipe import Row
-from hdbench.datasets.building.source import Source
+from hdbench.datasets.building.recipe import RecipeRow
+from hdbench.datasets.building.source import SourceFiles
 from hdbench.errors import HdbenchError
 
 FOLDER = "benchmarks/bibliographic_data"
 
 
-def rows(source: Source) -> Iterator[Row]:
+def rows(source: SourceFiles) -> Iterator[RecipeRow]:
     """One row per page: its image, and its entries in their order."""
     for path in source.paths(f"{FOLDER}/ground_truths/*.json"):
         page = PurePosixPath(path).stem
@@ -21,7 +21,7 @@ def rows(source: Source) -> Iterator[Row]:
         # It is what the prompt gave as the page's number.
         number = int(page.rpartition("_")[2])
         image = f"{FOLDER}/images/{page}.jpeg"
-        yield Row(page, (image,), truth, {"page_number": number})
+        yield RecipeRow(page, (image,), truth, {"page_number": number})
 
 
 def columns(ground_truth: dict[str, Any]) -> dict[str, Any]:

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
-from hdbench.datasets.building.recipe import Row
-from hdbench.datasets.building.source import Source
+from hdbench.datasets.building.recipe import RecipeRow
+from hdbench.datasets.building.source import SourceFiles
 from hdbench.errors import HdbenchError
 
 FOLDER = "benchmarks/company_lists"
@@ -14,17 +14,17 @@ NO_LOCATION = "null"
 """What the ground truth has where the page gives no location; the prompt asks for a null."""
 
 
-def rows(source: Source) -> Iterator[Row]:
+def rows(source: SourceFiles) -> Iterator[RecipeRow]:
     """One row per page: its image, and its companies in their order."""
     for path in source.paths(f"{FOLDER}/ground_truths/*.json"):
         page = PurePosixPath(path).stem
         truth = source.json(path)
         if not isinstance(truth, dict) or not isinstance(truth.get("entries"), list):
             raise HdbenchError(f"{source.locate(path)}: no object with a list of entries")
-        yield Row(page, (f"{FOLDER}/images/{page}.jpg",), truth)
+        yield RecipeRow(page, (f"{FOLDER}/images/{page}.jpg",), truth)
 
 
-def files(source: Source) -> dict[str, bytes]:
+def files(source: SourceFiles) -> dict[str, bytes]:
     """The short prompt, with which half of the recorded runs were made."""
     return {"prompt_min.txt": source.read(f"{FOLDER}/prompts/prompt_min.txt")}
 

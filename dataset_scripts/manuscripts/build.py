@@ -4,14 +4,14 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
-from hdbench.datasets.building.recipe import Row
-from hdbench.datasets.building.source import Source
+from hdbench.datasets.building.recipe import RecipeRow
+from hdbench.datasets.building.source import SourceFiles
 from hdbench.errors import HdbenchError
 
 FOLDER = "benchmarks/medieval_manuscripts"
 
 
-def rows(source: Source) -> Iterator[Row]:
+def rows(source: SourceFiles) -> Iterator[RecipeRow]:
     """One row per page: its image, and its texts.
 
     A published truth is an object with one list of one page, under the leaf's name; an answer has
@@ -25,7 +25,7 @@ def rows(source: Source) -> Iterator[Row]:
         except (AttributeError, TypeError, ValueError) as error:
             raise HdbenchError(f"{source.locate(path)}: not one leaf with one page") from error
         truth = {"folios": [texts]}
-        yield Row(page, (f"{FOLDER}/images/{page}.jpg",), truth, {"leaf": leaf.strip("[]")})
+        yield RecipeRow(page, (f"{FOLDER}/images/{page}.jpg",), truth, {"leaf": leaf.strip("[]")})
 
 
 def columns(ground_truth: dict[str, Any]) -> dict[str, Any]:

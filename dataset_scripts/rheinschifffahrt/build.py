@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from hdbench.datasets.building.recipe import Row
-from hdbench.datasets.building.source import Source
+from hdbench.datasets.building.recipe import RecipeRow
+from hdbench.datasets.building.source import SourceFiles
 from hdbench.ground_truth.letters import NOTHING, parse_letters, parse_persons
 
 FOLDER = "benchmarks/business_letters"
@@ -13,12 +13,12 @@ LETTERS = f"{FOLDER}/ground_truths/letters.csv"
 PERSONS = f"{FOLDER}/ground_truths/persons.csv"
 
 
-def rows(source: Source) -> Iterator[Row]:
+def rows(source: SourceFiles) -> Iterator[RecipeRow]:
     """One row per letter: its pages, its date, and its persons with their aliases."""
     where = str(source.locate(LETTERS))
     for letter in parse_letters(source.read(LETTERS), _persons(source), where):
         pages = source.paths(f"{FOLDER}/images/{letter.id}_p*.jpg")
-        yield Row(letter.id, tuple(pages), letter.truth, {"letter_title": letter.title})
+        yield RecipeRow(letter.id, tuple(pages), letter.truth, {"letter_title": letter.title})
 
 
 def columns(ground_truth: dict[str, Any]) -> dict[str, Any]:
@@ -33,7 +33,7 @@ def columns(ground_truth: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def files(source: Source) -> dict[str, bytes]:
+def files(source: SourceFiles) -> dict[str, bytes]:
     """The authority file: one person per line, with every name that the letters have for them."""
     lines = [
         json.dumps({**person, "name": person["name"].strip()}, ensure_ascii=False) + "\n"
@@ -42,5 +42,5 @@ def files(source: Source) -> dict[str, bytes]:
     return {"persons.jsonl": "".join(lines).encode()}
 
 
-def _persons(source: Source) -> list[dict[str, Any]]:
+def _persons(source: SourceFiles) -> list[dict[str, Any]]:
     return parse_persons(source.read(PERSONS), str(source.locate(PERSONS)))

@@ -5,13 +5,13 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from hdbench.common.jsonio import read_jsonl
-from hdbench.datasets.building.recipe import Row
-from hdbench.datasets.building.source import Source
+from hdbench.datasets.building.recipe import RecipeRow
+from hdbench.datasets.building.source import SourceFiles
 from hdbench.errors import HdbenchError
 from hdbench.scoring.sciencemeta_accuracy import FIELDS
 
 
-def rows(source: Source) -> Iterator[Row]:
+def rows(source: SourceFiles) -> Iterator[RecipeRow]:
     """One row per PDF: batch by batch, in the order of the published lists."""
     pdfs = {PurePosixPath(path).stem: path for path in source.paths("pdf/*.pdf")}
     for path in source.paths("data/*/*.jsonl"):
@@ -25,7 +25,7 @@ def rows(source: Source) -> Iterator[Row]:
             if not isinstance(sha256, str):
                 raise HdbenchError(f"{source.locate(path)}:{line.number}: no sha256")
             fields = {key: line.value[key] for key in FIELDS[kind] if key in line.value}
-            yield Row(
+            yield RecipeRow(
                 sha256,
                 (pdfs.get(sha256, f"pdf/{batch}/{sha256}.pdf"),),
                 {"sha256": sha256, "kind": kind, **fields},

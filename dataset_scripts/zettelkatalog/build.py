@@ -4,21 +4,21 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
-from hdbench.datasets.building.recipe import Row
-from hdbench.datasets.building.source import Source
+from hdbench.datasets.building.recipe import RecipeRow
+from hdbench.datasets.building.source import SourceFiles
 from hdbench.errors import HdbenchError
 
 FOLDER = "benchmarks/library_cards"
 
 
-def rows(source: Source) -> Iterator[Row]:
+def rows(source: SourceFiles) -> Iterator[RecipeRow]:
     """One row per card: its image, and its ground truth without what is about its making."""
     for path in source.paths(f"{FOLDER}/ground_truths/*.json"):
         card = PurePosixPath(path).stem
         truth = source.json(path)
         if not isinstance(truth, dict) or not isinstance(truth.get("response_text"), dict):
             raise HdbenchError(f"{source.locate(path)}: no object under response_text")
-        yield Row(card, (f"{FOLDER}/images/{card}.jpg",), truth["response_text"])
+        yield RecipeRow(card, (f"{FOLDER}/images/{card}.jpg",), truth["response_text"])
 
 
 def columns(ground_truth: dict[str, dict[str, Any]]) -> dict[str, Any]:

@@ -2,8 +2,8 @@
 
 from hdbench.annotating.reviewing.review_list import (
     Entry,
-    Head,
     ReviewList,
+    ReviewListHead,
     key_of,
     write_review_list,
 )
@@ -18,7 +18,7 @@ def entry(item, field, truth, value, kind="finding"):
 
 def write_list(path, *entries):
     kinds = [each.kind for each in entries]
-    head = Head(
+    head = ReviewListHead(
         benchmark="cards",
         dataset_version="1.0.0",
         dataset_sha256=None,

@@ -17,7 +17,7 @@ from hdbench.annotating.annotation import Annotation, Assignment, write_annotati
 from hdbench.annotating.assigned import read_assigned
 from hdbench.annotating.changes import Change, as_line
 from hdbench.api import Settings, score
-from hdbench.benchmarks.agreement import Estimate
+from hdbench.benchmarks.agreement import IntervalEstimate
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.cli.agreement import print_agreement
 from hdbench.datasets.building.agreement_card import agreement_section
@@ -224,7 +224,7 @@ def test_what_stands_below_the_table(built):
         return console.export_text()
 
     year = built.fields["year"]
-    none = Estimate(value=None)
+    none = IntervalEstimate(value=None)
     undefined = year.model_copy(update={"alpha": none, "alpha_similarity": none})
     too_many = year.model_copy(update={"alpha_similarity": none})
     assert "–" not in shown()

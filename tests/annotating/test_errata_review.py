@@ -8,7 +8,7 @@ from annotating.reviews import entry, judge, write_list
 from helpers.recipes import write_recipe
 
 from hdbench.annotating.reviewing.accepted import outcome_of, record_review
-from hdbench.annotating.reviewing.looks import Looks
+from hdbench.annotating.reviewing.looks import ReviewLog
 from hdbench.annotating.reviewing.review_list import read_review_list
 from hdbench.common.jsonio import write_whole
 from hdbench.datasets.building import errata_add
@@ -40,7 +40,7 @@ def path(tmp_path):
 
 
 def look(path, name, *judged, **more):
-    looks = Looks(path)
+    looks = ReviewLog(path)
     with looks.lock(name):
         for each, verdict, new in judged:
             judge(looks, name, each.key, verdict, new=new, **more)
@@ -134,10 +134,10 @@ def test_where_people_disagree_nothing_is_accepted(path):
     review = read_review_list(path)
     look(path, "anna", (NAME, "slip", "Muhlack"), (FIRST, "slip", "Gustav"), (YEAR, "slip", None))
     look(path, "ben", (NAME, "slip", "Muhlak"), (FIRST, "undecided", "G"))
-    looks = Looks(path)
+    looks = ReviewLog(path)
     with looks.lock("cara"):  # she reads what the ground truth has: no verdict is needed
         looks.add("cara", YEAR.key, "reading", value="0", blind=True)
-    outcome = outcome_of(review, Looks(path))
+    outcome = outcome_of(review, ReviewLog(path))
     assert outcome.accepted == []
     assert outcome.disagreed == [NAME, YEAR, FIRST]
     assert outcome.looked == {"finding": 3}
@@ -145,10 +145,10 @@ def test_where_people_disagree_nothing_is_accepted(path):
 
 def test_what_was_taken_back_or_only_read_does_not_count(path):
     look(path, "anna", (NAME, "slip", "Muhlack"))
-    looks = Looks(path)
+    looks = ReviewLog(path)
     with looks.lock("anna"):
         looks.add("anna", NAME.key, "undo", undoes=looks.of(NAME.key, "anna").verdict.id)
-    outcome = outcome_of(read_review_list(path), Looks(path))
+    outcome = outcome_of(read_review_list(path), ReviewLog(path))
     assert (outcome.accepted, outcome.looked.total()) == ([], 0)
 
 

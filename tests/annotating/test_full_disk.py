@@ -16,7 +16,7 @@ from hdbench.annotating.assigning import assign
 from hdbench.annotating.editor import Editor
 from hdbench.annotating.handing_over import hand_over
 from hdbench.annotating.own_file import NotSavedError
-from hdbench.annotating.reviewing.looks import Looks
+from hdbench.annotating.reviewing.looks import ReviewLog
 from hdbench.annotating.reviewing.review import Review
 from hdbench.annotating.store import Store
 from hdbench.errors import HdbenchError
@@ -73,7 +73,7 @@ def test_every_look_that_was_saved_is_there_and_the_file_opens_again(tmp_path, f
     saved = {}
     with small_disk(tmp_path / "disk", form) as disk:
         path = disk.folder / "review.jsonl"
-        looks = Looks(path)
+        looks = ReviewLog(path)
         with looks.lock("anna"):
             for number, each in enumerate(entries):
                 disk.fill()
@@ -84,7 +84,7 @@ def test_every_look_that_was_saved_is_there_and_the_file_opens_again(tmp_path, f
                 if number % 2:
                     looks.add("anna", each.key, "reading", value="there is room")
                     saved[each.key] = "there is room"
-        again = Looks(path)
+        again = ReviewLog(path)
         assert again.notes == []
         found = {key: look.reading.value for key, look in again.all_of("anna").items()}
         assert found == saved
@@ -108,20 +108,20 @@ def test_a_page_is_told_what_was_not_saved_and_can_save_it_later(tmp_path):
 def test_a_review_whose_lines_were_glued_to_a_torn_one_opens_with_what_is_whole(tmp_path):
     path = tmp_path / "review.jsonl"
     keys = [entry(f"b{n}", "title", "Faust", "Fausst").key for n in range(3)]
-    looks = Looks(path)
+    looks = ReviewLog(path)
     with looks.lock("anna"):
         for key in keys:
             looks.add("anna", key, "reading", value="Faust")
     file = tmp_path / "review.looks/anna.jsonl"
     first, second, third = file.read_bytes().splitlines(keepends=True)
     file.write_bytes(first + second[:30] + second + third + third[:30])
-    again = Looks(path)
+    again = ReviewLog(path)
     assert list(again.all_of("anna")) == [keys[0], keys[2]]
     assert [note for note in again.notes if ":2: not JSON" in note and "left out" in note]
     with again.lock("anna"):
         assert "the last line was incomplete and is removed" in again.notes[-1]
         again.add("anna", keys[1], "reading", value="Faust")
-    assert sorted(Looks(path).all_of("anna")) == sorted(keys)
+    assert sorted(ReviewLog(path).all_of("anna")) == sorted(keys)
 
 
 def test_a_status_that_is_in_the_history_is_not_refused(tmp_path):

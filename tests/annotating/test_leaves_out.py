@@ -9,7 +9,7 @@ from helpers.lines import write_lines
 from helpers.run_folders import write_run
 
 from hdbench.annotating.annotation import Annotation, Assignment, write_annotation
-from hdbench.annotating.reviewing.looks import Looks
+from hdbench.annotating.reviewing.looks import ReviewLog
 from hdbench.annotating.store import Store
 from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
@@ -172,7 +172,7 @@ def test_who_looked_again_stays_too(annotated):
     path = annotated / "lists/review.jsonl"
     path.parent.mkdir()
     write_list(path, entry("a1", "text", "Rother Wein", "roter Wein"))
-    looks = Looks(path)
+    looks = ReviewLog(path)
     with looks.lock("zora-23"):
         judge(looks, "zora-23", entry("a1", "text", "Rother Wein", None).key, "undecided")
     assert (annotated / "lists/review.looks/zora-23.jsonl").is_file()

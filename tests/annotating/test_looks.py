@@ -7,7 +7,7 @@ import pytest
 from annotating.pages import write_collection
 from annotating.reviews import entry, judge, write_list
 
-from hdbench.annotating.reviewing.looks import Looks
+from hdbench.annotating.reviewing.looks import ReviewLog
 from hdbench.annotating.reviewing.review import Review
 from hdbench.errors import HdbenchError
 
@@ -24,14 +24,14 @@ def lines(path, name="anna"):
 
 
 def test_an_undo_takes_the_last_line_back_and_all_lines_stay(path):
-    looks = Looks(path)
+    looks = ReviewLog(path)
     with looks.lock("anna"):
         judge(looks, "anna", KEY, "slip", new="Faust I")
         look = looks.of(KEY, "anna")
         assert (look.reading.value, look.verdict.new, look.seen) == ("Faust I", "Faust I", True)
         looks.add("anna", KEY, "undo", undoes=look.verdict.id)
         looks.add("anna", KEY, "undo", undoes=look.reading.id)
-    look = Looks(path).of(KEY, "anna")
+    look = ReviewLog(path).of(KEY, "anna")
     assert (look.reading, look.verdict, look.seen) == (None, None, True)
     assert [json.loads(line)["what"] for line in lines(path)] == [
         *("reading", "verdict", "undo", "undo")
@@ -39,33 +39,33 @@ def test_an_undo_takes_the_last_line_back_and_all_lines_stay(path):
 
 
 def test_what_a_killed_process_left_of_a_line_is_cut_off(path):
-    looks = Looks(path)
+    looks = ReviewLog(path)
     with looks.lock("anna"):
         looks.add("anna", KEY, "reading", value="Faust", blind=True)
     file = path.parent / "review.looks/anna.jsonl"
     whole = file.read_bytes()
     file.write_bytes(whole + whole[:40])
-    again = Looks(path)
+    again = ReviewLog(path)
     assert again.of(KEY, "anna").reading.value == "Faust"
     with again.lock("anna"):
         again.add("anna", KEY, "verdict", verdict="undecided")
     assert file.read_bytes().startswith(whole)
-    assert Looks(path).of(KEY, "anna").verdict.verdict == "undecided"
+    assert ReviewLog(path).of(KEY, "anna").verdict.verdict == "undecided"
 
 
 def test_two_processes_cannot_write_the_looks_of_one_person(path):
     with (
-        Looks(path).lock("anna"),
+        ReviewLog(path).lock("anna"),
         pytest.raises(HdbenchError, match="looking through this list already"),
-        Looks(path).lock("anna"),
+        ReviewLog(path).lock("anna"),
     ):
         pass
-    with Looks(path).lock("anna"), Looks(path).lock("ben"):
+    with ReviewLog(path).lock("anna"), ReviewLog(path).lock("ben"):
         pass
 
 
 def test_nothing_of_a_line_that_cannot_be_saved_is_there(path, monkeypatch):
-    looks = Looks(path)
+    looks = ReviewLog(path)
     with looks.lock("anna"):
         looks.add("anna", KEY, "reading", value="Faust", blind=True)
         before = lines(path)
@@ -89,13 +89,13 @@ def test_nothing_of_a_line_that_cannot_be_saved_is_there(path, monkeypatch):
     ],
 )
 def test_a_file_that_is_none_is_refused(path, name, text, message):
-    looks = Looks(path)
+    looks = ReviewLog(path)
     with looks.lock("anna"):
         looks.add("anna", KEY, "reading", value="Faust", blind=True)
     file = path.parent / f"review.looks/{name}.jsonl"
     file.write_text(text or lines(path)[0] + "\n")
     with pytest.raises(HdbenchError, match=message):
-        Looks(path)
+        ReviewLog(path)
 
 
 def test_a_list_about_another_folder_is_refused(tmp_path):

@@ -7,7 +7,7 @@ import os
 import pytest
 from PIL import Image
 
-from hdbench.annotating.media import Media
+from hdbench.annotating.media import CollectionMedia
 from hdbench.errors import HdbenchError
 
 
@@ -36,7 +36,7 @@ def media(tmp_path):
         {"id": "grey", "pages_file_names": ["grey.tif", "clear.tif"]},
     ]
     (tmp_path / "metadata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return Media(tmp_path)
+    return CollectionMedia(tmp_path)
 
 
 def opened(picture):

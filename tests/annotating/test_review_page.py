@@ -10,7 +10,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from hdbench.annotating.reviewing.accepted import outcome_of
-from hdbench.annotating.reviewing.looks import Looks
+from hdbench.annotating.reviewing.looks import ReviewLog
 from hdbench.annotating.reviewing.review_list import read_review_list
 
 pytestmark = pytest.mark.slow
@@ -77,7 +77,7 @@ def test_nothing_is_shown_before_the_reading_is_saved(folder, path, browser):
         expect(page.locator("#values")).to_contain_text("Faust Zwei  (9 of 14 good models)")
         expect(page.locator("#blind")).to_have_text("You read it blind.")
         # It is on the disk, also if the server is killed now.
-        assert Looks(path).of(TITLE.key, "anna").reading.blind
+        assert ReviewLog(path).of(TITLE.key, "anna").reading.blind
         page.close()
 
 
@@ -94,7 +94,7 @@ def test_what_the_server_answers_is_no_oracle(folder, path):
         answer = client.post("entries/0/undo", json={"after": None})
         assert answer.json() == {"error": "there is nothing to take back"}
         assert client.get(f"../{path.name}").status_code == 404
-    assert Looks(path).all_of("me") == {}
+    assert ReviewLog(path).all_of("me") == {}
 
 
 def test_a_slip_with_its_evidence_survives_kill_9_and_can_be_taken_back(folder, path, browser):
@@ -114,7 +114,7 @@ def test_a_slip_with_its_evidence_survives_kill_9_and_can_be_taken_back(folder, 
     page.close()
 
     with serving(folder, "--review", path, "--as", "anna") as again:
-        [accepted] = outcome_of(read_review_list(path), Looks(path)).accepted
+        [accepted] = outcome_of(read_review_list(path), ReviewLog(path)).accepted
         assert (accepted.new, accepted.evidence, accepted.blind) == (
             *("Faust I", "the card has Faust I"),
             True,
@@ -133,8 +133,8 @@ def test_a_slip_with_its_evidence_survives_kill_9_and_can_be_taken_back(folder, 
         page.keyboard.press("Enter")
         expect(page.locator("#blind")).to_contain_text("after the values had been shown")
         page.close()
-    assert not Looks(path).of(TITLE.key, "anna").reading.blind
-    assert outcome_of(read_review_list(path), Looks(path)).accepted == []
+    assert not ReviewLog(path).of(TITLE.key, "anna").reading.blind
+    assert outcome_of(read_review_list(path), ReviewLog(path)).accepted == []
 
 
 def test_with_the_keyboard_alone_and_html_stays_text(folder, path, visit):
@@ -163,9 +163,9 @@ def test_with_the_keyboard_alone_and_html_stays_text(folder, path, visit):
         saved(page)
         assert "attacked" not in page.title()
         assert page.locator("#record b").count() == 0
-    look = Looks(path).of(NAME.key, "anna")
+    look = ReviewLog(path).of(NAME.key, "anna")
     assert (look.verdict.verdict, look.verdict.evidence) == ("convention", SCRIPT)
-    assert Looks(path).of(YEAR.key, "anna").reading.value == 1808
+    assert ReviewLog(path).of(YEAR.key, "anna").reading.value == 1808
 
 
 def test_two_windows_of_one_person_overwrite_nothing(folder, path, visit):
@@ -178,7 +178,7 @@ def test_two_windows_of_one_person_overwrite_nothing(folder, path, visit):
         other.keyboard.press("Enter")
         expect(other.locator("#message")).to_contain_text("Another window")
         expect(other.locator("#values")).to_contain_text("Faust")
-    assert Looks(path).of(TITLE.key, "me").reading.value == "Faust"
+    assert ReviewLog(path).of(TITLE.key, "me").reading.value == "Faust"
 
 
 @pytest.mark.parametrize("shown", [(1280, "light", "en-GB"), (420, "dark", "de-DE")])

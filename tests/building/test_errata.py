@@ -4,7 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from hdbench.datasets.building.errata import Errata
-from hdbench.datasets.building.recipe import Row
+from hdbench.datasets.building.recipe import RecipeRow
 from hdbench.errors import HdbenchError
 
 SIGNED = {"proposed_by": "Anna Muster", "approved_by": "Berta Beispiel"}
@@ -16,8 +16,8 @@ DATES = [("1", "1731'"), ("2", "1732")]
 def rows():
     ads = [{"date": "1731'"}, {"date": "1731'", "text": "3. Ein Stock Heu"}, {"date": "1732"}]
     persons = [{"name": "Frey, Jean", "aliases": []}, {"name": "Buess, J. E.", "aliases": []}]
-    yield Row("page", (), {"ads": ads})
-    yield Row("letter", (), {"persons": persons})
+    yield RecipeRow("page", (), {"ads": ads})
+    yield RecipeRow("letter", (), {"persons": persons})
 
 
 def corrected(*corrections, changed=False, exclude=(), renamings=()):
@@ -80,7 +80,7 @@ def test_a_field_gets_another_name_wherever_it_has_the_wrong_one():
 def test_a_corrected_row_says_that_it_was_corrected(made, then):
     said = {"id": "1", "field": "date", "kind": "form", "old": "1731'", "new": "1731"}
     said |= {"evidence": "x", **SIGNED}
-    rows = [Row(item, (), {"date": date}, {"provenance": made}) for item, date in DATES]
+    rows = [RecipeRow(item, (), {"date": date}, {"provenance": made}) for item, date in DATES]
     found = {
         row.id: row.columns for row in Errata.model_validate({"corrections": [said]}).apply(rows)
     }

@@ -5,13 +5,13 @@ from helpers.run_folders import SPEC
 
 from hdbench.benchmarks.spec import BenchmarkSpec
 from hdbench.datasets.building.metadata import metadata_line
-from hdbench.datasets.building.recipe import Row
+from hdbench.datasets.building.recipe import RecipeRow
 from hdbench.errors import HdbenchError
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf")])
 def test_a_ground_truth_of_a_script_has_no_number_that_json_lacks(number):
     spec = BenchmarkSpec.model_validate(SPEC | {"media": "text"})
-    row = Row("0001", (), {"year": number}, text="Wein")
+    row = RecipeRow("0001", (), {"year": number}, text="Wein")
     with pytest.raises(HdbenchError, match=r"^0001: "):
         metadata_line(row, [], spec, has_proposed=False)

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from hdbench import cli
 from hdbench.answers.answer import STATUSES
-from hdbench.benchmarks.agreement import Agreement, Ceiling, Estimate, FieldAgreement
+from hdbench.benchmarks.agreement import Agreement, Ceiling, FieldAgreement, IntervalEstimate
 from hdbench.cli.agreement import print_agreement
 from hdbench.common.texts import Texts
 from hdbench.common.told import speak, translations
@@ -160,7 +160,7 @@ def test_what_programs_read_stays_as_it_is(hdbench):
 
 
 def test_agreement_is_german():
-    share = Estimate(value=0.95, interval=(0.8, 0.99))
+    share = IntervalEstimate(value=0.95, interval=(0.8, 0.99))
     field = FieldAgreement(units=1200, items=20, share=share, alpha=share, alpha_similarity=share)
     agreement = Agreement(
         annotators=2,

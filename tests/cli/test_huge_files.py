@@ -11,7 +11,7 @@ from helpers.bad_inputs import complaint
 from helpers.planned_cards import SCHEMA
 from helpers.run_folders import write_cards, write_run
 
-from hdbench.annotating.media import Media
+from hdbench.annotating.media import CollectionMedia
 from hdbench.errors import HdbenchError
 
 # Without the limit, a file that grows line by line in the memory would take all of the machine's.
@@ -74,7 +74,7 @@ def test_a_huge_file_is_refused_in_one_line(folder, name):
 
 def test_a_huge_image_is_not_read_for_the_editor(folder):
     make_huge(folder / "collection/images/card.png")
-    media = Media(folder / "collection")
+    media = CollectionMedia(folder / "collection")
     item = next(iter(media.items))
     with pytest.raises(HdbenchError, match=r"cannot be shown: larger than 1 GiB$"):
         media.picture(item, 0)

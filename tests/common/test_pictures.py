@@ -5,7 +5,7 @@ import json
 import pytest
 from PIL import Image
 
-from hdbench.annotating.media import Media
+from hdbench.annotating.media import CollectionMedia
 from hdbench.datasets.building.media import copy_media
 from hdbench.datasets.building.source import folder_source
 from hdbench.datasets.collecting.media import find_media
@@ -29,7 +29,7 @@ def test_postscript_is_not_run_whatever_it_is_called(eps, tmp_path):
     image = eps / "images/a.png"
     (tmp_path / "images").mkdir()
     for why, read in (
-        ("not a readable image", lambda: Media(eps).picture("a", 0)),
+        ("not a readable image", lambda: CollectionMedia(eps).picture("a", 0)),
         ("cannot identify image file", lambda: load_images([image], ImageLimits())),
         ("cannot identify image file", lambda: encoded_images([image], ImageLimits())),
         (

@@ -7,7 +7,7 @@ from helpers.run_folders import SPEC, write_run
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.trust.decision import decide
 from hdbench.trust.plan import make_plan, read_plan, write_plan
-from hdbench.trust.wish import Wish
+from hdbench.trust.wish import PlanOptions
 
 TEXT = {"type": "string"}
 SCHEMA = {
@@ -67,7 +67,7 @@ class Catalogue:
         return self.runs[-1]
 
     def plan(self, number=100, **wish):
-        plan = make_plan(self.benchmark, self.runs, Wish(number, **wish))
+        plan = make_plan(self.benchmark, self.runs, PlanOptions(number, **wish))
         self.plan_file.unlink(missing_ok=True)
         write_plan(self.plan_file, plan)
         return plan

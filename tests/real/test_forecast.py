@@ -3,7 +3,7 @@
 import pytest
 
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.trust.forecasting.forecast import Wish, forecast
+from hdbench.trust.forecasting.forecast import ForecastOptions, forecast
 
 THREE = ("2025-11-25_T0420", "2025-09-30_T0160", "2026-01-24_T0230")
 
@@ -14,7 +14,7 @@ def found(published):
         patch.chdir(published.folder)
         runs = [published.folder / "hdb/results/zettelkatalog" / run for run in THREE]
         cards = load_benchmark("hdb/zettelkatalog")
-        yield forecast(cards, runs, Wish(700_000, protocol="published"))
+        yield forecast(cards, runs, ForecastOptions(700_000, protocol="published"))
 
 
 def test_what_three_good_models_leave_to_do(found):

@@ -17,7 +17,7 @@ from hdbench.statistics.acceptance import by_rule, last_accepted, walk
 from hdbench.trust.checked import check_sample
 from hdbench.trust.decision import decide
 from hdbench.trust.plan import make_plan
-from hdbench.trust.wish import Wish
+from hdbench.trust.wish import PlanOptions
 
 GOOD = ("2025-11-25_T0420", "2026-01-24_T0230", "2025-09-30_T0160")
 FIVE = (
@@ -61,7 +61,7 @@ def checked(cards, published):
     runs = published.folder / "hdb/results/zettelkatalog"
     found = {}
     for names in (GOOD, FIVE):
-        plan = make_plan(cards, [runs / name for name in names], Wish(263))
+        plan = make_plan(cards, [runs / name for name in names], PlanOptions(263))
         found[names] = plan, check_sample(plan, cards, Path("plan.yaml"))
     return found
 
@@ -123,7 +123,7 @@ def test_no_run_of_these_is_another_one_s_twin(checked):
 
 def test_a_decision_after_the_fact_is_no_promise(cards, published):
     runs = published.folder / "hdb/results/zettelkatalog"
-    plan = make_plan(cards, [runs / name for name in GOOD], Wish(263, right="threshold"))
+    plan = make_plan(cards, [runs / name for name in GOOD], PlanOptions(263, right="threshold"))
 
     decision = decide(plan, cards, Path("plan.yaml"))
 

@@ -25,7 +25,7 @@ from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.statistics.acceptance import GRID, ROUNDING, capital, least_items, upper_bound
 from hdbench.trust.checked import check_sample
 from hdbench.trust.plan import make_plan
-from hdbench.trust.wish import Wish
+from hdbench.trust.wish import PlanOptions
 
 SAMPLES = 2_000
 SIZES = (50, 100, 150, 263)
@@ -57,7 +57,7 @@ def catalogues(folder):
         paths[name].write_text("".join(json.dumps(line) + "\n" for line in lines))
     found = {}
     for name, of_set in SETS.items():
-        plan = make_plan(benchmark, [paths[run] for run in of_set], Wish(number=263))
+        plan = make_plan(benchmark, [paths[run] for run in of_set], PlanOptions(number=263))
         sample = check_sample(plan, benchmark, folder / "plan.yaml")
         for right, wrong in sample.wrong.items():
             found[f"{name}, by {right}"] = Catalogue(sample.scores, wrong.astype(float))

@@ -14,7 +14,7 @@ from hdbench.scoring.metric import PROTOCOLS
 from hdbench.scoring.sciencemeta_accuracy import FIELDS, SciencemetaAccuracy
 from hdbench.scoring.zettel_f1 import ZettelF1
 from hdbench.statistics.bootstrap import intervals
-from hdbench.statistics.resampling import Table
+from hdbench.statistics.resampling import StatisticsTable
 
 EVERY = [make_metric(name, protocol) for name in METRICS for protocol in PROTOCOLS]
 WEIGHTED = [make_metric(name, weights={"title": 0.3}) for name in ("zettel_f1", "record_f1")]
@@ -64,7 +64,7 @@ def identifier(metric):
 def check(metric, rows):
     """The figures of many totals are those of each, to the last digit."""
     totals = np.array([[row[name] for name in metric.statistics] for row in rows])
-    table = Table(metric, metric.statistics, np.zeros((int(rows[0]["items"]), 1)))
+    table = StatisticsTable(metric, metric.statistics, np.zeros((int(rows[0]["items"]), 1)))
     single = [metric.rates(row) for row in rows]
     names = [name for name, rate in single[0].items() if not isinstance(rate, dict)]
     for wanted in (names, [metric.headline]):

@@ -12,14 +12,14 @@ from scipy import stats
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.errors import HdbenchError
 from hdbench.trust.decision import decide
-from hdbench.trust.forecasting.forecast import Wish, forecast
+from hdbench.trust.forecasting.forecast import ForecastOptions, forecast
 from hdbench.trust.forecasting.price_list import Price
 from hdbench.trust.forecasting.work import Pace
-from hdbench.trust.plan import Wish as Planned
+from hdbench.trust.plan import ForecastOptions as Planned
 from hdbench.trust.plan import make_plan, write_plan
 
 PACE = Pace(keystrokes_per_minute=60, seconds_per_look=2)
-WISH = Wish(total=1_000, pace=PACE)
+WISH = ForecastOptions(total=1_000, pace=PACE)
 RATES = {"date": "2026-11-01", "source": "price list"}
 
 
@@ -230,7 +230,7 @@ def test_a_stratified_sample_stands_for_its_whole(tmp_path, monkeypatch):
         for n in range(20)
     ]
     write_rows(tmp_path, rows)
-    found = made(tmp_path, Wish())
+    found = made(tmp_path, ForecastOptions())
     assert found.total == 1_000
     assert found.models[0].edits.per_item.value == pytest.approx(0.1 * 12 / 10)
     assert found.models[0].untouched.per_item.value == pytest.approx(0.9)
@@ -242,7 +242,7 @@ def test_a_stratified_sample_stands_for_its_whole(tmp_path, monkeypatch):
     assert found.method.endswith("within strata")
     assert "forecast_not_drawn" not in keys(found)
     assert keys(found)[0] != "forecast_other_whole"
-    assert keys(made(tmp_path, Wish(total=5_000)))[0] == "forecast_other_whole"
+    assert keys(made(tmp_path, ForecastOptions(total=5_000)))[0] == "forecast_other_whole"
 
 
 def test_values_in_lists_are_always_looked_at(tmp_path, monkeypatch):
@@ -313,7 +313,7 @@ def planned(tmp_path, monkeypatch):
 
 def test_a_plan_says_what_is_left(planned):
     folder, plan = planned(limit=0.2)
-    wish = Wish(pace=PACE, plan=folder / "plan.yaml")
+    wish = ForecastOptions(pace=PACE, plan=folder / "plan.yaml")
     found = made(folder, wish, list(reversed(runs_of(folder))))
     decision = decide(plan, load_benchmark("hdb/cards"), folder / "plan.yaml")
     outcome = decision.outcome
@@ -333,7 +333,7 @@ def test_a_plan_says_what_is_left(planned):
 
 def test_a_plan_that_lets_nothing_through_leaves_everything(planned):
     folder, _ = planned(limit=0.05)
-    found = made(folder, Wish(pace=PACE, plan=folder / "plan.yaml"))
+    found = made(folder, ForecastOptions(pace=PACE, plan=folder / "plan.yaml"))
     (step,) = found.rule
     assert step.threshold is None
     assert step.looks.per_item.value == 3
@@ -342,7 +342,7 @@ def test_a_plan_that_lets_nothing_through_leaves_everything(planned):
 
 def test_fields_that_are_not_in_the_plan_are_looked_at(planned):
     folder, _ = planned(limit=0.2, fields=["title", "place"])
-    (step,) = made(folder, Wish(pace=PACE, plan=folder / "plan.yaml")).rule
+    (step,) = made(folder, ForecastOptions(pace=PACE, plan=folder / "plan.yaml")).rule
     assert step.threshold is not None
     assert step.looks.per_item.value >= 1
     # No year is taken over, and `744` is the only wrong value of the others.
@@ -352,13 +352,21 @@ def test_fields_that_are_not_in_the_plan_are_looked_at(planned):
 @pytest.mark.parametrize(
     ("wish", "runs", "said"),
     [
-        (Wish(), READERS, "hdb/cards: does not say what it is a sample of"),
-        (Wish(total=19), READERS, "--total 19: 20 items were checked already"),
-        (Wish(total=100, wage=-1), READERS, "--wage -1: must be from 0"),
-        (Wish(total=100, wage=float("nan")), READERS, "--wage nan: must be from 0"),
-        (Wish(total=100, pace=Pace(0, 1)), READERS, "--keystrokes-per-minute 0: must be from 1"),
-        (Wish(total=100, pace=Pace(1, float("inf"))), READERS, "--seconds-per-look inf: must be"),
-        (Wish(total=100), ["none"], "none: "),
+        (ForecastOptions(), READERS, "hdb/cards: does not say what it is a sample of"),
+        (ForecastOptions(total=19), READERS, "--total 19: 20 items were checked already"),
+        (ForecastOptions(total=100, wage=-1), READERS, "--wage -1: must be from 0"),
+        (ForecastOptions(total=100, wage=float("nan")), READERS, "--wage nan: must be from 0"),
+        (
+            ForecastOptions(total=100, pace=Pace(0, 1)),
+            READERS,
+            "--keystrokes-per-minute 0: must be from 1",
+        ),
+        (
+            ForecastOptions(total=100, pace=Pace(1, float("inf"))),
+            READERS,
+            "--seconds-per-look inf: must be",
+        ),
+        (ForecastOptions(total=100), ["none"], "none: "),
     ],
 )
 def test_what_cannot_be_is_refused(collection, wish, runs, said):
@@ -368,7 +376,7 @@ def test_what_cannot_be_is_refused(collection, wish, runs, said):
 
 def test_a_plan_of_other_runs_or_another_whole_is_refused(planned):
     folder, _ = planned(limit=0.2)
-    wish = Wish(plan=folder / "plan.yaml")
+    wish = ForecastOptions(plan=folder / "plan.yaml")
     with pytest.raises(HdbenchError, match="are not among the runs"):
         made(folder, wish, runs_of(folder)[:2])
     with pytest.raises(HdbenchError, match="was drawn from 100 items: leave out --total"):

@@ -16,10 +16,10 @@ from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.common.checked import read_yaml
 from hdbench.common.texts import LANGUAGES
 from hdbench.output.report.forecast_plot import write_forecast_plot
-from hdbench.trust.forecasting.forecast import Forecast, Wish, forecast
+from hdbench.trust.forecasting.forecast import Forecast, ForecastOptions, forecast
 from hdbench.trust.forecasting.price_list import Price
 from hdbench.trust.forecasting.words import model_sentence, pace_sentence, rule_sentences
-from hdbench.trust.plan import Wish as Planned
+from hdbench.trust.plan import ForecastOptions as Planned
 from hdbench.trust.plan import make_plan, write_plan
 from hdbench.trust.words import warning_in_words
 
@@ -116,7 +116,9 @@ def test_a_model_with_a_hostile_name_is_shown_harmless(run_hdbench, tmp_path):
 
 def test_every_text_is_there_in_both_languages(here):
     prices = {"one": Price(input=1, output=5, date="2026-11-01", source="an offer")}
-    found = forecast(load_benchmark("hdb/cards"), runs_of(here), Wish(700_000, prices=prices))
+    found = forecast(
+        load_benchmark("hdb/cards"), runs_of(here), ForecastOptions(700_000, prices=prices)
+    )
     said = {
         language: [
             *(model_sentence(found, model, language) for model in found.models),
@@ -158,7 +160,7 @@ def test_a_plan_in_words(tmp_path, monkeypatch, limit, en, de):
     write_collection(tmp_path, items=100)
     plan = make_plan(load_benchmark("hdb/cards"), runs_of(tmp_path), Planned(60, limit=limit))
     write_plan(tmp_path / "plan.yaml", plan)
-    wish = Wish(plan=tmp_path / "plan.yaml", wage=30)
+    wish = ForecastOptions(plan=tmp_path / "plan.yaml", wage=30)
     found = forecast(load_benchmark("hdb/cards"), runs_of(tmp_path), wish)
     assert rule_sentences(found)[0].endswith(" US dollars.")
     assert rule_sentences(found, "de")[0].endswith(" US-Dollar.")
@@ -175,7 +177,7 @@ def test_a_plan_in_words(tmp_path, monkeypatch, limit, en, de):
 
 
 def test_the_plot_is_the_same_each_time(here, tmp_path):
-    found = forecast(load_benchmark("hdb/cards"), runs_of(here), Wish(1_000))
+    found = forecast(load_benchmark("hdb/cards"), runs_of(here), ForecastOptions(1_000))
     for kind in ("png", "svg"):
         one, other = tmp_path / f"one.{kind}", tmp_path / f"other.{kind}"
         write_forecast_plot(one, found)

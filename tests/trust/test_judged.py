@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 from hdbench.scoring import make_metric
 from hdbench.trust.runs import Judged, Runs
 from hdbench.trust.scores import choose
-from hdbench.trust.values import Field, text_of, value_of
+from hdbench.trust.values import ItemField, text_of, value_of
 
-FIELDS = [Field("a", (("a",),)), Field("b.c", (("b", "c"),))]
+FIELDS = [ItemField("a", (("a",),)), ItemField("b.c", (("b", "c"),))]
 VALUES = st.sampled_from(
     [None, True, 0, 1, 1.0, "", " ", "null", "1", "Basel", "Bassel", "\ud800", ["Basel"], {"x": 1}]
 )

@@ -10,7 +10,7 @@ from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.trust.decision import decide
 from hdbench.trust.listed import read_listed
 from hdbench.trust.plan import make_plan, write_plan
-from hdbench.trust.wish import Wish
+from hdbench.trust.wish import PlanOptions
 
 IDS = [f"c{number:03}" for number in range(150)]
 
@@ -35,7 +35,7 @@ def test_the_sample_is_checked_and_decided_without_building(folder, tmp_path):
             {"id": item, "seconds": place, "prediction": {"title": f"Titel {item}"}} for item in IDS
         ]
         path.write_text("".join(json.dumps(answer) + "\n" for answer in answers))
-    wish = Wish(number=120, fields=["title", "year"])
+    wish = PlanOptions(number=120, fields=["title", "year"])
     plan = make_plan(load_benchmark(str(folder)), paths, wish)
     where = tmp_path / "plan.yaml"
     write_plan(where, plan)

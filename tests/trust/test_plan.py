@@ -13,7 +13,7 @@ from reference import acceptance as naive
 from hdbench.errors import HdbenchError
 from hdbench.statistics.acceptance import GRID
 from hdbench.trust.plan import make_plan, read_plan, write_plan
-from hdbench.trust.wish import Wish
+from hdbench.trust.wish import PlanOptions
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +102,7 @@ def test_chosen_fields(catalogue):
 )
 def test_what_is_refused(catalogue, wish, said):
     with pytest.raises(HdbenchError, match=said):
-        make_plan(catalogue.benchmark, catalogue.runs, Wish(**{"number": 100} | wish))
+        make_plan(catalogue.benchmark, catalogue.runs, PlanOptions(**{"number": 100} | wish))
 
 
 @pytest.mark.parametrize(("verdict", "fields"), [("rule", 1), ("rule", 2), ("exact", 1)])
@@ -132,14 +132,14 @@ def test_five_pages_are_five_clusters(tmp_path):
 
 def test_one_run_agrees_with_nothing(catalogue):
     with pytest.raises(HdbenchError, match="a: one run has nothing to agree with"):
-        make_plan(catalogue.benchmark, catalogue.runs[:1], Wish(100))
+        make_plan(catalogue.benchmark, catalogue.runs[:1], PlanOptions(100))
 
 
 def test_the_same_answers_twice(catalogue):
     twice = [catalogue.runs[0], catalogue.runs[1], catalogue.runs[0]]
 
     with pytest.raises(HdbenchError, match="has the same answers as"):
-        make_plan(catalogue.benchmark, twice, Wish(100))
+        make_plan(catalogue.benchmark, twice, PlanOptions(100))
 
 
 def test_runs_of_one_model_keep_apart(catalogue):
@@ -149,7 +149,7 @@ def test_runs_of_one_model_keep_apart(catalogue):
     (again / "run.json").write_text(json.dumps(info))
     (again / "answers.jsonl").write_text('{"id": "0000", "prediction": {}}\n')
 
-    plan = make_plan(catalogue.benchmark, [catalogue.runs[0], again], Wish(100))
+    plan = make_plan(catalogue.benchmark, [catalogue.runs[0], again], PlanOptions(100))
 
     assert [run.name for run in plan.runs] == ["a (a)", "a (again)"]
 
@@ -164,7 +164,7 @@ def test_a_file_of_several_models(catalogue):
     )
 
     with pytest.raises(HdbenchError, match="has answers of 2 models: give one file for each"):
-        make_plan(catalogue.benchmark, [catalogue.runs[0], both], Wish(100))
+        make_plan(catalogue.benchmark, [catalogue.runs[0], both], PlanOptions(100))
 
 
 def test_answers_to_another_benchmark(catalogue):
@@ -172,7 +172,7 @@ def test_answers_to_another_benchmark(catalogue):
     other.write_text('{"id": "letter01", "prediction": {}}\n')
 
     with pytest.raises(HdbenchError, match="has no id 'letter01'"):
-        make_plan(catalogue.benchmark, [catalogue.runs[0], other], Wish(100))
+        make_plan(catalogue.benchmark, [catalogue.runs[0], other], PlanOptions(100))
 
 
 PERSONS = {"type": "array", "items": {"type": "object", "properties": {"name": TEXT}}}

@@ -12,7 +12,7 @@ from hdbench.annotating.changes import SETTLED
 from hdbench.annotating.drafts import Draft, read_drafts
 from hdbench.annotating.folding import ItemState, Stage
 from hdbench.annotating.form import form_of
-from hdbench.annotating.media import Media
+from hdbench.annotating.media import CollectionMedia
 from hdbench.annotating.metadata import TakenError, check_collection
 from hdbench.annotating.store import Saving, Store, unbounded
 from hdbench.annotating.suggestions import Suggestions
@@ -65,7 +65,7 @@ class Editor:
         self._annotator = annotator
         self._language = language
         self._form = form_of(schema)
-        self._media = Media(folder)
+        self._media = CollectionMedia(folder)
         fields = [each.path for each in field_paths(schema)]
         annotation = read_annotation(folder)
         self._authorities = read_authorities(folder, annotation.authorities, fields)

@@ -32,7 +32,7 @@ class Stage(StrEnum):
 
 
 @dataclass(frozen=True)
-class Difference:
+class Disagreement:
     """A field that annotators, each alone, gave different values.
 
     Attributes:
@@ -75,7 +75,7 @@ class ItemState:
     head: dict[str, str | None]
     conflicts: tuple[Conflict, ...]
     stage: Stage = Stage.plain
-    differences: tuple[Difference, ...] = ()
+    differences: tuple[Disagreement, ...] = ()
     made: Provenance | None = None
 
 

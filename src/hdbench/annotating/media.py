@@ -24,14 +24,14 @@ MAX_PAGES = 1_000
 """Maximum number of pages of a PDF."""
 
 
-class Picture(NamedTuple):
+class BrowserImage(NamedTuple):
     """An image for the browser."""
 
     data: bytes
     media_type: str
 
 
-class Media:
+class CollectionMedia:
     """The media of a collection in the plain form.
 
     Args:
@@ -85,7 +85,7 @@ class Media:
                 "{place}: cannot be shown: {why}", place=files[0], why=_why(error)
             ) from error
 
-    def picture(self, item: str, number: int) -> Picture:
+    def picture(self, item: str, number: int) -> BrowserImage:
         """A page of an item.
 
         Args:
@@ -134,17 +134,17 @@ def _is_pdf(files: list[Any]) -> bool:
     return len(files) == 1 and str(files[0]).lower().endswith(".pdf")
 
 
-def _image(path: Path) -> Picture:
+def _image(path: Path) -> BrowserImage:
     if path.stat().st_size > MAX_BYTES:
         raise HdbenchError("larger than {most} GiB", most=MAX_BYTES >> 30)
     with path.open("rb") as file, Image.open(file, formats=FORMATS) as image:
         if image.format not in SHOWN_AS:
             return _png(in_rgb(image))
         file.seek(0)
-        return Picture(file.read(MAX_BYTES), SHOWN_AS[image.format])
+        return BrowserImage(file.read(MAX_BYTES), SHOWN_AS[image.format])
 
 
-def _pdf_page(path: Path, number: int) -> Picture:
+def _pdf_page(path: Path, number: int) -> BrowserImage:
     with pdf.opened(path) as document:
         if number >= len(document):
             raise HdbenchError("no page {number}", number=number + 1)
@@ -152,7 +152,7 @@ def _pdf_page(path: Path, number: int) -> Picture:
         return _png(pdf.rendered(page, PDF_PIXELS / max(*page.get_size(), 1)))
 
 
-def _png(image: Image.Image) -> Picture:
+def _png(image: Image.Image) -> BrowserImage:
     buffer = io.BytesIO()
     image.save(buffer, "PNG", compress_level=1)
-    return Picture(buffer.getvalue(), "image/png")
+    return BrowserImage(buffer.getvalue(), "image/png")

@@ -14,7 +14,14 @@ from hdbench.annotating.assigned import (
 )
 from hdbench.annotating.changes import MAX_COMMENT, SETTLED, WHATS, WITHOUT_TRUTH, Change, same
 from hdbench.annotating.fields import FieldPath, as_field, get, parse_field
-from hdbench.annotating.folding import Difference, ItemState, Stage, causal_order, fold, joined_tips
+from hdbench.annotating.folding import (
+    Disagreement,
+    ItemState,
+    Stage,
+    causal_order,
+    fold,
+    joined_tips,
+)
 from hdbench.benchmarks.provenance import Provenance
 from hdbench.errors import HdbenchError, Message
 
@@ -92,7 +99,7 @@ def _settling_state(
         },
         stage=Stage.settling,
         differences=tuple(
-            Difference(
+            Disagreement(
                 as_field(field),
                 {name: _at(record, field) for name, record in records.items()},
                 field in around or any(field[:end] in decided for end in range(len(field))),

@@ -12,7 +12,7 @@ from hdbench.scoring.records.compare import joined
 from hdbench.scoring.records.options import read_rules
 from hdbench.scoring.records.pairing import pair_items
 from hdbench.scoring.records.patterns import as_written
-from hdbench.scoring.records.tree import Record, Rules, take_apart
+from hdbench.scoring.records.tree import PathRules, Record, take_apart
 from hdbench.statistics.agreement import Unit
 
 _TAKEN_OVER = ("lists", "compare", "threshold", "ignore", "blank")
@@ -33,14 +33,14 @@ class _Group(NamedTuple):
     records: tuple[Record | None, ...]
 
 
-def rules_for(metric: Metric) -> Rules:
+def rules_for(metric: Metric) -> PathRules:
     """How the entries of lists are aligned: as the metric does it, if it is `hdb/record_f1`."""
     options = metric.options if metric.name == "record_f1" else {}
     return read_rules({name: options[name] for name in _TAKEN_OVER if name in options})
 
 
 def units_by_field(
-    items: Iterable[Sequence[dict[str, Any] | None]], rules: Rules
+    items: Iterable[Sequence[dict[str, Any] | None]], rules: PathRules
 ) -> dict[str, list[Unit]]:
     """Field, such as `persons[].name` → what people entered for the same things.
 
@@ -82,7 +82,7 @@ def _leaves(group: _Group) -> dict[str, None]:
     return dict.fromkeys(path for each in group.records if each for path in each.leaves)
 
 
-def _groups(group: _Group, rules: Rules) -> Iterator[_Group]:
+def _groups(group: _Group, rules: PathRules) -> Iterator[_Group]:
     """A record, and the aligned entries of its lists, and so on."""
     yield group
     for path in dict.fromkeys(path for each in group.records if each for path in each.lists):
@@ -92,7 +92,9 @@ def _groups(group: _Group, rules: Rules) -> Iterator[_Group]:
             yield from _groups(_Group(group.item, whole, records), rules)
 
 
-def _aligned(lists: Sequence[Sequence[Record]], rules: Rules) -> list[tuple[Record | None, ...]]:
+def _aligned(
+    lists: Sequence[Sequence[Record]], rules: PathRules
+) -> list[tuple[Record | None, ...]]:
     """The entries of several people's lists, side by side; None where somebody lacks one."""
     first: list[Record] = []  # of each row, the entry that others are aligned with
     rows: list[list[Record | None]] = []

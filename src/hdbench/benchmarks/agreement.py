@@ -16,7 +16,7 @@ Finite = Annotated[float, Field(ge=-(2**53), le=2**53, allow_inf_nan=False)]
 Ends = tuple[Finite, Finite]
 
 
-class Estimate(Strict):
+class IntervalEstimate(Strict):
     """A figure with its interval.
 
     Attributes:
@@ -44,9 +44,9 @@ class FieldAgreement(Strict):
 
     units: Count
     items: Count
-    share: Estimate
-    alpha: Estimate
-    alpha_similarity: Estimate
+    share: IntervalEstimate
+    alpha: IntervalEstimate
+    alpha_similarity: IntervalEstimate
 
 
 class Ceiling(Strict):

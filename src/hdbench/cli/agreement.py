@@ -9,7 +9,7 @@ from rich.text import Text
 
 from hdbench.annotating.agreement import agreement_of
 from hdbench.annotating.assigned import read_assigned
-from hdbench.benchmarks.agreement import Agreement, Estimate
+from hdbench.benchmarks.agreement import Agreement, IntervalEstimate
 from hdbench.cli.arguments import JsonOut
 from hdbench.cli.saying import ends, number, print_line, said_table
 from hdbench.common.jsonio import write_json
@@ -79,7 +79,7 @@ def print_agreement(console: Console, agreement: Agreement, unfinished: int) -> 
         print_line(console, line)
 
 
-def _cell(estimate: Estimate) -> Text:
+def _cell(estimate: IntervalEstimate) -> Text:
     """A figure, and its interval below it."""
     if estimate.value is None:
         return Text("–")

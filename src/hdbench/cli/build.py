@@ -18,7 +18,7 @@ from hdbench.common.names import bare
 from hdbench.datasets.building.builder import Built, install_spaces
 from hdbench.datasets.building.builder import build as build_dataset
 from hdbench.datasets.building.checks.folder import refuse_errors
-from hdbench.datasets.building.checks.problems import FaultyFolderError, Report
+from hdbench.datasets.building.checks.problems import CheckReport, FaultyFolderError
 from hdbench.datasets.building.recipe import Recipe, find_recipe, plain_folder
 from hdbench.datasets.building.results_dataset import NAME, build_results
 from hdbench.errors import HdbenchError, Message, joined
@@ -127,7 +127,7 @@ def _agreement(recipe: Recipe) -> Agreement | None:
     return agreement_of(recipe.folder, read_assigned(recipe.folder).finished)
 
 
-def _checked(names: Iterable[str], out: Path, *, allow_missing: bool) -> list[Report]:
+def _checked(names: Iterable[str], out: Path, *, allow_missing: bool) -> list[CheckReport]:
     """Check those of the names that are folders of the user's own."""
     folders = filter(None, map(plain_folder, names))
     try:

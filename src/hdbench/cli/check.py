@@ -11,7 +11,7 @@ import typer
 from hdbench.cli.arguments import DEFAULT_OUT
 from hdbench.cli.saying import said, shown
 from hdbench.datasets.building.checks.folder import check_folder
-from hdbench.datasets.building.checks.problems import EXAMPLES, Example, Problem, Report
+from hdbench.datasets.building.checks.problems import EXAMPLES, CheckReport, Example, Problem
 from hdbench.errors import Message, escaped, joined
 
 
@@ -43,7 +43,7 @@ def command(
         raise typer.Exit(2)
 
 
-def lines_of(report: Report) -> Iterator[str]:
+def lines_of(report: CheckReport) -> Iterator[str]:
     """Yield the problems of each file, errors first, and a summary."""
     for file, problems in groupby(report.problems, lambda problem: problem.file):
         yield escaped(file)
@@ -57,7 +57,7 @@ def lines_of(report: Report) -> Iterator[str]:
     yield said(report.summary)
 
 
-def warnings_line(report: Report) -> str:
+def warnings_line(report: CheckReport) -> str:
     """Return a line with the number of warnings, and how to see them."""
     warnings = report.number_of_warnings
     return said("{warnings}: hdbench check {folder}", warnings=warnings, folder=report.folder)

@@ -18,7 +18,7 @@ from hdbench.errors import Message, escaped
 from hdbench.statistics.means import Estimate
 from hdbench.trust.forecasting.amounts import Known, ModelForecast
 from hdbench.trust.forecasting.assumptions import KEYSTROKES_PER_MINUTE, SECONDS_PER_LOOK
-from hdbench.trust.forecasting.forecast import Forecast, Wish
+from hdbench.trust.forecasting.forecast import Forecast, ForecastOptions
 from hdbench.trust.forecasting.forecast import forecast as forecast_of
 from hdbench.trust.forecasting.price_list import read_prices
 from hdbench.trust.forecasting.words import model_sentence, pace_sentence, rule_sentences, shown
@@ -75,7 +75,7 @@ def command(
                 write_forecast_plot,
             )
         check_plot(plot)
-    wish = Wish(
+    wish = ForecastOptions(
         total=total,
         pace=Pace(keystrokes_per_minute, seconds_per_look),
         wage=wage,

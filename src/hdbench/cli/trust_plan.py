@@ -13,7 +13,7 @@ from hdbench.cli.saying import print_line, print_marked, said
 from hdbench.common.printing import printable
 from hdbench.errors import Message
 from hdbench.trust.plan import Plan, make_plan, write_plan
-from hdbench.trust.wish import Right, VerdictName, Wish
+from hdbench.trust.wish import PlanOptions, Right, VerdictName
 
 
 def command(
@@ -56,7 +56,7 @@ def command(
             all of them. One run is then enough.
         out: The file to write.
     """
-    wish = Wish(
+    wish = PlanOptions(
         number=number,
         limit=limit,
         confidence=confidence,

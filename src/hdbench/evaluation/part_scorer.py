@@ -86,7 +86,7 @@ class ReadOnce(NamedTuple):
     scored: list[tuple[Tallied, Looks]]
 
 
-class Scored(NamedTuple):
+class ScoredTask(NamedTuple):
     """What came of a task.
 
     Attributes:
@@ -100,7 +100,7 @@ class Scored(NamedTuple):
     read: list[ReadOnce]
 
 
-class Source(Protocol):
+class AnswerSource(Protocol):
     """What has the answers: a container, its lines, or what was sent to this process."""
 
     def load(self, key: Any) -> WrittenAnswer:
@@ -125,7 +125,7 @@ class PartScorer:
         self,
         benchmark: Benchmark,
         schema: AnswerSchema | None,
-        source: Source,
+        source: AnswerSource,
         rules: Sequence[Rules],
         most_values: int | None = None,
     ) -> None:
@@ -139,7 +139,7 @@ class PartScorer:
             for read_as in ways_of(rules)
         ]
 
-    def score(self, task: Task) -> Scored:
+    def score(self, task: Task) -> ScoredTask:
         """Score the items of a task.
 
         Raises:
@@ -169,7 +169,7 @@ class PartScorer:
                     item_id, fields, AnswerPlace(self._source.where, key)
                 )
                 reading.add(answer, current, stratum, self._schema)
-        return Scored(items, drafts, [reading.done() for reading in readings])
+        return ScoredTask(items, drafts, [reading.done() for reading in readings])
 
 
 class _Reading:

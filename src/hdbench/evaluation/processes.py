@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from hdbench.answers.bounds import Bounds
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.opened_run import OpenedRun
-from hdbench.evaluation.part_scorer import PartScorer, Rules, Scored, Task
+from hdbench.evaluation.part_scorer import PartScorer, Rules, ScoredTask, Task
 
 if TYPE_CHECKING:  # multiprocessing is slow to import
     from hdbench.evaluation.workers import Workers
@@ -26,7 +26,7 @@ LEAST = 2.0
 @contextmanager
 def scorer(
     run: OpenedRun, rules: Sequence[Rules], bounds: Bounds, workers: int
-) -> Iterator[Callable[[Iterable[Task]], Iterator[Scored]]]:
+) -> Iterator[Callable[[Iterable[Task]], Iterator[ScoredTask]]]:
     """Give what scores tasks in their order: this process, with others where they pay.
 
     How much a process gains depends on the metric, whose answers take 0.2 to 12 ms each, on the
@@ -61,7 +61,7 @@ def scorer(
                 started.append(stack.enter_context(opened))
             return started[0]
 
-        def scored(tasks: Iterable[Task]) -> Iterator[Scored]:
+        def scored(tasks: Iterable[Task]) -> Iterator[ScoredTask]:
             # One for each model, as the bound on values is for each.
             own = PartScorer(run.benchmark, run.schema, run.container, rules, bounds.values)
             left = iter(tasks)

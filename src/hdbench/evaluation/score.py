@@ -25,7 +25,7 @@ from hdbench.evaluation.part_scorer import (
     EachItem,
     ReadOnce,
     Rules,
-    Scored,
+    ScoredTask,
     Task,
     seldom_collected,
     ways_of,
@@ -275,7 +275,7 @@ def _scored(
     model: str | None,
     parts: Iterable[Part],
     rules: Sequence[Rules],
-    score: Callable[[Iterable[Task]], Iterable[Scored]],
+    score: Callable[[Iterable[Task]], Iterable[ScoredTask]],
 ) -> "_Whole":
     """Score one model's answers under all rules, on the items that were asked."""
     ids = (item_id for part in parts for item_id in part.ids)
@@ -312,7 +312,7 @@ class _Whole:
         self._drafts = Counter[Provenance]()
         self._read = [_WayOfReading(each, rules) for each in ways_of(rules)]
 
-    def taken(self, parts: Iterable[Scored]) -> Iterator[None]:
+    def taken(self, parts: Iterable[ScoredTask]) -> Iterator[None]:
         """Take parts, and yield once for each of their items."""
         for part in parts:
             self._items += part.items

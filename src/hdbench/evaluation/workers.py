@@ -17,7 +17,7 @@ from hdbench.answers.container import Container
 from hdbench.answers.json_lines import AnswerLines, LinesFile
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.part_scorer import PartScorer, Rules, Scored, Task, seldom_collected
+from hdbench.evaluation.part_scorer import PartScorer, Rules, ScoredTask, Task, seldom_collected
 
 WAITING = 3
 """How many tasks there are for each process at a time, so that none waits and few are in memory."""
@@ -85,13 +85,13 @@ class Workers:
         finally:
             pool.shutdown(cancel_futures=True)
 
-    def scored(self, tasks: Iterable[Task]) -> Iterator[Scored]:
+    def scored(self, tasks: Iterable[Task]) -> Iterator[ScoredTask]:
         """Yield what came of each task, in their order.
 
         Raises:
             HdbenchError: see `PartScorer.score`.
         """
-        waiting: deque[Future[Scored]] = deque()
+        waiting: deque[Future[ScoredTask]] = deque()
         for task in tasks:
             waiting.append(self._pool.submit(_score, self._to_send(task)))
             if len(waiting) > WAITING * self._number:
@@ -132,7 +132,7 @@ def _end_with_main() -> None:
         os._exit(1)
 
 
-def _score(task: Task) -> Scored:
+def _score(task: Task) -> ScoredTask:
     with seldom_collected():
         return _scorer.score(task)
 

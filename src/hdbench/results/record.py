@@ -13,7 +13,7 @@ from hdbench.common.checked import validate
 from hdbench.common.texts import LANGUAGES
 from hdbench.errors import HdbenchError
 from hdbench.results.drafts import DRAFTS
-from hdbench.results.record_parts import MAX_NUMBER, Dataset, Head, Reading, Record
+from hdbench.results.record_parts import MAX_NUMBER, Dataset, Head, ReadingRecord, RunRecord
 from hdbench.results.result import ERRATA, Result
 from hdbench.results.warning_texts import in_words
 from hdbench.scoring import METRICS, check_headline, make_metric
@@ -68,7 +68,7 @@ def from_record(value: Any, where: str) -> Result:
             version=__version__,
             now=rules,
         )
-    record = validate(Record, value, Path(where))
+    record = validate(RunRecord, value, Path(where))
     metric = _metric(head.metric, record, where)
     ids = value.get("ids")
     if not _are_texts(ids) or len(set(ids)) < len(ids):
@@ -112,7 +112,7 @@ def from_record(value: Any, where: str) -> Result:
     return result
 
 
-def _metric(name: str, record: Record, where: str) -> Metric:
+def _metric(name: str, record: RunRecord, where: str) -> Metric:
     for option in record.options:
         if option not in METRICS[name].option_names:
             raise HdbenchError(
@@ -309,7 +309,7 @@ def _reading(value: dict[str, Any], where: str) -> dict[str, Any]:
             "{place}: warnings: not all have {keys}", place=where, keys=", ".join(_WARNING)
         )
     return {
-        **validate(Reading, value, Path(where)).model_dump(),
+        **validate(ReadingRecord, value, Path(where)).model_dump(),
         "notes": value["notes"],
         "schema_violations": _counts(value, "schema_violations", where),
         "warnings": warnings,

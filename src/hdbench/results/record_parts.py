@@ -84,7 +84,7 @@ class Dataset(_Checked):
     errata: Literal["proposed"] | None = None
 
 
-class Reading(_Checked):
+class ReadingRecord(_Checked):
     """How answers were read."""
 
     strict: bool
@@ -97,7 +97,7 @@ class _Used(_Checked):
     items: int = Field(ge=0, le=MAX_NUMBER)
 
 
-class Record(_Checked):
+class RunRecord(_Checked):
     """How a run was scored, and what it says about itself."""
 
     protocol: str

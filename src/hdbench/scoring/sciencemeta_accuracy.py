@@ -79,7 +79,7 @@ def _accuracies(
     )
 
 
-class PreparedRecord(NamedTuple):
+class PreparedBibliography(NamedTuple):
     """A ground truth, with what scoring needs from it.
 
     Attributes:
@@ -182,7 +182,7 @@ class SciencemetaAccuracy(Metric):
         self.canonical_identifiers = check_flag("canonical_identifiers", canonical_identifiers)
         self.sets = check_flag("sets", sets)
 
-    def prepare(self, reference: dict[str, Any]) -> PreparedRecord:
+    def prepare(self, reference: dict[str, Any]) -> PreparedBibliography:
         """The fields of a ground truth.
 
         Raises:
@@ -193,9 +193,9 @@ class SciencemetaAccuracy(Metric):
         check_fields(self.name, reference, FIELDS[kind])
         values = {field: reference.get(field) for field in FIELDS[kind]}
         texts = {field: as_text(value) for field, value in values.items()}
-        return PreparedRecord(kind, reference.get("sha256"), values, texts)
+        return PreparedBibliography(kind, reference.get("sha256"), values, texts)
 
-    def score(self, record: dict[str, Any] | None, prepared: PreparedRecord) -> ItemScore:
+    def score(self, record: dict[str, Any] | None, prepared: PreparedBibliography) -> ItemScore:
         """The similarities of one record's fields, and counts.
 
         Args:
@@ -228,7 +228,7 @@ class SciencemetaAccuracy(Metric):
             _count_names(prepared.texts, answers, statistics)
         return ItemScore(statistics, compared=(record or {}, answers, alike))
 
-    def explain(self, score: ItemScore, prepared: PreparedRecord) -> list[FieldMatch]:
+    def explain(self, score: ItemScore, prepared: PreparedBibliography) -> list[FieldMatch]:
         """Return what became of each field of one record, in the order of its kind's fields."""
         record, answers, similarities = score.compared
         matches = []
@@ -293,7 +293,10 @@ class SciencemetaAccuracy(Metric):
         return {"overall_accuracy": mean(means)}
 
     def _compare(
-        self, prepared: PreparedRecord, answers: Mapping[str, str], statistics: dict[str, float]
+        self,
+        prepared: PreparedBibliography,
+        answers: Mapping[str, str],
+        statistics: dict[str, float],
     ) -> list[float]:
         """The similarities of an answered record's fields; what follows is put into statistics."""
         alike = []

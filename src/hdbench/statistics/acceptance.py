@@ -31,7 +31,7 @@ ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
-class Interval:
+class ShareBounds:
     """Bounds of a share, each 0.0 to 1.0."""
 
     lower: float
@@ -149,7 +149,7 @@ def capital(
     return float(np.exp(min(max(0.0, float(won.max())), 700.0)))
 
 
-def bounds_of_share(errors: float, total: float, confidence: float = CONFIDENCE) -> Interval:
+def bounds_of_share(errors: float, total: float, confidence: float = CONFIDENCE) -> ShareBounds:
     """Clopper and Pearson's lower and upper bound of a share, each one-sided at the confidence.
 
     They are exact for one value from each item.
@@ -167,12 +167,12 @@ def bounds_of_share(errors: float, total: float, confidence: float = CONFIDENCE)
 
     lower = special.betaincinv(errors, total - errors + 1, 1 - confidence) if errors else 0.0
     upper = special.betaincinv(errors + 1, total - errors, confidence) if errors < total else 1.0
-    return Interval(float(lower), float(upper))
+    return ShareBounds(float(lower), float(upper))
 
 
 def weighted_bounds_of_share(
     column: Array, weights: Array, groups: Counts, confidence: float = CONFIDENCE
-) -> Interval:
+) -> ShareBounds:
     """Return Clopper and Pearson's bounds of a share of items that may differ in weight.
 
     With strata or weights, they are those for the number of independent items that is worth as

@@ -8,7 +8,7 @@ import numpy as np
 from krippendorff import alpha as krippendorff_alpha
 from rapidfuzz import fuzz, process
 
-from hdbench.benchmarks.agreement import Estimate, FieldAgreement
+from hdbench.benchmarks.agreement import FieldAgreement, IntervalEstimate
 from hdbench.statistics.bootstrap import figure_interval
 from hdbench.statistics.resampling import NOTHING, Array, Counts, check_settings, chunks
 
@@ -139,7 +139,7 @@ def field_agreement(
     values = _numbered(units)
     agreeing = [_share(unit) for unit in values.units]
     draw = _Draw(values.items, resamples, level, seed)
-    by_similarity = Estimate(value=None)
+    by_similarity = IntervalEstimate(value=None)
     if len(values.different) <= MAX_DIFFERENT:
         distances = _distances(values.different)
         by_similarity = _alpha(values, distances, draw)
@@ -165,29 +165,29 @@ class _Draw:
     def __init__(self, items: int, resamples: int, level: float, seed: int) -> None:
         self._items, self._resamples, self._level, self._seed = items, resamples, level, seed
 
-    def mean(self, sums: Array, numbers: Array) -> Estimate:
+    def mean(self, sums: Array, numbers: Array) -> IntervalEstimate:
         """A mean over units, from their sum and number for each item."""
         value = float(sums.sum() / numbers.sum())
         if self._items < MIN_ITEMS:
-            return Estimate(value=value)
+            return IntervalEstimate(value=value)
         drawn = np.concatenate([each @ sums / (each @ numbers) for each in self._times()])
         ends = figure_interval(drawn, self._items, self._level, self._seed)
-        return Estimate(value=value, interval=(ends.low, ends.high))
+        return IntervalEstimate(value=value, interval=(ends.low, ends.high))
 
-    def alpha(self, value: float, of: _Disagreement) -> Estimate:
+    def alpha(self, value: float, of: _Disagreement) -> IntervalEstimate:
         """Krippendorff's alpha with its interval."""
         if self._items < MIN_ITEMS:
-            return Estimate(value=value)
+            return IntervalEstimate(value=value)
         rng = np.random.default_rng((self._seed, 2))
         drawn = np.concatenate(
             [of.alphas(each, rng.beta(1, self._items, len(each))) for each in self._times()], axis=1
         )
         known = drawn[:, ~np.isnan(drawn[0])]
         if known.shape[1] < self._level * self._resamples:
-            return Estimate(value=value)
+            return IntervalEstimate(value=value)
         tail = (1 - self._level) / 2
         ends = np.quantile(known[0], tail), np.quantile(known[1], 1 - tail)
-        return Estimate(value=value, interval=(max(-1.0, float(ends[0])), float(ends[1])))
+        return IntervalEstimate(value=value, interval=(max(-1.0, float(ends[0])), float(ends[1])))
 
     def _times(self) -> Iterator[Array]:
         """Draws × items, some draws at a time: how often each item is taken."""
@@ -221,10 +221,10 @@ def _distances(values: Sequence[str | None]) -> Array:
     return distances
 
 
-def _alpha(values: _Values, distances: Array | None, draw: _Draw) -> Estimate:
+def _alpha(values: _Values, distances: Array | None, draw: _Draw) -> IntervalEstimate:
     """Krippendorff's alpha with its interval; without distances, the nominal one."""
     if len(values.different) == 1:
-        return Estimate(value=None)
+        return IntervalEstimate(value=None)
     of = _disagreement(values, distances)
     if len(values.units) * len(values.different) ** 2 > _MAX_COINCIDENCES:
         value = of.alphas(np.ones((1, values.items)), np.zeros(1))[0, 0]

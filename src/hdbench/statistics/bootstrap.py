@@ -14,7 +14,7 @@ from hdbench.statistics.delta import covariances, interval_ends, is_large
 from hdbench.statistics.rare_failures import Parts, Rest, joined_level, parts_of, share_bounds
 from hdbench.statistics.resampling import (
     Array,
-    Table,
+    StatisticsTable,
     bootstrap,
     check_settings,
     expanded_tail,
@@ -193,8 +193,8 @@ def intervals(
     - A ratio about which few items say something, such as the precision of a run with few answers,
       has an interval only if these are at least 20, and the unseen item is one of these, not of all
       items. If they differ much in what they add to the divisor, as lists of very different
-      length do, it is one of as many as say as much; see `Table.saying`. If a figure is made of
-      several ratios, the one with the fewest items counts.
+      length do, it is one of as many as say as much; see `StatisticsTable.saying`. If a figure is
+      made of several ratios, the one with the fewest items counts.
 
     In a draw with nothing to divide by, a figure is what the metric's rules say; if they give it no
     value, that draw is left out of its interval.
@@ -239,7 +239,7 @@ def intervals(
     return Intervals(items, resamples, level, seed, found, {}, None, method, without)
 
 
-def why_without(table: Table, name: str) -> str | None:
+def why_without(table: StatisticsTable, name: str) -> str | None:
     """Say why a rate has no interval although there are enough items; None if it has one.
 
     Args:
@@ -266,7 +266,7 @@ def why_without(table: Table, name: str) -> str | None:
 
 
 def _by_drawing(
-    table: Table, names: Sequence[str], resamples: int, level: float, seed: int
+    table: StatisticsTable, names: Sequence[str], resamples: int, level: float, seed: int
 ) -> dict[str, Interval]:
     """The intervals of rates, by drawing items."""
     if not names:
@@ -286,7 +286,7 @@ def _by_drawing(
 
 
 def joined_interval(
-    runs: Sequence[Table], parts: Parts, rest: Array, level: float, seed: int
+    runs: Sequence[StatisticsTable], parts: Parts, rest: Array, level: float, seed: int
 ) -> Interval:
     """Join the interval of a rate that is at its worst in some items, or of its mean over runs.
 
@@ -305,7 +305,7 @@ def joined_interval(
 
 
 def joined_interval_by_delta(
-    runs: Sequence[Table], parts: Parts, rest: float, spread: float, level: float
+    runs: Sequence[StatisticsTable], parts: Parts, rest: float, spread: float, level: float
 ) -> Interval:
     """Join the interval of such a rate for more items than can be drawn; see `joined_interval`.
 
@@ -323,7 +323,7 @@ def joined_interval_by_delta(
     return Interval(low, min(1.0, high))
 
 
-def _by_delta(table: Table, names: Sequence[str], level: float) -> dict[str, Interval]:
+def _by_delta(table: StatisticsTable, names: Sequence[str], level: float) -> dict[str, Interval]:
     """The intervals of rates, by the delta method."""
     found = {}
     for name in names:
@@ -338,7 +338,7 @@ def _by_delta(table: Table, names: Sequence[str], level: float) -> dict[str, Int
     return found
 
 
-def _adapted(table: Table, names: Sequence[str]) -> str:
+def _adapted(table: StatisticsTable, names: Sequence[str]) -> str:
     """Return what differs in the method, as the declarations of the rates demand."""
     figures = [known for name in names if (known := figure_of(table.metric, name)) is not None]
     shares = any(known.share_of or known.worst_share for known in figures)
@@ -402,7 +402,7 @@ def figure_interval(drawn: Array, items: float, level: float, seed: int) -> Inte
     Args:
         drawn: the rate in each draw, NaN where it has no value. A rate that can exceed 1, as an
             error rate may, is as bad as possible where it is highest among the draws.
-        items: how many were drawn each time, or the effective number; see `Table`.
+        items: how many were drawn each time, or the effective number; see `StatisticsTable`.
         level: the nominal coverage.
         seed: the seed of the draws; the unseen item's share has random numbers of its own.
     """

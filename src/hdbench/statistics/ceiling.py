@@ -10,7 +10,7 @@ from hdbench.benchmarks.agreement import Ceiling
 from hdbench.errors import HdbenchError
 from hdbench.scoring.metric import Metric, reference_for
 from hdbench.statistics.bootstrap import MIN_ITEMS, figure_interval, why_without
-from hdbench.statistics.resampling import Table, bootstrap, check_settings
+from hdbench.statistics.resampling import StatisticsTable, bootstrap, check_settings
 
 Records = Mapping[str, dict[str, Any] | None]
 """Person → what they made of an item; None if they say that nobody can know it."""
@@ -81,7 +81,7 @@ def ceiling(
 def _table(
     metric: Metric,
     pairs: Sequence[tuple[dict[str, Any] | None, dict[str, Any] | None, bool]],
-) -> Table:
+) -> StatisticsTable:
     """The statistics of each item, and whether it is scored, in the column `items`.
 
     Args:
@@ -99,10 +99,10 @@ def _table(
             record = None if answer is None else metric.as_record(metric.right_answer(answer))
             found = {**metric.score(record, prepared).statistics, "items": 1}
         rows.append([found.get(name, 0) for name in names])
-    return Table(metric, names, np.array(rows, np.float64))
+    return StatisticsTable(metric, names, np.array(rows, np.float64))
 
 
-def _headline(metric: Metric, headline: str, table: Table) -> float | None:
+def _headline(metric: Metric, headline: str, table: StatisticsTable) -> float | None:
     """The headline over all items; None if there is nothing to score."""
     columns = zip(table.names, table.values.T.tolist(), strict=True)
     totals = {name: metric.total(column) for name, column in columns}

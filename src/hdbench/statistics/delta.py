@@ -7,7 +7,7 @@ from statistics import NormalDist
 import numpy as np
 
 from hdbench.scoring.metric import figure_of
-from hdbench.statistics.resampling import NOTHING, Array, Table
+from hdbench.statistics.resampling import NOTHING, Array, StatisticsTable
 
 LARGE = 50_000
 """With more distinct items than this, drawing them takes minutes, and the delta method is used."""
@@ -21,7 +21,7 @@ _FAR = 30.0  # from there on, the first terms of a series are exact
 _STEPS = 100  # of a bisection: more than a float has bits
 
 
-def is_large(runs: Sequence[Table]) -> bool:
+def is_large(runs: Sequence[StatisticsTable]) -> bool:
     """Whether figures are computed by the delta method: there are too many distinct items to draw.
 
     Rounded figures are not smooth functions of sums, so the bootstrap is used whatever it takes.
@@ -42,7 +42,7 @@ def is_large(runs: Sequence[Table]) -> bool:
     return len(np.unique(sums)) > LARGE
 
 
-def covariances(runs: Sequence[Table], wanted: Sequence[str]) -> Array:
+def covariances(runs: Sequence[StatisticsTable], wanted: Sequence[str]) -> Array:
     """The variances and covariances of the runs' figures, over samples of as many items.
 
     A figure g of the totals T varies as its linear part does: with J, the derivatives of g by T,
@@ -85,7 +85,7 @@ def spread_of_difference(covariance: Array, one: int, other: int) -> float:
     return math.sqrt(variance) if variance > NOTHING * variances else 0.0
 
 
-def spread_of_exchanges(a: Table, b: Table, figure: str) -> float:
+def spread_of_exchanges(a: StatisticsTable, b: StatisticsTable, figure: str) -> float:
     """The standard error of a figure's difference if either run's answer to an item is exchanged.
 
     Exchanging the answers to an item or not, as likely as not, moves both runs' totals from their
@@ -108,7 +108,7 @@ def spread_of_exchanges(a: Table, b: Table, figure: str) -> float:
 
 
 def interval_ends(
-    table: Table, figure: str, value: float, spread: float, level: float
+    table: StatisticsTable, figure: str, value: float, spread: float, level: float
 ) -> tuple[float, float]:
     """The ends of a figure's interval, with one unseen item as in `bootstrap.intervals`.
 
@@ -172,7 +172,7 @@ def _above(z: float, ratio: float) -> float:
     return math.exp(z * ratio + ratio**2 / 2) * math.erfc(x / math.sqrt(2)) / 2
 
 
-def _slopes(run: Table, totals: Array, steps: Array, wanted: Sequence[str]) -> Array:
+def _slopes(run: StatisticsTable, totals: Array, steps: Array, wanted: Sequence[str]) -> Array:
     """The derivatives of figures by totals: names × wanted."""
     moved = np.diag(steps) / 2
     apart = run.figures(totals + moved, wanted) - run.figures(totals - moved, wanted)
@@ -182,7 +182,7 @@ def _slopes(run: Table, totals: Array, steps: Array, wanted: Sequence[str]) -> A
     return slopes
 
 
-def _covariance_of_totals(runs: Sequence[Table]) -> Array:
+def _covariance_of_totals(runs: Sequence[StatisticsTable]) -> Array:
     """The covariance matrix of the totals of all runs, side by side, of drawn items."""
     groups = runs[0].groups
     strata = [slice(None)] if groups is None else [groups == each for each in np.unique(groups)]

@@ -24,7 +24,7 @@ from hdbench.statistics.rare_failures import (
     parts_of,
     share_difference_bounds,
 )
-from hdbench.statistics.resampling import NOTHING, Array, Table, bootstrap, expanded_tail
+from hdbench.statistics.resampling import NOTHING, Array, StatisticsTable, bootstrap, expanded_tail
 
 _DRAWS = 10_000
 
@@ -47,7 +47,7 @@ class Differences(ABC):
     method: str
     resamples: int
 
-    def __init__(self, runs: Sequence[Table], wanted: Sequence[str], seed: int) -> None:
+    def __init__(self, runs: Sequence[StatisticsTable], wanted: Sequence[str], seed: int) -> None:
         self._runs = runs
         self._wanted = wanted
         self._seed = seed
@@ -160,7 +160,7 @@ class DrawnDifferences(Differences):
     basis: ClassVar = "paired bootstrap over items, expanded percentile intervals"
 
     def __init__(
-        self, runs: Sequence[Table], wanted: Sequence[str], resamples: int, seed: int
+        self, runs: Sequence[StatisticsTable], wanted: Sequence[str], resamples: int, seed: int
     ) -> None:
         super().__init__(runs, wanted, seed)
         self.resamples = resamples
@@ -203,7 +203,7 @@ class NormalDifferences(Differences):
     basis: ClassVar = "delta method over items, normal intervals"
     resamples: int = 0
 
-    def __init__(self, runs: Sequence[Table], wanted: Sequence[str], seed: int) -> None:
+    def __init__(self, runs: Sequence[StatisticsTable], wanted: Sequence[str], seed: int) -> None:
         super().__init__(runs, wanted, seed)
         self._covariances = covariances(runs, wanted)
         rests = [Rest(*run) for run in runs]
@@ -237,7 +237,7 @@ class NormalDifferences(Differences):
 
 
 def differences(
-    runs: Sequence[Table], wanted: Sequence[str], resamples: int, seed: int
+    runs: Sequence[StatisticsTable], wanted: Sequence[str], resamples: int, seed: int
 ) -> Differences:
     """How the runs' figures differ: drawn, or by the delta method if that would take too long.
 
@@ -263,7 +263,8 @@ def difference_interval(drawn: Array, items: int, level: float) -> Interval | No
 
     Args:
         drawn: the difference in each draw, NaN where it has no value.
-        items: how many were drawn each time, or the independent ones; see `Table`. At least 2.
+        items: how many were drawn each time, or the independent ones; see `StatisticsTable`. At
+            least 2.
         level: the nominal coverage.
 
     Returns:

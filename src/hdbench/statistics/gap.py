@@ -16,7 +16,7 @@ from hdbench.statistics.bootstrap import (
     with_unseen,
 )
 from hdbench.statistics.delta import covariances, is_large
-from hdbench.statistics.resampling import Array, Table, bootstrap, check_settings, tables
+from hdbench.statistics.resampling import Array, StatisticsTable, bootstrap, check_settings, tables
 from hdbench.statistics.scored import Scored
 
 
@@ -116,7 +116,9 @@ def gap(
     return Gap(name, first, second, interval, why, resamples, level, seed, method)
 
 
-def _ends(table: Table, name: str, resamples: int, seed: tuple[int, int]) -> tuple[Array, Array]:
+def _ends(
+    table: StatisticsTable, name: str, resamples: int, seed: tuple[int, int]
+) -> tuple[Array, Array]:
     """A figure in each draw, with one unseen item that is as bad, or as good, as possible."""
     rng = np.random.default_rng(seed)
     own = int(rng.integers(2**32))

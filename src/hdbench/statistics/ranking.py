@@ -29,7 +29,7 @@ from hdbench.statistics.rare_failures import (
 from hdbench.statistics.resampling import (
     NOTHING,
     Array,
-    Table,
+    StatisticsTable,
     bootstrap,
     check_settings,
     rate_names,
@@ -102,7 +102,7 @@ class _Model(NamedTuple):
     name: str
     headlines: list[float]
     judged: list[float]
-    runs: list[Table]
+    runs: list[StatisticsTable]
 
     def rests(self) -> "_Model":
         """The same with the rests of figures that are at their worst in some items."""
@@ -302,7 +302,7 @@ def _by_drawing(
     drawn = np.array([sum(runs) / len(runs) for runs in every])
     parts = parts_of(models[0].runs[0].metric, figure)
 
-    def interval(runs: Sequence[Table], of: Array) -> Interval:
+    def interval(runs: Sequence[StatisticsTable], of: Array) -> Interval:
         if parts is not None:
             return joined_interval(runs, parts, of, level, seed)
         effective = min(run.saying(figure)[1] for run in runs)
@@ -334,7 +334,7 @@ def _by_delta(
     values = shares @ of_runs
     parts = parts_of(runs[0].metric, figure)
 
-    def interval(own: Sequence[Table], value: float, variance: float) -> Interval:
+    def interval(own: Sequence[StatisticsTable], value: float, variance: float) -> Interval:
         spread = math.sqrt(max(0.0, variance))
         if parts is not None:
             return joined_interval_by_delta(own, parts, value, spread, level)
@@ -357,7 +357,7 @@ def _by_delta(
     return _Varied(ranges, found, normal.T)
 
 
-def _value(run: Table, figure: str) -> float:
+def _value(run: StatisticsTable, figure: str) -> float:
     """A figure, or its rest, of all items."""
     return float(run.figures(run.values.sum(axis=0)[None], [figure])[0, 0])
 

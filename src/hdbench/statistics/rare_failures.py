@@ -18,7 +18,7 @@ import numpy as np
 
 from hdbench.scoring.metric import Metric, figure_of
 from hdbench.statistics.acceptance import weighted_bounds_of_share
-from hdbench.statistics.resampling import Array, Counts, Table
+from hdbench.statistics.resampling import Array, Counts, StatisticsTable
 
 _POINTS = 1_000
 _HALVINGS = 40  # of a range of 2, down to 2e-12
@@ -60,7 +60,7 @@ def parts_of(metric: Metric, figure: str) -> Parts | None:
     return Parts(figure, of.name, of.share_of) if of and of.share_of else None
 
 
-class Rest(Table):
+class Rest(StatisticsTable):
     """A table whose figures are the rests of those that are at their worst in some items."""
 
     def figures(self, totals: Array, wanted: Sequence[str]) -> Array:
@@ -72,7 +72,9 @@ class Rest(Table):
         return rest
 
 
-def share_bounds(runs: Sequence[Table], statistic: str, level: float) -> tuple[float, float]:
+def share_bounds(
+    runs: Sequence[StatisticsTable], statistic: str, level: float
+) -> tuple[float, float]:
     """Return the bounds of a share of items.
 
     If a model has several runs, an item counts by the share of its runs.
@@ -89,7 +91,7 @@ def share_bounds(runs: Sequence[Table], statistic: str, level: float) -> tuple[f
 
 
 def share_difference_bounds(
-    a: Sequence[Table], b: Sequence[Table], statistic: str, level: float
+    a: Sequence[StatisticsTable], b: Sequence[StatisticsTable], statistic: str, level: float
 ) -> tuple[float, float]:
     """Return the bounds of the difference between two models' shares of items.
 
@@ -113,7 +115,7 @@ def share_difference_bounds(
     return -_melded(only_b, only_a, worth, tail), _melded(only_a, only_b, worth, tail)
 
 
-def _mean_column(runs: Sequence[Table], statistic: str) -> Array:
+def _mean_column(runs: Sequence[StatisticsTable], statistic: str) -> Array:
     """The mean of a statistic over runs, for each item."""
     weights, _ = _weights(runs[0])
     total = np.zeros(len(weights))
@@ -123,7 +125,7 @@ def _mean_column(runs: Sequence[Table], statistic: str) -> Array:
     return total / len(runs)
 
 
-def _weights(table: Table) -> tuple[Array, Counts]:
+def _weights(table: StatisticsTable) -> tuple[Array, Counts]:
     """The items' weights and strata."""
     if table.groups is None:
         return np.ones(len(table.values)), np.zeros(len(table.values), np.int64)

@@ -33,7 +33,7 @@ _SORTED = 2**17
 """Number of rows that are sorted at a time."""
 
 
-class Table(NamedTuple):
+class StatisticsTable(NamedTuple):
     """The per-item statistics of a run as a matrix.
 
     Attributes:
@@ -136,11 +136,11 @@ def _effective(weights: Array) -> float:
     return float(weights.sum() ** 2 / (weights**2).sum())
 
 
-class Means(Table):
+class Means(StatisticsTable):
     """A table whose figures are the means of its statistics over the items."""
 
     def figures(self, totals: Array, wanted: Sequence[str]) -> Array:
-        """The means from sums over the same number of items; see `Table.figures`."""
+        """The means from sums over the same number of items; see `StatisticsTable.figures`."""
         items = (
             totals[:, [self.names.index("items")]] if "items" in self.names else len(self.values)
         )
@@ -148,7 +148,7 @@ class Means(Table):
         return means
 
 
-def tables(results: Sequence[Scored], ids: Sequence[str]) -> list[Table]:
+def tables(results: Sequence[Scored], ids: Sequence[str]) -> list[StatisticsTable]:
     """The statistics of results of one metric, all with the items in the same order.
 
     Args:
@@ -167,7 +167,9 @@ def mean_table(result: Scored, name: str) -> Means:
     return Means(*table)
 
 
-def _tables(results: Sequence[Scored], ids: Sequence[str], names: Sequence[str]) -> list[Table]:
+def _tables(
+    results: Sequence[Scored], ids: Sequence[str], names: Sequence[str]
+) -> list[StatisticsTable]:
     """Some of the statistics of results; see `tables`."""
     made = []
     for result in results:
@@ -181,14 +183,14 @@ def _tables(results: Sequence[Scored], ids: Sequence[str], names: Sequence[str])
             own[:] = column if order is None else column[order]
         values = values.T
         if result.weighed is None:
-            made.append(Table(result.metric, names, values))
+            made.append(StatisticsTable(result.metric, names, values))
             continue
         weights = np.array(result.weighed.weights)[:, None]
         groups = np.array(result.weighed.groups)
         if order is not None:
             weights, groups = weights[order], groups[order]
         values = np.hstack([values, np.ones_like(weights)]) * weights
-        made.append(Table(result.metric, [*names, "items"], values, groups))
+        made.append(StatisticsTable(result.metric, [*names, "items"], values, groups))
     return made
 
 
@@ -204,7 +206,7 @@ def rate_names(metric: Metric, rates: Mapping[str, Any]) -> list[str]:
 
 
 def bootstrap(
-    runs: Sequence[Table], wanted: Sequence[str], resamples: int, seed: int
+    runs: Sequence[StatisticsTable], wanted: Sequence[str], resamples: int, seed: int
 ) -> list[Array]:
     """Figures on items drawn with replacement, as many as there are, the same for every run.
 
@@ -239,7 +241,7 @@ def bootstrap(
     return [np.concatenate(parts) for parts in drawn]
 
 
-def _by_stratum(runs: Sequence[Table]) -> list[Array]:
+def _by_stratum(runs: Sequence[StatisticsTable]) -> list[Array]:
     """The values of all runs, side by side, for the items of each stratum."""
     values, groups = runs[0].values, runs[0].groups
     if len(runs) > 1:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hdbench.statistics.delta import is_large, spread_of_exchanges
-from hdbench.statistics.resampling import NOTHING, Array, Counts, Table, chunks, distinct
+from hdbench.statistics.resampling import NOTHING, Array, Counts, StatisticsTable, chunks, distinct
 
 
 class PermutationTest(NamedTuple):
@@ -26,7 +26,7 @@ class PermutationTest(NamedTuple):
 
 
 def permutation_test(
-    a: Table, b: Table, figure: str, permutations: int, seed: int
+    a: StatisticsTable, b: StatisticsTable, figure: str, permutations: int, seed: int
 ) -> PermutationTest:
     """Two-sided p of the difference in a figure, exchanging the two runs item by item.
 
@@ -80,7 +80,9 @@ def permutation_test(
     return PermutationTest((larger + 1) / (permutations + 1), permutations, exact=False)
 
 
-def _normal_test(a: Table, b: Table, figure: str, permutations: int) -> PermutationTest:
+def _normal_test(
+    a: StatisticsTable, b: StatisticsTable, figure: str, permutations: int
+) -> PermutationTest:
     """The test by the standard error of the exchanged differences."""
     one, other = (run.figures(run.values.sum(axis=0)[None], [figure])[0, 0] for run in (a, b))
     spread = spread_of_exchanges(a, b, figure)

@@ -40,8 +40,8 @@ from hdbench.trust.out import (
 )
 from hdbench.trust.plan import Plan
 from hdbench.trust.runs import Judged, Runs, opened_runs, planned_fields
-from hdbench.trust.tally import CHECK, CHECKED, TAKEN, Tally
-from hdbench.trust.values import Field, text_of, value_of
+from hdbench.trust.tally import CHECK, CHECKED, TAKEN, TrustCounts
+from hdbench.trust.values import ItemField, text_of, value_of
 
 NO_ANSWER = Message("no answer")
 LEFT_OUT = Message("field left out")
@@ -171,7 +171,7 @@ class _Lines:
 
 
 def _checked(
-    plan: Plan, benchmark: Benchmark, fields: Sequence[Field]
+    plan: Plan, benchmark: Benchmark, fields: Sequence[ItemField]
 ) -> dict[str, dict[str, dict[str, Any]]]:
     """Id → what the items of the sample have: their truth counts, whatever a model says."""
     metric = benchmark.spec.make_metric("documented")
@@ -186,9 +186,9 @@ def _checked(
     return found
 
 
-def _write_values(path: Path, ids: Sequence[str], lines: _Lines) -> Tally:
+def _write_values(path: Path, ids: Sequence[str], lines: _Lines) -> TrustCounts:
     """Write what is not yet written, and count everything."""
-    tally = Tally()
+    tally = TrustCounts()
     seals = path.with_name(SEALS)
     written, whole, sealed = hashlib.sha256(), 0, 0
     for block, seal in _sealed(path, seals):
@@ -250,7 +250,7 @@ def _sealed(path: Path, seals: Path) -> Iterator[tuple[bytes, bytes]]:
             yield block, seal
 
 
-def _write_work_list(path: Path, ids: Sequence[str], tally: Tally) -> int:
+def _write_work_list(path: Path, ids: Sequence[str], tally: TrustCounts) -> int:
     """Write the items that people have to look at, and return how many there are."""
     worst = tally.worst_first()
     with whole_file(path) as beside:
@@ -260,7 +260,7 @@ def _write_work_list(path: Path, ids: Sequence[str], tally: Tally) -> int:
 
 
 def _applied(
-    decision: Decision, tally: Tally, to_look_at: int, seals: tuple[str, str, str]
+    decision: Decision, tally: TrustCounts, to_look_at: int, seals: tuple[str, str, str]
 ) -> Applied:
     """Return what was done; the seals are of the decision, the values and the control sample."""
     counts = Counter[str]()

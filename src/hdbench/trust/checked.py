@@ -21,7 +21,7 @@ from hdbench.trust.earlier import known_before
 from hdbench.trust.plan import Plan, list_sha256
 from hdbench.trust.runs import Judged, Runs, opened_runs, planned_fields
 from hdbench.trust.sample import check_drawn
-from hdbench.trust.values import Field, folded, texts_of
+from hdbench.trust.values import ItemField, folded, texts_of
 from hdbench.trust.wish import RIGHTS, Right
 
 Flags = NDArray[np.bool_]
@@ -129,7 +129,7 @@ def check_sample(
 
 
 def wrong_values(
-    metric: Metric, item: Item, judged: Sequence[Judged], fields: Sequence[Field]
+    metric: Metric, item: Item, judged: Sequence[Judged], fields: Sequence[ItemField]
 ) -> dict[Right, list[bool]]:
     """Return whether each value of an item is wrong, for each way of being right."""
     true = texts_of(metric.right_answer(item.reference(metric.protocol)), fields)
@@ -139,7 +139,7 @@ def wrong_values(
 
 
 def wrong_by_metric(
-    metric: Metric, item: Item, judged: Sequence[Judged], fields: Sequence[Field]
+    metric: Metric, item: Item, judged: Sequence[Judged], fields: Sequence[ItemField]
 ) -> list[bool] | None:
     """Return whether the metric counts each value as wrong; None if it leaves the item out."""
     prepared = metric.prepare(item.reference(metric.protocol))
@@ -157,7 +157,7 @@ def wrong_by_metric(
     ]
 
 
-def as_record(judged: Sequence[Judged], fields: Sequence[Field]) -> dict[str, Any]:
+def as_record(judged: Sequence[Judged], fields: Sequence[ItemField]) -> dict[str, Any]:
     """The values to take as one record."""
     record: dict[str, Any] = {}
     for each, field in zip(judged, fields, strict=True):

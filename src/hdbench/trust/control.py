@@ -18,7 +18,7 @@ from hdbench.common.checked import Strict
 from hdbench.common.hashing import file_sha256
 from hdbench.common.jsonio import parse_line, plain_id, raw_lines
 from hdbench.errors import HdbenchError, Message
-from hdbench.statistics.acceptance import Interval, bounds_of_share, upper_bound
+from hdbench.statistics.acceptance import ShareBounds, bounds_of_share, upper_bound
 from hdbench.trust.as_planned import check_as_planned
 from hdbench.trust.checked import how_made, truths_of, wrong_values
 from hdbench.trust.out import APPLIED, CONTROL, PLAN, VALUES, Applied, read_applied, read_begun
@@ -85,7 +85,7 @@ class FieldFound(Strict):
 
     taken: int
     wrong: int
-    share: Interval
+    share: ShareBounds
 
 
 class Controlled(Strict):

@@ -8,7 +8,7 @@ import numpy as np
 
 from hdbench.statistics.acceptance import (
     ROUNDING,
-    Interval,
+    ShareBounds,
     Step,
     Verdict,
     bounds_of_share,
@@ -45,7 +45,7 @@ class Walk(NamedTuple):
     """
 
     fields: list[int]
-    left_out: dict[int, Interval]
+    left_out: dict[int, ShareBounds]
     steps: list[Step]
 
     @property
@@ -70,7 +70,7 @@ class FieldResult:
     wrong: int
     empty: int
     wrong_empty: int
-    share: Interval
+    share: ShareBounds
 
 
 def decided(plan: Plan, sample: CheckedSample) -> Iterator[tuple[Right, VerdictName, Walk]]:
@@ -183,7 +183,7 @@ def _of_field(
         failed,
         int((passes & empty).sum()),
         int((errors & empty).sum()),
-        bounds_of_share(failed, number, confidence) if number else Interval(0.0, 1.0),
+        bounds_of_share(failed, number, confidence) if number else ShareBounds(0.0, 1.0),
     )
 
 

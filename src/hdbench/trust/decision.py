@@ -17,7 +17,7 @@ from hdbench.common.jsonio import json_reason, parse_json
 from hdbench.common.os_errors import read_errors
 from hdbench.common.regular_files import open_regular
 from hdbench.errors import HdbenchError, Message
-from hdbench.statistics.acceptance import CONFIDENCE, Interval, Step
+from hdbench.statistics.acceptance import CONFIDENCE, ShareBounds, Step
 from hdbench.trust.checked import CheckedSample, check_sample
 from hdbench.trust.deciding import (
     FieldResult,
@@ -58,7 +58,7 @@ class WalkRecord(Strict):
     right: Right
     verdict: VerdictName
     fields: tuple[str, ...]
-    left_out: dict[str, Interval]
+    left_out: dict[str, ShareBounds]
     steps: tuple[Step, ...]
     threshold: float | None
 

@@ -7,7 +7,7 @@ import numpy as np
 from hdbench.errors import HdbenchError
 from hdbench.statistics.acceptance import ROUNDING, least_items, upper_bound
 from hdbench.trust.given_scores import GivenScores
-from hdbench.trust.wish import Wish
+from hdbench.trust.wish import PlanOptions
 
 PERCENT = range(25, 101, 5)
 """How many percent of all values reach the thresholds."""
@@ -19,7 +19,7 @@ DIGITS = 6
 """Decimals of a threshold."""
 
 
-def grid_of(scores: GivenScores, wish: Wish, fields: int) -> tuple[float, ...]:
+def grid_of(scores: GivenScores, wish: PlanOptions, fields: int) -> tuple[float, ...]:
     """Thresholds that 25, 30, … 100 % of the values of all items reach, from strict to loose.
 
     Scores of the user's own may lie anywhere between 0 and 1, and few of them may reach the
@@ -46,7 +46,7 @@ def grid_of(scores: GivenScores, wish: Wish, fields: int) -> tuple[float, ...]:
     return tuple(enough) or (found[-1],)
 
 
-def _is_enough(values: np.ndarray, threshold: float, wish: Wish) -> bool:
+def _is_enough(values: np.ndarray, threshold: float, wish: PlanOptions) -> bool:
     """Return whether a sample in which one value is wrong would most likely be accepted."""
     from scipy import special  # noqa: PLC0415  slow to import
 

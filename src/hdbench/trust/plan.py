@@ -27,9 +27,9 @@ from hdbench.trust.sample import draw_items
 from hdbench.trust.sealed import Sealed, Sha256, read_sealed, write_sealed
 from hdbench.trust.wish import (
     MAX_LIMIT,
+    PlanOptions,
     Right,
     VerdictName,
-    Wish,
     check_number,
     check_wish,
     chosen_fields,
@@ -131,7 +131,7 @@ class Plan(Sealed):
         return least_items(self.limit, self.confidence)
 
 
-def make_plan(benchmark: Benchmark, runs: Sequence[Path], wish: Wish) -> Plan:
+def make_plan(benchmark: Benchmark, runs: Sequence[Path], wish: PlanOptions) -> Plan:
     """Draw the sample and fix everything else.
 
     Args:

@@ -15,7 +15,7 @@ from hdbench.trust.given_scores import GivenScores, read_scores
 from hdbench.trust.opening import opened_run
 from hdbench.trust.plan import Plan, PlannedRun, PlannedScores
 from hdbench.trust.scores import choose
-from hdbench.trust.values import Field, fields_of, text_of, texts_of, value_of
+from hdbench.trust.values import ItemField, fields_of, text_of, texts_of, value_of
 
 _PLAIN = {str, type(None)}
 
@@ -53,7 +53,7 @@ class Runs:
         self,
         answers: Sequence[Answers],
         metric: Metric,
-        fields: Sequence[Field],
+        fields: Sequence[ItemField],
         scores: GivenScores | None = None,
     ) -> None:
         self._answers, self._metric, self._fields = answers, metric, fields
@@ -148,7 +148,7 @@ def opened_runs(
         yield Runs(answers, metric, fields, scores)
 
 
-def planned_fields(plan: Plan, benchmark: Benchmark) -> list[Field]:
+def planned_fields(plan: Plan, benchmark: Benchmark) -> list[ItemField]:
     """The fields of a plan.
 
     Raises:

@@ -15,7 +15,7 @@ IS_TAKEN = b'"decision": "taken"'
 texts are escaped."""
 
 
-class Tally:
+class TrustCounts:
     """Counts, and what the work list and the control sample are made from.
 
     Attributes:

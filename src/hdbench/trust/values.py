@@ -12,7 +12,7 @@ BETWEEN = " / "
 """What joins the texts of a list."""
 
 
-class Field(NamedTuple):
+class ItemField(NamedTuple):
     """A field that an item has one value of: a single one, or a list of them taken as a whole.
 
     Attributes:
@@ -30,7 +30,7 @@ class Field(NamedTuple):
         return self.places[0]
 
 
-def fields_of(schema: AnswerSchema) -> tuple[list[Field], list[str]]:
+def fields_of(schema: AnswerSchema) -> tuple[list[ItemField], list[str]]:
     """The fields of a benchmark's answers, in the schema's order.
 
     Returns:
@@ -53,7 +53,7 @@ def fields_of(schema: AnswerSchema) -> tuple[list[Field], list[str]]:
     return _placed(single, schema), several
 
 
-def whole_values(schema: AnswerSchema) -> list[Field]:
+def whole_values(schema: AnswerSchema) -> list[ItemField]:
     """The fields of a benchmark's answers, a list of objects taken as one value.
 
     Example:
@@ -69,7 +69,7 @@ def whole_values(schema: AnswerSchema) -> list[Field]:
     return _placed(list(dict.fromkeys(paths)), schema)
 
 
-def _placed(paths: Sequence[str], schema: AnswerSchema) -> list[Field]:
+def _placed(paths: Sequence[str], schema: AnswerSchema) -> list[ItemField]:
     """Fields by their paths; what is within an allowed object around the answer is the same one."""
     alternatives = [list(each.get("properties", {})) for each in schema.alternatives]
     around = [names[0] for names in alternatives if len(names) == 1 < len(alternatives)]
@@ -78,10 +78,10 @@ def _placed(paths: Sequence[str], schema: AnswerSchema) -> list[Field]:
         name, _, inner = path.partition(".")
         of = inner if name in around and inner in places else path
         places[of].append(tuple(path.split(".")))
-    return [Field(path, tuple(found)) for path, found in places.items() if found]
+    return [ItemField(path, tuple(found)) for path, found in places.items() if found]
 
 
-def value_of(record: Any, field: Field) -> Any:
+def value_of(record: Any, field: ItemField) -> Any:
     """The value of a field in a record; None if there is none."""
     for place in field.places:
         value = record
@@ -114,7 +114,7 @@ def text_of(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True) if value else ""
 
 
-def texts_of(record: Any, fields: Sequence[Field]) -> list[str]:
+def texts_of(record: Any, fields: Sequence[ItemField]) -> list[str]:
     """The text of each field of a record."""
     return [text_of(value_of(record, field)) for field in fields]
 

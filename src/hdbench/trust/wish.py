@@ -23,7 +23,7 @@ MAX_LIMIT = 0.5
 
 
 @dataclass(frozen=True)
-class Wish:
+class PlanOptions:
     """What a person asked for; see `hdbench.trust.plan.Plan`.
 
     Attributes:
@@ -49,7 +49,7 @@ class Wish:
     scores: Path | None = None
 
 
-def check_wish(wish: Wish) -> None:
+def check_wish(wish: PlanOptions) -> None:
     """Refuse what no plan can promise.
 
     Raises:
@@ -85,7 +85,7 @@ def check_wish(wish: Wish) -> None:
         )
 
 
-def check_number(wish: Wish, fields: int, items: int) -> None:
+def check_number(wish: PlanOptions, fields: int, items: int) -> None:
     """Refuse a sample from which nothing could be shown with so few fields.
 
     Args:
@@ -122,7 +122,7 @@ def check_number(wish: Wish, fields: int, items: int) -> None:
     )
 
 
-def _is_enough(wish: Wish, fields: int, number: int) -> bool:
+def _is_enough(wish: PlanOptions, fields: int, number: int) -> bool:
     verdict = (
         by_rule(wish.limit, wish.confidence)
         if wish.verdict == "rule"

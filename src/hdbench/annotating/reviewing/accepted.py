@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hdbench.annotating.changes import same
-from hdbench.annotating.reviewing.looks import Line, Looks, confirms
+from hdbench.annotating.reviewing.looks import ReviewAction, ReviewLog, confirms
 from hdbench.annotating.reviewing.review_list import Entry, ReviewList, read_review_list
 from hdbench.common.checked import validate
 from hdbench.datasets.building.errata import Correction, holders
@@ -41,7 +41,7 @@ class Accepted(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ReviewOutcome:
     """What a list came to.
 
     Attributes:
@@ -70,18 +70,18 @@ class Recorded:
     """
 
     review: ReviewList
-    outcome: Outcome
+    outcome: ReviewOutcome
     added: Added
 
 
-def outcome_of(review: ReviewList, looks: Looks) -> Outcome:
+def outcome_of(review: ReviewList, looks: ReviewLog) -> ReviewOutcome:
     """Return what people's verdicts on a list add up to.
 
     A slip is accepted if everybody who judged it calls it one and gives the same value. Whoever
     reads what the ground truth has needs no verdict to say that it is right.
     """
     people = [looks.all_of(each) for each in looks.people]
-    outcome = Outcome([], [], Counter(), Counter(), looks.notes)
+    outcome = ReviewOutcome([], [], Counter(), Counter(), looks.notes)
     for entry in review.entries:
         found = [look[entry.key] for look in people if entry.key in look]
         judged = [look for look in found if look.verdict or confirms(entry, look)]
@@ -126,7 +126,7 @@ def record_review(
             not fit the published ground truth; nothing is recorded then.
     """
     review = read_review_list(path)
-    outcome = outcome_of(review, Looks(path))
+    outcome = outcome_of(review, ReviewLog(path))
     if not outcome.accepted:
         raise HdbenchError("{place}: nobody found a slip so far: nothing to record", place=path)
 
@@ -138,7 +138,7 @@ def record_review(
     return Recorded(review, outcome, add_corrections(name, corrections, out=out))
 
 
-def _accepted(entry: Entry, verdicts: list[Line], *, blind: bool) -> Accepted:
+def _accepted(entry: Entry, verdicts: list[ReviewAction], *, blind: bool) -> Accepted:
     said = dict.fromkeys(" ".join(each.evidence.split()).rstrip(".") for each in verdicts)
     evidence = "; ".join(each for each in said if each)
     return Accepted(entry, verdicts[0].new, evidence, len(verdicts), blind)

@@ -33,7 +33,7 @@ MAX_EVIDENCE = 2_000
 Verdict = Literal["slip", "convention", "models_err", "undecided"]
 
 
-class Line(Strict):
+class ReviewAction(Strict):
     """One thing that somebody did.
 
     Attributes:
@@ -75,20 +75,20 @@ class Look(NamedTuple):
         seen: whether the values were shown already: what is read then is not blind.
     """
 
-    reading: Line | None = None
-    verdict: Line | None = None
+    reading: ReviewAction | None = None
+    verdict: ReviewAction | None = None
     last: str | None = None
     seen: bool = False
 
 
 @dataclass
 class _File:
-    lines: list[Line] = field(default_factory=list)
+    lines: list[ReviewAction] = field(default_factory=list)
     whole: int = 0  # bytes
     notes: list[str] = field(default_factory=list)
 
 
-class Looks:
+class ReviewLog:
     """All looks at a list, as far as they are on disk.
 
     Args:
@@ -130,7 +130,7 @@ class Looks:
 
     def all_of(self, annotator: str) -> dict[str, Look]:
         """One person's looks, by entry."""
-        by_entry: dict[str, list[Line]] = defaultdict(list)
+        by_entry: dict[str, list[ReviewAction]] = defaultdict(list)
         for line in self._lines(annotator):
             by_entry[line.entry].append(line)
         return {entry: _fold(each) for entry, each in by_entry.items()}
@@ -167,7 +167,7 @@ class Looks:
         """
         file = self._file(annotator)
         line = validate(
-            Line,
+            ReviewAction,
             {
                 "id": uuid.uuid4().hex,
                 "entry": entry,
@@ -183,7 +183,7 @@ class Looks:
         append(file, raw)
         self._files.setdefault(annotator, _File()).lines.append(line)
 
-    def _lines(self, annotator: str) -> list[Line]:
+    def _lines(self, annotator: str) -> list[ReviewAction]:
         return self._files[annotator].lines if annotator in self._files else []
 
     def _file(self, annotator: str) -> Path:
@@ -202,7 +202,7 @@ def is_same(one: Any, other: Any) -> bool:
     return text_of(one) == text_of(other)
 
 
-def _raw(line: Line, file: Path) -> bytes:
+def _raw(line: ReviewAction, file: Path) -> bytes:
     said = line.model_dump(exclude_unset=True)
     try:
         text = json.dumps(said, ensure_ascii=False, allow_nan=False) + "\n"
@@ -233,7 +233,7 @@ def _read(file: Path) -> _File:
                 continue
             if is_too_deep(value, 50):
                 raise HdbenchError("{place}: nested too deep", place=where)
-            line = validate(Line, value, where)
+            line = validate(ReviewAction, value, where)
             if line.by != file.stem:
                 raise HdbenchError(
                     "{place}: is by {by!r}, not by {name}",
@@ -249,7 +249,7 @@ def _read(file: Path) -> _File:
     return found
 
 
-def _fold(lines: list[Line]) -> Look:
+def _fold(lines: list[ReviewAction]) -> Look:
     """Return what lines about one entry add up to."""
     undone = {line.undoes for line in lines if line.what == "undo"}
     stand = [line for line in lines if line.what != "undo" and line.id not in undone]

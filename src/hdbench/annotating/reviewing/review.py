@@ -9,8 +9,8 @@ from typing import Any
 from hdbench.annotating.editor import SCHEMA
 from hdbench.annotating.fields import parse_field
 from hdbench.annotating.form import form_of
-from hdbench.annotating.media import Media
-from hdbench.annotating.reviewing.looks import Look, Looks, confirms, is_same
+from hdbench.annotating.media import CollectionMedia
+from hdbench.annotating.reviewing.looks import Look, ReviewLog, confirms, is_same
 from hdbench.annotating.reviewing.review_list import Entry, read_review_list
 from hdbench.answers.schema import AnswerSchema
 from hdbench.benchmarks.benchmark import METADATA
@@ -65,11 +65,11 @@ class Review:
         self._name = folder.resolve().name
         self._annotator = annotator
         self._language = language
-        self._media = Media(folder)
+        self._media = CollectionMedia(folder)
         form = form_of(AnswerSchema.load(folder / SCHEMA))
         self._fields = [_field(form, entry.field) for entry in self._list.entries]
         self._check(folder, path)
-        self._looks = Looks(path)
+        self._looks = ReviewLog(path)
         self._lock = Lock()
         self._open = ExitStack()
         self._open.enter_context(self._looks.lock(annotator))

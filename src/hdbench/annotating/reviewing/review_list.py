@@ -41,7 +41,7 @@ class Entry(Strict):
     good: int
 
 
-class Head(Strict):
+class ReviewListHead(Strict):
     """What the list's first line says.
 
     Attributes:
@@ -77,7 +77,7 @@ class Head(Strict):
 class ReviewList:
     """What is to be looked at, in the order in which it is shown."""
 
-    head: Head
+    head: ReviewListHead
     entries: tuple[Entry, ...]
 
 
@@ -109,14 +109,14 @@ def read_review_list(path: Path) -> ReviewList:
     Raises:
         HdbenchError: it is not one, or not whole.
     """
-    head: Head | None = None
+    head: ReviewListHead | None = None
     entries: dict[str, Entry] = {}
     for line in read_jsonl(path):
         where = Path(f"{path}:{line.number}")
         if head is None:
             if "review" not in line.value:
                 raise HdbenchError("{place}: is not a list of hdbench audit --list", place=path)
-            head = validate(Head, line.value, where)
+            head = validate(ReviewListHead, line.value, where)
             continue
         entry = validate(Entry, line.value, where)
         if entry.key != key_of(entry.id, entry.field, entry.truth):

@@ -1,6 +1,6 @@
 """What a dataset's card says about how well people agree."""
 
-from hdbench.benchmarks.agreement import AGREEMENT, Agreement, Estimate
+from hdbench.benchmarks.agreement import AGREEMENT, Agreement, IntervalEstimate
 from hdbench.common.markdown import as_code
 
 _ALPHA = """\
@@ -20,7 +20,7 @@ def agreement_section(agreement: Agreement) -> str:
     )
     if agreement.ceiling is not None:
         reached = estimate_in_words(
-            Estimate(value=agreement.ceiling.value, interval=agreement.ceiling.interval)
+            IntervalEstimate(value=agreement.ceiling.value, interval=agreement.ceiling.interval)
         )
         said += (
             f" Scored against each other as models are, they reach {agreement.ceiling.headline} "
@@ -45,7 +45,7 @@ def agreement_section(agreement: Agreement) -> str:
     )
 
 
-def estimate_in_words(estimate: Estimate) -> str:
+def estimate_in_words(estimate: IntervalEstimate) -> str:
     """A figure with its interval.
 
     Example:

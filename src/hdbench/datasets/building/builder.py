@@ -28,7 +28,7 @@ from hdbench.datasets.building.media import MEDIA_FOLDERS, copy_media
 from hdbench.datasets.building.metadata import metadata_line
 from hdbench.datasets.building.namespace import writing
 from hdbench.datasets.building.recipe import Recipe
-from hdbench.datasets.building.source import Source
+from hdbench.datasets.building.source import SourceFiles
 from hdbench.errors import HdbenchError, Message
 
 _SPACES: tuple[Literal["metrics", "spaces"], ...] = ("metrics", "spaces")
@@ -187,7 +187,7 @@ def _forget_cached_copy(folder: Path) -> None:
     shutil.rmtree(builder.cache_dir, ignore_errors=True)
 
 
-def _write_rows(recipe: Recipe, files: Source, folder: Path, *, allow_missing: bool) -> Built:
+def _write_rows(recipe: Recipe, files: SourceFiles, folder: Path, *, allow_missing: bool) -> Built:
     """Write the media and the metadata."""
     spec = recipe.spec
     ids: set[str] = set()

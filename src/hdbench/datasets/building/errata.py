@@ -20,7 +20,7 @@ from hdbench.errors import HdbenchError, Message
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from hdbench.datasets.building.recipe import Row
+    from hdbench.datasets.building.recipe import RecipeRow
 
 ERRATA = "errata.yaml"
 
@@ -200,7 +200,7 @@ class Errata(Strict):
         """The corrections of values that the data's owners have not accepted."""
         return tuple(each for each in self.corrections if not each.counts)
 
-    def apply(self, rows: Iterable[Row], *, changed: bool = False) -> Iterator[Row]:
+    def apply(self, rows: Iterable[RecipeRow], *, changed: bool = False) -> Iterator[RecipeRow]:
         """The rows without the excluded ones, and the others corrected.
 
         Each keeps its ground truth as published, and where corrections are proposed, also has one

@@ -22,7 +22,7 @@ from hdbench.common.markdown import as_code, as_prose
 from hdbench.common.names import did_you_mean
 from hdbench.datasets.building.errata import ERRATA, Correction, Errata, holders
 from hdbench.datasets.building.errata_paths import paths_of, with_brackets
-from hdbench.datasets.building.recipe import Recipe, Row, check_owners, find_recipe
+from hdbench.datasets.building.recipe import Recipe, RecipeRow, check_owners, find_recipe
 from hdbench.errors import HdbenchError, Message, escaped, joined
 
 if TYPE_CHECKING:
@@ -259,7 +259,7 @@ def _check_errata(
             )
     if truths is None:
         return
-    rows = [Row(item, (), truth) for item, truth in truths.items()]
+    rows = [RecipeRow(item, (), truth) for item, truth in truths.items()]
     only = Errata(corrections=errata.corrections)
     corrected = {
         row.id: row.proposed or row.ground_truth or {} for row in only.apply(rows, changed=True)

@@ -8,7 +8,7 @@ from PIL import Image
 
 from hdbench.common import pdf
 from hdbench.common.pictures import FORMATS
-from hdbench.datasets.building.source import Source
+from hdbench.datasets.building.source import SourceFiles
 from hdbench.errors import HdbenchError
 
 MEDIA_FOLDERS = {"image": "images", "pages": "images", "pdf": "pdf"}
@@ -16,7 +16,7 @@ MEDIA_FOLDERS = {"image": "images", "pages": "images", "pdf": "pdf"}
 IMAGE_SUFFIXES = {"JPEG": "jpg", "PNG": "png", "TIFF": "tif", "WEBP": "webp"}
 
 
-def copy_media(files: Source, path: str, folder: Path, kind: str) -> tuple[str, str]:
+def copy_media(files: SourceFiles, path: str, folder: Path, kind: str) -> tuple[str, str]:
     """Copy an image or a PDF from the source into a repository.
 
     Args:

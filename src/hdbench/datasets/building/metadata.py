@@ -6,7 +6,7 @@ from typing import Any
 from hdbench.benchmarks.provenance import COLUMNS
 from hdbench.benchmarks.spec import MEDIA_KEYS, BenchmarkSpec
 from hdbench.benchmarks.truths import PROPOSED, PUBLISHED, TRUTH
-from hdbench.datasets.building.recipe import Row
+from hdbench.datasets.building.recipe import RecipeRow
 from hdbench.errors import HdbenchError, Message
 
 COLUMN_TYPES: dict[str, type] = {
@@ -22,7 +22,7 @@ COLUMN_TYPES: dict[str, type] = {
 
 
 def metadata_line(
-    row: Row, copies: list[tuple[str, str]], spec: BenchmarkSpec, *, has_proposed: bool
+    row: RecipeRow, copies: list[tuple[str, str]], spec: BenchmarkSpec, *, has_proposed: bool
 ) -> bytes:
     """One line of the metadata; a ground truth is JSON text, so "", null and absent stay so.
 
@@ -72,7 +72,7 @@ def _as_text(truth: dict[str, Any] | None) -> str | None:
     return None if truth is None else json.dumps(truth, ensure_ascii=False, allow_nan=False)
 
 
-def _shown(row: Row, copies: list[tuple[str, str]], media: str) -> dict[str, Any]:
+def _shown(row: RecipeRow, copies: list[tuple[str, str]], media: str) -> dict[str, Any]:
     """Return what a model is shown of a row, and the row's id.
 
     The media are null unless all are there: half a letter is not the letter.

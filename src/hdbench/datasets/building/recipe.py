@@ -29,7 +29,7 @@ from hdbench.common.names import bare, did_you_mean
 from hdbench.datasets.building.errata import ERRATA, Correction, Errata
 from hdbench.datasets.building.source import (
     SHA256_DIGITS,
-    Source,
+    SourceFiles,
     download_source,
     folder_source,
     hub_source,
@@ -46,7 +46,7 @@ MAX_FILE = 2**30
 """Maximum number of bytes of a further file, as of an image."""
 
 
-class Row(NamedTuple):
+class RecipeRow(NamedTuple):
     """One row to build.
 
     Attributes:
@@ -118,7 +118,7 @@ class Recipe:
                 place=self.folder / SCRIPT,
             )
 
-    def source(self, folder: Path | None, accept_changed: Sequence[str] = ()) -> Source:
+    def source(self, folder: Path | None, accept_changed: Sequence[str] = ()) -> SourceFiles:
         """The verified source files: from a folder, or downloaded.
 
         Args:
@@ -155,7 +155,7 @@ class Recipe:
             return hub_source(published.hub, published.revision)
         return download_source(published.url, published.revision, registry)
 
-    def of_source(self, source: Source) -> Self:
+    def of_source(self, source: SourceFiles) -> Self:
         """This recipe, under a version of its own if the source was changed.
 
         It declares the columns about how the ground truths were made, where rows have them.
@@ -168,14 +168,14 @@ class Recipe:
             update["columns"] = {**self.spec.columns, **made}
         return replace(self, spec=self.spec.model_copy(update=update)) if update else self
 
-    def prompt(self, source: Source) -> bytes:
+    def prompt(self, source: SourceFiles) -> bytes:
         """The prompt: the published one if there is one, otherwise this project's own."""
         if self.has_script and isinstance(self.spec.source, UrlSource):
             return source.read(self.spec.source.prompt)
         own = self._plain("prompt.txt")
         return bytes_in(self.folder, own if (self.folder / own).exists() else "prompt.txt")
 
-    def files(self, source: Source) -> dict[str, bytes]:
+    def files(self, source: SourceFiles) -> dict[str, bytes]:
         """The repository's other files, by name; a sample has those that it carries."""
         if self.has_script and self.spec.files:
             made: dict[str, bytes] = self._script().files(source)
@@ -185,7 +185,7 @@ class Recipe:
             Path(name).name: bytes_in(self.folder, self._plain(name), MAX_FILE) for name in names
         }
 
-    def rows(self, source: Source) -> Iterator[Row]:
+    def rows(self, source: SourceFiles) -> Iterator[RecipeRow]:
         """The rows, without those that the errata exclude and with the others corrected.
 
         Raises:
@@ -203,7 +203,7 @@ class Recipe:
         found = {key for line in read_jsonl(self._metadata) for key in line.value}
         return {name: kind for name, kind in COLUMNS.items() if name in found}
 
-    def _with_columns(self, row: Row) -> Row:
+    def _with_columns(self, row: RecipeRow) -> RecipeRow:
         """A row with the columns that the recipe's script makes from its ground truth."""
         if row.ground_truth is None or not self._has_program:
             return row
@@ -217,7 +217,7 @@ class Recipe:
             ) from error
         return row._replace(columns={**row.columns, **columns})
 
-    def _plain_rows(self) -> Iterator[Row]:
+    def _plain_rows(self) -> Iterator[RecipeRow]:
         key = MEDIA_KEYS[self.spec.media]
         path = self._metadata
         for line in read_jsonl(path, decoder=EXACT):
@@ -252,7 +252,7 @@ class Recipe:
             elif published is None:  # up to hdbench 0.2, it was kept inside
                 truth, published = (reference_for(name, truth) for name in PROTOCOLS)
             paths, text = ((), media) if is_text else (tuple(shown), "")
-            yield Row(item_id, paths, truth, columns, text, published)
+            yield RecipeRow(item_id, paths, truth, columns, text, published)
 
     def _script(self) -> ModuleType:
         """The recipe's `build.py`, run once."""

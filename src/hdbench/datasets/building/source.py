@@ -16,7 +16,7 @@ SHA256_DIGITS = 64
 
 
 @dataclass(frozen=True)
-class Source:
+class SourceFiles:
     """Files by their path, from a folder or a download.
 
     Attributes:
@@ -85,7 +85,7 @@ def folder_source(
     *,
     may_differ: Collection[str] = (),
     within: Path | None = None,
-) -> Source:
+) -> SourceFiles:
     """The files below a folder; a path that leads out of it, or out of `within`, is refused."""
 
     def locate(path: str) -> Path:
@@ -94,10 +94,10 @@ def folder_source(
     if not folder.is_dir():
         raise HdbenchError("{place}: no such folder", place=folder)
     there = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
-    return Source(locate, registry or set(there), registry, may_differ)
+    return SourceFiles(locate, registry or set(there), registry, may_differ)
 
 
-def download_source(url: str, revision: str, registry: Mapping[str, str]) -> Source:
+def download_source(url: str, revision: str, registry: Mapping[str, str]) -> SourceFiles:
     """The files of a published revision, each downloaded once into the user's cache.
 
     An interrupted download resumes where it stopped when it is started again. The cache is
@@ -134,7 +134,7 @@ def download_source(url: str, revision: str, registry: Mapping[str, str]) -> Sou
                 place=files.get_url(path),
             ) from error
 
-    return Source(locate, registry, registry)
+    return SourceFiles(locate, registry, registry)
 
 
 def _not_downloaded(what: str, error: Exception) -> HdbenchError:
@@ -146,7 +146,7 @@ def _not_downloaded(what: str, error: Exception) -> HdbenchError:
     )
 
 
-def hub_source(repository: str, revision: str) -> Source:
+def hub_source(repository: str, revision: str) -> SourceFiles:
     """The files of a dataset repository on the Hub, downloaded into the user's cache.
 
     Raises:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from random import Random
 from typing import Literal
 
-from hdbench.annotating.reviewing.review_list import Entry, Head, ReviewList, key_of
+from hdbench.annotating.reviewing.review_list import Entry, ReviewList, ReviewListHead, key_of
 from hdbench.output.audit.findings import Audit, Finding, agreeing_values
 from hdbench.output.report.csv_files import csv_bytes
 from hdbench.output.report.rows import Rows, text
@@ -59,7 +59,7 @@ def review_list(
     entries = sorted(by_key.values(), key=lambda entry: entry.key)
     Random(f"order {seed}").shuffle(entries)  # noqa: S311  no secret
     kinds = [entry.kind for entry in entries]
-    head = Head(
+    head = ReviewListHead(
         benchmark=audit.benchmark,
         dataset_version=audit.dataset_version,
         dataset_sha256=audit.dataset_sha256,

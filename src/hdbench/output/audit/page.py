@@ -8,7 +8,7 @@ from pathlib import Path
 from hdbench.common.told import told
 from hdbench.output.audit.findings import Audit, Finding
 from hdbench.output.audit.models import MAKERS
-from hdbench.output.report.differences import Part, differences
+from hdbench.output.report.differences import TextPart, differences
 from hdbench.output.report.items import Value, cut
 from hdbench.output.report.pictures import Picture, pictures
 from hdbench.output.report.rendering import render
@@ -86,5 +86,5 @@ def _view(finding: Finding) -> FindingView:
     )
 
 
-def _whole(text: str) -> list[Part]:
-    return [Part(text, differs=False)] if text else []
+def _whole(text: str) -> list[TextPart]:
+    return [TextPart(text, differs=False)] if text else []

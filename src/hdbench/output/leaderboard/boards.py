@@ -82,7 +82,7 @@ class Run(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Row:
+class BoardRow:
     """A model in a leaderboard, with all its runs of that kind.
 
     Attributes:
@@ -146,7 +146,7 @@ class Board:
     headline: str
     judged_by: str
     higher_is_better: bool
-    rows: list[Row]
+    rows: list[BoardRow]
     public_since: str | None = None
     people: Ceiling | None = None
 
@@ -272,12 +272,12 @@ def _row(
     floors: list[Result],
     facts: ModelFacts | None,
     public_since: str | None,
-) -> Row:
+) -> BoardRow:
     runs = sorted(map(_run, results), key=lambda run: run.run or "")
     providers = {result.run.get("provider") for result in results}
     items = sum(len(result.ids) for result in results)
     costs = [result.run["cost_usd"] for result in results if "cost_usd" in result.run]
-    return Row(
+    return BoardRow(
         rank=standing.rank,
         model=standing.name,
         provider=providers.pop() if len(providers) == 1 else None,
@@ -319,5 +319,5 @@ def _mean(results: list[Result], what: str) -> float | None:
     return sum(used["total"] for used in known) / items if items else None
 
 
-def _row_data(row: Row) -> dict[str, Any]:
+def _row_data(row: BoardRow) -> dict[str, Any]:
     return {**asdict(row), "runs": [run._asdict() for run in row.runs]}

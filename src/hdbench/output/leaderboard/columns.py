@@ -2,7 +2,7 @@
 
 from hdbench.benchmarks.agreement import Ceiling
 from hdbench.common.texts import in_terminal
-from hdbench.output.leaderboard.boards import Board, Row
+from hdbench.output.leaderboard.boards import Board, BoardRow
 from hdbench.output.leaderboard.words import (
     interval_in_words,
     marks_of,
@@ -56,7 +56,7 @@ def _value(value: float, ends: Interval | None, language: str, plus_minus: bool)
     return shown, interval_in_words(ends, language)
 
 
-def _cells(row: Row, language: str, plus_minus: bool, *, judged_apart: bool) -> dict[str, str]:
+def _cells(row: BoardRow, language: str, plus_minus: bool, *, judged_apart: bool) -> dict[str, str]:
     judged, interval = _value(row.judged, row.interval, language, plus_minus)
     return {
         "rank": "" if row.rank is None else row.rank.shown(),

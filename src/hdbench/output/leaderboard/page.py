@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from hdbench import __version__
 from hdbench.benchmarks.agreement import Ceiling
-from hdbench.output.leaderboard.boards import Board, Row
+from hdbench.output.leaderboard.boards import Board, BoardRow
 from hdbench.output.leaderboard.columns import number
 from hdbench.output.leaderboard.words import (
     about_ranks,
@@ -22,7 +22,7 @@ from hdbench.output.report.rendering import render
 from hdbench.statistics.bootstrap import Interval
 
 
-class Column(NamedTuple):
+class BoardColumn(NamedTuple):
     """A column of a table.
 
     Attributes:
@@ -48,7 +48,7 @@ class Cell(NamedTuple):
     value: float | None = None
 
 
-class Line(NamedTuple):
+class BoardLine(NamedTuple):
     """A row of a table.
 
     Attributes:
@@ -62,7 +62,7 @@ class Line(NamedTuple):
     interval: Interval | None
 
 
-class Table(NamedTuple):
+class BoardTable(NamedTuple):
     """A leaderboard as it is shown.
 
     Attributes:
@@ -81,9 +81,9 @@ class Table(NamedTuple):
     title: str
     about_ranks: str
     notes: list[str]
-    columns: list[Column]
-    lines: list[Line]
-    people: Line | None
+    columns: list[BoardColumn]
+    lines: list[BoardLine]
+    people: BoardLine | None
     signature: str
     ends: Interval | None
     higher_is_better: bool
@@ -100,8 +100,10 @@ def leaderboard_page(boards: Sequence[Board], language: str = "en") -> str:
     return render("leaderboard.html", language, tables=tables, version=__version__)
 
 
-def _table(board: Board, language: str) -> Table:
-    lines = [Line(_cells(board, row, language), row.judged, row.interval) for row in board.rows]
+def _table(board: Board, language: str) -> BoardTable:
+    lines = [
+        BoardLine(_cells(board, row, language), row.judged, row.interval) for row in board.rows
+    ]
     people = None if board.people is None else _of_people(board.people, language)
     shown = [*lines, *([people] if people else [])]
     intervals = [line.interval for line in shown if line.interval is not None]
@@ -109,12 +111,12 @@ def _table(board: Board, language: str) -> Table:
     if intervals:
         low, high = min(each.low for each in intervals), max(each.high for each in intervals)
         ends = Interval(low, high) if low < high else None
-    return Table(
+    return BoardTable(
         title(board, language),
         about_ranks(board, language),
         notes(board, language),
         [
-            Column(key, column_name(key, board, language), first)
+            BoardColumn(key, column_name(key, board, language), first)
             for key, first in _columns(board).items()
             if key in ("model", "headline") or any(line.cells[key].text for line in lines)
         ],
@@ -144,7 +146,7 @@ def _columns(board: Board) -> dict[str, str]:
     }
 
 
-def _cells(board: Board, row: Row, language: str) -> dict[str, Cell]:
+def _cells(board: Board, row: BoardRow, language: str) -> dict[str, Cell]:
     def shown(value: float | None, form: str = ".3f") -> Cell:
         return Cell(number(value, language, form), value)
 
@@ -167,14 +169,14 @@ def _cells(board: Board, row: Row, language: str) -> dict[str, Cell]:
     }
 
 
-def _of_people(people: Ceiling, language: str) -> Line:
+def _of_people(people: Ceiling, language: str) -> BoardLine:
     interval = people.interval and Interval(*people.interval)
     cells = {
         "model": Cell(people_in_short(people, language)),
         "headline": Cell(number(people.value, language), people.value),
         "interval": _interval(interval, language),
     }
-    return Line(cells, people.value, interval or None)
+    return BoardLine(cells, people.value, interval or None)
 
 
 def _interval(ends: Interval | None, language: str) -> Cell:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from hdbench.output.report.differences import Part, differences
+from hdbench.output.report.differences import TextPart, differences
 from hdbench.results.error_counts import LOST
 from hdbench.scoring.analysis.error_classes import ErrorClass
 from hdbench.scoring.analysis.forms import field_name, text_of
@@ -84,13 +84,13 @@ class Value(NamedTuple):
         more: how many characters were left out.
     """
 
-    parts: list[Part]
+    parts: list[TextPart]
     absent: bool
     more: int
 
 
 @dataclass(frozen=True)
-class Row:
+class ShownField:
     """A field of an item.
 
     Attributes:
@@ -143,9 +143,9 @@ class ItemView:
     id: str
     status: str
     figure: float
-    errors: list[Row]
+    errors: list[ShownField]
     more_errors: int
-    others: list[Row]
+    others: list[ShownField]
     more_others: int
 
     @property
@@ -204,7 +204,7 @@ def _view(
     )
 
 
-def _rows(found: Sequence[tuple[FieldMatch, str | None]], most: int) -> list[Row]:
+def _rows(found: Sequence[tuple[FieldMatch, str | None]], most: int) -> list[ShownField]:
     """The fields with their errors, those of one item of a list together.
 
     A single field of an item with a counterpart is shown alone.
@@ -220,13 +220,13 @@ def _rows(found: Sequence[tuple[FieldMatch, str | None]], most: int) -> list[Row
     return rows
 
 
-def _row(match: FieldMatch, error: str | None, most: int, group: str) -> Row:
+def _row(match: FieldMatch, error: str | None, most: int, group: str) -> ShownField:
     truth, answer = text_of(match.reference), text_of(match.prediction)
     if truth and answer:
         truth_parts, answer_parts = differences(truth[:most], answer[:most])
     else:
         truth_parts, answer_parts = _whole(truth[:most]), _whole(answer[:most])
-    return Row(
+    return ShownField(
         field=cut(match.field),
         name=field_name(match.field),
         reference=Value(truth_parts, match.reference is None, max(0, len(truth) - most)),
@@ -244,5 +244,5 @@ def cut(text: str, most: int = MAX_FIELD) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def _whole(text: str) -> list[Part]:
-    return [Part(text, differs=False)] if text else []
+def _whole(text: str) -> list[TextPart]:
+    return [TextPart(text, differs=False)] if text else []

@@ -44,7 +44,7 @@ MAX_TEXT = 5_000
 PartKind = Literal["all", "worst", "drawn"]
 
 
-class Figure(NamedTuple):
+class RatedFigure(NamedTuple):
     """A figure with its interval.
 
     Attributes:
@@ -68,7 +68,7 @@ class Figure(NamedTuple):
         return all(0 <= each <= 1 for each in (self.value, *ends))
 
 
-class Part(NamedTuple):
+class ShownItems(NamedTuple):
     """Items that are shown together.
 
     Attributes:
@@ -224,13 +224,13 @@ def _rate_names(result: Result) -> list[str]:
     return sorted(names, key=lambda name: name != result.headline)
 
 
-def _figure(result: Result, name: str, found: Intervals) -> Figure:
+def _figure(result: Result, name: str, found: Intervals) -> RatedFigure:
     value = result.rates[name]
     higher = higher_is_better(result.metric, name)
-    return Figure(name, value, found.figures.get(name), found.item_ranges.get(name), higher)
+    return RatedFigure(name, value, found.figures.get(name), found.item_ranges.get(name), higher)
 
 
-def _judging(result: Result, found: Intervals) -> Figure | None:
+def _judging(result: Result, found: Intervals) -> RatedFigure | None:
     """The figure by which runs are compared, if that is not the headline."""
     name = judging_figure(result.metric, result.headline)
     if name == result.headline or result.rates.get(name) is None:
@@ -292,7 +292,7 @@ def _parts(
     benchmark: Benchmark,
     result: Result,
     language: str,
-) -> Iterator[Part]:
+) -> Iterator[ShownItems]:
     """The items of each kind as they are shown."""
     every = [view for those in views.values() for view in those]
     shown = zip(
@@ -303,7 +303,7 @@ def _parts(
         strict=False,
     )
     for kind, those in views.items():
-        yield Part(kind, list(islice(shown, len(those))))
+        yield ShownItems(kind, list(islice(shown, len(those))))
 
 
 def _pictures(items: Sequence[ItemView], benchmark: Benchmark) -> Iterator[list[Picture]]:

@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple
 
 from hdbench.scoring.records.compare import Fields
 from hdbench.scoring.records.patterns import segments_of
-from hdbench.scoring.records.tree import Rules
+from hdbench.scoring.records.tree import PathRules
 from hdbench.scoring.similarity import similarity
 
 _INDEX = re.compile(r"\d{1,9}")  # int() refuses thousands of digits, which a key may have
@@ -30,7 +30,7 @@ class ByPath(NamedTuple):
 
 
 def compare_by_path(
-    truth: dict[str, Any], answer: dict[str, Any], how: ByPath, rules: Rules
+    truth: dict[str, Any], answer: dict[str, Any], how: ByPath, rules: PathRules
 ) -> tuple[Fields, dict[str, float], dict[str, Any], dict[str, Any]]:
     """Return what became of the fields of two records.
 
@@ -106,7 +106,7 @@ def _look_up(value: Any, path: str) -> Any:
     return value
 
 
-def _value(value: Any, segments: tuple[str, ...], rules: Rules) -> Any:
+def _value(value: Any, segments: tuple[str, ...], rules: PathRules) -> Any:
     """A value as it is compared; None if it counts as absent."""
     if rules.is_blank(value):
         return None

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from hdbench.scoring.metric import Outcome
-from hdbench.scoring.records.tree import Check, Record, Rules
+from hdbench.scoring.records.tree import Check, PathRules, Record
 from hdbench.scoring.similarity import similarity
 
 _ABSENT = object()
@@ -52,7 +52,7 @@ class Pair(NamedTuple):
     answer: Record | None
 
 
-def pairs(pair: Pair, rules: Rules) -> Iterator[Pair]:
+def pairs(pair: Pair, rules: PathRules) -> Iterator[Pair]:
     """A pair, and the items of its lists, paired, and so on."""
     yield pair
     truth, answer = pair.truth, pair.answer

@@ -10,7 +10,7 @@ from hdbench.scoring.checked_options import number, one_of, read_digits, read_fi
 from hdbench.scoring.normalize import OF_VALUES, Normalizer, normalizer
 from hdbench.scoring.records.by_path import ByPath
 from hdbench.scoring.records.patterns import Patterns, by_pattern, segments_of
-from hdbench.scoring.records.tree import ListMode, Rules, unwritable_paths
+from hdbench.scoring.records.tree import ListMode, PathRules, unwritable_paths
 from hdbench.scoring.records.values import Comparator, comparator, has_parameters
 from hdbench.scoring.similarity import similarity
 
@@ -63,7 +63,7 @@ class Options:
     """
 
     values: Mapping[str, Any]
-    rules: Rules
+    rules: PathRules
     weights: Patterns[float]
     by_path: ByPath | None
     root_list: str | None
@@ -127,7 +127,7 @@ def read_options(given: Mapping[str, Any], figures: Collection[str]) -> Options:
     )
 
 
-def read_rules(given: Mapping[str, Any]) -> Rules:
+def read_rules(given: Mapping[str, Any]) -> PathRules:
     """Return what options say about each path; those that are not given have their defaults.
 
     Raises:
@@ -149,7 +149,7 @@ def read_rules(given: Mapping[str, Any]) -> Rules:
         )
     if len(set(ignore)) < len(ignore):
         raise HdbenchError("ignore: a path is given twice")
-    return Rules(
+    return PathRules(
         lists=by_pattern("lists", values["lists"], "aligned", _mode),
         compare=comparators,
         threshold=by_pattern("threshold", values["threshold"], 0.92, _threshold),

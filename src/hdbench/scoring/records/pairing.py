@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from rapidfuzz import fuzz, process
 
 from hdbench.scoring.records.assignment import assign
-from hdbench.scoring.records.tree import ListMode, Record, Rules, in_order, most_compared
+from hdbench.scoring.records.tree import ListMode, PathRules, Record, in_order, most_compared
 from hdbench.scoring.similarity import similarity
 
 Integers = NDArray[np.int64]
@@ -40,7 +40,9 @@ class Likeness(NamedTuple):
     counted: Integers
 
 
-def pair_items(truths: Sequence[Record], answers: Sequence[Record], rules: Rules) -> Counterparts:
+def pair_items(
+    truths: Sequence[Record], answers: Sequence[Record], rules: PathRules
+) -> Counterparts:
     """The items of two lists, paired one to one; None where an item has no counterpart.
 
     The pairs have as many matching fields as possible, then the greatest summed similarity, then
@@ -68,7 +70,7 @@ def pair_items(truths: Sequence[Record], answers: Sequence[Record], rules: Rules
     ]
 
 
-def _in_order(items: Sequence[Record], rules: Rules) -> Sequence[Record]:
+def _in_order(items: Sequence[Record], rules: PathRules) -> Sequence[Record]:
     """Items in the order in which they are compared: that of an aligned list means nothing."""
     return in_order(items, rules) if items[0].path.mode == "aligned" else items
 
@@ -91,7 +93,7 @@ def _weights(truths: Sequence[Record], alike: Likeness) -> Integers:
     return np.where(enough, matches * base + thousandths, 0)
 
 
-def _likeness(truths: Sequence[Record], answers: Sequence[Record], rules: Rules) -> Likeness:
+def _likeness(truths: Sequence[Record], answers: Sequence[Record], rules: PathRules) -> Likeness:
     shape = (len(truths), len(answers))
     alike = Likeness(
         matches=np.zeros(shape, np.int64),
@@ -109,7 +111,7 @@ def _add_leaves(
     path: str,
     truths: Sequence[Record],
     answers: Sequence[Record],
-    rules: Rules,
+    rules: PathRules,
     alike: Likeness,
 ) -> None:
     """Add what a field contributes."""
@@ -164,7 +166,7 @@ def _add_lists(
     path: str,
     truths: Sequence[Record],
     answers: Sequence[Record],
-    rules: Rules,
+    rules: PathRules,
     alike: Likeness,
 ) -> None:
     """Add what a list within the items contributes: the sums of its own best pairs."""
@@ -184,7 +186,9 @@ def _add_lists(
         total[places] += sums[..., at][chosen]
 
 
-def _sums(truths: Sequence[Record], lists: Sequence[Sequence[Record]], rules: Rules) -> Integers:
+def _sums(
+    truths: Sequence[Record], lists: Sequence[Sequence[Record]], rules: PathRules
+) -> Integers:
     """For each of an answer's lists, what its best pairs with a list of the ground truth hold.
 
     Returns:
@@ -225,7 +229,7 @@ def _batches(
     yield batch
 
 
-def _name(rules: Rules, items: Sequence[Record]) -> str:
+def _name(rules: PathRules, items: Sequence[Record]) -> str:
     return "\n".join(each.canonical(rules) for each in items)
 
 

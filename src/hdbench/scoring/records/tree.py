@@ -21,7 +21,7 @@ MAX_PAIRS = 25_000_000
 
 
 @dataclass
-class Rules:
+class PathRules:
     """What the options of a comparison say about each path.
 
     Attributes:
@@ -126,7 +126,7 @@ class Path:
 
     def __init__(
         self,
-        rules: Rules,
+        rules: PathRules,
         text: str,
         segments: tuple[str, ...],
         base: tuple[str, ...] = (),
@@ -220,14 +220,14 @@ class Record:
         own = sum(bool(value != "") for value in self.leaves.values())
         return own + sum(item.filled for items in self.lists.values() for item in items)
 
-    def canonical(self, rules: Rules) -> str:
+    def canonical(self, rules: PathRules) -> str:
         """Return what is scored of it as JSON: the same for the same fields in any order."""
         if self._canonical is None:
             kept = scored(self.value, self.path, rules)
             self._canonical = "" if kept is NOTHING else canonical(kept)
         return self._canonical
 
-    def expect(self, rules: Rules) -> None:
+    def expect(self, rules: PathRules) -> None:
         """Take it for a ground truth: note what an answer must have."""
         self.expected = rules.checks(self.path.segments, self.leaves)
         for items in self.lists.values():
@@ -239,7 +239,7 @@ NOTHING = object()
 """Stands for a value of which nothing is scored."""
 
 
-def in_order(items: Sequence[Record], rules: Rules) -> list[Record]:
+def in_order(items: Sequence[Record], rules: PathRules) -> list[Record]:
     """The items of an aligned list in an order that does not depend on theirs."""
     return sorted(items, key=lambda item: item.canonical(rules))
 
@@ -254,7 +254,7 @@ def canonical(value: Any) -> str:
     return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 
 
-def scored(value: Any, path: Path, rules: Rules) -> Any:
+def scored(value: Any, path: Path, rules: PathRules) -> Any:
     """Return what is scored of a value, with aligned lists in order; `NOTHING` if nothing is."""
     if path.ignored:
         return NOTHING
@@ -291,7 +291,7 @@ def unwritable_paths(value: Any, path: Path, is_below: bool = False) -> Iterator
             yield from unwritable_paths(child, at, is_below)
 
 
-def take_apart(value: dict[str, Any], rules: Rules) -> Record:
+def take_apart(value: dict[str, Any], rules: PathRules) -> Record:
     """A JSON object as its fields by path.
 
     A list that is compared by position is part of the paths: `name[0]`. An object or list with
@@ -302,7 +302,7 @@ def take_apart(value: dict[str, Any], rules: Rules) -> Record:
     return record
 
 
-def _add_object(value: dict[str, Any], at: Path, record: Record, rules: Rules) -> None:
+def _add_object(value: dict[str, Any], at: Path, record: Record, rules: PathRules) -> None:
     leaves, blank_texts, known = record.leaves, rules.blank_texts, at.below
     for key, child in value.items():
         path = known.get(key) or at.key(key)
@@ -314,7 +314,7 @@ def _add_object(value: dict[str, Any], at: Path, record: Record, rules: Rules) -
             _add(child, path, record, rules)
 
 
-def _add(value: Any, path: Path, record: Record, rules: Rules) -> None:
+def _add(value: Any, path: Path, record: Record, rules: PathRules) -> None:
     if path.ignored:
         return
     if isinstance(value, dict):
@@ -328,7 +328,7 @@ def _add(value: Any, path: Path, record: Record, rules: Rules) -> None:
         record.leaves[path.text] = value
 
 
-def _add_list(values: list[Any], path: Path, record: Record, rules: Rules) -> None:
+def _add_list(values: list[Any], path: Path, record: Record, rules: PathRules) -> None:
     if path.lists == "position":
         for index, value in enumerate(values):
             _add(value, path.place(index), record, rules)

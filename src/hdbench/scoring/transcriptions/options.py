@@ -28,7 +28,7 @@ RATES = ("cer", "wer")
 _PATH = re.compile(r"(?:(?P<list>[^.\[\]]+)\[\]\.)?(?P<field>[^.\[\]]+)")
 
 
-class Texts(NamedTuple):
+class ScoredTexts(NamedTuple):
     """The texts of a record, or of each page in a list of it.
 
     Attributes:
@@ -40,7 +40,7 @@ class Texts(NamedTuple):
     fields: dict[str, str]
 
 
-def read_texts(value: Any) -> list[Texts]:
+def read_texts(value: Any) -> list[ScoredTexts]:
     """The paths of texts, by the list that they are in."""
     if not isinstance(value, Mapping) or not value:
         raise HdbenchError(
@@ -61,7 +61,7 @@ def read_texts(value: Any) -> list[Texts]:
                 "texts: {path}: until_absent needs a number, as in addition1", path=path
             )
         lists.setdefault(found["list"], {})[found["field"]] = when
-    return [Texts(name, fields) for name, fields in lists.items()]
+    return [ScoredTexts(name, fields) for name, fields in lists.items()]
 
 
 def read_steps(value: Any) -> dict[str, tuple[Normalizer, ...]]:

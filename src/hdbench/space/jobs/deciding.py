@@ -11,7 +11,7 @@ from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.computed_once import ComputedOnce
 from hdbench.trust.decision import Decision, decide, read_decision
 from hdbench.trust.plan import make_plan
-from hdbench.trust.wish import Wish
+from hdbench.trust.wish import PlanOptions
 
 MAX_DECISION = 2**20
 """Maximum size in bytes of an uploaded decision: one over 11 fields has 20 kB."""
@@ -62,7 +62,7 @@ def decide_example(context: SpaceContext) -> Decision:
     benchmark = context.benchmark(EXAMPLE_BENCHMARK)
     try:
         items = sum(1 for _ in benchmark.ids())
-        plan = make_plan(benchmark, _example_runs(context), Wish(items))
+        plan = make_plan(benchmark, _example_runs(context), PlanOptions(items))
         decision = decide(plan, benchmark, Path("plan.yaml"))
     except HdbenchError as error:
         raise HdbenchError(context.without_folders(error.message)) from error

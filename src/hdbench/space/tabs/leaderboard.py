@@ -11,7 +11,7 @@ import gradio as gr
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.told import is_told, told
 from hdbench.errors import HdbenchError, escaped
-from hdbench.output.leaderboard.boards import Board, Row
+from hdbench.output.leaderboard.boards import Board, BoardRow
 from hdbench.output.leaderboard.words import AFTER_PUBLIC, FROM_DRAFTS, marks_of
 from hdbench.output.report.items import cut
 from hdbench.output.report.page import MAX_MESSAGE
@@ -237,7 +237,7 @@ def _word(value: bool | str | None, language: str) -> str:
     return text(_WORDS[value], language) if value in _WORDS else cut(value, MAX_NAME)
 
 
-def _span(rows: Sequence[Row]) -> tuple[float, float]:
+def _span(rows: Sequence[BoardRow]) -> tuple[float, float]:
     """Return the lowest and the highest of all intervals and values."""
     ends = [row.judged for row in rows]
     for row in rows:

@@ -16,8 +16,8 @@ from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.documentation import documentation
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.opened_run import OpenedRun
-from hdbench.output.report.differences import Part
-from hdbench.output.report.items import MAX_FIELD, ItemView, Row, Value, cut, item_views
+from hdbench.output.report.differences import TextPart
+from hdbench.output.report.items import MAX_FIELD, ItemView, ShownField, Value, cut, item_views
 from hdbench.output.report.thumbnails import thumbnail
 from hdbench.results.error_counts import item_errors
 from hdbench.results.items import Tally, candidate_of, prepare
@@ -61,7 +61,7 @@ class FirstLook:
 
     picture: Path | None
     text: str
-    rows: list[Row]
+    rows: list[ShownField]
     wrong: int
     values: int
     made: bool
@@ -175,7 +175,9 @@ def _shown(benchmark: Benchmark, view: ItemView, truth: dict[str, Any], *, made:
     )
 
 
-def _rows(errors: list[Row], others: list[Row], truth: dict[str, Any]) -> list[Row]:
+def _rows(
+    errors: list[ShownField], others: list[ShownField], truth: dict[str, Any]
+) -> list[ShownField]:
     """Return what is wrong, and as much of what is right as has room, in the truth's order."""
     alone = [row for row in errors if _is_alone(row)]
     wrong = [row for row in errors if not _is_alone(row)][: MAX_ERRORS - 1] + alone[:1]
@@ -188,12 +190,12 @@ def _rows(errors: list[Row], others: list[Row], truth: dict[str, Any]) -> list[R
     return [_short(row) for row in rows]
 
 
-def _is_alone(row: Row) -> bool:
+def _is_alone(row: ShownField) -> bool:
     """Return whether only one of its values is there."""
     return not (row.reference.parts and row.prediction.parts)
 
 
-def _short(row: Row) -> Row:
+def _short(row: ShownField) -> ShownField:
     """Return a row with the beginning of its values, or what is around their first difference."""
     start = 0
     if row.error and not _is_alone(row) and not row.reference.parts[0].differs:
@@ -211,9 +213,9 @@ def _window(value: Value, start: int) -> Value:
         text = part.text[max(0, start - place) : max(0, start + MAX_VALUE - place)]
         place += len(part.text)
         if text:
-            parts.append(Part(text, part.differs))
+            parts.append(TextPart(text, part.differs))
     if start and parts:
         parts[0] = parts[0]._replace(text="…" + parts[0].text)
     if place > start + MAX_VALUE or value.more:
-        parts.append(Part("…", differs=False))
+        parts.append(TextPart("…", differs=False))
     return value._replace(parts=parts, more=0)

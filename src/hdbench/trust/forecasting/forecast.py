@@ -93,7 +93,7 @@ class Forecast(Strict):
 
 
 @dataclass(frozen=True)
-class Wish:
+class ForecastOptions:
     """What a person asked for.
 
     Attributes:
@@ -121,7 +121,7 @@ METHOD = (
 )
 
 
-def forecast(benchmark: Benchmark, runs: Sequence[Path], wish: Wish) -> Forecast:
+def forecast(benchmark: Benchmark, runs: Sequence[Path], wish: ForecastOptions) -> Forecast:
     """Return what the whole will cost, from the items that were checked.
 
     Args:
@@ -187,7 +187,7 @@ def forecast(benchmark: Benchmark, runs: Sequence[Path], wish: Wish) -> Forecast
     )
 
 
-def _check(wish: Wish) -> None:
+def _check(wish: ForecastOptions) -> None:
     for option, value, least in (
         ("--keystrokes-per-minute", wish.pace.keystrokes_per_minute, 1),
         ("--seconds-per-look", wish.pace.seconds_per_look, 0),
@@ -203,7 +203,7 @@ def _check(wish: Wish) -> None:
             )
 
 
-def _total(benchmark: Benchmark, wish: Wish, plan: Plan | None) -> int:
+def _total(benchmark: Benchmark, wish: ForecastOptions, plan: Plan | None) -> int:
     if plan is not None:
         if wish.total not in (None, plan.whole.of):
             raise HdbenchError(
@@ -225,7 +225,7 @@ def _total(benchmark: Benchmark, wish: Wish, plan: Plan | None) -> int:
     return benchmark.spec.sample.of
 
 
-def _in_order(plan: Plan, runs: Mapping[str, Path], wish: Wish) -> list[Path]:
+def _in_order(plan: Plan, runs: Mapping[str, Path], wish: ForecastOptions) -> list[Path]:
     """The runs in the plan's order."""
     if wish.protocol != "documented":
         raise HdbenchError(

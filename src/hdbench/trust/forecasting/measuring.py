@@ -19,7 +19,7 @@ from hdbench.trust.forecasting.work import Work, keystrokes, work
 from hdbench.trust.opening import Opened, names_of, opened_run
 from hdbench.trust.plan import Plan
 from hdbench.trust.runs import Judged, Runs
-from hdbench.trust.values import Field, fields_of, text_of, texts_of
+from hdbench.trust.values import ItemField, fields_of, text_of, texts_of
 
 Tokens = tuple[float | None, float | None]
 
@@ -137,8 +137,8 @@ class _Measuring:
     def __init__(
         self,
         metric: Metric,
-        fields: Sequence[Field],
-        without: Sequence[Field],
+        fields: Sequence[ItemField],
+        without: Sequence[ItemField],
         opened: Sequence[Opened],
         *,
         has_lists: bool,
@@ -263,7 +263,7 @@ def _items(
 
 def _fields(
     benchmark: Benchmark, truths: Sequence[dict[str, Any]], plan: Plan | None
-) -> tuple[list[Field], list[Field], bool]:
+) -> tuple[list[ItemField], list[ItemField], bool]:
     """Fields with one value for an item, those of them without any truth, and if it has lists."""
     schema = benchmark.answer_schema()
     if schema is None:

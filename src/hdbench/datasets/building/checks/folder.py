@@ -5,8 +5,13 @@ from pathlib import Path
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.datasets.building.checks.description import check_description
 from hdbench.datasets.building.checks.media import check_media
-from hdbench.datasets.building.checks.problems import EXAMPLES, FaultyFolderError, Problems, Report
-from hdbench.datasets.building.checks.rows import Rows
+from hdbench.datasets.building.checks.problems import (
+    EXAMPLES,
+    CheckReport,
+    FaultyFolderError,
+    Problems,
+)
+from hdbench.datasets.building.checks.rows import RowChecker
 from hdbench.datasets.building.checks.texts import check_texts
 from hdbench.datasets.building.checks.version import check_version
 from hdbench.datasets.building.namespace import is_ours
@@ -16,7 +21,7 @@ from hdbench.errors import HdbenchError
 
 def check_folder(
     folder: Path, out: Path, *, allow_missing: bool = False, examples: int = EXAMPLES
-) -> Report:
+) -> CheckReport:
     """Look for everything that is wrong with a benchmark in the plain form.
 
     Args:
@@ -41,19 +46,19 @@ def check_folder(
     problems = Problems(examples)
     described = check_description(folder, problems)
     schema = check_texts(folder, described.spec, problems)
-    rows = Rows(described, schema, problems)
+    rows = RowChecker(described, schema, problems)
     rows.read(folder / METADATA)
     media = {}
     if rows.shown not in (None, "text"):
         media = check_media(folder, rows.shown, rows.media, problems, allow_missing=allow_missing)
     if described.spec is not None and not problems.errors:
         check_version(folder, described.spec, media, out, problems)
-    return Report(
+    return CheckReport(
         str(folder), problems.by_file(), problems.left_out, rows.number, rows.without_truth
     )
 
 
-def refuse_errors(folder: Path, out: Path, *, allow_missing: bool = False) -> Report:
+def refuse_errors(folder: Path, out: Path, *, allow_missing: bool = False) -> CheckReport:
     """Return what `check_folder` finds, if it is only warnings.
 
     Raises:

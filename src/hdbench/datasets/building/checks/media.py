@@ -19,7 +19,7 @@ from hdbench.common.pictures import MAX_BYTES
 from hdbench.common.progress import progress
 from hdbench.datasets.building.checks.near_images import difference_hash, near_images
 from hdbench.datasets.building.checks.problems import Example, Problems
-from hdbench.datasets.building.checks.values import Place
+from hdbench.datasets.building.checks.values import RowPlace
 from hdbench.datasets.building.media import IMAGE_SUFFIXES, MEDIA_FOLDERS
 from hdbench.errors import HdbenchError, Message, escaped, os_reason
 
@@ -40,7 +40,7 @@ _STARTS = {
 _SVG = (b"<svg", b"<?xml")
 
 
-class Media(NamedTuple):
+class MediaFile(NamedTuple):
     """What is known of a file.
 
     Attributes:
@@ -59,11 +59,11 @@ class Media(NamedTuple):
 def check_media(
     folder: Path,
     kind: str,
-    named: Mapping[str, list[Place]],
+    named: Mapping[str, list[RowPlace]],
     problems: Problems,
     *,
     allow_missing: bool = False,
-) -> dict[str, Media]:
+) -> dict[str, MediaFile]:
     """Check the files that rows name.
 
     Args:
@@ -122,11 +122,11 @@ def _check_files(
     folder: Path,
     kind: str,
     paths: list[str],
-    named: Mapping[str, list[Place]],
+    named: Mapping[str, list[RowPlace]],
     problems: Problems,
-) -> dict[str, Media]:
+) -> dict[str, MediaFile]:
     inspect = inspect_pdf if kind == "pdf" else inspect_image
-    whole: dict[str, Media] = {}
+    whole: dict[str, MediaFile] = {}
     first: dict[str, str] = {}
     # The settings of warnings belong to all threads, so they are changed out here.
     with warnings.catch_warnings(), ThreadPoolExecutor(_THREADS) as threads:
@@ -158,7 +158,7 @@ def _check_files(
     return whole
 
 
-def _same(problems: Problems, path: str, other: str, place: Place) -> None:
+def _same(problems: Problems, path: str, other: str, place: RowPlace) -> None:
     problems.warning(
         "media_same",
         METADATA,
@@ -172,10 +172,10 @@ def _both(path: str, other: str) -> Message:
     return Message("{path} and {other}", path=path, other=other)
 
 
-def inspect_image(path: Path) -> Media:
+def inspect_image(path: Path) -> MediaFile:
     """Return what is known of an image; its size is looked at before it is decoded."""
     data = _read(path)
-    if isinstance(data, Media):
+    if isinstance(data, MediaFile):
         return data
     sha256 = hashlib.sha256(data).hexdigest()
     try:
@@ -183,23 +183,23 @@ def inspect_image(path: Path) -> Media:
             suffix = IMAGE_SUFFIXES[image.format or ""]
             image.draft("L", _DRAFT)
             image.load()
-            return Media(sha256, suffix, difference_hash(image))
+            return MediaFile(sha256, suffix, difference_hash(image))
     except Image.DecompressionBombError:
         what = Message("has more than {most} megapixels", most=MAX_PIXELS // 1_000_000)
-        return Media("", problem=("media_too_large", what, Message("scale it down")))
+        return MediaFile("", problem=("media_too_large", what, Message("scale it down")))
     except UnidentifiedImageError:
         what = Message("is {kind}, not an image", kind=_kind_of(data))
         remedy = Message("save it as one of {formats}", formats=", ".join(IMAGE_SUFFIXES))
-        return Media("", problem=("media_not_image", what, remedy))
+        return MediaFile("", problem=("media_not_image", what, remedy))
     except Exception as error:
         what = Message("is a damaged image ({why})", why=" ".join(str(error).split())[:100])
-        return Media("", problem=("media_damaged", what, Message("get it again")))
+        return MediaFile("", problem=("media_damaged", what, Message("get it again")))
 
 
-def inspect_pdf(path: Path) -> Media:
+def inspect_pdf(path: Path) -> MediaFile:
     """Return what is known of a PDF."""
     data = _read(path)
-    if isinstance(data, Media):
+    if isinstance(data, MediaFile):
         return data
     try:
         with pdf.opened(data) as document:
@@ -208,21 +208,21 @@ def inspect_pdf(path: Path) -> Media:
     except pdf.PdfError as error:
         if not data.lstrip().startswith(b"%PDF"):
             what = Message("is {kind}, not a PDF", kind=_kind_of(data))
-            return Media("", problem=("media_not_pdf", what, Message("save it as PDF")))
+            return MediaFile("", problem=("media_not_pdf", what, Message("save it as PDF")))
         what = Message("is a damaged PDF ({why})", why=error)
-        return Media("", problem=("media_damaged", what, Message("get it again")))
-    return Media(hashlib.sha256(data).hexdigest(), "pdf")
+        return MediaFile("", problem=("media_damaged", what, Message("get it again")))
+    return MediaFile(hashlib.sha256(data).hexdigest(), "pdf")
 
 
-def _read(path: Path) -> bytes | Media:
+def _read(path: Path) -> bytes | MediaFile:
     try:
         if path.stat().st_size > MAX_BYTES:
             what = Message("is larger than {most} GiB", most=MAX_BYTES >> 30)
-            return Media("", problem=("media_too_large", what, Message("make it smaller")))
+            return MediaFile("", problem=("media_too_large", what, Message("make it smaller")))
         return path.read_bytes()
     except OSError as error:
         what = Message("cannot be read ({why})", why=os_reason(error))
-        return Media("", problem=("media_unreadable", what, Message("check its permissions")))
+        return MediaFile("", problem=("media_unreadable", what, Message("check its permissions")))
 
 
 def _kind_of(data: bytes) -> Message:

@@ -146,7 +146,7 @@ class Problems:
 
 
 @dataclass(frozen=True)
-class Report:
+class CheckReport:
     """What was found in a folder.
 
     Attributes:
@@ -211,7 +211,7 @@ class FaultyFolderError(HdbenchError):
         report: all of them.
     """
 
-    def __init__(self, report: Report) -> None:
+    def __init__(self, report: CheckReport) -> None:
         super().__init__(
             "{summary}: hdbench check {folder}", summary=report.summary, folder=report.folder
         )

@@ -33,7 +33,7 @@ from hdbench.datasets.building.checks.problems import (
     without_place,
 )
 from hdbench.datasets.building.checks.truths import AgainstMetric, AgainstSchema
-from hdbench.datasets.building.checks.values import FieldValues, Place, is_blank, nodes_of
+from hdbench.datasets.building.checks.values import FieldValues, RowPlace, is_blank, nodes_of
 from hdbench.datasets.building.metadata import COLUMN_TYPES
 from hdbench.errors import HdbenchError, Message
 from hdbench.scoring.metric import reference_for
@@ -49,7 +49,7 @@ _PER_LINE = Message(
 _BITS = {"int32": 31, "int64": 63}
 
 
-class Rows:
+class RowChecker:
     """Looks at the rows of a folder, one at a time.
 
     Args:
@@ -69,11 +69,11 @@ class Rows:
     ) -> None:
         self._described, self._problems = described, problems
         self.number = self.without_truth = 0
-        self.media: dict[str, list[Place]] = {}
+        self.media: dict[str, list[RowPlace]] = {}
         self.shown = described.media
         self._ids: dict[str, int] = {}
         self._forms: dict[str, str] = {}
-        self._texts: dict[int, Place] = {}
+        self._texts: dict[int, RowPlace] = {}
         self._all_dates: dict[str, bool] = {}
         self._values = FieldValues(problems.examples)
         self._schema = AgainstSchema(schema, problems.examples) if schema else None
@@ -109,16 +109,16 @@ class Rows:
         if self._described.columns is not None:
             self._check_columns(place, columns, self._described.columns)
 
-    def _check_id(self, line: int, row: dict[str, Any]) -> Place:
+    def _check_id(self, line: int, row: dict[str, Any]) -> RowPlace:
         item = row.get("id")
         if not isinstance(item, str) or not item.strip():
             what = Message(
                 "has no id" if item is None or item == "" else "the id is not a text in quotes"
             )
             remedy = Message('give each row an "id" of its own, in quotes')
-            self._error("id_missing", what, remedy, Place(line, None), item)
-            return Place(line, None)
-        place = Place(line, item[:200])
+            self._error("id_missing", what, remedy, RowPlace(line, None), item)
+            return RowPlace(line, None)
+        place = RowPlace(line, item[:200])
         if item in self._ids:
             what, remedy = Message("the id occurs twice"), Message("give each row its own")
             value = Message('"line {line:,} has it too"', line=self._ids[item])
@@ -139,7 +139,7 @@ class Rows:
         self._note_date("id", item)
         return place
 
-    def _check_shown(self, place: Place, columns: dict[str, Any]) -> None:
+    def _check_shown(self, place: RowPlace, columns: dict[str, Any]) -> None:
         """What a model is shown of a row."""
         media = self.shown = self._described.media or self.shown or _guessed(columns)
         key = MEDIA_KEYS[media]
@@ -176,7 +176,7 @@ class Rows:
         for name in names:
             self.media.setdefault(name, []).append(place)
 
-    def _check_truth(self, place: Place, truth: Any) -> None:
+    def _check_truth(self, place: RowPlace, truth: Any) -> None:
         if truth is None:
             self.without_truth += 1
             return
@@ -204,7 +204,9 @@ class Rows:
         if self._schema:
             self._schema.add(truth, place)
 
-    def _check_columns(self, place: Place, columns: dict[str, Any], known: dict[str, str]) -> None:
+    def _check_columns(
+        self, place: RowPlace, columns: dict[str, Any], known: dict[str, str]
+    ) -> None:
         if not COLUMNS.keys() & known.keys():
             self._check_provenance(place, {name: columns.pop(name, None) for name in COLUMNS})
         for name in columns.keys() - known.keys():
@@ -228,7 +230,7 @@ class Rows:
             example = Example(*place, shown(value) if name in columns else None)
             self._problems.error("column_wrong", METADATA, what, remedy, example, field=name)
 
-    def _check_provenance(self, place: Place, made: dict[str, Any]) -> None:
+    def _check_provenance(self, place: RowPlace, made: dict[str, Any]) -> None:
         how, model = made[PROVENANCE], made[DRAFT_MODEL]
         if how is not None and not is_provenance(how):
             self._problems.error(
@@ -282,17 +284,17 @@ class Rows:
             self._metric.check()
 
     def _error(
-        self, kind: str, what: Message, remedy: Message, place: Place, value: Any = None
+        self, kind: str, what: Message, remedy: Message, place: RowPlace, value: Any = None
     ) -> None:
         self._problems.error(kind, METADATA, what, remedy, _example(place, value))
 
     def _warning(
-        self, kind: str, what: Message, remedy: Message, place: Place, value: Any = None
+        self, kind: str, what: Message, remedy: Message, place: RowPlace, value: Any = None
     ) -> None:
         self._problems.warning(kind, METADATA, what, remedy, _example(place, value))
 
 
-def _example(place: Place, value: Any) -> Example:
+def _example(place: RowPlace, value: Any) -> Example:
     if value is None or isinstance(value, Message):
         return Example(*place, value)
     return Example(*place, shown(value))

@@ -6,7 +6,7 @@ from typing import Any
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.schema_parts import FieldSchema
 from hdbench.datasets.building.checks.problems import EXAMPLES, Example, Problems, shown
-from hdbench.datasets.building.checks.values import Path, Place, dotted, is_blank
+from hdbench.datasets.building.checks.values import Path, RowPlace, dotted, is_blank
 from hdbench.errors import HdbenchError, Message
 from hdbench.scoring.metric import Metric, MissingFieldsError
 
@@ -44,10 +44,10 @@ class AgainstSchema:
         self._schema = schema
         self._examples = examples
         self._unfit = 0
-        self._first_uncounted: Place | None = None
-        self._found: dict[tuple[str, str, str, bool], tuple[int, list[tuple[Place, Any]]]] = {}
+        self._first_uncounted: RowPlace | None = None
+        self._found: dict[tuple[str, str, str, bool], tuple[int, list[tuple[RowPlace, Any]]]] = {}
 
-    def add(self, truth: dict[str, Any], place: Place) -> None:
+    def add(self, truth: dict[str, Any], place: RowPlace) -> None:
         """Look at one ground truth."""
         if self._schema.keeps_to(truth):
             return
@@ -194,10 +194,10 @@ class AgainstMetric:
         self._tried: set[Path] = set()
         self._number = 0
         self._budget = MAX_COST
-        self.ignored: dict[Path, Place] = {}
-        self._missing: list[tuple[Place, MissingFieldsError]] = []
+        self.ignored: dict[Path, RowPlace] = {}
+        self._missing: list[tuple[RowPlace, MissingFieldsError]] = []
 
-    def right_answer(self, truth: dict[str, Any], place: Place) -> dict[str, Any]:
+    def right_answer(self, truth: dict[str, Any], place: RowPlace) -> dict[str, Any]:
         """An answer with no error; the ground truth itself if the metric cannot read it."""
         try:
             return self._metric.right_answer(truth)
@@ -210,7 +210,7 @@ class AgainstMetric:
         truth: dict[str, Any],
         right: dict[str, Any],
         nodes: Sequence[tuple[Path, Any]],
-        place: Place,
+        place: RowPlace,
     ) -> None:
         """Look at one ground truth.
 
@@ -245,7 +245,7 @@ class AgainstMetric:
             self._cannot_read(place, error)
 
     def _score(
-        self, truth: dict[str, Any], right: dict[str, Any], new: list[Path], place: Place
+        self, truth: dict[str, Any], right: dict[str, Any], new: list[Path], place: RowPlace
     ) -> None:
         metric = self._metric
         prepared = metric.prepare(truth)
@@ -269,7 +269,7 @@ class AgainstMetric:
             if less == statistics:
                 self.ignored[path] = place
 
-    def _cannot_read(self, place: Place, error: Exception) -> None:
+    def _cannot_read(self, place: RowPlace, error: Exception) -> None:
         self._problems.error(
             "truth_unscorable",
             self._file,

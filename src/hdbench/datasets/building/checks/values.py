@@ -45,7 +45,7 @@ Path = tuple[str, ...]
 """The names from the record inwards; `[]` is any item of a list."""
 
 
-class Place(NamedTuple):
+class RowPlace(NamedTuple):
     """A row of the metadata.
 
     Attributes:
@@ -101,10 +101,10 @@ class _Field:
     """
 
     kinds: Counter[str] = field(default_factory=Counter)
-    first: dict[str, list[tuple[Place, Any]]] = field(default_factory=dict)
-    values: dict[str, tuple[int, Place]] | None = field(default_factory=dict)
+    first: dict[str, list[tuple[RowPlace, Any]]] = field(default_factory=dict)
+    values: dict[str, tuple[int, RowPlace]] | None = field(default_factory=dict)
     years: int = 0
-    dates: list[tuple[Place, str]] = field(default_factory=list)
+    dates: list[tuple[RowPlace, str]] = field(default_factory=list)
 
 
 class FieldValues:
@@ -117,9 +117,9 @@ class FieldValues:
     def __init__(self, examples: int = EXAMPLES) -> None:
         self._examples = examples
         self._fields: dict[Path, _Field] = {}
-        self._too_many: Place | None = None
+        self._too_many: RowPlace | None = None
 
-    def add(self, nodes: Iterable[tuple[Path, Any]], place: Place) -> None:
+    def add(self, nodes: Iterable[tuple[Path, Any]], place: RowPlace) -> None:
         """Look at the values of one ground truth."""
         for path, value in nodes:
             if value is None or value == "":
@@ -140,7 +140,7 @@ class FieldValues:
             elif kind is _NUMBER:
                 known.years += 1000 <= value < 3000  # noqa: PLR2004  as `_YEAR`
 
-    def _add_text(self, known: _Field, value: str, place: Place) -> None:
+    def _add_text(self, known: _Field, value: str, place: RowPlace) -> None:
         if len(value) > _VALUE:
             return
         if known.values is not None:

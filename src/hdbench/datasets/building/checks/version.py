@@ -7,7 +7,7 @@ from pathlib import Path
 from hdbench.benchmarks.benchmark import METADATA, load_benchmark
 from hdbench.benchmarks.spec import BenchmarkSpec
 from hdbench.datasets.building.checks.description import DESCRIPTION
-from hdbench.datasets.building.checks.media import Media
+from hdbench.datasets.building.checks.media import MediaFile
 from hdbench.datasets.building.checks.problems import Example, Problems, shown
 from hdbench.datasets.building.errata import ERRATA
 from hdbench.datasets.building.media import MEDIA_FOLDERS
@@ -17,7 +17,7 @@ from hdbench.errors import HdbenchError, Message
 
 
 def check_version(
-    folder: Path, spec: BenchmarkSpec, media: Mapping[str, Media], out: Path, problems: Problems
+    folder: Path, spec: BenchmarkSpec, media: Mapping[str, MediaFile], out: Path, problems: Problems
 ) -> None:
     """Compare what would be built with what was.
 

@@ -21,8 +21,9 @@ from speed.catalogue import SAMPLE, WORDS
 from speed.scale import measured
 
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.trust.plan import Wish, make_plan, read_plan, write_plan
+from hdbench.trust.plan import make_plan, read_plan, write_plan
 from hdbench.trust.runs import opened_runs
+from hdbench.trust.wish import PlanOptions
 
 RUNS = ("one", "two", "three")
 WRONG, WRONG_IN_HARD, EVERY = 0.04, 0.5, 5
@@ -86,7 +87,7 @@ def write_collection(folder: Path, number: int, seed: int = 1) -> None:
             for place in range(number):
                 file.write(f'{{"id": "{place:08}", "text": {texts[place % DISTINCT]}}}\n')
     paths = [folder / f"{run}.jsonl" for run in RUNS]
-    plan = make_plan(load_benchmark(str(built)), paths, Wish(number=CHECKED))
+    plan = make_plan(load_benchmark(str(built)), paths, PlanOptions(number=CHECKED))
     write_plan(folder / "plan.yaml", plan)
     _write_truths(built, number, truths, frozenset(plan.sample))
 

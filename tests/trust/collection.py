@@ -9,7 +9,8 @@ import json
 from pathlib import Path
 
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.trust.plan import Wish, make_plan, write_plan
+from hdbench.trust.plan import make_plan, write_plan
+from hdbench.trust.wish import PlanOptions
 
 SPEC = {
     "name": "cards",
@@ -114,7 +115,7 @@ class Collection:
 
     def _plan(self):
         runs = [self.folder / f"{run}.jsonl" for run in RUNS]
-        return make_plan(load_benchmark(str(self.benchmark)), runs, Wish(number=CHECKED))
+        return make_plan(load_benchmark(str(self.benchmark)), runs, PlanOptions(number=CHECKED))
 
 
 def values(out):

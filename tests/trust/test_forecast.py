@@ -15,8 +15,8 @@ from hdbench.trust.decision import decide
 from hdbench.trust.forecasting.forecast import ForecastOptions, forecast
 from hdbench.trust.forecasting.price_list import Price
 from hdbench.trust.forecasting.work import Pace
-from hdbench.trust.plan import ForecastOptions as Planned
 from hdbench.trust.plan import make_plan, write_plan
+from hdbench.trust.wish import PlanOptions
 
 PACE = Pace(keystrokes_per_minute=60, seconds_per_look=2)
 WISH = ForecastOptions(total=1_000, pace=PACE)
@@ -304,7 +304,7 @@ def planned(tmp_path, monkeypatch):
     write_collection(tmp_path, items=100)
 
     def planned(**wish):
-        plan = make_plan(load_benchmark("hdb/cards"), runs_of(tmp_path), Planned(60, **wish))
+        plan = make_plan(load_benchmark("hdb/cards"), runs_of(tmp_path), PlanOptions(60, **wish))
         write_plan(tmp_path / "plan.yaml", plan)
         return tmp_path, plan
 

@@ -19,8 +19,8 @@ from hdbench.output.report.forecast_plot import write_forecast_plot
 from hdbench.trust.forecasting.forecast import Forecast, ForecastOptions, forecast
 from hdbench.trust.forecasting.price_list import Price
 from hdbench.trust.forecasting.words import model_sentence, pace_sentence, rule_sentences
-from hdbench.trust.plan import ForecastOptions as Planned
 from hdbench.trust.plan import make_plan, write_plan
+from hdbench.trust.wish import PlanOptions
 from hdbench.trust.words import warning_in_words
 
 PRICES = "".join(
@@ -158,7 +158,7 @@ def test_both_languages_have_the_same_texts_with_the_same_placeholders():
 def test_a_plan_in_words(tmp_path, monkeypatch, limit, en, de):
     monkeypatch.chdir(tmp_path)
     write_collection(tmp_path, items=100)
-    plan = make_plan(load_benchmark("hdb/cards"), runs_of(tmp_path), Planned(60, limit=limit))
+    plan = make_plan(load_benchmark("hdb/cards"), runs_of(tmp_path), PlanOptions(60, limit=limit))
     write_plan(tmp_path / "plan.yaml", plan)
     wish = ForecastOptions(plan=tmp_path / "plan.yaml", wage=30)
     found = forecast(load_benchmark("hdb/cards"), runs_of(tmp_path), wish)

@@ -49,9 +49,9 @@ def estimate_in_words(estimate: IntervalEstimate) -> str:
     """A figure with its interval.
 
     Example:
-        >>> estimate_in_words(Estimate(value=0.95, interval=(0.8, 0.99)))
+        >>> estimate_in_words(IntervalEstimate(value=0.95, interval=(0.8, 0.99)))
         '0.950 (0.800 to 0.990)'
-        >>> estimate_in_words(Estimate(value=None))
+        >>> estimate_in_words(IntervalEstimate(value=None))
         '–'
     """
     if estimate.value is None:

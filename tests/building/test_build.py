@@ -430,9 +430,10 @@ def test_killed_in_the_middle_a_build_leaves_the_old_and_can_be_repeated(
     script = published.recipe / "build.py"
     sound = script.read_text()
     held_up = (
-        "        if card == '00002':\n            __import__('time').sleep(600)\n        yield Row("
+        "        if card == '00002':\n            __import__('time').sleep(600)\n"
+        "        yield RecipeRow("
     )
-    script.write_text(sound.replace("        yield Row(", held_up))
+    script.write_text(sound.replace("        yield RecipeRow(", held_up))
     given = [published.recipe, "--run-script", "--source", published.source]
     process = subprocess.Popen([sys.executable, "-m", "hdbench", "build", *given], cwd=tmp_path)
     partial = tmp_path / "hdb/.zettelkatalog.partial"

@@ -44,8 +44,9 @@ os.environ["USE_TORCH"] = "0"  # else `datasets` imports torch, which takes seco
 
 NO_COMPLAINT = (
     "Method not implemented.",  # what Gradio's own script warns of after each upload
-    # The server ended before the page that still listened to it.
+    # The server ended before the page that still listened to it, or asked it something.
     "Failed to load resource: net::ERR_INCOMPLETE_CHUNKED_ENCODING",
+    "Failed to load resource: net::ERR_CONNECTION_REFUSED",
 )
 
 PATIENCE = 120_000

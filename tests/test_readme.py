@@ -49,4 +49,4 @@ def test_every_file_it_links_to_is_there(page):
 
 
 def test_the_readme_is_short():
-    assert len(README.read_bytes()) < 8_000
+    assert len(README.read_bytes()) < 10_000

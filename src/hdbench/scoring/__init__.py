@@ -91,15 +91,15 @@ def make_metric(name: str, protocol: str = "documented", /, **options: Any) -> M
             choices=", ".join(METRICS),
             near=did_you_mean(name, METRICS),
         )
-    known = METRICS[name].option_names
+    option_names = METRICS[name].option_names
     for option in options:
-        if option not in known:
+        if option not in option_names:
             raise HdbenchError(
                 "{name} has no option {option!r}: it has {names}{near}",
                 name=name,
                 option=option,
-                names=", ".join(known),
-                near=did_you_mean(option, known),
+                names=", ".join(option_names),
+                near=did_you_mean(option, option_names),
             )
     return METRICS[name](protocol, **options)
 
@@ -124,7 +124,9 @@ def check_headline(name: str, headline: str, higher_is_better: bool | None = Non
             version=__version__,
             choices=", ".join(METRICS),
         )
-    rates = {each.name: each for each in METRICS[name].figures if each.is_rate and each.always}
+    rates = {
+        figure.name: figure for figure in METRICS[name].figures if figure.is_rate and figure.always
+    }
     if headline not in rates:
         raise HdbenchError(
             "headline: {headline!r} is not a rate of {name}: choose one of {choices}",

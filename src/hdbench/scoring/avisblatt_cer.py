@@ -210,8 +210,8 @@ class AvisblattCer(Metric):
             check_fields(self.name, entries[0], ["text"], ADS)
         ads = read_ads(entries, self._normalized)
         continued = read_section(reference.get("continued_section"), self._normalized)
-        kept = numbered(ads, continued) if self._published else {}
-        return PreparedPage(ads, continued, kept, [ad for ad in ads if ad.text])
+        published = numbered(ads, continued) if self._published else {}
+        return PreparedPage(ads, continued, published, [ad for ad in ads if ad.text])
 
     def right_answer(self, reference: dict[str, Any]) -> dict[str, Any]:
         """Return a page's ground truth with the list `advertisements`."""
@@ -238,30 +238,32 @@ class AvisblattCer(Metric):
         entries = _entries(record)
         if not entries and not self._published:
             entries = _entries_by_key(record)
-        found = read_ads(entries, self._normalized)
-        pairs = pair_documented(prepared.ads, found, prepared.continued)
+        answered = read_ads(entries, self._normalized)
+        pairs = pair_documented(prepared.ads, answered, prepared.continued)
         edits = cache(Levenshtein.distance)  # of most pairs it is needed several times
-        scored = self._scored_pairs(pairs, found, prepared)
+        scored = self._scored_pairs(pairs, answered, prepared)
         scores = [self._score_pair(*pair, edits) for pair in scored]
         if scores or self._published:
             page = self._page_means(scores)
         else:
             page = (0.0, 1.0) if record is None or entries else (1.0, 0.0)
-        by_text = assign(prepared.legible, found)
-        text_scores = [self._score_pair(prepared.legible[a], found[b], edits) for a, b in by_text]
+        by_text = assign(prepared.legible, answered)
+        text_scores = [
+            self._score_pair(prepared.legible[a], answered[b], edits) for a, b in by_text
+        ]
         unpaired = len(prepared.legible) - len(by_text)
         both = [(ad, other) for ad, other in pairs if other]
         sections = [(ad.section, other.section) for ad, other in both]
         right = sum(a == b for a, b in sections)
         dates = sum(ad.date == other.date for ad, other in both)
-        counted = [error for ad in found if (error := _ntokens_error(ad)) is not None]
+        counted = [error for ad in answered if (error := _ntokens_error(ad)) is not None]
         perfect = len(both) == len(pairs) == len(entries) == right == dates and all(
             ad.text == other.text for ad, other in both
         )
         paired = {other.place for _, other in both}
         corrections = sum(
             edits(ad.text, other.text) if other else len(ad.text) for ad, other in pairs
-        ) + sum(len(ad.text) for ad in found if ad.place not in paired)
+        ) + sum(len(ad.text) for ad in answered if ad.place not in paired)
         return ItemScore(
             {
                 "fuzzy": page[0],
@@ -386,12 +388,12 @@ class AvisblattCer(Metric):
         return text
 
     def _scored_pairs(
-        self, pairs: list[Pair], found: Sequence[Ad], prepared: PreparedPage
+        self, pairs: list[Pair], answered: Sequence[Ad], prepared: PreparedPage
     ) -> list[Pair]:
         """The protocol's own pairs."""
         if not self._published:
             return pairs
-        others = numbered(found, prepared.continued)
+        others = numbered(answered, prepared.continued)
         return pair_published(prepared.numbered, others, prepared.continued)
 
     def _score_pair(self, ad: Ad, other: Ad | None, edits: Edits) -> tuple[float, float]:
@@ -465,14 +467,14 @@ def _ntokens_error(ad: Ad) -> float | None:
         >>> _ntokens_error(Ad(0, "", 1, "1. Rother Wein von 1728", None, 4))
         0.2
     """
-    given, tokens = ad.ntokens, len(ad.text.split())
-    if isinstance(given, bool) or not isinstance(given, int | float):
+    declared, tokens = ad.ntokens, len(ad.text.split())
+    if isinstance(declared, bool) or not isinstance(declared, int | float):
         return None
-    if isinstance(given, float) and not math.isfinite(given):
+    if isinstance(declared, float) and not math.isfinite(declared):
         return None
-    if abs(given - tokens) >= tokens:  # also if one is too large to be divided
-        return float(given != tokens)
-    return abs(given - tokens) / tokens
+    if abs(declared - tokens) >= tokens:  # also if one is too large to be divided
+        return float(declared != tokens)
+    return abs(declared - tokens) / tokens
 
 
 def _field(place: int) -> str:

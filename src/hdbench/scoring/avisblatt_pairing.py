@@ -86,7 +86,7 @@ def read_section(value: Any, normalize: Callable[[str], str] = str) -> str:
     return normalize(value).strip() if isinstance(value, str) else ""
 
 
-def pair_documented(truth: Sequence[Ad], found: Sequence[Ad], continued: str) -> list[Pair]:
+def pair_documented(truth: Sequence[Ad], answered: Sequence[Ad], continued: str) -> list[Pair]:
     """Pair ads as the benchmark's description says: by section, then by number.
 
     A reference section takes the ads of the answer's section of the same name; if there is none,
@@ -99,7 +99,7 @@ def pair_documented(truth: Sequence[Ad], found: Sequence[Ad], continued: str) ->
 
     Args:
         truth: the reference ads.
-        found: the answer's ads.
+        answered: the answer's ads.
         continued: the section that begins on the page before; empty if none does.
 
     Returns:
@@ -116,7 +116,7 @@ def pair_documented(truth: Sequence[Ad], found: Sequence[Ad], continued: str) ->
                 counterparts[group[row].place] = free[number][column]
                 used.add(free[number][column].place)
 
-    sections, others = _by_section(truth), _by_section(found)
+    sections, others = _by_section(truth), _by_section(answered)
     for section, ads in sections.items():
         match(ads, others.get(section, []))
     names = list(others)
@@ -130,11 +130,11 @@ def pair_documented(truth: Sequence[Ad], found: Sequence[Ad], continued: str) ->
     if continued:
         left = [ad for ad in sections.get(continued, []) if ad.number is not None]
         match(left, others.get("", []))
-        match(left, found)
+        match(left, answered)
     return [(ad, counterparts.get(ad.place)) for ad in truth]
 
 
-def pair_published(truth: Sections, found: Sections, continued: str) -> list[Pair]:
+def pair_published(truth: Sections, answered: Sections, continued: str) -> list[Pair]:
     """Pair ads as the published results did.
 
     If the page continues a section and the ground truth has it, only that section's ads are scored:
@@ -145,7 +145,7 @@ def pair_published(truth: Sections, found: Sections, continued: str) -> list[Pai
 
     Args:
         truth: the reference ads, from `numbered`.
-        found: the answer's ads, likewise.
+        answered: the answer's ads, likewise.
         continued: the section that begins on the page before; empty if none does.
 
     Returns:
@@ -153,17 +153,17 @@ def pair_published(truth: Sections, found: Sections, continued: str) -> list[Pai
     """
     if continued in truth:
         anywhere: dict[int, Ad] = {}
-        for ads in found.values():
+        for ads in answered.values():
             for number, ad in ads.items():
                 anywhere.setdefault(number, ad)
-        here = anywhere | found.get(continued, {})
+        here = anywhere | answered.get(continued, {})
         return [(ad, here.get(number)) for number, ad in truth[continued].items()]
     pairs: list[Pair] = []
     for section, ads in truth.items():
-        others = found.get(section)
+        others = answered.get(section)
         if others is None:
-            similar = (name for name in found if similarity(section, name) >= SECTION_THRESHOLD)
-            others = found.get(next(similar, ""), {})
+            similar = (name for name in answered if similarity(section, name) >= SECTION_THRESHOLD)
+            others = answered.get(next(similar, ""), {})
         pairs += [(ad, others.get(number)) for number, ad in ads.items()]
     return pairs
 
@@ -182,7 +182,7 @@ def numbered(ads: Sequence[Ad], continued: str) -> Sections:
     return sections
 
 
-def assign(truth: Sequence[Ad], found: Sequence[Ad]) -> list[tuple[int, int]]:
+def assign(truth: Sequence[Ad], answered: Sequence[Ad]) -> list[tuple[int, int]]:
     """Pair ads one to one so that the total similarity of their texts is greatest.
 
     Of equal totals (to about a ten-millionth), the one with the lower total CER is taken, then the
@@ -193,22 +193,22 @@ def assign(truth: Sequence[Ad], found: Sequence[Ad]) -> list[tuple[int, int]]:
 
     Args:
         truth: n ads.
-        found: m ads.
+        answered: m ads.
 
     Returns:
         Pairs of places in the two lists, ordered by the first: min(n, m), in blocks perhaps fewer.
     """
-    if not truth or not found:
+    if not truth or not answered:
         return []
-    if len(truth) == len(found) == 1:  # nearly always, as ads are paired by number
+    if len(truth) == len(answered) == 1:  # nearly always, as ads are paired by number
         return [(0, 0)]
-    if len(truth) * len(found) > MAX_PAIRS:
-        return _assign_in_blocks(truth, found)
+    if len(truth) * len(answered) > MAX_PAIRS:
+        return _assign_in_blocks(truth, answered)
     # Loaded only here: scipy takes long to import, and other benchmarks do not need it.
     import numpy as np  # noqa: PLC0415
     from scipy.optimize import linear_sum_assignment  # noqa: PLC0415
 
-    texts, others = [ad.text for ad in truth], [ad.text for ad in found]
+    texts, others = [ad.text for ad in truth], [ad.text for ad in answered]
     # The scorers' default, float32, is too coarse to tell close similarities apart.
     alike = process.cdist(texts, others, scorer=fuzz.ratio, dtype=np.float64) / 100
     edits = process.cdist(texts, others, scorer=Levenshtein.distance, dtype=np.int32)

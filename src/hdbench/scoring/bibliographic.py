@@ -49,14 +49,14 @@ def canonical(field: str, text: str) -> str:
     """
     plain = normalize(text).casefold()
     if field == "doi":
-        found = _DOI_PREFIX.sub("", "".join(plain.split()), count=1).rstrip(".,;")
+        canonical_text = _DOI_PREFIX.sub("", "".join(plain.split()), count=1).rstrip(".,;")
     elif field == "isbn":
         parts = (_NO_ISBN.sub("", _ISBN_PREFIX.sub("", part)) for part in _SEPARATOR.split(plain))
-        found = ",".join(sorted({_isbn_13(part) for part in parts if part}))
+        canonical_text = ",".join(sorted({_isbn_13(part) for part in parts if part}))
     else:
         year = _YEAR.search(plain)
-        found = year.group() if year else ""
-    return found or plain
+        canonical_text = year.group() if year else ""
+    return canonical_text or plain
 
 
 def names(text: str) -> frozenset[str]:
@@ -80,5 +80,5 @@ def _isbn_13(isbn: str) -> str:
     if sum(weight * digit for weight, digit in zip(range(10, 0, -1), digits, strict=True)) % 11:
         return isbn
     longer = "978" + isbn[:9]
-    weighted = sum(int(sign) * (3 if place % 2 else 1) for place, sign in enumerate(longer))
+    weighted = sum(int(sign) * (3 if position % 2 else 1) for position, sign in enumerate(longer))
     return longer + str(-weighted % 10)

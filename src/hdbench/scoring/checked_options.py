@@ -9,30 +9,30 @@ from hdbench.errors import HdbenchError
 _MAX_DIGITS = 15
 
 
-def read_digits(value: Any, known: Sequence[str]) -> dict[str, int]:
+def read_digits(value: Any, names: Sequence[str]) -> dict[str, int]:
     """The option `round`: what is rounded → decimals.
 
     Raises:
         HdbenchError: it is unusable.
     """
     if not isinstance(value, Mapping) or not all(
-        name in known and type(digits) is int and 0 <= digits <= _MAX_DIGITS
+        name in names and type(digits) is int and 0 <= digits <= _MAX_DIGITS
         for name, digits in value.items()
     ):
         raise HdbenchError(
             "round: {value} is not an object of {names} and decimals",
             value=repr(value),
-            names=", ".join(known),
+            names=", ".join(names),
         )
     return dict(value)
 
 
-def read_figures(value: Any, known: Collection[str]) -> dict[str, tuple[str, float]]:
+def read_figures(value: Any, names: Collection[str]) -> dict[str, tuple[str, float]]:
     """The option `figures`: name → the figure that it repeats, and the factor.
 
     Args:
         value: the option.
-        known: the metric's own figures; `items` is one in any case.
+        names: the metric's own figures; `items` is one in any case.
 
     Raises:
         HdbenchError: it is unusable, or repeats a figure that there is not.
@@ -42,20 +42,20 @@ def read_figures(value: Any, known: Collection[str]) -> dict[str, tuple[str, flo
             "figures: {value} is not an object of names and figures", value=repr(value)
         )
     figures = {}
-    for name, each in value.items():
-        if not isinstance(each, Mapping) or not {"of"} <= each.keys() <= {"of", "scale"}:
+    for name, figure in value.items():
+        if not isinstance(figure, Mapping) or not {"of"} <= figure.keys() <= {"of", "scale"}:
             raise HdbenchError(
                 'figures: {name}: {each} is not {{"of": FIGURE, "scale": 1}}',
                 name=name,
-                each=repr(each),
+                figure=repr(figure),
             )
-        if each["of"] not in (*known, "items"):
+        if figure["of"] not in (*names, "items"):
             raise HdbenchError(
                 "figures: {name}: there is no figure {figure} to repeat",
                 name=name,
-                figure=repr(each["of"]),
+                figure=repr(figure["of"]),
             )
-        figures[str(name)] = (str(each["of"]), number("figures", each.get("scale", 1)))
+        figures[str(name)] = (str(figure["of"]), number("figures", figure.get("scale", 1)))
     return figures
 
 
@@ -101,6 +101,6 @@ def renamed(figures: Mapping[str, Any], names: Mapping[str, tuple[str, float]]) 
 def added_plainly(numbers: Iterable[float]) -> float:
     """From left to right, each sum rounded, as some published results were computed."""
     total = 0.0
-    for each in numbers:  # sum() compensates from Python 3.12 on
-        total += each
+    for value in numbers:  # sum() compensates from Python 3.12 on
+        total += value
     return total

@@ -253,14 +253,14 @@ class LettersF1(Metric):
             counts += (len(correct), len(spurious), len(missing))
             corrections += max(len(spurious), len(missing))
             if spurious and persons is not None:
-                found: set[str] = set()
+                persons_meant: set[str] = set()
                 for name in spurious:
                     surname, is_organisation = read_name(name)
                     organisations += is_organisation
                     if surname in persons.surnames:
                         explained += 1
-                        found.update(persons.surnames[surname])
-                more += len(found.difference(correct))
+                        persons_meant.update(persons.surnames[surname])
+                more += len(persons_meant.difference(correct))
         tp, fp, fn = sum(counts[::3]), sum(counts[1::3]), sum(counts[2::3])
         perfect = int(record is not None and not fp and not fn)
         by_surname = (tp + more, fp - explained, fn - more)
@@ -374,14 +374,14 @@ class LettersF1(Metric):
     def _compare_dates(self, value: Any, dates: tuple[str | None, ...]) -> _Compared:
         if self._published:
             first = first_text(value)
-            found = {} if first is None else {first: None}
+            predicted = {} if first is None else {first: None}
         else:
-            found = self._values(value)
-        correct = {date: date for date in dates if date is not None and date in found}
+            predicted = self._values(value)
+        correct = {date: date for date in dates if date is not None and date in predicted}
         return (
             correct,
             [date for date in dates if date not in correct],
-            [date for date in found if date not in correct],
+            [date for date in predicted if date not in correct],
         )
 
     def _compare_persons(self, value: Any, persons: PreparedPersons) -> _Compared:

@@ -19,8 +19,8 @@ def _without_punctuation(text: str) -> str:
 
 def _without_diacritics(text: str) -> str:
     decomposed = unicodedata.normalize("NFD", text)
-    kept = "".join(sign for sign in decomposed if not unicodedata.combining(sign))
-    return unicodedata.normalize("NFC", kept)
+    base = "".join(sign for sign in decomposed if not unicodedata.combining(sign))
+    return unicodedata.normalize("NFC", base)
 
 
 def _without_long_s(text: str) -> str:
@@ -59,14 +59,14 @@ combining characters, also from composed ones."""
 
 
 def normalizer(
-    name: str, steps: Any, known: dict[str, Normalizer], *, can_remove: bool = True
+    name: str, steps: Any, steps_by_name: dict[str, Normalizer], *, can_remove: bool = True
 ) -> tuple[Normalizer, ...]:
     """The steps with these names, in order; `{"remove": "…"}` removes each of its characters.
 
     Args:
         name: what is normalized, for messages.
         steps: a list of names.
-        known: the steps that there are.
+        steps_by_name: the steps that there are.
         can_remove: whether `{"remove": "…"}` is one as well.
 
     Raises:
@@ -82,18 +82,20 @@ def normalizer(
             "{name}: {steps} is not a list of {names}",
             name=name,
             steps=repr(steps),
-            names=", ".join(known),
+            names=", ".join(steps_by_name),
         )
-    return tuple(_step(name, step, known, can_remove) for step in steps)
+    return tuple(_step(name, step, steps_by_name, can_remove) for step in steps)
 
 
-def _step(name: str, step: Any, known: dict[str, Normalizer], can_remove: bool) -> Normalizer:
-    if isinstance(step, str) and step in known:
-        return known[step]
+def _step(
+    name: str, step: Any, steps_by_name: dict[str, Normalizer], can_remove: bool
+) -> Normalizer:
+    if isinstance(step, str) and step in steps_by_name:
+        return steps_by_name[step]
     is_remove = isinstance(step, dict) and step.keys() == {"remove"}
     if can_remove and is_remove and isinstance(step["remove"], str):
         return partial(_remove, str.maketrans("", "", step["remove"]))
-    choices = [*known, '{"remove": "CHARACTERS"}'] if can_remove else known
+    choices = [*steps_by_name, '{"remove": "CHARACTERS"}'] if can_remove else steps_by_name
     raise HdbenchError(
         "{name}: {step} is none of {choices}",
         name=name,

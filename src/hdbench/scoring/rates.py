@@ -99,7 +99,7 @@ def rounded(number: Amount, digits: int) -> Amount:
         return round(number, digits)
     import numpy as np  # noqa: PLC0415  see `ratio`
 
-    return np.array([round(each, digits) for each in number.tolist()])
+    return np.array([round(value, digits) for value in number.tolist()])
 
 
 def added(parts: Sequence[Amount]) -> Amount:
@@ -147,9 +147,9 @@ def mean(values: Collection[Any], empty: float = 0.0) -> "float | Numbers":
         return math.fsum(rows) / len(rows) if rows else empty
     import numpy as np  # noqa: PLC0415  see `ratio`
 
-    known = ~np.isnan(rows)
-    sums: Numbers = added([*np.where(known, rows, 0.0)])
-    counts: Numbers = known.sum(axis=0)
+    is_number = ~np.isnan(rows)
+    sums: Numbers = added([*np.where(is_number, rows, 0.0)])
+    counts: Numbers = is_number.sum(axis=0)
     return ratio(sums, counts, empty)
 
 

@@ -160,7 +160,7 @@ class RecordF1(Metric):
 
     def __init__(self, protocol: str = "documented", **options: Any) -> None:
         super().__init__(protocol)
-        self._read = read_options(options, [each.name for each in self.figures])
+        self._read = read_options(options, [figure.name for figure in self.figures])
         self._rules = self._read.rules
         self._has_weights = self._read.has_weights
         self._unanswered_is_empty = self._read.values["unanswered"] == "empty_object"
@@ -258,7 +258,7 @@ class RecordF1(Metric):
                             record,
                         )
                     )
-        return [match for found in matches.values() for match in found]
+        return [match for group in matches.values() for match in group]
 
     def total(self, column: Sequence[float]) -> float:
         """Added up and rounded once, or plainly from left to right, as `sum` states."""
@@ -335,15 +335,15 @@ class RecordF1(Metric):
     def _score_by_path(self, record: dict[str, Any], prepared: PreparedRecord) -> ItemScore:
         """The counts of one item whose records are compared by path."""
         how = self._read.by_path or ByPath()
-        found, similarities, references, predictions = compare_by_path(
+        outcomes, similarities, references, predictions = compare_by_path(
             prepared.value, record, how, self._rules
         )
-        fields = found.by_outcome()
+        fields = outcomes.by_outcome()
         number = len(similarities)
         mean = self._total(list(similarities.values())) / number if number else 1.0
-        wrong = found.alike or found.substituted or found.missing or found.spurious
+        wrong = outcomes.alike or outcomes.substituted or outcomes.missing or outcomes.spurious
         pair = Pair("", prepared.record, None)
-        compared = [_Compared(pair, found, references, predictions, is_escaped=False)]
+        compared = [_Compared(pair, outcomes, references, predictions, is_escaped=False)]
         statistics = self._statistics(fields, mean, perfect=not wrong)
         return ItemScore(statistics, fields, compared)
 

@@ -151,7 +151,9 @@ class TextCer(Metric):
         plain = one_of("sum", self._options["sum"], ("exact", "plain")) == "plain"
         self._total = added_plainly if plain else math.fsum
         self._digits = read_digits(self._options["round"], ("text", "item", "run"))
-        self._renamed = read_figures(self._options["figures"], [each.name for each in self.figures])
+        self._renamed = read_figures(
+            self._options["figures"], [figure.name for figure in self.figures]
+        )
 
     @property
     def options(self) -> dict[str, Any]:
@@ -218,7 +220,7 @@ class TextCer(Metric):
         mean = self._total(alike) / len(alike) if alike else 1.0
         perfect = sum(_is_perfect(text) for text in texts)
         beyond = sum(
-            len(self._split(_normalized(each.text, self._steps["cer"]))) for each in invented
+            len(self._split(_normalized(text.text, self._steps["cer"]))) for text in invented
         )
         errors = sum(text.errors["cer"] for text in texts if text.reference)  # others are invented
         return ItemScore(
@@ -243,9 +245,9 @@ class TextCer(Metric):
         empty = {text.path for text in texts}
         matches: dict[Outcome, list[FieldMatch]]
         matches = {"spurious": [], "missing": [], "substituted": [], "correct": []}
-        for path, found in invented:
+        for path, text in invented:
             if path not in empty:
-                matches["spurious"].append(FieldMatch(path, "spurious", None, found, 0.0))
+                matches["spurious"].append(FieldMatch(path, "spurious", None, text, 0.0))
         for text in texts:
             outcome: Outcome = "correct" if _is_perfect(text) else "substituted"
             if outcome == "substituted" and not text.prediction:
@@ -255,7 +257,7 @@ class TextCer(Metric):
             matches[outcome].append(
                 FieldMatch(text.path, outcome, text.reference, text.prediction, text.similarity)
             )
-        return [match for found in matches.values() for match in found]
+        return [match for text in matches.values() for match in text]
 
     def total(self, column: Sequence[float]) -> float:
         """Added up and rounded once, or plainly from left to right, as `sum` states."""
@@ -330,8 +332,8 @@ class TextCer(Metric):
         """None: the texts' errors are only kept as sums."""
         return {}
 
-    def _rounded(self, value: float, what: str) -> float:
-        return rounded(value, self._digits[what]) if what in self._digits else value
+    def _rounded(self, value: float, level: str) -> float:
+        return rounded(value, self._digits[level]) if level in self._digits else value
 
     def _compare(
         self, answer: dict[str, Any], truth: dict[str, Any]
@@ -346,8 +348,8 @@ class TextCer(Metric):
                 ours, theirs = pages_of(truth, name), pages_of(answer, name)
             partner = self._paired(ours, theirs, fields)
             for at, page in enumerate(ours):
-                found = theirs[partner[at]] if at in partner else None
-                scored, more = page_texts(page, found, _prefix(name, at), fields)
+                counterpart = theirs[partner[at]] if at in partner else None
+                scored, more = page_texts(page, counterpart, _prefix(name, at), fields)
                 texts += scored
                 invented += more
             for at in sorted(set(range(len(theirs))) - set(partner.values())):
@@ -357,7 +359,7 @@ class TextCer(Metric):
             self._judge(text)
             if not text.reference:
                 invented.append(Invented(text.path, text.prediction or ""))
-        return texts, [each for each in invented if each.text]
+        return texts, [text for text in invented if text.text]
 
     def _not_compared(self, answer: dict[str, Any], truth: dict[str, Any]) -> dict[str, int]:
         """List → how many of the answer's pages are too many to be compared."""

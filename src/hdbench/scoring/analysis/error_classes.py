@@ -149,12 +149,12 @@ def errors(
         values.setdefault(column_of(match.field), []).append(match.reference)
     own = {field: _keys(references) for field, references in values.items()}
     fields_with = Counter(key for keys in own.values() for key in keys)
-    found = []
+    classified = []
     for match in pair(matches):
         elsewhere = _Elsewhere(fields_with, own[column_of(match.field)])
         if error := _classify(match, elsewhere, persons, forms):
-            found.append((match, error))
-    return found
+            classified.append((match, error))
+    return classified
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,29 +184,29 @@ def pair(matches: Sequence[FieldMatch]) -> list[FieldMatch]:
     """
     truths, answers = (
         [
-            (place, match.field, words_of(form(value)))
-            for place, match in enumerate(matches)
+            (position, match.field, words_of(form(value)))
+            for position, match in enumerate(matches)
             if match.outcome == outcome and not match.field.endswith("]") and match.record is None
             for value in (match.reference if outcome == "missing" else match.prediction,)
         ]
         for outcome in ("missing", "spurious")
     )
     candidates = [
-        (-alike, place, other)
-        for place, field, words in truths
+        (-alike, position, other)
+        for position, field, words in truths
         for other, other_field, other_words in answers
         if field == other_field and (alike := _likeness(words, other_words)) >= PAIRED_SIMILARITY
     ]
     paired: dict[int, FieldMatch | None] = {}
-    for alike, place, other in sorted(candidates):
-        if place not in paired and other not in paired:
+    for alike, position, other in sorted(candidates):
+        if position not in paired and other not in paired:
             value = matches[other].prediction
-            paired[place] = replace(
-                matches[place], outcome="substituted", prediction=value, similarity=-alike
+            paired[position] = replace(
+                matches[position], outcome="substituted", prediction=value, similarity=-alike
             )
             paired[other] = None
-    found = (paired.get(place, match) for place, match in enumerate(matches))
-    return [match for match in found if match]
+    remaining = (paired.get(position, match) for position, match in enumerate(matches))
+    return [match for match in remaining if match]
 
 
 def summarise(items: Iterable[Sequence[tuple[FieldMatch, ErrorClass]]]) -> ErrorSummary:
@@ -217,8 +217,8 @@ def summarise(items: Iterable[Sequence[tuple[FieldMatch, ErrorClass]]]) -> Error
     """
     fields: dict[str, Counter[ErrorClass]] = {}
     confused: Counter[tuple[str, str]] = Counter()
-    for found in items:
-        for match, error in found:
+    for classified in items:
+        for match, error in classified:
             fields.setdefault(field_name(match.field), Counter())[error] += 1
             if error == "ocr":
                 confused.update(confusions(text_of(match.reference), text_of(match.prediction)))
@@ -240,17 +240,17 @@ def confusions(reference: str, prediction: str) -> list[tuple[str, str]]:
         [('ſ', 'f'), ('m', 'n'), ('rn', 'm')]
     """
     truth, answer = (unicodedata.normalize("NFC", text) for text in (reference, prediction))
-    found: list[tuple[str, str]] = []
+    differences: list[tuple[str, str]] = []
     at_truth = at_answer = 0
     blocks = Levenshtein.editops(truth, answer).as_matching_blocks()
     for block in blocks:  # the last one is empty, at both ends
         old, new = truth[at_truth : block.a], answer[at_answer : block.b]
         if len(old) == len(new) <= 2:  # noqa: PLR2004
-            found += zip(old, new, strict=True)
+            differences += zip(old, new, strict=True)
         elif {len(old), len(new)} == {1, 2}:
-            found.append((old, new))
+            differences.append((old, new))
         at_truth, at_answer = block.a + block.size, block.b + block.size
-    return found
+    return differences
 
 
 def form_counts(
@@ -340,8 +340,8 @@ def _readings(truth: str, *, is_person: bool) -> list[str]:
 
 
 def _keys(values: Iterable[Any]) -> frozenset[str]:
-    found = (key(form(value)) for value in values)
-    return frozenset(text for text in found if len(text) >= OTHER_FIELD_LENGTH)
+    forms = (key(form(value)) for value in values)
+    return frozenset(text for text in forms if len(text) >= OTHER_FIELD_LENGTH)
 
 
 def _folded(text: str) -> str:

@@ -88,8 +88,8 @@ def form(value: Any, kind: ValueForm | None = None) -> str:
     """
     text = _plain(text_of(value))
     if kind == "book_format":
-        found = _FORMAT.fullmatch(text)
-        return found.group(1) if found else text
+        number = _FORMAT.fullmatch(text)
+        return number.group(1) if number else text
     if kind == "year":
         years = _YEAR.findall(text)
         return years[0] if len(years) == 1 else text
@@ -110,12 +110,12 @@ def joined(parts: Sequence[str]) -> str:
         >>> joined(["X", "184"]), joined(["12", "20"])
         ('X184', '12 20')
     """
-    found: list[str] = []
+    pieces: list[str] = []
     for part in parts:
-        if found and found[-1][-1].isdigit() and part[0].isdigit():
-            found.append(" ")
-        found.append(part)
-    return "".join(found)
+        if pieces and pieces[-1][-1].isdigit() and part[0].isdigit():
+            pieces.append(" ")
+        pieces.append(part)
+    return "".join(pieces)
 
 
 def key(text: str) -> str:

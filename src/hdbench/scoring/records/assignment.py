@@ -107,8 +107,8 @@ def _optimum(
         rows and columns are paired in each of them.
     """
     rows, columns = linear_sum_assignment(weights.astype(float), maximize=True)
-    kept = weights[rows, columns] > 0
-    rows, columns = rows[kept], columns[kept]
+    positive = weights[rows, columns] > 0
+    rows, columns = rows[positive], columns[positive]
     row_price, column_price = _dual(weights, rows, columns)
     tight = possible & (row_price[:, None] + column_price == weights)
     return rows, columns, tight, (row_price > 0, column_price > 0)

@@ -42,12 +42,12 @@ def compare_by_path(
     similarities: dict[str, float] = {}
     references: dict[str, Any] = {}
     predictions: dict[str, Any] = {}
-    expected, found = dict(_leaves(truth)), dict(_leaves(answer))
-    for path in _paths(expected, found, how):
+    expected, predicted = dict(_leaves(truth)), dict(_leaves(answer))
+    for path in _paths(expected, predicted, how):
         segments = segments_of(path)
         if rules.ignore[segments]:
             continue
-        reference, prediction = expected.get(path), found.get(path)
+        reference, prediction = expected.get(path), predicted.get(path)
         if how.dotted_keys == "split" or how.parents == "drop":
             reference, prediction = _look_up(truth, path), _look_up(answer, path)
         reference = references[path] = _value(reference, segments, rules)
@@ -74,8 +74,8 @@ def compare_by_path(
     return fields, similarities, references, predictions
 
 
-def _paths(expected: dict[str, Any], found: dict[str, Any], how: ByPath) -> list[str]:
-    both = expected | found
+def _paths(expected: dict[str, Any], predicted: dict[str, Any], how: ByPath) -> list[str]:
+    both = expected | predicted
     paths = list(expected if how.leaves == "truth" else both)
     if how.parents == "drop":
         above = {path[:at] for path in both for at, sign in enumerate(path) if sign == "."}

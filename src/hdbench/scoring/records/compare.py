@@ -70,30 +70,30 @@ def pairs(pair: Pair, rules: PathRules) -> Iterator[Pair]:
 
 
 def compare_fields(
-    expected: Sequence[Check], known: Mapping[str, Any], leaves: Mapping[str, Any]
+    expected: Sequence[Check], references: Mapping[str, Any], leaves: Mapping[str, Any]
 ) -> Fields:
     """Return what became of the fields of a record or item, without those of its lists' items.
 
     Args:
-        expected: what the answer must have: one check for each of `known`, in order.
-        known: path → value of what the ground truth has.
+        expected: what the answer must have: one check for each of `references`, in order.
+        references: path → value of what the ground truth has.
         leaves: path → value of what the answer has.
     """
-    if leaves == known and all(check.compare is None for check in expected):
-        return Fields(list(known), [], [], [], {})
+    if leaves == references and all(check.compare is None for check in expected):
+        return Fields(list(references), [], [], [], {})
     correct: list[str] = []
     substituted: list[str] = []
     missing: list[str] = []
     spurious: list[str] = []
     alike: dict[str, float] = {}
-    found = 0
-    for (path, compare, threshold), reference in zip(expected, known.values(), strict=True):
+    common = 0
+    for (path, compare, threshold), reference in zip(expected, references.values(), strict=True):
         value = leaves.get(path, _ABSENT)
         if value is _ABSENT:
             if reference != "":  # an empty text counts nothing where the other side has no value
                 missing.append(path)
             continue
-        found += 1
+        common += 1
         if compare is not None:
             same = compare(reference, value)
         elif value == reference:
@@ -104,8 +104,10 @@ def compare_fields(
         (correct if same >= threshold else substituted).append(path)
         if same != 1.0:
             alike[path] = same
-    if len(leaves) > found:
-        spurious = [path for path, value in leaves.items() if path not in known and value != ""]
+    if len(leaves) > common:
+        spurious = [
+            path for path, value in leaves.items() if path not in references and value != ""
+        ]
     return Fields(correct, substituted, missing, spurious, alike)
 
 

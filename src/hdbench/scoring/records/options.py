@@ -76,7 +76,7 @@ class Options:
         rules = self.rules
         options: list[Patterns[Any]]
         options = [rules.lists, rules.compare, rules.threshold, rules.steps, rules.ignore]
-        return [each for each in (*options, self.weights) if each]
+        return [patterns for patterns in (*options, self.weights) if patterns]
 
     def check_keys(self, reference: dict[str, Any]) -> None:
         """Reject options with a path that may be meant for a key with a dot; see `_check_key`.
@@ -96,17 +96,17 @@ class Options:
         return bool(self.values["weights"] != DEFAULTS["weights"])
 
 
-def read_options(given: Mapping[str, Any], figures: Collection[str]) -> Options:
+def read_options(options: Mapping[str, Any], figures: Collection[str]) -> Options:
     """Options with their defaults, checked.
 
     Args:
-        given: the options.
+        options: the options.
         figures: the figures that the metric has.
 
     Raises:
         HdbenchError: a value is unusable; the message names the option.
     """
-    values = DEFAULTS | dict(given)
+    values = DEFAULTS | dict(options)
     for name, choices in _CHOICES.items():
         one_of(name, values[name], choices)
     by_path = ByPath(**{name: values[name] for name in ByPath._fields})
@@ -118,7 +118,7 @@ def read_options(given: Mapping[str, Any], figures: Collection[str]) -> Options:
         )
     return Options(
         values=values,
-        rules=read_rules(given),
+        rules=read_rules(options),
         weights=by_pattern("weights", values["weights"], 1.0, _weight),
         by_path=None if by_path == ByPath() else by_path,
         root_list=values["root_list"],
@@ -127,13 +127,13 @@ def read_options(given: Mapping[str, Any], figures: Collection[str]) -> Options:
     )
 
 
-def read_rules(given: Mapping[str, Any]) -> PathRules:
+def read_rules(options: Mapping[str, Any]) -> PathRules:
     """Return what options say about each path; those that are not given have their defaults.
 
     Raises:
         HdbenchError: a value is unusable; the message names the option.
     """
-    values = DEFAULTS | dict(given)
+    values = DEFAULTS | dict(options)
     compare = values["compare"]
     if has_parameters(compare):
         compare = _comparator("compare", compare)
@@ -141,9 +141,9 @@ def read_rules(given: Mapping[str, Any]) -> PathRules:
     else:
         comparators = by_pattern("compare", compare, None, _comparator)
     ignore, blank = values["ignore"], values["blank"]
-    if not _is_list(ignore) or not all(isinstance(each, str) for each in ignore):
+    if not _is_list(ignore) or not all(isinstance(path, str) for path in ignore):
         raise HdbenchError("ignore: {ignore} is not a list of paths", ignore=repr(ignore))
-    if not _is_list(blank) or not all(_is_scalar(each) for each in blank):
+    if not _is_list(blank) or not all(_is_scalar(value) for value in blank):
         raise HdbenchError(
             "blank: {blank} is not a list of values such as null and ''", blank=repr(blank)
         )
@@ -172,7 +172,7 @@ def _check_key(option: Patterns[Any], key: tuple[str, ...], *, is_by_text: bool)
     """
     written = segments_of(".".join(key))
     meant, covering = option.fitting(written), option.fitting(key)
-    wrong = {each for each in meant - covering if len(each) == len(written)}
+    wrong = {segments for segments in meant - covering if len(segments) == len(written)}
     if is_by_text:
         wrong = meant ^ covering
     if wrong:
@@ -193,8 +193,8 @@ def _mode(option: str, value: Any) -> ListMode:
 
 
 def _comparator(option: str, value: Any) -> Comparator | None:
-    found = comparator(option, value)
-    return None if found is similarity else found
+    compare = comparator(option, value)
+    return None if compare is similarity else compare
 
 
 def _steps(option: str, value: Any) -> tuple[Normalizer, ...]:

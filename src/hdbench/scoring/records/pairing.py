@@ -63,10 +63,10 @@ def pair_items(
         ours, theirs = _in_order(truths, rules), _compared(_in_order(answers, rules), len(truths))
         weights = _weights(ours, _likeness(ours, theirs, rules))
         counterparts = {id(ours[i]): theirs[j] for i, j in _best(weights, ours[0].path.mode)}
-    paired = {id(each) for each in counterparts.values()}
+    paired = {id(record) for record in counterparts.values()}
     return [
-        *((each, counterparts.get(id(each))) for each in truths),
-        *((None, each) for each in answers if id(each) not in paired),
+        *((record, counterparts.get(id(record))) for record in truths),
+        *((None, record) for record in answers if id(record) not in paired),
     ]
 
 
@@ -87,7 +87,7 @@ def _best(weights: Integers, mode: ListMode) -> list[tuple[int, int]]:
 
 def _weights(truths: Sequence[Record], alike: Likeness) -> Integers:
     """One number for matches and similarity together; 0 where two items cannot be a pair."""
-    base = 1_000 * sum(each.size for each in truths) + 1
+    base = 1_000 * sum(record.size for record in truths) + 1
     matches, thousandths, counted = alike
     enough = (matches > 0) | ((thousandths >= ENOUGH * counted) & (counted > 0))
     return np.where(enough, matches * base + thousandths, 0)
@@ -98,11 +98,11 @@ def _likeness(truths: Sequence[Record], answers: Sequence[Record], rules: PathRu
     alike = Likeness(
         matches=np.zeros(shape, np.int64),
         thousandths=np.zeros(shape, np.int64),
-        counted=np.repeat(np.array([[each.filled] for each in truths]), shape[1], axis=1),
+        counted=np.repeat(np.array([[record.filled] for record in truths]), shape[1], axis=1),
     )
-    for path in dict.fromkeys(path for each in truths for path in each.leaves):
+    for path in dict.fromkeys(path for record in truths for path in record.leaves):
         _add_leaves(path, truths, answers, rules, alike)
-    for path in dict.fromkeys(path for each in truths for path in each.lists):
+    for path in dict.fromkeys(path for record in truths for path in record.lists):
         _add_lists(path, truths, answers, rules, alike)
     return alike
 
@@ -115,14 +115,14 @@ def _add_leaves(
     alike: Likeness,
 ) -> None:
     """Add what a field contributes."""
-    ours = {i: each.leaves[path] for i, each in enumerate(truths) if path in each.leaves}
-    theirs = {j: each.leaves[path] for j, each in enumerate(answers) if path in each.leaves}
+    ours = {i: record.leaves[path] for i, record in enumerate(truths) if path in record.leaves}
+    theirs = {j: record.leaves[path] for j, record in enumerate(answers) if path in record.leaves}
     if not ours or not theirs:
         return
     compare, threshold = rules.of_field(truths[0].path.segments, path)
     references, rows = _distinct(ours.values(), _key)
     predictions, columns = _distinct(theirs.values(), _key)
-    if compare is None and all(isinstance(each, str) for each in (*references, *predictions)):
+    if compare is None and all(isinstance(value, str) for value in (*references, *predictions)):
         similarities = process.cdist(references, predictions, scorer=fuzz.ratio, dtype=np.float64)
         similarities /= 100
     else:
@@ -143,12 +143,12 @@ def _distinct(
     """Values without repetitions, as the same come again and again, and which of them each was."""
     distinct: dict[Hashable, Value] = {}
     places: dict[Hashable, int] = {}
-    found = []
+    positions = []
     for value in values:
         name = key(value)
-        found.append(places.setdefault(name, len(places)))
+        positions.append(places.setdefault(name, len(places)))
         distinct.setdefault(name, value)
-    return list(distinct.values()), found
+    return list(distinct.values()), positions
 
 
 def _thousandths(similarities: NDArray[np.float64]) -> Integers:
@@ -170,11 +170,11 @@ def _add_lists(
     alike: Likeness,
 ) -> None:
     """Add what a list within the items contributes: the sums of its own best pairs."""
-    ours = {i: each.lists[path] for i, each in enumerate(truths) if path in each.lists}
+    ours = {i: record.lists[path] for i, record in enumerate(truths) if path in record.lists}
     theirs = {
-        j: _in_order(each.lists[path], rules)
-        for j, each in enumerate(answers)
-        if path in each.lists
+        j: _in_order(record.lists[path], rules)
+        for j, record in enumerate(answers)
+        if path in record.lists
     }
     if not theirs:
         return
@@ -196,14 +196,14 @@ def _sums(
     """
     sums = []
     ours = _in_order(truths, rules)
-    for batch in _batches([_compared(each, len(ours)) for each in lists], ours):
+    for batch in _batches([_compared(records, len(ours)) for records in lists], ours):
         alike = _likeness(ours, [item for items in batch for item in items], rules)
         weights = _weights(ours, alike)
         end = 0
         for items in batch:
             start, end = end, end + len(items)
-            found = _best(weights[:, start:end], ours[0].path.mode)
-            pairs = [(i, start + j) for i, j in found]
+            paired = _best(weights[:, start:end], ours[0].path.mode)
+            pairs = [(i, start + j) for i, j in paired]
             sums.append(
                 (
                     sum(int(alike.matches[pair]) for pair in pairs),
@@ -220,17 +220,17 @@ def _batches(
     """Lists in batches, each with so few items that comparing them needs little memory."""
     batch: list[Sequence[Record]] = []
     items = 0
-    for each in lists:
-        items += len(each)
+    for records in lists:
+        items += len(records)
         if batch and items * len(others) > MAX_AT_ONCE:
             yield batch
-            batch, items = [], len(each)
-        batch.append(each)
+            batch, items = [], len(records)
+        batch.append(records)
     yield batch
 
 
 def _name(rules: PathRules, items: Sequence[Record]) -> str:
-    return "\n".join(each.canonical(rules) for each in items)
+    return "\n".join(record.canonical(rules) for record in items)
 
 
 def _without_crossing(weights: Integers) -> list[tuple[int, int]]:

@@ -25,7 +25,7 @@ def segments_of(path: str) -> tuple[str, ...]:
         >>> segments_of("entries[3].author[].family")
         ('entries', '[]', 'author', '[]', 'family')
     """
-    return tuple("[]" if each[0] == "[" else each for each in _SEGMENT.findall(path))
+    return tuple("[]" if segment[0] == "[" else segment for segment in _SEGMENT.findall(path))
 
 
 def escaped(key: str) -> str:
@@ -57,12 +57,12 @@ def segments_of_escaped(path: str) -> tuple[str, ...]:
     """
     if "\\" not in path:
         return segments_of(path)
-    found = _ESCAPED_SEGMENT.findall(path)
-    return tuple("[]" if each[0] == "[" else as_written(each) for each in found)
+    segments = _ESCAPED_SEGMENT.findall(path)
+    return tuple("[]" if segment[0] == "[" else as_written(segment) for segment in segments)
 
 
-def _unescaped(found: re.Match[str]) -> str:
-    return "" if found[0] == _EMPTY else found[1]
+def _unescaped(match: re.Match[str]) -> str:
+    return "" if match[0] == _EMPTY else match[1]
 
 
 class Patterns(Generic[Value]):
@@ -147,5 +147,5 @@ def by_pattern(option: str, value: Any, default: Value, read: Any) -> Patterns[V
         return Patterns(option, {}, default)
     if not isinstance(value, Mapping):
         return Patterns(option, {}, read(option, value))
-    found = {pattern: read(f"{option}: {pattern}", each) for pattern, each in value.items()}
-    return Patterns(option, found, default)
+    values = {pattern: read(f"{option}: {pattern}", setting) for pattern, setting in value.items()}
+    return Patterns(option, values, default)

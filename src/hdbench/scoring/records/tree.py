@@ -46,9 +46,9 @@ class PathRules:
 
     def __post_init__(self) -> None:
         self.root = Path(self, "", ())
-        self.blank_texts = frozenset(each for each in self.blank if isinstance(each, str))
+        self.blank_texts = frozenset(value for value in self.blank if isinstance(value, str))
         self._is_null_blank = None in self.blank
-        self._others_blank = [each for each in self.blank if not isinstance(each, str | None)]
+        self._others_blank = [value for value in self.blank if not isinstance(value, str | None)]
         self._fields: dict[tuple[tuple[str, ...], str], tuple[Comparator | None, float]] = {}
         self._checks: dict[tuple[tuple[str, ...], tuple[str, ...]], tuple[Check, ...]] = {}
 
@@ -59,13 +59,13 @@ class PathRules:
             segments: the path of the record or item.
             path: the field's path from there.
         """
-        known = self._fields.get((segments, path))
-        if known is None:
+        rule = self._fields.get((segments, path))
+        if rule is None:
             whole = (*segments, *segments_of_escaped(path))
-            known = self.compare[whole], self.threshold[whole]
+            rule = self.compare[whole], self.threshold[whole]
             if len(self._fields) < MAX_KEPT:
-                self._fields[segments, path] = known
-        return known
+                self._fields[segments, path] = rule
+        return rule
 
     def checks(self, segments: tuple[str, ...], paths: Iterable[str]) -> tuple["Check", ...]:
         """What an answer must have: kept, as the ground truths have the same few sets of fields.
@@ -75,12 +75,12 @@ class PathRules:
             paths: the fields' paths from there.
         """
         key = segments, tuple(paths)
-        known = self._checks.get(key)
-        if known is None:
-            known = tuple(Check(path, *self.of_field(segments, path)) for path in key[1])
+        checks = self._checks.get(key)
+        if checks is None:
+            checks = tuple(Check(path, *self.of_field(segments, path)) for path in key[1])
             if len(self._checks) < MAX_KEPT:
-                self._checks[key] = known
-        return known
+                self._checks[key] = checks
+        return checks
 
     def is_blank(self, value: Any) -> bool:
         """Return whether a value counts as absent."""
@@ -142,9 +142,9 @@ class Path:
 
     def key(self, key: str) -> "Path":
         """The path of a key of an object at this path."""
-        known = self.below.get(key)
-        if known is not None:
-            return known
+        path = self.below.get(key)
+        if path is not None:
+            return path
         name = escaped(key)
         if name != key:
             self._rules.has_escaped = True
@@ -223,8 +223,8 @@ class Record:
     def canonical(self, rules: PathRules) -> str:
         """Return what is scored of it as JSON: the same for the same fields in any order."""
         if self._canonical is None:
-            kept = scored(self.value, self.path, rules)
-            self._canonical = "" if kept is NOTHING else canonical(kept)
+            content = scored(self.value, self.path, rules)
+            self._canonical = "" if content is NOTHING else canonical(content)
         return self._canonical
 
     def expect(self, rules: PathRules) -> None:
@@ -259,8 +259,8 @@ def scored(value: Any, path: Path, rules: PathRules) -> Any:
     if path.ignored:
         return NOTHING
     if isinstance(value, dict):
-        kept = {key: scored(child, path.key(key), rules) for key, child in value.items()}
-        return {key: child for key, child in kept.items() if child is not NOTHING} or NOTHING
+        children = {key: scored(child, path.key(key), rules) for key, child in value.items()}
+        return {key: child for key, child in children.items() if child is not NOTHING} or NOTHING
     if not isinstance(value, list):
         return NOTHING if rules.is_blank(value) else value
     by_position = path.lists == "position"
@@ -303,9 +303,9 @@ def take_apart(value: dict[str, Any], rules: PathRules) -> Record:
 
 
 def _add_object(value: dict[str, Any], at: Path, record: Record, rules: PathRules) -> None:
-    leaves, blank_texts, known = record.leaves, rules.blank_texts, at.below
+    leaves, blank_texts, paths = record.leaves, rules.blank_texts, at.below
     for key, child in value.items():
-        path = known.get(key) or at.key(key)
+        path = paths.get(key) or at.key(key)
         if type(child) is str and path.is_plain and child not in blank_texts:  # as most are
             leaves[path.text] = child
         elif type(child) is dict and not path.ignored:

@@ -80,8 +80,8 @@ def read_number(signs: _Signs, value: Any) -> Decimal | None:
     groups = re.split(f"[{re.escape(signs.groups)}]", whole.removeprefix(sign))
     digits = [*groups, part] if point else groups
     if (
-        not all(each.isascii() and each.isdigit() for each in digits)
-        or any(len(each) != _GROUP for each in groups[1:])
+        not all(group.isascii() and group.isdigit() for group in digits)
+        or any(len(group) != _GROUP for group in groups[1:])
         or (len(groups) > 1 and len(groups[0]) > _GROUP)
     ):
         return None
@@ -92,15 +92,15 @@ def read_number(signs: _Signs, value: Any) -> Decimal | None:
 def read_date(formats: Sequence[str], value: Any) -> tuple[int, ...] | None:
     """Year, month and day, as far as a value says them; None if it is not a date."""
     text = _text(value).strip()
-    if found := _ISO_DATE.fullmatch(text):
-        date = tuple(int(part) for part in found.groups() if part)
+    if match := _ISO_DATE.fullmatch(text):
+        date = tuple(int(part) for part in match.groups() if part)
         return date if _is_date(date) else None
     for form in formats:
         try:
             at = datetime.strptime(text, form)
         except ValueError:
             continue
-        parts = max([1, *(_FINER.get(each, 1) for each in _DIRECTIVE.findall(form))])
+        parts = max([1, *(_FINER.get(directive, 1) for directive in _DIRECTIVE.findall(form))])
         return (at.year, at.month, at.day)[:parts]
     return None
 
@@ -119,8 +119,8 @@ def comparator(option: str, value: Any) -> Comparator:
     """
     name, parameters = value, {}
     if has_parameters(value):
-        [(name, given)] = value.items()
-        parameters = {_name(key): each for key, each in given.items()}
+        [(name, settings)] = value.items()
+        parameters = {_name(key): setting for key, setting in settings.items()}
     if isinstance(name, str) and name in _PLAIN:
         return _PLAIN[name]
     if not isinstance(name, str) or name not in _MAKERS:
@@ -140,9 +140,9 @@ def has_parameters(value: Any) -> bool:
         and len(value) == 1
         and all(
             name in _PARAMETERS
-            and isinstance(each, Mapping)
-            and set(map(_name, each)) <= _PARAMETERS[name]
-            for name, each in value.items()
+            and isinstance(settings, Mapping)
+            and set(map(_name, settings)) <= _PARAMETERS[name]
+            for name, settings in value.items()
         )
     )
 
@@ -191,7 +191,7 @@ def _reads_years(form: str) -> bool:
 
 
 def _boolean(option: str, **spellings: Any) -> Comparator:
-    known = {"true": True, "false": False}
+    truth_of = {"true": True, "false": False}
     for name, texts in spellings.items():
         if not _are_texts(texts):
             raise HdbenchError(
@@ -200,8 +200,8 @@ def _boolean(option: str, **spellings: Any) -> Comparator:
                 name=name,
                 texts=repr(texts),
             )
-        known |= {text.casefold(): known[name] for text in texts}
-    return partial(_same, partial(_read_boolean, known), _equal)
+        truth_of |= {text.casefold(): truth_of[name] for text in texts}
+    return partial(_same, partial(_read_boolean, truth_of), _equal)
 
 
 _PLAIN: dict[str, Comparator] = {
@@ -248,17 +248,17 @@ def _is_date(date: tuple[int, ...]) -> bool:
     return True
 
 
-def _read_boolean(known: Mapping[str, bool], value: Any) -> bool | None:
+def _read_boolean(truth_of: Mapping[str, bool], value: Any) -> bool | None:
     if isinstance(value, bool):
         return value
-    return known.get(value.strip().casefold()) if isinstance(value, str) else None
+    return truth_of.get(value.strip().casefold()) if isinstance(value, str) else None
 
 
 def _are_texts(value: Any) -> bool:
     return (
         isinstance(value, Sequence)
         and not isinstance(value, str)
-        and all(isinstance(each, str) for each in value)
+        and all(isinstance(text, str) for text in value)
     )
 
 

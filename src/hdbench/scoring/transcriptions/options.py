@@ -50,27 +50,27 @@ def read_texts(value: Any) -> list[ScoredTexts]:
         )
     lists: dict[str | None, dict[str, str]] = {}
     for path, when in value.items():
-        found = _PATH.fullmatch(path) if isinstance(path, str) else None
-        if found is None:
+        match = _PATH.fullmatch(path) if isinstance(path, str) else None
+        if match is None:
             raise HdbenchError(
                 "texts: {path} is not a path such as text or pages[].text", path=repr(path)
             )
         one_of(f"texts: {path}", when, WHEN)
-        if when == "until_absent" and not NUMBERED.fullmatch(found["field"]):
+        if when == "until_absent" and not NUMBERED.fullmatch(match["field"]):
             raise HdbenchError(
                 "texts: {path}: until_absent needs a number, as in addition1", path=path
             )
-        lists.setdefault(found["list"], {})[found["field"]] = when
+        lists.setdefault(match["list"], {})[match["field"]] = when
     return [ScoredTexts(name, fields) for name, fields in lists.items()]
 
 
 def read_steps(value: Any) -> dict[str, tuple[Normalizer, ...]]:
     """Return what is done to texts before each of the distances is taken."""
     names = (*RATES, "similarity")
-    given = value if isinstance(value, Mapping) else dict.fromkeys(names, value)
-    for name in given:
+    steps_by_name = value if isinstance(value, Mapping) else dict.fromkeys(names, value)
+    for name in steps_by_name:
         one_of("normalize", name, names)
     return {
-        name: normalizer(f"normalize: {name}", given.get(name, ["nfc"]), OF_TRANSCRIPTIONS)
+        name: normalizer(f"normalize: {name}", steps_by_name.get(name, ["nfc"]), OF_TRANSCRIPTIONS)
         for name in names
     }

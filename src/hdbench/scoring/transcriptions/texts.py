@@ -39,7 +39,7 @@ class Invented(NamedTuple):
 
 
 def page_texts(
-    page: Any, found: Any, prefix: str, fields: Mapping[str, str]
+    page: Any, answer: Any, prefix: str, fields: Mapping[str, str]
 ) -> tuple[list[Text], list[Invented]]:
     """The texts of a page that are scored, and numbered ones that only the answer has."""
     texts: list[Text] = []
@@ -49,14 +49,14 @@ def page_texts(
         if when == "until_absent":
             names = _numbered(page, name)
             invented += [
-                Invented(prefix + key, _text(found, key))
-                for key in (found if isinstance(found, dict) else ())
+                Invented(prefix + key, _text(answer, key))
+                for key in (answer if isinstance(answer, dict) else ())
                 if _is_numbered(key, name) and key not in names
             ]
         for key in names:
-            reference, prediction = _text(page, key), _text(found, key)
+            reference, prediction = _text(page, key), _text(answer, key)
             if when == "always" or reference or prediction:
-                shown = prediction if isinstance(found, dict) else None
+                shown = prediction if isinstance(answer, dict) else None
                 texts.append(Text(prefix + key, reference, shown))
     return texts, invented
 
@@ -72,13 +72,13 @@ def _numbered(page: Any, first: str) -> list[str]:
 
 
 def _is_numbered(key: str, first: str) -> bool:
-    found = NUMBERED.fullmatch(key)
-    return found is not None and found[1] == _stem(first)[0]
+    match = NUMBERED.fullmatch(key)
+    return match is not None and match[1] == _stem(first)[0]
 
 
 def _stem(name: str) -> tuple[str, int]:
-    found = NUMBERED.fullmatch(name)
-    return (found[1], int(found[2])) if found else (name, 0)
+    match = NUMBERED.fullmatch(name)
+    return (match[1], int(match[2])) if match else (name, 0)
 
 
 def _text(page: Any, name: str) -> str:

@@ -47,7 +47,7 @@ def read_figures(value: Any, names: Collection[str]) -> dict[str, tuple[str, flo
             raise HdbenchError(
                 'figures: {name}: {each} is not {{"of": FIGURE, "scale": 1}}',
                 name=name,
-                figure=repr(figure),
+                each=repr(figure),
             )
         if figure["of"] not in (*names, "items"):
             raise HdbenchError(

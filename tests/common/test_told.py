@@ -32,18 +32,22 @@ MAKERS = {"HdbenchError", "Message", "said"} | {
 
 
 def templates(path):
-    """The templates of the messages that a module makes; None for one that is put together."""
+    """The templates of the messages that a module makes; None for one that is put together.
+
+    With each, the names of the values that it is given; None if they are not written there.
+    """
     makers = MAKERS | ({"say"} if path.parent.name == "cli" else set())
     for node in ast.walk(ast.parse(MODULES[path])):
         called = getattr(node, "func", None)
         if getattr(called, "id", getattr(called, "attr", "")) in makers and node.args:
             first = node.args[0]
             either = [first.body, first.orelse] if isinstance(first, ast.IfExp) else [first]
-            for each in either:
-                if isinstance(each, ast.Constant):
-                    yield each.value
-                elif isinstance(each, ast.JoinedStr | ast.BinOp):
-                    yield None
+            values = {keyword.arg for keyword in node.keywords}
+            for template in either:
+                if isinstance(template, ast.Constant):
+                    yield template.value, None if None in values else values
+                elif isinstance(template, ast.JoinedStr | ast.BinOp):
+                    yield None, None
 
 
 @pytest.mark.parametrize("language", OTHERS)
@@ -51,12 +55,22 @@ def test_every_message_is_told_in_every_language(language):
     made = {
         (str(path.relative_to(ROOT)), template)
         for path in MODULES
-        for template in templates(path)
+        for template, _ in templates(path)
         if template is None or any(map(str.isalpha, re.sub(r"\{.*?\}", "", template)))
     }
     missing = {each for each in made if each[1] not in translations(language)}
     assert len(made) > 1000
     assert missing == set()
+
+
+def test_a_message_is_given_every_value_of_its_template():
+    missing = [
+        (str(path.relative_to(ROOT)), template, names)
+        for path in MODULES
+        for template, values in templates(path)
+        if values is not None and (names := set(places(template)) - values)
+    ]
+    assert missing == []
 
 
 @pytest.mark.parametrize("language", OTHERS)

@@ -7,11 +7,10 @@ import secrets
 import socket
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from datatrove.utils.logging import logger
 
@@ -21,7 +20,7 @@ from hdbench.common.jsonio import write_json
 from hdbench.common.regular_files import read_at_most
 from hdbench.errors import HdbenchError, Message, escaped, joined, shortened
 from hdbench.running.answers_file import AnswersFile, is_failed
-from hdbench.running.backend import BackendKind, InShard, Question
+from hdbench.running.backend import Asked, BackendKind, InShard, Question
 from hdbench.running.cluster.jobs import check_jobs, run_jobs, uploads
 from hdbench.running.cluster.slurm import check_slurm, slurm_executor
 from hdbench.running.cluster.workers import RankProcesses, accelerators
@@ -29,7 +28,7 @@ from hdbench.running.endpoint_client import check_connection
 from hdbench.running.endpoint_server import Server
 from hdbench.running.folder import RunFolder, record_of
 from hdbench.running.image_readers import usable_processors
-from hdbench.running.image_shards.files import without_query
+from hdbench.running.image_shards.sources import without_query
 from hdbench.running.planning import Prepared, RunPlan
 from hdbench.running.run import RunOutcome
 from hdbench.running.run_progress import FIRST_PROBLEMS, RunProgress
@@ -311,11 +310,10 @@ def _about(
     )
 
 
-def _asked(plan: RunPlan) -> dict[str, Any]:
-    asked = asdict(plan.asked)
-    if Path(plan.asked.model).is_dir():
-        asked["model"] = os.path.abspath(plan.asked.model)
-    return asked
+def _asked(plan: RunPlan) -> Asked:
+    """Return who is asked, wherever a task is started."""
+    model = plan.asked.model
+    return replace(plan.asked, model=os.path.abspath(model)) if Path(model).is_dir() else plan.asked
 
 
 def _run_here(plan: RunPlan, shards: Shards) -> tuple[Message | None, bool]:

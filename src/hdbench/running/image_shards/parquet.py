@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from hdbench.errors import HdbenchError
 from hdbench.running.backend import InShard, Question
-from hdbench.running.image_shards.files import one_line_errors, opened, place_of, without_query
+from hdbench.running.image_shards.sources import one_line_errors, opened, place_of, without_query
 
 ID_COLUMNS = ("id", "key", "__key__", "image_id")
 """Columns with ids, the preferred first."""

@@ -328,7 +328,8 @@ class EndpointBackend(Backend):
             except Unanswered as failure:
                 self._connected |= not failure.unconnected
                 if failure.busy:
-                    self._pace.busy(begun, _longest(failure.retry_after))
+                    retry_after = failure.retry_after and min(failure.retry_after, LONGEST_WAIT)
+                    self._pace.busy(begun, retry_after)
                     self._patience.busy(failure, self._server.shown, self._observer)
                 raise
             seconds = time.perf_counter() - started
@@ -423,10 +424,6 @@ class EndpointBackend(Backend):
 
 def _no_answer(failure: str) -> Message:
     return Message("no answer: {why}", why=failure)
-
-
-def _longest(seconds: float | None) -> float | None:
-    return None if seconds is None else min(seconds, LONGEST_WAIT)
 
 
 def _failure_of(state: RetryCallState) -> Unanswered:

@@ -264,33 +264,12 @@ def _shards(
     plan: RunPlan, prepared: Prepared, engine: Engine, run: RunFolder, left: Sequence[Question]
 ) -> Shards:
     """Write the questions that are left in as many parts as there are tasks."""
-    total = len(plan.choice.questions)
-    tasks = min(engine.tasks, len(left))
-    launch = _about(plan, prepared, engine, run, tasks=tasks)
-    run.begin_sitting(
-        items=total, launch=launch.id, engine=engine.name, tasks=tasks, workers=launch.workers
-    )
-    return Shards.made(run.path, launch, (question.line() for question in left), len(left))
-
-
-def _recorded_dtype(folder: Path) -> str:
-    """Return in which dtype a local model computed so far: this machine may have another device."""
-    try:
-        record = json.loads(read_at_most(folder / RUN_FILE, MAX_BYTES))
-        return str(record["settings"]["dtype"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return AUTO  # there is no run yet, or `RunFolder.opened` says what is wrong with it
-
-
-def _about(
-    plan: RunPlan, prepared: Prepared, engine: Engine, run: RunFolder, *, tasks: int
-) -> Launch:
     failed = run.answers.failed
     number = secrets.token_hex(4)
-    return Launch(
+    launch = Launch(
         id=number,
         engine=engine.name,
-        tasks=tasks,
+        tasks=min(engine.tasks, len(left)),
         workers=engine.at_once(plan.asked.kind, len(accelerators())),
         started=now(),
         host=socket.gethostname(),
@@ -308,6 +287,18 @@ def _about(
         dtype=prepared.settings["settings"].get("dtype"),
         served=run.last_hardware.get("served"),
     )
+    said = launch.model_dump(include={"engine", "tasks", "workers"})
+    run.begin_sitting(items=launch.total, launch=launch.id, **said)
+    return Shards.made(run.path, launch, (question.line() for question in left), len(left))
+
+
+def _recorded_dtype(folder: Path) -> str:
+    """Return in which dtype a local model computed so far: this machine may have another device."""
+    try:
+        record = json.loads(read_at_most(folder / RUN_FILE, MAX_BYTES))
+        return str(record["settings"]["dtype"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return AUTO  # there is no run yet, or `RunFolder.opened` says what is wrong with it
 
 
 def _asked(plan: RunPlan) -> Asked:

@@ -34,6 +34,9 @@ DOWNLOAD_ROW: dict[str, Any] = {"elem_classes": "hdb-downloads", "equal_height":
 PRIVATE: dict[str, Any] = {"api_visibility": "private"}
 """The option of events that no program may start."""
 
+HIDDEN: dict[str, Any] = {**PRIVATE, "show_progress": "hidden"}
+"""The options of those among them that are done at once."""
+
 BAR = gr.Progress()
 """The default by which Gradio knows that a function wants to show its progress."""
 
@@ -147,7 +150,7 @@ def choices_in_language(app: gr.Blocks, context: SpaceContext) -> None:
             for field in fields
         ]
 
-    app.load(named, None, fields, queue=False, show_progress="hidden", api_visibility="private")
+    app.load(named, None, fields, queue=False, **HIDDEN)
 
 
 class Visitor(NamedTuple):

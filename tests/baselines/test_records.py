@@ -9,7 +9,7 @@ from hdbench.baselines.letters import letter
 from hdbench.baselines.ocr import Word
 from hdbench.baselines.papers import paper
 from hdbench.errors import HdbenchError
-from hdbench.running.backend import ImageLimits
+from hdbench.running.backend import Asked
 from hdbench.running.tesseract_backend import TesseractBackend
 
 TYPED = [
@@ -169,4 +169,4 @@ def test_an_unknown_schema_is_refused(unknown):
 def test_a_missing_program_is_said_with_debians_packages(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(HdbenchError, match="tesseract-ocr, tesseract-ocr-deu and tesseract-ocr-s"):
-        TesseractBackend(schema("text"), limits=ImageLimits())
+        TesseractBackend(Asked("tesseract"), "", schema("text"))

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from hdbench.running.backend import ImageLimits, Question
+from hdbench.running.backend import Asked, Question
 from hdbench.running.tesseract_backend import TesseractBackend
 from hdbench.scoring.avisblatt_cer import AvisblattCer
 
@@ -17,7 +17,7 @@ def test_the_ads_of_a_real_page_are_read_with_a_cer_below_a_quarter(shared, page
     source = shared / "upstream/humanities_data_benchmark/benchmarks/fraktur_adverts"
     truth = json.loads((source / f"ground_truths/{page}.json").read_text("utf-8"))
     ads = truth if isinstance(truth, list) else [ad for group in truth.values() for ad in group]
-    backend = TesseractBackend({"properties": {"advertisements": {}}}, limits=ImageLimits())
+    backend = TesseractBackend(Asked("tesseract"), "", {"properties": {"advertisements": {}}})
     [(_, reply)] = backend.answer([Question(page, [source / f"images/{page}.jpg"])])
     metric = AvisblattCer()
     score = metric.score(json.loads(reply.text), metric.prepare({"advertisements": ads}))

@@ -35,6 +35,7 @@ if HAS_TORCHVISION:
         for name in ("nms", "qnms"):
             library.define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
 
+from helpers.backends import made  # noqa: E402
 from helpers.tiny_models import FAMILIES, save_tiny_model  # noqa: E402
 from transformers import AutoProcessor  # noqa: E402
 
@@ -64,9 +65,8 @@ TO_SCHEMA = Decoding(max_new_tokens=300, temperature=2.0, schema=True)  # greedy
 
 
 def make_backend(folder, *, decoding=GREEDY, pages=5, **options):
-    return TransformersBackend(
-        str(folder),
-        PROMPT,
+    return made(
+        *(TransformersBackend, folder, PROMPT),
         decoding=decoding,
         limits=ImageLimits(pages=pages),
         device="cpu",
@@ -137,9 +137,7 @@ def batches(folder, images):
 
 def assert_images_reach_their_items(folder, items):
     """Each item's pixel values are its own images', alone and in a batch of unequal items."""
-    model = LocalModel(
-        find_model(str(folder), None), device="cpu", dtype="float32", trust_remote_code=False
-    )
+    model = LocalModel(find_model(str(folder), None), "cpu")
     each = [model.encode([item], [PROMPT]) for item in items]
     together = model.encode(items, [PROMPT] * len(items))
     assert all(set(inputs) == set(together) for inputs in each)

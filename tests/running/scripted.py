@@ -6,8 +6,6 @@ from hdbench.running.backend import SILENT, Reply
 class Scripted:
     """Answers each question by a function of its id; what that raises ends the run."""
 
-    name = "scripted"
-
     def __init__(self, answer, **settings):
         self._answer = answer
         self._settings = settings

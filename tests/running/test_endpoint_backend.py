@@ -15,6 +15,7 @@ from contextlib import closing
 
 import pypdfium2
 import pytest
+from helpers.backends import made
 from PIL import Image
 from running.faulty_server import FaultyServer, Response, completion, error
 
@@ -59,11 +60,10 @@ class Heard(Observer):
 
 
 def make_backend(server, *, decoding=None, limits=None, **options):
-    return EndpointBackend(
-        server if isinstance(server, str) else server.url,
-        "served-model",
-        "Read the card.",
-        decoding=decoding or Decoding(),
+    return made(
+        *(EndpointBackend, "served-model", "Read the card."),
+        endpoint=server if isinstance(server, str) else server.url,
+        decoding=decoding,
         limits=limits or ImageLimits(),
         **{"first_wait": 0.01, "timeout": 20.0} | options,
     )
@@ -534,9 +534,9 @@ def test_the_keys_of_others_are_not_sent_to_this_server(question, monkeypatch, t
     code = (
         "import sys, logging; logging.basicConfig(level='DEBUG')\n"
         "from pathlib import Path\n"
-        "from hdbench.running.backend import Decoding, ImageLimits, Question\n"
+        "from hdbench.running.backend import Asked, Question\n"
         "from hdbench.running.endpoint_backend import EndpointBackend\n"
-        "b = EndpointBackend(sys.argv[1], 'm', 'p', decoding=Decoding(), limits=ImageLimits())\n"
+        "b = EndpointBackend(Asked('m', endpoint=sys.argv[1]), 'p', None)\n"
         "print(b.hardware(), dict(b.answer([Question('a', [Path(sys.argv[2])])])))\n"
     )
     environment = {"HF_HOME": str(tmp_path), "HF_DEBUG": "1", variable: KEY, "HF_HUB_OFFLINE": "1"}
@@ -719,9 +719,9 @@ def test_ctrl_c_ends_hanging_requests_without_noise(question):
         # What a shell starts in the background, as tests may be, ignores it.
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "from pathlib import Path\n"
-        "from hdbench.running.backend import Decoding, ImageLimits, Question\n"
+        "from hdbench.running.backend import Asked, Question\n"
         "from hdbench.running.endpoint_backend import EndpointBackend\n"
-        "b = EndpointBackend(sys.argv[1], 'm', 'p', decoding=Decoding(), limits=ImageLimits())\n"
+        "b = EndpointBackend(Asked('m', endpoint=sys.argv[1]), 'p', None)\n"
         "questions = [Question(p, [Path(p)]) for p in sys.argv[2:]]\n"
         "got = b.answer(questions)\n"
         "next(got)\n"

@@ -4,6 +4,7 @@ import threading
 import time
 
 import pytest
+from helpers.backends import made
 from PIL import Image
 from running.faulty_server import FaultyServer, Response, completion, error
 from running.modelled_servers import (
@@ -14,7 +15,7 @@ from running.modelled_servers import (
     slower_with_load,
 )
 
-from hdbench.running.backend import Decoding, ImageLimits, Observer, Question
+from hdbench.running.backend import Observer, Question
 from hdbench.running.endpoint_backend import EndpointBackend
 from hdbench.running.endpoint_pace import MOST, START
 
@@ -30,10 +31,9 @@ def asked(tmp_path):
 
 
 def ask(server, asked, observer=Observer(), **options):  # noqa: B008
-    backend = EndpointBackend(
-        *(server.url, "served-model", "Read."),
-        decoding=Decoding(),
-        limits=ImageLimits(),
+    backend = made(
+        *(EndpointBackend, "served-model", "Read."),
+        endpoint=server.url,
         **{"first_wait": 0.05} | options,
     )
     return dict(backend.answer(asked, observer=observer))

@@ -33,13 +33,18 @@ from hdbench.answers.answer import WrittenAnswer
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.cli import app
 from hdbench.errors import HdbenchError
+from hdbench.output.publishing.wheel import make_wheel
 from hdbench.running.answers_file import AnswersFile, read_answers
 from hdbench.running.backend import BACKENDS, Asked, InShard, Question, read_questions
 from hdbench.running.choosing import of_benchmark
-from hdbench.running.cluster.job_step import ask_there
-from hdbench.running.cluster.jobs import check_jobs, jobs_options, run_jobs, uploads
+from hdbench.running.cluster.jobs import (
+    check_jobs,
+    jobs_options,
+    run_jobs,
+    uploads,
+)
 from hdbench.running.cluster.launching import Engine, check_engine
-from hdbench.running.cluster.wheel import wheel_of_hdbench
+from hdbench.running.cluster.step import ask_there
 from hdbench.running.planning import RunPlan
 from hdbench.running.shards.launch import Launch, RankState, Shards
 from hdbench.running.shards.merging import settle
@@ -165,7 +170,7 @@ def test_jobs_get_what_hdbench_its_backend_and_the_storage_need():
 
 
 def test_the_wheel_is_one_and_has_this_hdbench(tmp_path):
-    with zipfile.ZipFile(io.BytesIO(wheel_of_hdbench())) as wheel:
+    with zipfile.ZipFile(io.BytesIO(make_wheel())) as wheel:
         wheel.extractall(tmp_path)
         [record] = [name for name in wheel.namelist() if name.endswith(".dist-info/RECORD")]
         rows = list(csv.reader(wheel.read(record).decode().splitlines()))

@@ -205,7 +205,7 @@ def test_the_log_of_a_task_that_fails_has_its_frames_and_no_key(texts, monkeypat
     monkeypatch.setenv("HDBENCH_API_KEY", KEY)
     launched = LAUNCH.model_copy(update={"tasks": 1})
     shards = Shards.made(texts, launched, [Question("1", [], text="x").line()], 1)
-    command = [sys.executable, "-m", "hdbench.running.cluster.rank", str(texts), LAUNCH.id, "0"]
+    command = [sys.executable, "-m", "hdbench.running.cluster.workers", str(texts), LAUNCH.id, "0"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1].startswith(f"error: {ENDPOINT}: cannot be reached")

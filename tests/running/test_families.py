@@ -63,9 +63,7 @@ def test_the_documentation_has_every_family():
 
 def encoded(folder, items):
     """What a model is given for items of so many images: its text, and how many images."""
-    model = LocalModel(
-        find_model(str(folder), None), device="cpu", dtype="float32", trust_remote_code=False
-    )
+    model = LocalModel(find_model(str(folder), None), "cpu")
     pages = [[Image.new("RGB", (60, 90))] * images for images in items]
     inputs = model.encode(pages, [PROMPT] * len(pages))
     texts = [
@@ -114,9 +112,7 @@ def test_got_ocr2_refuses_an_item_that_is_a_text(got):
 
 
 def test_an_answer_of_got_ocr2_ends_where_its_turn_ends(got):
-    model = LocalModel(
-        find_model(str(got), None), device="cpu", dtype="float32", trust_remote_code=False
-    )
+    model = LocalModel(find_model(str(got), None), "cpu")
     saved = json.loads((got / "generation_config.json").read_text())["eos_token_id"]
     assert model.ends == {saved, model.tokenizer.convert_tokens_to_ids("<|im_end|>")}
 

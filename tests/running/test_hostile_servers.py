@@ -6,12 +6,13 @@ import time
 import tracemalloc
 
 import pytest
+from helpers.backends import made
 from running.faulty_server import FaultyServer, Response, completion, error
 from running.raw_server import RawServer, answer, packed
 
 from hdbench.errors import HdbenchError
 from hdbench.running.answers_file import AnswersFile
-from hdbench.running.backend import SILENT, Decoding, ImageLimits, Observer, Question
+from hdbench.running.backend import SILENT, Observer, Question
 from hdbench.running.endpoint_backend import LONGEST_WAIT, EndpointBackend
 from hdbench.running.endpoint_listing import listed_prices
 from hdbench.running.endpoint_response import Unanswered, read_completion, read_failure
@@ -29,12 +30,10 @@ class Heard(Observer):
 
 
 def ask(server, items=ITEMS, observer=SILENT, **options):
-    backend = EndpointBackend(
-        server.url,
-        "m",
-        "Read it.",
-        limits=ImageLimits(),
-        **{"decoding": Decoding(), "first_wait": 0.01, "timeout": 5.0, "concurrency": 1} | options,
+    backend = made(
+        *(EndpointBackend, "m", "Read it."),
+        endpoint=server.url,
+        **{"first_wait": 0.01, "timeout": 5.0, "concurrency": 1} | options,
     )
     questions = (Question(item, [], f"text <{item}>") for item in items)
     return dict(backend.answer(questions, observer=observer))
@@ -310,5 +309,5 @@ def test_names_of_models_reach_a_terminal_without_control_characters():
     assert str(caught.value).isprintable()
     assert len(str(caught.value)) < 1000
     with FaultyServer(models=["\x1b[31mred"]) as server:
-        backend = EndpointBackend(server.url, "m", "p", decoding=Decoding(), limits=ImageLimits())
+        backend = made(EndpointBackend, "m", "p", endpoint=server.url)
         assert str(backend.hardware()["served"]).isprintable()

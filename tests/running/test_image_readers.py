@@ -74,7 +74,7 @@ def pixels(image):
 def children(process=None):
     """The processes that read images, of this process or another."""
     started = (process or psutil.Process()).children(recursive=True)
-    return [each for each in started if any("image_process" in part for part in each.cmdline())]
+    return [each for each in started if any("image_readers" in part for part in each.cmdline())]
 
 
 def test_images_are_those_that_are_decoded_here(large, tmp_path):

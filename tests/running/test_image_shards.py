@@ -19,7 +19,7 @@ from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.errors import HdbenchError
 from hdbench.running.backend import ImageLimits, InShard, Question
 from hdbench.running.choosing import own_images
-from hdbench.running.image_shards.files import one_line_errors
+from hdbench.running.image_shards.sources import one_line_errors
 from hdbench.running.images import encoded_images, load_images
 
 

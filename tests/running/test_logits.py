@@ -4,11 +4,12 @@ from pathlib import Path
 import jsonschema
 import pytest
 import torch
+from helpers.backends import made
 from PIL import Image
 from transformers import AutoTokenizer
 
 from hdbench.errors import HdbenchError
-from hdbench.running.backend import Decoding, ImageLimits, Question
+from hdbench.running.backend import Decoding, Question
 from hdbench.running.logits import SchemaGrammar
 from hdbench.running.transformers_backend import TransformersBackend
 
@@ -35,11 +36,9 @@ def tokenizer(tiny_model):
 
 
 def ask(folder, questions, schema, decoding, batch_size):
-    backend = TransformersBackend(
-        str(folder),
-        "Answer:",
+    backend = made(
+        *(TransformersBackend, folder, "Answer:"),
         decoding=decoding,
-        limits=ImageLimits(),
         schema=schema,
         batch_size=batch_size,
         device="cpu",

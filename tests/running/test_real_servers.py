@@ -7,10 +7,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from helpers.backends import made
 from helpers.waiting import until
 
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.running.backend import Decoding, ImageLimits
+from hdbench.running.backend import Decoding
 from hdbench.running.choosing import of_benchmark
 from hdbench.running.planning import PROMPT, read_prompt
 from hdbench.running.transformers_backend import TransformersBackend
@@ -76,9 +77,7 @@ def test_transformers_serve_reads_the_images(here, hdbench, tiny_model, tmp_path
     decoding = Decoding(max_new_tokens=12)
     benchmark = load_benchmark(str(here / "hdb/zettelkatalog"))
     prompt = read_prompt(benchmark.folder / PROMPT)
-    local = TransformersBackend(
-        str(tiny_model), prompt.text, decoding=decoding, limits=ImageLimits()
-    )
+    local = made(TransformersBackend, tiny_model, prompt.text, decoding=decoding)
     asked = of_benchmark(benchmark, limit=3).questions
     assert {answer["id"]: answer["text"] for answer in answers} == {
         item: reply.text for item, reply in local.answer(asked)

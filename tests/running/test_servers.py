@@ -5,12 +5,13 @@ import json
 import time
 
 import pytest
+from helpers.backends import made
 from PIL import Image
 from running.faulty_server import FaultyServer, Response, completion, error
 
 from hdbench.errors import HdbenchError
 from hdbench.running import run_progress
-from hdbench.running.backend import Decoding, ImageLimits, Observer, Question
+from hdbench.running.backend import Observer, Question
 from hdbench.running.endpoint_backend import ATTEMPTS, LOST_AT_FIRST, EndpointBackend
 from hdbench.running.run import RunOutcome, run_model
 
@@ -45,9 +46,7 @@ class Heard(Observer):
 
 def make_backend(address, **options):
     options = {"first_wait": 0.01, "timeout": 60.0} | options
-    return EndpointBackend(
-        address, "m", "Read the card.", decoding=Decoding(), limits=ImageLimits(), **options
-    )
+    return made(EndpointBackend, "m", "Read the card.", endpoint=address, **options)
 
 
 def first_alone_then(first, rest):

@@ -39,7 +39,7 @@ LAUNCH = Launch(
     total=8,
     recorded=1,
     failed=0,
-    asked={},
+    asked={"model": "m"},
     prompt="Read it.",
     answer_schema=None,
 )

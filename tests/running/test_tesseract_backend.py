@@ -9,7 +9,7 @@ from PIL import Image
 from rapidfuzz.distance import Levenshtein
 
 from hdbench.errors import HdbenchError
-from hdbench.running.backend import ImageLimits, Question
+from hdbench.running.backend import Asked, Question
 from hdbench.running.tesseract_backend import TesseractBackend
 
 ROOT = Path(__file__).parents[2]
@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.needs("tesseract"), pytest.mark.slow]
 
 def backend_for(benchmark, **options):
     schema = json.loads((SCRIPTS / benchmark / "answer.schema.json").read_text("utf-8"))
-    return TesseractBackend(schema, limits=ImageLimits(), **options)
+    return TesseractBackend(Asked("tesseract"), "", schema, **options)
 
 
 def sample(benchmark, name):
@@ -79,7 +79,7 @@ def test_a_papers_pdf_is_read():
 
 
 def test_plain_text_is_enough_for_a_schema_that_asks_for_it():
-    backend = TesseractBackend({"properties": {"text": {"type": "string"}}}, limits=ImageLimits())
+    backend = TesseractBackend(Asked("tesseract"), "", {"properties": {"text": {"type": "string"}}})
     [found] = records(backend, [sample("zettelkatalog", "images/sample-01.jpg")])
     assert "Stuttgart" in found["text"]
 
@@ -138,7 +138,7 @@ def test_questions_are_taken_as_they_can_be_worked_on():
             taken.append(number)
             yield Question(str(number), [])
 
-    replies = backend_for("zettelkatalog", concurrency=2).answer(questions())
+    replies = backend_for("zettelkatalog", at_once=2).answer(questions())
     next(replies)
     assert len(taken) <= 4
     replies.close()

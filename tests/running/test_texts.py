@@ -3,12 +3,13 @@
 import json
 
 import pytest
+from helpers.backends import made
 from PIL import Image
 from running.faulty_server import FaultyServer, Response, completion
 from typer.testing import CliRunner
 
 from hdbench.cli import app
-from hdbench.running.backend import Decoding, ImageLimits, Question
+from hdbench.running.backend import Decoding, Question
 
 PROMPT = 'Mend this {kind}; answer as {"title": {text}, "id": {id}}.\n'
 TEXTS = {f"000{number}": f"<b>title {{kind}} {number}\n" for number in range(4)}
@@ -86,10 +87,9 @@ def test_a_local_model_gets_texts_and_filled_in_prompts(tiny_model, tmp_path):
     from hdbench.running.transformers_backend import TransformersBackend  # noqa: PLC0415
 
     Image.new("RGB", (60, 90), "red").save(tmp_path / "a.png")
-    backend = TransformersBackend(
-        *(str(tiny_model), PROMPT),
+    backend = made(
+        *(TransformersBackend, tiny_model, PROMPT),
         decoding=Decoding(max_new_tokens=4),
-        limits=ImageLimits(),
         device="cpu",
         batch_size=3,
     )

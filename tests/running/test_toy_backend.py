@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 from hdbench.cli import app
 from hdbench.errors import HdbenchError
 from hdbench.running.backend import BACKENDS, Asked, BackendKind
+from hdbench.running.cluster.jobs import requirements
 from hdbench.running.cluster.launching import Engine
-from hdbench.running.cluster.wheel import requirements
 
 ROOT = Path(__file__).parents[2]
 

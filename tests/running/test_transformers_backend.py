@@ -9,6 +9,7 @@ from importlib.util import find_spec
 
 import pytest
 import torch
+from helpers.backends import made
 from PIL import Image
 from transformers import AutoModelForImageTextToText, AutoProcessor
 
@@ -26,8 +27,9 @@ GREEDY = Decoding(max_new_tokens=24)
 
 
 def make_backend(folder, decoding=GREEDY, **options):
-    options = {"limits": ImageLimits(), "device": "cpu"} | options
-    return TransformersBackend(str(folder), PROMPT, decoding=decoding, **options)
+    return made(
+        TransformersBackend, folder, PROMPT, decoding=decoding, **{"device": "cpu"} | options
+    )
 
 
 def answers(backend, questions):
@@ -333,8 +335,6 @@ def test_a_model_without_a_chat_template_is_refused(tiny_model, tmp_path):
     ("options", "message"),
     [
         ({"batch_size": 0}, "batch size"),
-        ({"device": "abacus"}, "not a device"),
-        ({"dtype": "int8"}, "choose auto, float32"),
         ({"revision": "main"}, "a folder has no revisions"),
         ({"decoding": Decoding(schema=True)}, "no answer.schema.json"),
     ],
@@ -425,10 +425,11 @@ def test_a_branch_on_the_hub_is_recorded_as_its_commit_and_all_is_quiet(
     (repository / "refs/main").write_text(commit)
     code = (
         "import json, pathlib\n"
-        "from hdbench.running.backend import Decoding, ImageLimits, Question\n"
+        "from hdbench.running.backend import Asked, Decoding, Question\n"
         "from hdbench.running.transformers_backend import TransformersBackend\n"
-        "backend = TransformersBackend('tiny/llava', 'Read.', limits=ImageLimits(), batch_size=2,\n"
-        "    decoding=Decoding(max_new_tokens=2, temperature=1.0))\n"
+        "decoding = Decoding(max_new_tokens=2, temperature=1.0)\n"
+        "of = Asked('tiny/llava', batch_size=2, decoding=decoding)\n"
+        "backend = TransformersBackend(of, 'Read.', None)\n"
         f"asked = [Question('a', [pathlib.Path({str(questions[0].media[0])!r})])]\n"
         "[(_, reply)] = backend.answer(asked)\n"
         "print(json.dumps([backend.settings(), reply.error]))\n"

@@ -6,21 +6,12 @@ from hdbench.running.backend import SILENT, Backend, Reply
 class ToyBackend(Backend):
     """Answers each item with the length of what it is asked."""
 
-    name = "toy"
-
-    def __init__(self, model, prompt):
-        self._model, self._prompt = model, prompt
-
-    @classmethod
-    def of(cls, asked, prompt, schema):  # noqa: ARG003
-        return cls(asked.model, prompt)
-
     def settings(self):
-        return {"model": self._model}
+        return {"model": self.asked.model}
 
     def hardware(self):
         return {}
 
     def answer(self, questions, *, deadline=None, observer=SILENT):
         for question in questions:
-            yield question.id, Reply(str(len(question.in_prompt(self._prompt))))
+            yield question.id, Reply(str(len(question.in_prompt(self.prompt))))

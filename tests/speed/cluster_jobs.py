@@ -43,8 +43,8 @@ OPTIONS = {
 }
 JOB = """
 import sys
-from hdbench.running.cluster import job_start, job_step
-job_step.FIRST_KEPT = job_step.KEPT_EVERY = 1.0
+from hdbench.running.cluster import job_start, step
+step.FIRST_KEPT = step.KEPT_EVERY = 1.0
 job_start.main()
 """
 

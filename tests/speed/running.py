@@ -12,6 +12,7 @@ from pathlib import Path
 
 import psutil  # of accelerate
 import torch
+from helpers.backends import made
 from helpers.tiny_llava import save_tiny_llava
 from PIL import Image
 from speed.timing import medians
@@ -109,9 +110,8 @@ def items(media: list[Path], count: int):
 
 def make_backend(model: Path, decoding: Decoding, batch_size: int) -> TransformersBackend:
     """A backend on the CPU."""
-    backend = TransformersBackend(
-        str(model),
-        PROMPT,
+    backend = made(
+        *(TransformersBackend, model, PROMPT),
         decoding=decoding,
         limits=ImageLimits(max_side=1024),
         batch_size=batch_size,

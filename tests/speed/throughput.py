@@ -13,6 +13,7 @@ import tempfile
 from pathlib import Path
 
 import torch
+from helpers.backends import made
 from helpers.tiny_llava import save_tiny_llava
 from PIL import Image
 from running.slow_images import SITE, WIDTH, answered, share_outside, slow_image
@@ -107,10 +108,9 @@ def small_images(folder: Path, small: list[Path]) -> None:
 
 def make_backend(folder: Path, readers: int | None = None) -> TransformersBackend:
     """A backend on the CPU."""
-    return TransformersBackend(
-        *(str(folder), PROMPT),
+    return made(
+        *(TransformersBackend, folder, PROMPT),
         decoding=Decoding(max_new_tokens=1),
-        limits=ImageLimits(),
         batch_size=BATCH,
         device="cpu",
         readers=readers,

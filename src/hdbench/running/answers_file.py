@@ -9,7 +9,7 @@ from typing import cast
 
 from hdbench.answers.answer import WrittenAnswer
 from hdbench.common.appending import append
-from hdbench.common.jsonio import MAX_LINE, UNIQUE, parse_json, write_whole
+from hdbench.common.jsonio import UNIQUE, parse_json, raw_lines, write_whole
 from hdbench.errors import HdbenchError, Message
 
 
@@ -85,23 +85,20 @@ def whole_lines(path: Path) -> Iterator[tuple[int, bytes, WrittenAnswer]]:
         raise HdbenchError(
             "{place}: is a link, or no plain file: put the file itself there", place=path
         )
-    if not path.exists():
-        return
-    end = torn = 0
-    for number, line in enumerate(_lines(path), 1):
+    torn = 0
+    for number, offset, line in raw_lines(path) if path.exists() else ():
         answer = _answer(line)
         if answer is None:
-            torn += 1
+            torn = torn or number
         elif torn:
             raise HdbenchError(
                 "{place}:{line}: damaged in the middle: fix or remove that line, then run "
                 "again: the command resumes where it stopped",
                 place=path,
-                line=number - torn,
+                line=torn,
             )
         else:
-            end += len(line)
-            yield end, line, answer
+            yield offset + len(line), line, answer
 
 
 def read_answers(path: Path) -> Iterator[WrittenAnswer]:
@@ -111,7 +108,7 @@ def read_answers(path: Path) -> Iterator[WrittenAnswer]:
         HdbenchError: a line is too long.
     """
     if path.is_file():
-        yield from (answer for line in _lines(path) if (answer := _answer(line)))
+        yield from filter(None, (_answer(line) for _, _, line in raw_lines(path)))
 
 
 def about_schema(counts: Mapping[bool, int]) -> Message:
@@ -139,20 +136,6 @@ def _answer(line: bytes) -> WrittenAnswer | None:
     if not isinstance(answer, dict) or not isinstance(answer.get("id"), str):
         return None
     return cast(WrittenAnswer, answer)  # by this program
-
-
-def _lines(path: Path) -> Iterator[bytes]:
-    """Return the lines of a file, each with its end, if it has one."""
-    with path.open("rb") as file:
-        for number, line in enumerate(iter(lambda: file.readline(MAX_LINE + 1), b""), 1):
-            if len(line) > MAX_LINE:
-                raise HdbenchError(
-                    "{place}:{number}: the line is longer than {most} MiB",
-                    place=path,
-                    number=number,
-                    most=MAX_LINE >> 20,
-                )
-            yield line
 
 
 def _line(answer: WrittenAnswer) -> bytes:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from pkgutil import resolve_name
 from types import MappingProxyType
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 from urllib.parse import urlsplit
 
 from hdbench.common.jsonio import read_jsonl
@@ -182,25 +182,17 @@ SILENT = Observer()
 class Backend(ABC):
     """A way to ask a model: questions in, replies out.
 
-    Attributes:
-        name: as given to `--backend`.
+    Args:
+        asked: the model, and how it is asked.
+        prompt: the prompt's text.
+        schema: the benchmark's answer schema.
+
+    Raises:
+        HdbenchError: it lacks something, or has no such model.
     """
 
-    name: ClassVar[str]
-
-    @classmethod
-    @abstractmethod
-    def of(cls, asked: "Asked", prompt: str, schema: dict[str, Any] | None) -> Self:
-        """Return the backend that asks as it was asked for.
-
-        Args:
-            asked: the model, and how it is asked.
-            prompt: the prompt's text.
-            schema: the benchmark's answer schema.
-
-        Raises:
-            HdbenchError: it lacks something, or has no such model.
-        """
+    def __init__(self, asked: "Asked", prompt: str, schema: dict[str, Any] | None) -> None:
+        self.asked, self.prompt, self.schema = asked, prompt, schema
 
     @abstractmethod
     def settings(self) -> Mapping[str, Any]:
@@ -345,6 +337,6 @@ class Asked:
 
 
 def make_backend(asked: Asked, prompt: str, schema: dict[str, Any] | None) -> Backend:
-    """Return the backend that asks; see `Backend.of`."""
+    """Return the backend that asks; see `Backend`."""
     backend: type[Backend] = resolve_name(asked.kind.source)
-    return backend.of(asked, prompt, schema)
+    return backend(asked, prompt, schema)

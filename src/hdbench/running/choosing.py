@@ -31,8 +31,8 @@ class Choice(NamedTuple):
     """
 
     questions: list[Question]
-    subset: str | None
-    passed_over: list[str]
+    subset: str | None = None
+    passed_over: Sequence[str] = ()
     not_opened: Sequence[str] = ()
 
 
@@ -89,7 +89,7 @@ def of_benchmark(
     questions = [Question(item, *shown[item]) for item in chosen]
     if without_media:
         questions = [each._replace(media=[], without_media=True) for each in questions]
-    return _chosen(questions, subset, [])
+    return _checked(Choice(questions, subset))
 
 
 def named_ids(text: str | None) -> list[str]:
@@ -128,18 +128,19 @@ def own_images(source: Path | str, *, limit: int | None = None) -> Choice:
         HdbenchError: there is no such folder or no image in it, two items have the same id,
             there are PDFs and pypdfium2 is not installed, or a shard is damaged.
     """
-    from hdbench.running.image_shards.files import place_of, without_query  # noqa: PLC0415  slow to import
-    from hdbench.running.image_shards.sources import (  # noqa: PLC0415
+    from hdbench.running.image_shards.sources import (  # noqa: PLC0415  slow to import
         SUFFIXES,
         find_shards,
         is_shard,
+        place_of,
         questions_in,
+        without_query,
     )
 
     folder = Path(source)
-    found = _in_folder(folder) if folder.is_dir() else Choice([], None, [])
+    found = _in_folder(folder) if folder.is_dir() else Choice([])
     if found.questions:
-        return _chosen(found.questions[:limit], None, found.passed_over, found.not_opened)
+        return _checked(found._replace(questions=found.questions[:limit]))
     if not folder.is_dir() and not is_shard(str(source)) and not _names_several(str(source)):
         why = (
             Message("not a folder, nor a shard")
@@ -171,7 +172,7 @@ def own_images(source: Path | str, *, limit: int | None = None) -> Choice:
             break
     if not questions:
         raise HdbenchError("{place}: no images in its shards", place=without_query(str(source)))
-    return _chosen(list(questions.values()), None, [])
+    return _checked(Choice(list(questions.values())))
 
 
 def _names_several(source: str) -> bool:
@@ -202,20 +203,12 @@ def _in_folder(folder: Path) -> Choice:
     return Choice(list(questions.values()), None, passed_over, names)
 
 
-def _chosen(
-    questions: list[Question],
-    subset: str | None,
-    passed_over: list[str],
-    not_opened: Sequence[str] = (),
-) -> Choice:
-    names = (
-        file.name if isinstance(file, InShard) else file.suffix
-        for each in questions
-        for file in each.media
-    )
-    if any(name.lower().endswith(".pdf") for name in names):
-        pdf.pdfium()  # what is missing is said once, and not as the answer to every item
-    return Choice(questions, subset, passed_over, not_opened)
+def _checked(choice: Choice) -> Choice:
+    """Return a choice whose files can be read: what is missing is not said of every item."""
+    media = (file for question in choice.questions for file in question.media)
+    if any(file.name.lower().endswith(".pdf") for file in media):
+        pdf.pdfium()
+    return choice
 
 
 def _is_image(path: Path) -> bool:

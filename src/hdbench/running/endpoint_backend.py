@@ -9,7 +9,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, NamedTuple
 
 from anyio import to_thread
 from anyio.from_thread import start_blocking_portal
@@ -27,8 +27,6 @@ from hdbench.running.backend import (
     SILENT,
     Asked,
     Backend,
-    Decoding,
-    ImageLimits,
     Observer,
     Question,
     Reply,
@@ -97,10 +95,10 @@ class EndpointBackend(Backend):
     `ATTEMPTS_AT_FIRST` times, an item that fails like one before it is not tried again, and
     `LOST_AT_FIRST` such items end the run.
 
-    With `decoding.schema`, the schema is sent along as `response_format`; if the server refuses
-    it, this request and all later ones go without it. A reply is `constrained` if the schema was
-    sent and not refused, and `keeps_schema` says whether the answer keeps it, as many servers
-    ignore it: if several of the first answers do not, a notice says so.
+    Unless `asked.schema` is false, the schema is sent along as `response_format`; if the server
+    refuses it, this request and all later ones go without it. A reply is `constrained` if the
+    schema was sent and not refused, and `keeps_schema` says whether the answer keeps it, as many
+    servers ignore it: if several of the first answers do not, a notice says so.
 
     Where nothing is answered for a long time, as the server only says that it is busy, limits
     requests or lets them time out, the run ends: see `ServerPatience`.
@@ -110,52 +108,40 @@ class EndpointBackend(Backend):
     `seconds` is the time of the request that was answered, without earlier attempts and waiting.
 
     Args:
-        endpoint: the server's address, such as http://localhost:8000/v1.
-        model: what the server calls it.
+        asked: the server's address, what it calls the model, and how it is asked.
         prompt: what is asked of each item.
-        decoding: how answers are sampled.
-        limits: what is shown of an item.
-        schema: the benchmark's answer schema, for `decoding.schema`.
-        concurrency: maximum requests at once; None leaves that to `RequestPace`.
-        timeout: seconds for one request, from connecting to the last byte.
+        schema: the benchmark's answer schema.
         first_wait: seconds between the first two attempts.
         patience: same as `PATIENCE`.
 
     Raises:
-        HdbenchError: the address or the key is invalid.
+        HdbenchError: there is no address, or it or the key is invalid.
     """
-
-    name: ClassVar[str] = "endpoint"
 
     def __init__(
         self,
-        endpoint: str,
-        model: str,
+        asked: Asked,
         prompt: str,
+        schema: dict[str, Any] | None,
         *,
-        decoding: Decoding,
-        limits: ImageLimits,
-        schema: dict[str, Any] | None = None,
-        concurrency: int | None = None,
-        timeout: float = 300.0,
         first_wait: float = 2.0,
         patience: float = PATIENCE,
     ) -> None:
-        if concurrency is not None and concurrency < 1:
+        # The address can hold a password.
+        super().__init__(dataclasses.replace(asked, endpoint=None), prompt, schema)
+        if asked.endpoint is None:
+            raise HdbenchError("--backend endpoint: name the server with --endpoint URL")
+        if asked.concurrency is not None and asked.concurrency < 1:
             raise HdbenchError(
-                "the concurrency must be 1 or more, not {concurrency}", concurrency=concurrency
+                "the concurrency must be 1 or more, not {concurrency}",
+                concurrency=asked.concurrency,
             )
-        self._server = Server.at(endpoint)
-        self._model = model
-        self._prompt = prompt
-        self._decoding = decoding
-        self._limits = limits
-        self._concurrency = concurrency
-        self._pace = RequestPace(concurrency)
-        self._timeout = timeout
-        self._patience = ServerPatience(patience + timeout)
+        self._server = Server.at(asked.endpoint)
+        self._decoding = dataclasses.replace(asked.decoding, schema=asked.schema is not False)
+        self._pace = RequestPace(asked.concurrency)
+        self._patience = ServerPatience(patience + asked.timeout)
         self._response_format = self._check = None
-        if decoding.schema and schema:
+        if self._decoding.schema and schema:
             self._response_format, self._check = response_format(schema), SchemaCheck(schema)
         self._retrying = AsyncRetrying(
             retry=retry_if_exception_type(Unanswered),
@@ -173,28 +159,11 @@ class EndpointBackend(Backend):
         self._models: list[dict[str, Any]] | None = None
         self._observer = SILENT
 
-    @classmethod
-    def of(cls, asked: Asked, prompt: str, schema: dict[str, Any] | None) -> Self:
-        """See `Backend.of`."""
-        if asked.endpoint is None:
-            raise HdbenchError("--backend endpoint: name the server with --endpoint URL")
-        return cls(
-            asked.endpoint,
-            asked.model,
-            prompt,
-            decoding=dataclasses.replace(asked.decoding, schema=asked.schema is not False),
-            limits=asked.limits,
-            schema=schema,
-            concurrency=asked.concurrency,
-            timeout=asked.timeout,
-        )
-
     def settings(self) -> Mapping[str, Any]:
         """Return what can change an answer, which its server's address is not."""
         return {
-            "model": self._model,
-            "max_side": self._limits.max_side,
-            "pages": self._limits.pages,
+            "model": self.asked.model,
+            **dataclasses.asdict(self.asked.limits),
             "schema": self._response_format is not None,
             "decoding": dataclasses.asdict(self._decoding),
         }
@@ -205,7 +174,7 @@ class EndpointBackend(Backend):
         The address is the one that requests go to, as far as that is known before the first answer.
         The fingerprint is that of the latest answer, None before the first.
         """
-        served = served_model(self.models(), self._model)
+        served = served_model(self.models(), self.asked.model)
         return {
             "address": self._server.shown,
             "served": {
@@ -220,12 +189,12 @@ class EndpointBackend(Backend):
 
     def prices(self) -> Prices | None:
         """See `Backend.prices`."""
-        return listed_prices(listed_model(self.models(), self._model))
+        return listed_prices(listed_model(self.models(), self.asked.model))
 
     def models(self) -> list[dict[str, Any]]:
         """Return what the server said of its models when first asked; none if it does not say."""
         if self._models is None:
-            self._server, self._models = list_models(self._server, self._timeout)
+            self._server, self._models = list_models(self._server, self.asked.timeout)
         return self._models
 
     def answer(
@@ -247,8 +216,8 @@ class EndpointBackend(Backend):
         self._observer = observer
         if not self._server.is_local:
             observer.notice(Message("the items go to {host}", host=self._server.host))
-        pace = self._pace = RequestPace(self._concurrency, observer.at_once)
-        client = EndpointClient(self._server, timeout=self._timeout, connections=pace.most)
+        pace = self._pace = RequestPace(self.asked.concurrency, observer.at_once)
+        client = EndpointClient(self._server, timeout=self.asked.timeout, connections=pace.most)
         with start_blocking_portal() as portal, portal.wrap_async_context_manager(client):
             try:
                 while True:
@@ -313,7 +282,7 @@ class EndpointBackend(Backend):
             self._first_is_over = True
 
     def _messages(self, question: Question) -> list[dict[str, Any]]:
-        encoded = encoded_images(question.media, self._limits) if question.shows_media else []
+        encoded = encoded_images(question.media, self.asked.limits) if question.shows_media else []
         parts: list[dict[str, Any]] = [
             {
                 "type": "image_url",
@@ -321,7 +290,7 @@ class EndpointBackend(Backend):
             }
             for mime, data in encoded
         ]
-        prompt = question.in_prompt(self._prompt)
+        prompt = question.in_prompt(self.prompt)
         return [{"role": "user", "content": [*parts, {"type": "text", "text": prompt}]}]
 
     async def _attempt(self, client: EndpointClient, messages: list[dict[str, Any]]) -> Reply:
@@ -341,7 +310,7 @@ class EndpointBackend(Backend):
         self, client: EndpointClient, messages: list[dict[str, Any]], *, constrained: bool
     ) -> Reply:
         body = {
-            "model": self._model,
+            "model": self.asked.model,
             "messages": messages,
             "max_tokens": self._decoding.max_new_tokens,
             "temperature": self._decoding.temperature,
@@ -359,7 +328,8 @@ class EndpointBackend(Backend):
             except Unanswered as failure:
                 self._connected |= not failure.unconnected
                 if failure.busy:
-                    self._pace.busy(begun, _longest(failure.retry_after))
+                    retry_after = failure.retry_after and min(failure.retry_after, LONGEST_WAIT)
+                    self._pace.busy(begun, retry_after)
                     self._patience.busy(failure, self._server.shown, self._observer)
                 raise
             seconds = time.perf_counter() - started
@@ -430,10 +400,10 @@ class EndpointBackend(Backend):
 
     async def _hopeless(self, client: EndpointClient, refusal: Refused) -> HdbenchError:
         """Return why no item would be answered."""
-        about = {"place": client.server.shown, "model": self._model, "why": refusal}
+        about = {"place": client.server.shown, "model": self.asked.model, "why": refusal}
         if refusal.no_model:
             ids = [each["id"] for each in await client.models()]
-            if not ids or self._model in ids:
+            if not ids or self.asked.model in ids:
                 return HdbenchError(
                     "{place}: no model {model!r}, or no server at this address ({why})", **about
                 )
@@ -454,10 +424,6 @@ class EndpointBackend(Backend):
 
 def _no_answer(failure: str) -> Message:
     return Message("no answer: {why}", why=failure)
-
-
-def _longest(seconds: float | None) -> float | None:
-    return None if seconds is None else min(seconds, LONGEST_WAIT)
 
 
 def _failure_of(state: RetryCallState) -> Unanswered:

@@ -1,7 +1,8 @@
 """Requests to an OpenAI-compatible server."""
 
+from collections.abc import Awaitable, Callable
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
 import anyio
@@ -27,6 +28,9 @@ MAX_BODY = 8 * 2**20
 CONNECT_SECONDS = 10.0
 LOOK_SECONDS = 10.0
 """Maximum seconds for a list of models."""
+
+Answer = TypeVar("Answer")
+
 _UNCONNECTED = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError)
 
 
@@ -190,6 +194,20 @@ class EndpointClient:
         return text if len(text) <= MAX_MESSAGE else text[: MAX_MESSAGE - 1] + "…"
 
 
+def _of_client(
+    server: Server, timeout: float, ask: Callable[[EndpointClient], Awaitable[Answer]]
+) -> tuple[Server, Answer]:
+    """Return what a client learns, and at which address."""
+
+    async def asking() -> tuple[Server, Answer]:
+        async with EndpointClient(server, timeout=min(LOOK_SECONDS, timeout)) as client:
+            answer = await ask(client)
+            return client.server, answer
+
+    with start_blocking_portal() as portal:  # in a notebook this thread has a loop of its own
+        return portal.call(asking)
+
+
 def list_models(server: Server, timeout: float) -> tuple[Server, list[dict[str, Any]]]:
     """Return what a server says about its models, and at which address; none if it does not.
 
@@ -197,15 +215,7 @@ def list_models(server: Server, timeout: float) -> tuple[Server, list[dict[str, 
         server: the server.
         timeout: seconds for a request.
     """
-
-    async def ask() -> tuple[Server, list[dict[str, Any]]]:
-        async with EndpointClient(server, timeout=min(LOOK_SECONDS, timeout)) as client:
-            models = await client.models()
-            return client.server, models
-
-    with start_blocking_portal() as portal:  # in a notebook this thread has a loop of its own
-        found: tuple[Server, list[dict[str, Any]]] = portal.call(ask)
-    return found
+    return _of_client(server, timeout, EndpointClient.models)
 
 
 def check_connection(server: Server, timeout: float) -> None:
@@ -218,13 +228,7 @@ def check_connection(server: Server, timeout: float) -> None:
     Raises:
         HdbenchError: there is no connection.
     """
-
-    async def ask() -> None:
-        async with EndpointClient(server, timeout=min(LOOK_SECONDS, timeout)) as client:
-            await client.connect()
-
-    with start_blocking_portal() as portal:
-        portal.call(ask)
+    _of_client(server, timeout, EndpointClient.connect)
 
 
 def no_connection(server: Server, failure: Unanswered) -> HdbenchError:

@@ -100,11 +100,11 @@ def read_completion(data: bytes, content_type: str, line: Callable[[str], str]) 
         text, refusal = _text(message.get("content")), message.get("refusal")
     except (KeyError, IndexError, TypeError, AttributeError) as error:
         said = line(error_in(value)[0])
-        raise Unanswered(
-            Message("the server's answer has no choices: {said}", said=said)
+        raise _unusable(
+            "the server's answer has no choices: {said}"
             if said
-            else Message("the server's answer has no choices"),
-            unusable=True,
+            else "the server's answer has no choices",
+            said=said,
         ) from error
     usage = value.get("usage")
     counts = usage if isinstance(usage, dict) else {}
@@ -199,38 +199,32 @@ def error_in(value: Any) -> tuple[str, object]:
 def _json(data: bytes, content_type: str, line: Callable[[str], str]) -> Any:
     begins = data[:1000].lstrip().lower()
     if "text/event-stream" in content_type or begins.startswith((b"data:", b"event:")):
-        raise Unanswered(
-            Message(
-                "the server answers with a stream of events, which was not asked for; hdbench only "
-                "reads whole answers"
-            ),
-            unusable=True,
+        raise _unusable(
+            "the server answers with a stream of events, which was not asked for; hdbench only "
+            "reads whole answers"
         )
     if b"<html" in begins or begins.startswith(b"<!doctype html"):
-        raise Unanswered(
-            Message("the server answers with a web page, not with JSON: is the address right?"),
-            unusable=True,
-        )
+        raise _unusable("the server answers with a web page, not with JSON: is the address right?")
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
-        raise Unanswered(
-            Message("the server's answer is not UTF-8 (byte {byte:,})", byte=error.start + 1),
-            unusable=True,
+        raise _unusable(
+            "the server's answer is not UTF-8 (byte {byte:,})", byte=error.start + 1
         ) from error
     try:
         return parse_bounded(text)
     except ValueError as error:
         shown = line(text[:60])
-        raise Unanswered(
-            Message(
-                "the server's answer is not JSON, cut off or too large: it begins {beginning!r}",
-                beginning=shown,
-            )
+        raise _unusable(
+            "the server's answer is not JSON, cut off or too large: it begins {beginning!r}"
             if shown
-            else Message("the server's answer is empty"),
-            unusable=True,
+            else "the server's answer is empty",
+            beginning=shown,
         ) from error
+
+
+def _unusable(template: str, **values: object) -> Unanswered:
+    return Unanswered(Message(template, **values), unusable=True)
 
 
 def _text(content: Any) -> str | None:

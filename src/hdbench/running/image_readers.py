@@ -1,9 +1,15 @@
-"""Images decoded and resized ahead, in other processes."""
+"""Images decoded and resized ahead, in other processes.
+
+Such a process runs `python -m hdbench.running.image_readers`: it reads requests from standard input
+and writes answers to standard output until its input ends, as it does when the other process is
+killed.
+"""
 
 import json
 import os
 import pickle
 import queue
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -11,14 +17,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, Self, cast
+from typing import Any, BinaryIO, Self, cast
 
 from PIL import Image
 
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.running.backend import ImageLimits, InShard
-from hdbench.running.image_process import message_of
-from hdbench.running.images import File, decoded, pixels, read_files
+from hdbench.running.images import File, decoded, pixels, read_files, why_unreadable
 
 MOST = 8
 """Maximum number of processes that are started without being asked for."""
@@ -116,7 +121,7 @@ class _ImageProcess:
         path = os.pathsep.join(filter(None, sys.path))
         self._process = subprocess.Popen(
             # Without -P, the folder that the user is in could hold a module that is imported.
-            [sys.executable, "-P", "-m", "hdbench.running.image_process"],
+            [sys.executable, "-P", "-m", "hdbench.running.image_readers"],
             env=os.environ | {"PYTHONPATH": path},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -139,7 +144,7 @@ class _ImageProcess:
             raise EOFError
         head = json.loads(line)
         if "failed" in head:
-            raise HdbenchError(message_of(head["failed"]))
+            raise HdbenchError(_message_of(head["failed"]))
         return [
             Image.frombytes("RGB", (width, height), self._read(3 * width * height))
             for width, height in head["sizes"]
@@ -169,3 +174,49 @@ def usable_processors() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def main(requests: BinaryIO, answers: BinaryIO) -> None:
+    """Answer each request until there are no more.
+
+    An answer is a line of JSON, with the images' sizes or why there are none, and their pixels.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the other process
+    while True:
+        try:  # from the process that started this one, and no other
+            files, limits = pickle.load(requests)  # noqa: S301
+        except EOFError:
+            return
+        try:
+            images = decoded(files, limits)
+            head: dict[str, Any] = {"sizes": [image.size for image in images]}
+        except (HdbenchError, MemoryError) as error:
+            images, head = [], {"failed": _parts(why_unreadable(error))}
+        answers.write(json.dumps(head).encode() + b"\n")
+        for image in images:
+            answers.write(image.tobytes())
+        answers.flush()
+
+
+def _message_of(parts: list[Any]) -> Message:
+    """Return the message that was sent as its parts."""
+    template, values = parts
+    return Message(
+        template,
+        **{
+            name: _message_of(value) if isinstance(value, list) else value
+            for name, value in values.items()
+        },
+    )
+
+
+def _parts(message: Message) -> list[Any]:
+    values = {
+        name: _parts(value) if isinstance(value, Message) else value
+        for name, value in message.values.items()
+    }
+    return [message.template, values]
+
+
+if __name__ == "__main__":
+    main(sys.stdin.buffer, sys.stdout.buffer)

@@ -59,8 +59,10 @@ def read_files(media: Sequence[Path | InShard]) -> list[File]:
     files: list[File] = []
     for each in media:
         if isinstance(each, InShard):
-            from hdbench.running.image_shards.files import place_of  # noqa: PLC0415  slow to import
-            from hdbench.running.image_shards.sources import read_in_shard  # noqa: PLC0415
+            from hdbench.running.image_shards.sources import (  # noqa: PLC0415  slow to import
+                place_of,
+                read_in_shard,
+            )
 
             files += [File(place_of(each), data) for data in read_in_shard(each)]
         else:

@@ -15,8 +15,6 @@ from hdbench.running.backend import Decoding, Reply
 from hdbench.running.logits import SchemaGrammar, samplers
 from hdbench.running.model_files import ModelSource, one_line, vlm_module
 
-DTYPES = ("float32", "bfloat16", "float16")
-
 _OUT_OF_MEMORY = (
     "out of memory",  # CUDA, MPS
     "not enough memory",  # CPU
@@ -32,11 +30,12 @@ class LocalModel:
 
     Args:
         source: where the model is.
-        device: `auto` or torch's name for it.
-        dtype: `auto` or one of `DTYPES`.
+        device: torch's name for it; None is CUDA, else MPS, else the CPU.
         trust_remote_code: run Python code that comes with it.
 
     Attributes:
+        device: where it computes.
+        dtype: bfloat16 on CUDA that has it, float32 on a CPU, otherwise float16.
         ends: tokens that end an answer.
         has_own_prompt: whether it is asked with the one prompt that it was trained on.
 
@@ -45,7 +44,7 @@ class LocalModel:
     """
 
     def __init__(
-        self, source: ModelSource, *, device: str, dtype: str, trust_remote_code: bool
+        self, source: ModelSource, device: str | None = None, *, trust_remote_code: bool = False
     ) -> None:
         self._torch = vlm_module("torch")
         self._transformers = vlm_module("transformers")
@@ -53,8 +52,8 @@ class LocalModel:
         self._transformers.logging.set_verbosity_error()
         self._transformers.logging.disable_progress_bar()
         self._source = source
-        self.device = _device(self._torch, device)
-        self.dtype = _dtype(self._torch, dtype, self.device)
+        self.device = self._torch.device(device or _best_device(self._torch))
+        self.dtype = _dtype(self._torch, self.device)
         self._trust_remote_code = trust_remote_code
         config = self._load(self._transformers.AutoConfig).get_text_config()
         self._room = getattr(config, "max_position_embeddings", None)
@@ -300,33 +299,18 @@ class LocalModel:
             getattr(self._torch, self.device.type).empty_cache()
 
 
-def _device(torch: Any, name: str) -> Any:
-    if name == "auto":
-        if torch.cuda.is_available():
-            name = "cuda"
-        else:
-            name = "mps" if torch.backends.mps.is_available() else "cpu"
-    try:
-        return torch.device(name)
-    except RuntimeError as error:
-        raise HdbenchError(
-            "{name}: not a device: choose auto, cuda, mps or cpu", name=name
-        ) from error
+def _best_device(torch: Any) -> str:
+    if torch.cuda.is_available():
+        return "cuda"
+    return "mps" if torch.backends.mps.is_available() else "cpu"
 
 
-def _dtype(torch: Any, name: str, device: Any) -> str:
-    if name == "auto":
-        if device.type == "cpu":
-            return "float32"
-        has_bfloat16 = device.type == "cuda" and torch.cuda.is_bf16_supported(
-            including_emulation=False
-        )
-        return "bfloat16" if has_bfloat16 else "float16"
-    if name not in DTYPES:
-        raise HdbenchError(
-            "{name}: not a dtype: choose auto, {names}", name=name, names=", ".join(DTYPES)
-        )
-    return name
+def _dtype(torch: Any, device: Any) -> str:
+    if device.type == "cpu":
+        return "float32"
+    is_cuda = device.type == "cuda"
+    has_bfloat16 = is_cuda and torch.cuda.is_bf16_supported(including_emulation=False)
+    return "bfloat16" if has_bfloat16 else "float16"
 
 
 def _and(packages: Sequence[str]) -> str:

@@ -9,7 +9,8 @@ from typing import Any
 
 from hdbench.common.extras import install_command
 from hdbench.common.hashing import file_sha256
-from hdbench.errors import HdbenchError, escaped, os_reason
+from hdbench.common.os_errors import read_errors
+from hdbench.errors import HdbenchError, escaped
 
 _LOADED = (".safetensors", ".json", ".jinja", ".txt", ".model", ".py")
 """Suffixes of the files loaded from a folder."""
@@ -130,12 +131,7 @@ def _sha256(folder: Path) -> str:
     A sample of the weights would miss layers that were trained further.
     """
     paths = sorted(p for p in folder.iterdir() if p.suffix in _LOADED and p.is_file())
-    try:
-        with ThreadPoolExecutor(4) as pool:
-            digests = list(pool.map(file_sha256, paths))
-    except OSError as error:
-        raise HdbenchError(
-            "{place}: cannot be read: {why}", place=folder, why=os_reason(error)
-        ) from error
+    with read_errors(folder), ThreadPoolExecutor(4) as pool:
+        digests = list(pool.map(file_sha256, paths))
     lines = [f"{of}  {path.name}\n" for of, path in zip(digests, paths, strict=True)]
     return hashlib.sha256("".join(lines).encode()).hexdigest()

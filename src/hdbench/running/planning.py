@@ -12,8 +12,9 @@ from hdbench.answers.run_info import Prompt
 from hdbench.answers.schema import read_schema
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.folder_files import MAX_TEXT
+from hdbench.common.os_errors import read_errors
 from hdbench.common.regular_files import read_at_most
-from hdbench.errors import HdbenchError, os_reason
+from hdbench.errors import HdbenchError
 from hdbench.running.backend import Asked, Backend, make_backend
 from hdbench.running.choosing import Choice
 from hdbench.running.model_files import model_name
@@ -134,7 +135,7 @@ class RunPlan:
             },
             "model": backend.settings().get("model", self.asked.model),
             "provider": self.asked.provider,
-            "backend": backend.name,
+            "backend": self.asked.kind.name,
             "settings": dict(backend.settings()),
             "prompt": dict(prompt),
             "own_images": self.own_images,
@@ -164,13 +165,10 @@ def read_prompt(path: Path) -> Prompt:
     Raises:
         HdbenchError: it cannot be read, is too large, is not UTF-8, or is empty.
     """
-    try:
+    with read_errors(path):
         raw = read_at_most(path, MAX_TEXT)
+    try:
         text = raw.decode("utf-8-sig")
-    except OSError as error:
-        raise HdbenchError(
-            "{place}: cannot be read: {why}", place=path, why=os_reason(error)
-        ) from error
     except UnicodeDecodeError as error:
         raise HdbenchError(
             "{place}: not UTF-8 (byte {byte})", place=path, byte=error.start + 1

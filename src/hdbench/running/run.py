@@ -4,7 +4,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
@@ -225,15 +225,9 @@ def _ask(
 
 def as_answer(item_id: str, reply: Reply) -> WrittenAnswer:
     """Return a reply as a line of the answers; unknown values are left out."""
-    answer = {
-        "text": reply.text,
-        "tokens": reply.tokens,
-        "seconds": None if reply.seconds is None else round(reply.seconds, 3),
-        "finish_reason": reply.finish_reason,
-        "constrained": reply.constrained or None,
-        "keeps_schema": reply.keeps_schema,
-        "error": reply.error,
-    }
+    answer = asdict(reply) | {"constrained": reply.constrained or None, "fingerprint": None}
+    if reply.seconds is not None:
+        answer["seconds"] = round(reply.seconds, 3)
     known = {name: value for name, value in answer.items() if value is not None}
     text = {} if known.keys() & {"text", "error"} else {"text": ""}
     return cast(WrittenAnswer, {"id": item_id} | text | known)

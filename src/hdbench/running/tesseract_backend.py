@@ -1,17 +1,18 @@
 """The baseline without a language model: Tesseract reads, and plain rules make the record."""
 
+import dataclasses
 import json
 import os
 import time
 from collections import deque
 from collections.abc import Generator, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, ClassVar, Self
+from typing import Any
 
 from hdbench.baselines.by_schema import baseline_for
 from hdbench.baselines.ocr import check_languages, version
 from hdbench.errors import HdbenchError, Message
-from hdbench.running.backend import SILENT, Asked, Backend, ImageLimits, Observer, Question, Reply
+from hdbench.running.backend import SILENT, Asked, Backend, Observer, Question, Reply
 from hdbench.running.images import load_images
 
 RULES = 2
@@ -29,36 +30,31 @@ class TesseractBackend(Backend):
     this is the floor that a model must beat.
 
     Args:
+        asked: what is shown of an item.
+        prompt: not asked.
         schema: the benchmark's answer schema.
-        limits: what is shown of an item.
         timeout: seconds for one reading of one image; an item that takes longer is an error.
-        concurrency: items at once; by default one per processor.
+        at_once: items at once; by default one per processor.
 
     Raises:
         NoRulesError: there are no rules for the schema.
         HdbenchError: Tesseract or its language data is not installed.
     """
 
-    name: ClassVar[str] = "tesseract"
-
     def __init__(
         self,
-        schema: Mapping[str, Any] | None,
+        asked: Asked,
+        prompt: str,
+        schema: dict[str, Any] | None,
         *,
-        limits: ImageLimits,
         timeout: float = TIMEOUT,
-        concurrency: int | None = None,
+        at_once: int | None = None,
     ) -> None:
+        super().__init__(asked, prompt, schema)
         self._baseline = baseline_for(schema)
         check_languages(self._baseline.languages)
-        self._limits = limits
         self._timeout = timeout
-        self._at_once = concurrency or os.cpu_count() or 1
-
-    @classmethod
-    def of(cls, asked: Asked, prompt: str, schema: Mapping[str, Any] | None) -> Self:  # noqa: ARG003
-        """See `Backend.of`; there is no prompt for it."""
-        return cls(schema, limits=asked.limits)
+        self._at_once = at_once or os.cpu_count() or 1
 
     def settings(self) -> Mapping[str, Any]:
         """Tesseract's version and languages, the version of the rules, and what is shown."""
@@ -67,8 +63,7 @@ class TesseractBackend(Backend):
             "languages": self._baseline.languages,
             "rules": RULES,
             "timeout": self._timeout,
-            "max_side": self._limits.max_side,
-            "pages": self._limits.pages,
+            **dataclasses.asdict(self.asked.limits),
         }
 
     def hardware(self) -> Mapping[str, Any]:
@@ -106,7 +101,7 @@ class TesseractBackend(Backend):
     def _reply(self, question: Question) -> Reply:
         begun = time.monotonic()
         try:
-            images = load_images(question.media, self._limits)
+            images = load_images(question.media, self.asked.limits)
             record = self._baseline.read(images, self._timeout)
         except HdbenchError as error:
             return Reply(None, seconds=time.monotonic() - begun, error=error.message)

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, NamedTuple
 
 from PIL import Image
 
@@ -20,8 +20,6 @@ from hdbench.running.backend import (
     SILENT,
     Asked,
     Backend,
-    Decoding,
-    ImageLimits,
     Observer,
     Question,
     Reply,
@@ -108,75 +106,41 @@ class TransformersBackend(Backend):
     likely.
 
     Args:
-        model: a folder, or a name on the Hub.
+        asked: the model, and how it is asked.
         prompt: what is asked of each item.
-        decoding: how answers are sampled.
-        limits: what is shown of an item.
-        schema: the benchmark's answer schema, for `decoding.schema`.
-        revision: a branch, tag or commit on the Hub.
-        batch_size: items at once.
-        device: `auto` is CUDA, else MPS, else the CPU.
-        dtype: `auto` is bfloat16 on CUDA that has it, else float16; float32 on a CPU.
-        trust_remote_code: run Python code that comes with the model.
+        schema: the benchmark's answer schema, for `asked.schema`.
+        device: see `LocalModel`.
         readers: processes that decode images; by default one per processor, see `ImageReaders`.
 
     Raises:
         HdbenchError: no such model, or it cannot be used; torch or transformers is not installed.
     """
 
-    name: ClassVar[str] = "transformers"
-
     def __init__(
         self,
-        model: str,
+        asked: Asked,
         prompt: str,
+        schema: dict[str, Any] | None,
         *,
-        decoding: Decoding,
-        limits: ImageLimits,
-        schema: dict[str, Any] | None = None,
-        revision: str | None = None,
-        batch_size: int = 1,
-        device: str = "auto",
-        dtype: str = "auto",
-        trust_remote_code: bool = False,
+        device: str | None = None,
         readers: int | None = None,
     ) -> None:
-        if batch_size < 1:
-            raise HdbenchError("the batch size must be 1 or more, not {size}", size=batch_size)
-        if decoding.schema and schema is None:
+        super().__init__(asked, prompt, schema)
+        size = self._batch_size = asked.batch_size
+        if size < 1:
+            raise HdbenchError("the batch size must be 1 or more, not {size}", size=size)
+        if asked.schema and schema is None:
             raise HdbenchError("the benchmark has no answer.schema.json to hold answers to")
-        self._prompt = prompt
-        self._decoding = decoding
-        self._limits = limits
-        self._batch_size = batch_size
-        fitting = WINDOW_BYTES // (4 * limits.max_side**2) // batch_size  # Pillow takes 4 for RGB
-        self._window = batch_size * max(1, min(WINDOW, fitting)) if batch_size > 1 else 1
+        self._decoding = dataclasses.replace(asked.decoding, schema=bool(asked.schema))
+        fitting = WINDOW_BYTES // (4 * asked.limits.max_side**2) // size  # Pillow takes 4 for RGB
+        self._window = size * max(1, min(WINDOW, fitting)) if size > 1 else 1
         self._readers = readers
-        self._trust_remote_code = trust_remote_code
         vlm_module("torch")  # before a folder of gigabytes is hashed
-        self._source = find_model(model, revision)
-        self._model = LocalModel(
-            self._source, device=device, dtype=dtype, trust_remote_code=trust_remote_code
-        )
-        self._grammar = (
-            SchemaGrammar(schema, self._model.tokenizer, self._model.ends)
-            if decoding.schema and schema is not None
-            else None
-        )
-
-    @classmethod
-    def of(cls, asked: Asked, prompt: str, schema: dict[str, Any] | None) -> Self:
-        """See `Backend.of`."""
-        return cls(
-            asked.model,
-            prompt,
-            decoding=dataclasses.replace(asked.decoding, schema=bool(asked.schema)),
-            limits=asked.limits,
-            schema=schema,
-            revision=asked.revision,
-            batch_size=asked.batch_size,
-            trust_remote_code=asked.trust_remote_code,
-        )
+        self._source = find_model(asked.model, asked.revision)
+        self._model = LocalModel(self._source, device, trust_remote_code=asked.trust_remote_code)
+        self._grammar: SchemaGrammar | None = None
+        if asked.schema and schema is not None:
+            self._grammar = SchemaGrammar(schema, self._model.tokenizer, self._model.ends)
 
     def settings(self) -> Mapping[str, Any]:
         """Return what can change an answer.
@@ -189,11 +153,10 @@ class TransformersBackend(Backend):
             "revision": self._source.revision,
             "sha256": self._source.sha256,
             "dtype": self._model.dtype,
-            "max_side": self._limits.max_side,
-            "pages": self._limits.pages,
+            **dataclasses.asdict(self.asked.limits),
             "batch_size": self._batch_size,
             **({"window": self._window} if self._window > 1 else {}),
-            "trust_remote_code": self._trust_remote_code,
+            "trust_remote_code": self.asked.trust_remote_code,
             **({"own_prompt": True} if self._model.has_own_prompt else {}),
             "constrained_by": self._grammar.version if self._grammar else None,
             "decoding": dataclasses.asdict(self._decoding),
@@ -250,7 +213,7 @@ class TransformersBackend(Backend):
         begun = 0
         with (
             ThreadPoolExecutor(1) as pool,
-            ImageReaders(self._limits, self._readers) as readers,
+            ImageReaders(self.asked.limits, self._readers) as readers,
         ):
             most = max(self._window, 2 * readers.count)
             while True:
@@ -300,7 +263,7 @@ class TransformersBackend(Backend):
         """The replies for items that cannot be read, and a batch of others as the model gets it."""
         unreadable, items = window.take(self._batch_size)
         ids = [question.id for question, _ in items]
-        prompts = [question.in_prompt(self._prompt) for question, _ in items]
+        prompts = [question.in_prompt(self.prompt) for question, _ in items]
         return unreadable, self._encoded(ids, [images for _, images in items], prompts)
 
     def _encoded(

@@ -124,4 +124,40 @@
     });
     element.replaceChildren(skip);
   };
+
+  // What screen readers say of what appears, and where a visitor who started something is taken.
+  window.hdbenchAnnouncer = (element) => {
+    element.setAttribute("role", "status");
+    let started = false;
+    document.addEventListener("click", (event) => {
+      started ||= event.target.closest(".hdb-starts") !== null;
+    });
+    const look = (shown) => {
+      const top = shown.getBoundingClientRect().top;
+      if (!started || (top >= 0 && top < innerHeight / 2)) return;
+      const place = shown.closest(".hdb-result");
+      if (!place) return;
+      place.tabIndex = -1;
+      place.focus({preventScroll: true});
+      place.scrollIntoView({block: "start"});
+    };
+    const tell = (node) => {
+      const told = node.closest?.("[data-announce]") ?? node.querySelector?.("[data-announce]");
+      if (!told) return;
+      element.textContent = told.dataset.announce;
+      look(told);
+      started = false;
+    };
+    const problem = "[role=alert].hdb-problem";
+    const show = (node) => {
+      const shown = node.matches?.(problem) ? node : node.querySelector?.(problem);
+      if (shown) shown.scrollIntoView({block: "nearest"});
+    };
+    new MutationObserver((changes) => {
+      for (const change of changes) {
+        if (change.type === "attributes") tell(change.target);
+        else change.addedNodes.forEach((node) => { tell(node); show(node); });
+      }
+    }).observe(document.body, {subtree: true, childList: true, attributeFilter: ["data-announce"]});
+  };
 })();

@@ -29,7 +29,7 @@ def main() -> None:
         with zipfile.ZipFile(f"{folder}/wheel") as wheel:
             wheel.extractall(folder)
         sys.path.insert(0, folder)
-        from hdbench.running.cluster.job_step import ask_there  # noqa: PLC0415  here only now
+        from hdbench.running.cluster.step import ask_there  # noqa: PLC0415  here only now
 
         for rank in range(given.first, given.end):
             ask_there(given.storage, given.launch, rank)

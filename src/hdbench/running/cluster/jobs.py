@@ -5,21 +5,23 @@ import re
 import sys
 import time
 from collections import Counter, deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import redirect_stdout, suppress
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, distribution
 from io import StringIO
 from itertools import chain
 from pathlib import Path
 
 import huggingface_hub
 from huggingface_hub.errors import BucketNotFoundError
+from packaging.requirements import Requirement
 
 from hdbench.errors import HdbenchError, Message, escaped
+from hdbench.output.publishing.wheel import make_wheel
 from hdbench.running.backend import BackendKind, InShard, Question, read_questions
 from hdbench.running.cluster import job_start
 from hdbench.running.cluster.slurm import read_options
-from hdbench.running.cluster.wheel import WHEEL, requirements, wheel_of_hdbench
 from hdbench.running.planning import RunPlan
 from hdbench.running.run_progress import RunProgress, repeating
 from hdbench.running.shards.launch import NAMESPACE, STORAGE, Shards
@@ -33,6 +35,9 @@ PACKAGES = {"hf": [], "s3": ["s3fs"], "gs": ["gcsfs"], "az": ["adlfs"]}
 """The beginning of a storage's URL → what jobs need to read it, besides hdbench."""
 IN_JOB = "HDBENCH_JOB"
 """The environment variable that jobs have."""
+
+WHEEL = "hdbench.whl"
+"""The name in a storage of the wheel with which jobs get this very hdbench."""
 
 _BUCKET = re.compile(r"hf://buckets/([^/]+/[^/]+)")
 
@@ -289,7 +294,7 @@ def _given(shards: Shards, storage: str) -> Remote:
     try:
         if bucket := _BUCKET.match(storage):
             huggingface_hub.create_bucket(bucket[1], private=True, exist_ok=True)
-        remote.give(shards, {WHEEL: wheel_of_hdbench()})
+        remote.give(shards, {WHEEL: make_wheel()})
     except BaseException as error:
         with suppress(HdbenchError):
             remote.remove()
@@ -340,3 +345,28 @@ def _why(error: BaseException) -> Message:
     if isinstance(error, HdbenchError):
         return error.message
     return Message(escaped(" ".join(str(error).split())[:500]) or type(error).__name__)
+
+
+def requirements(extras: Collection[str]) -> list[str]:
+    """Return what hdbench needs with some extras, as pip and uv take it.
+
+    Args:
+        extras: their names, such as `cluster`.
+
+    Raises:
+        HdbenchError: hdbench is not installed.
+    """
+    try:
+        lines = distribution("hdbench").requires or ()
+    except PackageNotFoundError as error:
+        raise HdbenchError(
+            "--engine jobs: hdbench is not installed here, so jobs cannot be given it: install it "
+            "with pip"
+        ) from error
+    found = []
+    for line in lines:
+        needed = Requirement(line)
+        marker, needed.marker = needed.marker, None
+        if marker is None or any(marker.evaluate({"extra": extra}) for extra in ("", *extras)):
+            found.append(str(needed))
+    return found

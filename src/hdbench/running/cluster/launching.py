@@ -7,11 +7,10 @@ import secrets
 import socket
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from datatrove.utils.logging import logger
 
@@ -21,7 +20,7 @@ from hdbench.common.jsonio import write_json
 from hdbench.common.regular_files import read_at_most
 from hdbench.errors import HdbenchError, Message, escaped, joined, shortened
 from hdbench.running.answers_file import AnswersFile, is_failed
-from hdbench.running.backend import BackendKind, InShard, Question
+from hdbench.running.backend import Asked, BackendKind, InShard, Question
 from hdbench.running.cluster.jobs import check_jobs, run_jobs, uploads
 from hdbench.running.cluster.slurm import check_slurm, slurm_executor
 from hdbench.running.cluster.workers import RankProcesses, accelerators
@@ -29,7 +28,7 @@ from hdbench.running.endpoint_client import check_connection
 from hdbench.running.endpoint_server import Server
 from hdbench.running.folder import RunFolder, record_of
 from hdbench.running.image_readers import usable_processors
-from hdbench.running.image_shards.files import without_query
+from hdbench.running.image_shards.sources import without_query
 from hdbench.running.planning import Prepared, RunPlan
 from hdbench.running.run import RunOutcome
 from hdbench.running.run_progress import FIRST_PROBLEMS, RunProgress
@@ -265,33 +264,12 @@ def _shards(
     plan: RunPlan, prepared: Prepared, engine: Engine, run: RunFolder, left: Sequence[Question]
 ) -> Shards:
     """Write the questions that are left in as many parts as there are tasks."""
-    total = len(plan.choice.questions)
-    tasks = min(engine.tasks, len(left))
-    launch = _about(plan, prepared, engine, run, tasks=tasks)
-    run.begin_sitting(
-        items=total, launch=launch.id, engine=engine.name, tasks=tasks, workers=launch.workers
-    )
-    return Shards.made(run.path, launch, (question.line() for question in left), len(left))
-
-
-def _recorded_dtype(folder: Path) -> str:
-    """Return in which dtype a local model computed so far: this machine may have another device."""
-    try:
-        record = json.loads(read_at_most(folder / RUN_FILE, MAX_BYTES))
-        return str(record["settings"]["dtype"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return AUTO  # there is no run yet, or `RunFolder.opened` says what is wrong with it
-
-
-def _about(
-    plan: RunPlan, prepared: Prepared, engine: Engine, run: RunFolder, *, tasks: int
-) -> Launch:
     failed = run.answers.failed
     number = secrets.token_hex(4)
-    return Launch(
+    launch = Launch(
         id=number,
         engine=engine.name,
-        tasks=tasks,
+        tasks=min(engine.tasks, len(left)),
         workers=engine.at_once(plan.asked.kind, len(accelerators())),
         started=now(),
         host=socket.gethostname(),
@@ -309,13 +287,24 @@ def _about(
         dtype=prepared.settings["settings"].get("dtype"),
         served=run.last_hardware.get("served"),
     )
+    said = launch.model_dump(include={"engine", "tasks", "workers"})
+    run.begin_sitting(items=launch.total, launch=launch.id, **said)
+    return Shards.made(run.path, launch, (question.line() for question in left), len(left))
 
 
-def _asked(plan: RunPlan) -> dict[str, Any]:
-    asked = asdict(plan.asked)
-    if Path(plan.asked.model).is_dir():
-        asked["model"] = os.path.abspath(plan.asked.model)
-    return asked
+def _recorded_dtype(folder: Path) -> str:
+    """Return in which dtype a local model computed so far: this machine may have another device."""
+    try:
+        record = json.loads(read_at_most(folder / RUN_FILE, MAX_BYTES))
+        return str(record["settings"]["dtype"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return AUTO  # there is no run yet, or `RunFolder.opened` says what is wrong with it
+
+
+def _asked(plan: RunPlan) -> Asked:
+    """Return who is asked, wherever a task is started."""
+    model = plan.asked.model
+    return replace(plan.asked, model=os.path.abspath(model)) if Path(model).is_dir() else plan.asked
 
 
 def _run_here(plan: RunPlan, shards: Shards) -> tuple[Message | None, bool]:

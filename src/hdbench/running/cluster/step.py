@@ -4,6 +4,7 @@ import os
 import signal
 import socket
 import sys
+import tempfile
 import threading
 import time
 import traceback
@@ -16,20 +17,27 @@ from typing import Any
 from datatrove.pipeline.base import PipelineStep
 from datatrove.utils.logging import logger
 from filelock import FileLock, Timeout
-from pydantic import TypeAdapter
+from tenacity import Retrying, stop_after_attempt, wait_exponential
 
 from hdbench.answers.answer import WrittenAnswer
-from hdbench.errors import HdbenchError, Message, os_reason, write_reason
+from hdbench.common.os_errors import write_errors
+from hdbench.errors import HdbenchError, Message, os_reason
 from hdbench.running.answers_file import AnswersFile
-from hdbench.running.backend import Asked, Observer, make_backend, read_questions
+from hdbench.running.backend import Observer, make_backend, read_questions
 from hdbench.running.endpoint_listing import Prices, check_served
 from hdbench.running.run import as_answer
 from hdbench.running.run_progress import FIRST_PROBLEMS, asking_again, repeating
-from hdbench.running.shards.launch import AUTO, RankState, Said, Shards, Tokens, now
+from hdbench.running.shards.launch import AUTO, KEPT_EVERY, RankState, Said, Shards, Tokens, now
 from hdbench.running.shards.merging import LEAVING
+from hdbench.running.shards.remote import Remote
 
 BEAT = 5.0
 """Seconds between what a rank says about itself."""
+
+FIRST_KEPT = 15.0
+"""Seconds until a rank elsewhere first stores something: that it has started."""
+ATTEMPTS = 6
+"""How often storing a rank's last answers is tried; the waits add up to a minute."""
 
 _held: list[FileLock] = []
 """Locks of this process's ranks. They are held until it is about to end, when datatrove has noted
@@ -119,19 +127,12 @@ class RankWorker:
         self._say()
         state: Said = "stopped"
         try:
-            with repeating(self._say, BEAT):
+            with repeating(self._say, BEAT), write_errors(self._answers.path):
                 self._ask()
             state = "done"
         except Exception as failure:
-            reason = _why(failure)
-            if isinstance(failure, OSError):
-                reason = Message(
-                    "{place}: cannot be written: {why}",
-                    place=self._answers.path,
-                    why=write_reason(failure),
-                )
-            state, self._state.error = "failed", reason
-            raise HdbenchError(reason) from failure
+            state, self._state.error = "failed", _why(failure)
+            raise HdbenchError(self._state.error) from failure
         finally:
             self._state.state = state
             self._say()
@@ -141,8 +142,7 @@ class RankWorker:
         if not left:
             return
         launch = self._shards.launch
-        asked = TypeAdapter(Asked).validate_python(launch.asked)
-        backend = make_backend(asked, launch.prompt, launch.answer_schema)
+        backend = make_backend(launch.asked, launch.prompt, launch.answer_schema)
         try:
             dtype, hardware = backend.settings().get("dtype"), dict(backend.hardware())
             if launch.dtype not in (None, AUTO, dtype):
@@ -191,6 +191,42 @@ class RankWorker:
             state.seconds = round(time.monotonic() - self._first, 3)
         state.cost_usd = None if prices is None else prices.of(**state.tokens.model_dump())
         self._shards.say(self._rank, state)
+
+
+def ask_there(storage: str, launch: str, rank: int) -> None:
+    """Copy a rank's part here, ask, and copy the answers back every few minutes.
+
+    Args:
+        storage: the URL of the storage that the part is in.
+        launch: the id of the launch.
+        rank: its number.
+
+    Raises:
+        HdbenchError: see `Asking.run`; or the storage cannot be read or written.
+    """
+    with tempfile.TemporaryDirectory(prefix="hdbench-") as folder:
+        remote = Remote(storage, launch)
+        shards = remote.take(rank, Path(folder))
+        try:
+            with _kept(remote, shards, rank):
+                Asking(Path(folder), launch).run(None, rank, shards.launch.tasks)
+        finally:
+            release_locks()
+
+
+@contextmanager
+def _kept(remote: Remote, shards: Shards, rank: int) -> Iterator[None]:
+    """Copy what a rank has into the storage regularly, and at the end, however it ends."""
+
+    def keep() -> None:
+        remote.keep(shards, rank)
+
+    last = Retrying(stop=stop_after_attempt(ATTEMPTS), wait=wait_exponential(2), reraise=True)
+    try:
+        with repeating(keep, KEPT_EVERY, first=FIRST_KEPT, tell_failure=logger.warning):
+            yield
+    finally:
+        last(keep)
 
 
 def release_locks() -> None:

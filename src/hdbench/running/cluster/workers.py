@@ -1,4 +1,7 @@
-"""Ranks as processes of this machine, a few at the same time."""
+"""Ranks as processes of this machine, a few at the same time.
+
+Each is `python -m hdbench.running.cluster.workers RUN LAUNCH RANK`.
+"""
 
 import os
 import signal
@@ -7,13 +10,18 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import IO
 
-from hdbench.common.told import VARIABLE, spoken
-from hdbench.errors import Message
-from hdbench.running.cluster.step import on_sigterm
+from datatrove.io import get_datafolder
+from datatrove.utils.logging import add_task_logger, close_task_logger
+
+from hdbench.common.told import VARIABLE, speak, spoken, told
+from hdbench.errors import HdbenchError, Message, escaped
+from hdbench.running.cluster.step import Asking, launch_is_over, on_sigterm, release_locks
 from hdbench.running.run_progress import RunProgress
 from hdbench.running.shards.launch import Shards
+from hdbench.running.shards.merging import merge_if_last
 
 POLL = 0.2
 SAY = 2.0
@@ -75,7 +83,7 @@ class RankProcesses:
             environment["CUDA_VISIBLE_DEVICES"] = self._devices[slot % len(self._devices)]
         said = tempfile.TemporaryFile()  # noqa: SIM115  not in the run's folder, where it may be full
         # Without -P, the folder that the user is in could hold a module that is imported.
-        module = [sys.executable, "-P", "-m", "hdbench.running.cluster.rank"]
+        module = [sys.executable, "-P", "-m", "hdbench.running.cluster.workers"]
         arguments = [str(self._shards.run.absolute()), self._shards.launch.id, str(rank)]
         process = subprocess.Popen(  # noqa: S603
             [*module, *arguments],
@@ -166,3 +174,35 @@ def accelerators() -> Sequence[str]:
     except (OSError, subprocess.CalledProcessError):
         return []
     return [str(number) for number, _ in enumerate(done.stdout.splitlines())]
+
+
+def main(run: Path, launch: str, rank: int) -> None:
+    """Run a rank, and merge the shards if it is the last one and its driver is gone.
+
+    Not by datatrove's LocalPipelineExecutor: it starts a process for its queue, which would stay
+    for ever if this one is killed.
+
+    Raises:
+        HdbenchError: see `Asking.run`.
+        OSError: there is no space left.
+    """
+    shards = Shards.of(run)
+    if shards is None or shards.launch.id != launch:
+        raise launch_is_over(run, launch)
+    log = add_task_logger(get_datafolder(str(shards.logs.absolute())), rank)
+    try:
+        Asking(run, launch).run(None, rank, shards.launch.tasks)
+    finally:
+        close_task_logger(log)
+    release_locks()
+    merge_if_last(shards)
+
+
+if __name__ == "__main__":
+    speak(os.environ.get(VARIABLE))  # that of the command that started it
+    try:
+        main(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]))
+    except HdbenchError as error:
+        sys.exit(f"error: {escaped(told(error.message, spoken()))}")
+    except OSError as error:
+        sys.exit(f"error: {escaped(str(error))}")

@@ -1,8 +1,9 @@
 """Images in Parquet files, as `datasets` writes them."""
 
 import os
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from pathlib import PurePosixPath
 from threading import Lock
 from typing import Any, cast
@@ -12,7 +13,7 @@ import pyarrow.parquet as pq
 
 from hdbench.errors import HdbenchError
 from hdbench.running.backend import InShard, Question
-from hdbench.running.image_shards.files import one_line_errors, opened, place_of, without_query
+from hdbench.running.image_shards.sources import one_line_errors, opened, place_of, without_query
 
 ID_COLUMNS = ("id", "key", "__key__", "image_id")
 """Columns with ids, the preferred first."""
@@ -70,7 +71,7 @@ def read(stored: InShard) -> list[bytes]:
     """
     where = place_of(stored)
     with one_line_errors(where):
-        value = _opened(stored.shard, stored.name).value(stored.place)
+        value = _opened(os.getpid(), stored.shard, stored.name).value(stored.place)
     files = [
         each.get("bytes") if isinstance(each, dict) else each
         for each in (value if isinstance(value, list) else [value])
@@ -122,19 +123,10 @@ class _ImageColumn:
         raise HdbenchError("the shard has only {count:,} rows: it was changed", count=first)
 
 
-_rows: OrderedDict[tuple[int, str, str], _ImageColumn] = OrderedDict()
-_rows_lock = Lock()
-
-
-def _opened(shard: str, column: str) -> _ImageColumn:
-    key = (os.getpid(), shard, column)  # a forked process shares the place in an open file
-    with _rows_lock:
-        if key not in _rows:
-            _rows[key] = _ImageColumn(shard, column)
-            while len(_rows) > _OPEN:
-                _rows.popitem(last=False)
-        _rows.move_to_end(key)
-        return _rows[key]
+@lru_cache(maxsize=_OPEN)
+def _opened(_process: int, shard: str, column: str) -> _ImageColumn:
+    """Return an open column; a forked process shares the place in an open file, so has its own."""
+    return _ImageColumn(shard, column)
 
 
 def _image_column(schema: pa.Schema, where: str) -> str:

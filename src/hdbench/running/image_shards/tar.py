@@ -10,7 +10,7 @@ import fsspec
 
 from hdbench.errors import HdbenchError, Message
 from hdbench.running.backend import IMAGES, InShard, Question
-from hdbench.running.image_shards.files import (
+from hdbench.running.image_shards.sources import (
     MAX_BYTES,
     one_line_errors,
     opened,

@@ -19,6 +19,7 @@ from hdbench.common.folder_files import MAX_TEXT
 from hdbench.common.jsonio import write_json
 from hdbench.common.regular_files import read_at_most
 from hdbench.errors import HdbenchError, write_reason
+from hdbench.running.backend import Asked
 
 LOGS = "logs"
 AUTO = "auto"
@@ -70,7 +71,7 @@ class Launch(BaseModel):
         failed: for how many of these only an error was recorded.
         kept: how many of them keep the schema that they were to be held to.
         broken: how many do not.
-        asked: who is asked and how: the fields of `planning.Asked`. No keys.
+        asked: who is asked and how. No keys.
         prompt: the prompt's text.
         answer_schema: the benchmark's answer schema.
         storage: where the ranks get their parts and keep their answers; None is the run's folder.
@@ -94,7 +95,7 @@ class Launch(BaseModel):
     failed: int
     kept: int = 0
     broken: int = 0
-    asked: dict[str, Any]
+    asked: Asked
     prompt: str
     answer_schema: dict[str, Any] | None
     storage: str | None = Field(default=None, pattern=STORAGE)

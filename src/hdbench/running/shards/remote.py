@@ -15,7 +15,7 @@ from hdbench.common.jsonio import write_json
 from hdbench.errors import HdbenchError
 from hdbench.running.answers_file import AnswersFile, whole_lines
 from hdbench.running.backend import InShard, read_questions
-from hdbench.running.image_shards.files import one_line_errors
+from hdbench.running.image_shards.sources import one_line_errors
 from hdbench.running.shards.launch import Launch, RankState, Shards
 
 ITEMS = "items.jsonl"

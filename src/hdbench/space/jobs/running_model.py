@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing, suppress
 from enum import StrEnum
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,11 +23,12 @@ from hdbench.answers.folders import OUR_ANSWERS
 from hdbench.answers.run_info import RUN_FILE
 from hdbench.answers.text import read_text
 from hdbench.benchmarks.benchmark import Benchmark
-from hdbench.common.jsonio import parse_json, write_json, write_whole
+from hdbench.common.jsonio import write_json, write_whole
 from hdbench.common.told import told
 from hdbench.datasets.building.run_tables import answers_jsonl
 from hdbench.errors import HdbenchError, Message
 from hdbench.output.report.thumbnails import FORMATS, MAX_PIXELS, thumbnail
+from hdbench.running.answers_file import read_answers
 from hdbench.running.backend import Question
 from hdbench.running.choosing import QUICK, of_benchmark
 from hdbench.running.planning import PROMPT, read_prompt, run_name
@@ -233,10 +235,9 @@ def ask(context: SpaceContext, run: ModelRun, watch: Watch) -> Generator[RunStat
         return RunState(list(answers), total, now - begun, left, ended, problem)
 
     state: int | str | None = None
-    place = 0
     with closing(watch(run.command, run.folder, context.max_run_seconds)) as states:
         for state in states:
-            place = _read_on(context, run, answers, place)
+            _read_on(context, run, answers)
             came += [time.monotonic()] * (len(answers) - len(came))
             if state is None:
                 yield now_is()
@@ -372,22 +373,12 @@ def _image_format(path: Path) -> str:
     return found
 
 
-def _read_on(context: SpaceContext, run: ModelRun, answers: list[WrittenAnswer], place: int) -> int:
-    """Add the complete lines that have come since, and say where the next one begins."""
-    path = run.path / OUR_ANSWERS
-    if not path.exists():
-        return place
-    with path.open("rb") as file:
-        file.seek(place)
-        new = file.read()
-    whole = new[: new.rfind(b"\n") + 1]
-    for line in whole.splitlines():
-        answer: WrittenAnswer = parse_json(line.decode())
-        error = answer.get("error")
-        if error is not None:
+def _read_on(context: SpaceContext, run: ModelRun, answers: list[WrittenAnswer]) -> None:
+    """Add the complete lines that have come since; there are no more than `max_run_items`."""
+    for answer in islice(read_answers(run.path / OUR_ANSWERS), len(answers), None):
+        if (error := answer.get("error")) is not None:
             answer["error"] = _public(context, run, error)
         answers.append(answer)
-    return place + len(whole)
 
 
 def _close(context: SpaceContext, run: ModelRun, answers: list[WrittenAnswer]) -> None:

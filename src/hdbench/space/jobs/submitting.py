@@ -35,6 +35,7 @@ from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.scoring import Upload, score_upload
 from hdbench.space.texts import TextError
 from hdbench.space.views.example import MADE
+from hdbench.space.views.summary import render
 
 LICENCE = "CC-BY-4.0"
 """The licence under which submitted answers are published."""
@@ -183,32 +184,20 @@ def make_submission(
 
 def description(submission: Submission) -> str:
     """Return a submission's text for its pull request: Markdown, untrusted text in code spans."""
-    statement, result = submission.statement, submission.result
-    figures = result.figures()
-    interval = result.intervals.describe(result.headline, digits=4)
-    better = "higher" if result.higher_is_better else "lower"
-    prompt = "the benchmark's own, as it is" if statement.own_prompt else "another, or not known"
+    figures = submission.result.figures()
     protocol = figures["protocol"]
     option = "" if protocol == "documented" else f" --protocol {protocol}"
-    answers = hashlib.sha256(submission.files[OUR_ANSWERS]).hexdigest()
-    lines = [
-        f"- Model: {code(statement.model)}",
-        f"- Provider: {'runs locally' if statement.local else code(statement.provider)}",
-        f"- Prompt: {prompt}{f'; {code(statement.note)}' if statement.note else ''}",
-        f"- Submitted by: {code(statement.name)}",
-        f"- Benchmark: {code(figures['benchmark'])}, version {code(figures['dataset_version'])}",
-        f"- {code(result.headline)}: **{figures[result.headline]:.4f}**, {interval}, "
-        f"{better} is better",
-        f"- Coverage: {figures['items']} items: {figures['answered']} answered, "
-        f"{figures['unanswered']} unanswered, {figures['unparsable']} unparsable; "
-        f"{figures['items_perfect']} need no edit",
-        f"- Signature: {code(figures['signature'])}",
-        f"- Answers: {code(OUR_ANSWERS)}, sha256 {code(answers)}",
-        f"- Licence: {LICENCE}; the submitter agreed that the answers are published under it",
-    ]
-    check = f"hdbench score {figures['benchmark']} {submission.folder}{option}"
-    return "\n".join(
-        ["Submitted through the hdbench Space.", "", *lines, "", f"To check it: {code(check)}", ""]
+    return render(
+        "submission.md",
+        "en",
+        code=code,
+        statement=submission.statement,
+        result=submission.result,
+        figures=figures,
+        answers=OUR_ANSWERS,
+        sha256=hashlib.sha256(submission.files[OUR_ANSWERS]).hexdigest(),
+        licence=LICENCE,
+        check=f"hdbench score {figures['benchmark']} {submission.folder}{option}",
     )
 
 

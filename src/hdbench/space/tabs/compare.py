@@ -79,8 +79,7 @@ def compare_tab(
         offer,
         [benchmark, files, recorded],
         recorded,
-        show_progress="hidden",
-        **shared.PRIVATE,
+        **shared.HIDDEN,
     )
     inputs: set[Block] = {benchmark, files, recorded, protocol}
     start.click(view, inputs, [shown, figures], show_progress_on=bar, **shared.PRIVATE)

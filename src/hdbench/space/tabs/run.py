@@ -122,8 +122,7 @@ def run_tab(
         benchmark,
         [prompt, own_prompt],
         queue=False,
-        show_progress="hidden",
-        **shared.PRIVATE,
+        **shared.HIDDEN,
     )
 
 

@@ -120,14 +120,13 @@ def score_tab(
         "show_progress_on": bar,
         **shared.PRIVATE,
     }
-    hidden: dict[str, Any] = {**shared.PRIVATE, "show_progress": "hidden"}
     score.click(**shown)
     run.input(**shown)
     example.click(example_file, benchmark, file, **shared.PRIVATE).success(**shown)
-    elsewhere.click(lambda name: name, other, benchmark, **hidden).success(**shown)
-    benchmark.change(first_look, benchmark, look, **hidden)
+    elsewhere.click(lambda name: name, other, benchmark, **shared.HIDDEN).success(**shown)
+    benchmark.change(first_look, benchmark, look, **shared.HIDDEN)
     # In the browser: nobody has to wait for a colour.
-    file.change(None, file, [score, example], js=_PRIMARY, **hidden)
+    file.change(None, file, [score, example], js=_PRIMARY, **shared.HIDDEN)
 
 
 def submit_panel(

@@ -23,7 +23,8 @@ from hdbench.space.views.report_files import keep_report, thumbnails
 from hdbench.space.views.summary import frame, problem
 
 STARTS, RESULT = "hdb-starts", "hdb-result"
-"""The classes of buttons that start work, and of the places where its result appears."""
+"""The classes of buttons that start work, and of the places where its result appears; `page.js`
+knows them too."""
 
 DOWNLOADS = ("xlsx", "csv", "json", "html")
 
@@ -33,6 +34,9 @@ DOWNLOAD_ROW: dict[str, Any] = {"elem_classes": "hdb-downloads", "equal_height":
 PRIVATE: dict[str, Any] = {"api_visibility": "private"}
 """The option of events that no program may start."""
 
+HIDDEN: dict[str, Any] = {**PRIVATE, "show_progress": "hidden"}
+"""The options of those among them that are done at once."""
+
 BAR = gr.Progress()
 """The default by which Gradio knows that a function wants to show its progress."""
 
@@ -40,41 +44,6 @@ Given = dict[Component, Any]
 """Field → what a visitor has given."""
 
 _Field = TypeVar("_Field", bound=Component)
-
-_ANNOUNCE = f"""
-element.setAttribute("role", "status");
-let started = false;
-document.addEventListener("click", (event) => {{
-  started ||= event.target.closest(".{STARTS}") !== null;
-}});
-const look = (shown) => {{
-  const top = shown.getBoundingClientRect().top;
-  if (!started || (top >= 0 && top < innerHeight / 2)) return;
-  const place = shown.closest(".{RESULT}");
-  if (!place) return;
-  place.tabIndex = -1;
-  place.focus({{preventScroll: true}});
-  place.scrollIntoView({{block: "start"}});
-}};
-const tell = (node) => {{
-  const told = node.closest?.("[data-announce]") ?? node.querySelector?.("[data-announce]");
-  if (!told) return;
-  element.textContent = told.dataset.announce;
-  look(told);
-  started = false;
-}};
-const problem = "[role=alert].hdb-problem";
-const show = (node) => {{
-  const shown = node.matches?.(problem) ? node : node.querySelector?.(problem);
-  if (shown) shown.scrollIntoView({{block: "nearest"}});
-}};
-new MutationObserver((changes) => {{
-  for (const change of changes) {{
-    if (change.type === "attributes") tell(change.target);
-    else change.addedNodes.forEach((node) => {{ tell(node); show(node); }});
-  }}
-}}).observe(document.body, {{subtree: true, childList: true, attributeFilter: ["data-announce"]}});
-"""
 
 _UNSEEN = "position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);"
 
@@ -86,9 +55,7 @@ def announcer() -> None:
     only a place that was there before its text. A problem, which they say themselves, is scrolled
     to: on a phone it appears below the window.
     """
-    gr.HTML(
-        "", elem_id="announcement", html_template="", css_template=_UNSEEN, js_on_load=_ANNOUNCE
-    )
+    _made_by("hdbenchAnnouncer", "announcement", css_template=_UNSEEN)
 
 
 def settings() -> None:
@@ -101,8 +68,10 @@ def skip_link() -> None:
     _made_by("hdbenchSkip", "skip")
 
 
-def _made_by(function: str, elem_id: str) -> None:
-    gr.HTML("", elem_id=elem_id, html_template="", js_on_load=f"{function}(element);")
+def _made_by(function: str, elem_id: str, **options: Any) -> None:
+    """Add what a function of `page.js` makes."""
+    script = f"{function}(element);"
+    gr.HTML("", elem_id=elem_id, html_template="", js_on_load=script, **options)
 
 
 def field(kind: type[_Field], say: Say, key: str, **options: Any) -> _Field:
@@ -181,7 +150,7 @@ def choices_in_language(app: gr.Blocks, context: SpaceContext) -> None:
             for field in fields
         ]
 
-    app.load(named, None, fields, queue=False, show_progress="hidden", api_visibility="private")
+    app.load(named, None, fields, queue=False, **HIDDEN)
 
 
 class Visitor(NamedTuple):

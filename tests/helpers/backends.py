@@ -1,0 +1,25 @@
+"""A backend made without a command line: its class, and what is asked of it by name."""
+
+from dataclasses import fields
+
+from hdbench.running.backend import Asked, Decoding
+
+_OF_ASKED = {field.name for field in fields(Asked)}
+
+
+def made(kind, model, prompt, *, decoding=None, schema=None, **options):
+    """A backend of a class; with `decoding.schema`, answers are held to the schema.
+
+    Args:
+        kind: its class.
+        model: what is asked.
+        prompt: the prompt's text.
+        decoding: how answers are sampled.
+        schema: the answer schema.
+        options: fields of `Asked`, and options of the class.
+    """
+    decoding = decoding or Decoding()
+    of_asked = {name: value for name, value in options.items() if name in _OF_ASKED}
+    own = {name: value for name, value in options.items() if name not in _OF_ASKED}
+    asked = Asked(str(model), decoding=decoding, **{"schema": decoding.schema} | of_asked)
+    return kind(asked, prompt, schema, **own)

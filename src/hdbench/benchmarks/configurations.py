@@ -19,7 +19,7 @@ from hdbench.scoring.metric import PROTOCOLS, Metric, ProtocolName
 
 
 class Configuration(NamedTuple):
-    """What a configuration says about how answers are scored.
+    """Way of scoring answers that has a name in `evaluate.load`.
 
     Attributes:
         metric: the metric's name.
@@ -99,7 +99,10 @@ def configuration_names(metric: str) -> list[str]:
     own = [
         name for name in recipe_names() if read_spec(_recipe(name) / DESCRIPTION).metric == metric
     ]
-    return [*PROTOCOLS, *(each for name in own for each in (name, name + PUBLISHED_ENDING))]
+    return [
+        *PROTOCOLS,
+        *(configuration for name in own for configuration in (name, name + PUBLISHED_ENDING)),
+    ]
 
 
 def _recipe(name: str) -> Path:

@@ -27,7 +27,7 @@ _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 def progress(
     elements: Iterable[Element], title: str, total: int | None = None
 ) -> Iterable[Element]:
-    """The elements, with a bar on standard error as they are iterated over, if it is a terminal.
+    """Return the elements, with a bar on standard error for them if that is a terminal.
 
     Within `listening` there is no bar, and the listener is told instead.
 
@@ -96,13 +96,13 @@ def in_lines(every: float = IN_LINES) -> Iterator[None]:
 
 
 def _told(elements: Iterable[Element], total: int | None, listener: Listener) -> Iterator[Element]:
-    done, told, due = 0, 0, 0.0
+    done, reported, due = 0, 0, 0.0
     for element in elements:
         yield element
         done += 1
         now = time.monotonic()
         if now >= due:
-            due, told = now + EVERY, done
+            due, reported = now + EVERY, done
             listener(done, total)
-    if told != done:
+    if reported != done:
         listener(done, total)

@@ -96,13 +96,11 @@ def configuration_names(metric: str) -> list[str]:
         >>> configuration_names("text_cer")[:4]
         ['documented', 'published', 'advertxml', 'advertxml-published']
     """
-    own = [
-        name for name in recipe_names() if read_spec(_recipe(name) / DESCRIPTION).metric == metric
-    ]
-    return [
-        *PROTOCOLS,
-        *(configuration for name in own for configuration in (name, name + PUBLISHED_ENDING)),
-    ]
+    names: list[str] = [*PROTOCOLS]
+    for name in recipe_names():
+        if read_spec(_recipe(name) / DESCRIPTION).metric == metric:
+            names += [name, name + PUBLISHED_ENDING]
+    return names
 
 
 def _recipe(name: str) -> Path:

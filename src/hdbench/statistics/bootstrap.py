@@ -42,6 +42,11 @@ class Interval:
     low: float
     high: float
 
+    @property
+    def ends(self) -> list[float]:
+        """Both ends, for JSON."""
+        return [self.low, self.high]
+
     def shown(self, digits: int) -> str:
         """Return both ends, rounded.
 
@@ -120,7 +125,7 @@ class Intervals:
 
 
 def _ends(ranges: Mapping[str, Interval]) -> dict[str, list[float]]:
-    return {name: [interval.low, interval.high] for name, interval in ranges.items()}
+    return {name: interval.ends for name, interval in ranges.items()}
 
 
 def intervals(

@@ -130,9 +130,8 @@ def interval_ends(
     """
     declared = figure_of(table.metric, figure)
     best = 1.0
-    if (
-        declared is None or declared.kind == "error"
-    ):  # a mean of counts is not a figure of the metric
+    # A mean of counts is not a figure of the metric.
+    if declared is None or declared.kind == "error":
         best = max(1.0, value + HIGHEST * spread)
     tail = (1 - level) / 2
     _, items = table.saying(figure)

@@ -30,12 +30,11 @@ class Effort:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON data."""
-        ends = self.interval
         return {
             "corrected": self.corrected,
             "corrections": self.corrections,
             "values": self.values,
-            **({} if ends is None else {"interval": [ends.low, ends.high]}),
+            **({} if self.interval is None else {"interval": self.interval.ends}),
         }
 
 

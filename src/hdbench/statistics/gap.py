@@ -54,7 +54,6 @@ class Gap:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON data."""
-        interval = self.interval
         return {
             "figure": self.figure,
             "public": self.public,
@@ -64,11 +63,7 @@ class Gap:
             "level": self.level,
             "resamples": self.resamples,
             "seed": self.seed,
-            **(
-                {"why": self.why}
-                if interval is None
-                else {"interval": [interval.low, interval.high]}
-            ),
+            **({"why": self.why} if self.interval is None else {"interval": self.interval.ends}),
         }
 
 
@@ -103,9 +98,8 @@ def gap(
     name = public.headline
     first, second = (float(result.rates[name]) for result in (public, held_out))
     fewest = min(len(public.ids), len(held_out.ids))
-    [public_table], [held_out_table] = (
-        tables([result], result.ids) for result in (public, held_out)
-    )
+    [public_table] = tables([public], public.ids)
+    [held_out_table] = tables([held_out], held_out.ids)
     interval, large = None, False
     if fewest < MIN_ITEMS:
         why: str | None = too_few(fewest)

@@ -126,12 +126,10 @@ def means(
     ratios = _ratios(parts, least, resamples, seed)
     ends = np.quantile(ratios, [(1 - level) / 2, (1 + level) / 2], axis=0, method="higher")
     errors = np.sqrt(variances) / items
-    is_known = (variances > least) & np.isfinite(ends).all(axis=0)
+    is_finite = (variances > least) & np.isfinite(ends).all(axis=0)
     estimates = []
-    for value, error, lower, upper, has_interval in zip(
-        averages, errors, *ends, is_known, strict=True
-    ):
-        if has_interval:
+    for value, error, lower, upper, finite in zip(averages, errors, *ends, is_finite, strict=True):
+        if finite:
             low, high = max(0.0, value - upper * error), value - lower * error
             estimates.append(Estimate(float(value), float(low), float(high)))
         else:

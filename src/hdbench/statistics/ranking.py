@@ -1,10 +1,10 @@
 """Ranking models: figures with intervals, and the ranks that the items leave open."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -29,6 +29,8 @@ from hdbench.statistics.resampling import (
     tables,
 )
 from hdbench.statistics.scored import Scored
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -190,41 +192,34 @@ def rank_models(
     figure = judging_figure(metric, headline)
     parts = parts_of(metric, figure)
     values = np.array([math.fsum(model.judged) / len(model.judged) for model in ranked])
-    every = [run for model in ranked for run in model.runs]
-    has_ranks = all(why_without(run, figure) is None for run in every)
+    runs = [run for model in ranked for run in model.runs]
+    has_ranks = all(why_without(run, figure) is None for run in runs)
     better = np.zeros((len(ranked), len(ranked)), np.bool_)
+    intervals: Sequence[Interval | None]
     if not has_ranks:
-        varied = _Varied(
-            [
-                [item_ranges(run, [figure]).get(figure) for run in models[model.name]]
-                for model in ranked
-            ],
-            [None] * len(ranked),
-            np.empty((len(ranked), 0)),
-        )
+        results = [result for model in ranked for result in models[model.name]]
+        ranges = [item_ranges(result, [figure]).get(figure) for result in results]
+        intervals = [*ranges, *(None for _ in ranked)]
     else:
-        vary = _by_delta if is_large(every) else _by_drawing
-        varied = vary(ranked, figure, resamples, level, seed)
+        vary = _by_delta if is_large(runs) else _by_drawing
+        intervals, drawn = vary(ranked, figure, resamples, level, seed)
         apart = values[:, None] - values
         ahead = apart < 0 if higher_is_better else apart > 0  # of the row's model
         independent = ranked[0].runs[0].independent
         if parts is None:
-            margins = _margins(values, varied.drawn, independent, level, seed)
+            margins = _margins(values, drawn, independent, level, seed)
             different = abs(apart) > np.maximum(margins, NOTHING)
         else:
             part_level = joined_level(level)
-            rests = np.array(
-                [
-                    math.fsum(run.value(figure) for run in model.runs) / len(model.runs)
-                    for model in ranked
-                ]
-            )
-            margins = _margins(rests, varied.drawn, independent, part_level, seed)
+            of_models = _by_model(ranked, (run.value(figure) for run in runs))
+            rests = np.array([math.fsum(of_runs) / len(of_runs) for of_runs in of_models])
+            margins = _margins(rests, drawn, independent, part_level, seed)
             low, high = _share_differences(ranked, parts.statistic, part_level)
             between = rests[:, None] - rests
             different = (between - margins + low > NOTHING) | (between + margins + high < -NOTHING)
         better = ahead & different
     order = np.argsort(-values if higher_is_better else values, kind="stable")
+    ranges_of_runs = _by_model(ranked, intervals)
     standings = []
     for position in order:
         name, headlines = ranked[position].name, ranked[position].headlines
@@ -237,9 +232,9 @@ def rank_models(
                 runs=len(headlines),
                 value=math.fsum(headlines) / len(headlines),
                 judged=float(values[position]),
-                interval=varied.intervals[position],
+                interval=intervals[len(runs) + position],
                 spread=(min(headlines), max(headlines)) if len(headlines) > 1 else None,
-                runs_apart=_apart(varied.ranges[position]),
+                runs_apart=_apart(ranges_of_runs[position]),
                 rank=rank if has_ranks else None,
                 better=ahead_of_it,
             )
@@ -282,61 +277,57 @@ def _read(models: Mapping[str, Sequence[Scored]], headline: str) -> list[_Model]
     return read
 
 
-class _Varied(NamedTuple):
-    """Variation of the models' figures: intervals of runs and models, and models × draws."""
-
-    ranges: Sequence[Sequence[Interval | None]]
-    intervals: Sequence[Interval | None]
-    drawn: Array
-
-
 def _by_drawing(
     models: Sequence[_Model], figure: str, resamples: int, level: float, seed: int
-) -> _Varied:
-    """Return how figures, or their rests, vary over drawn items."""
-    every = _draw(models, figure, resamples, seed)
-    drawn = np.array([sum(runs) / len(runs) for runs in every])
+) -> tuple[list[Interval], Array]:
+    """Return how figures, or their rests, vary over drawn items.
 
-    def interval(runs: Sequence[Rest], row: Array) -> Interval:
-        return drawn_interval(runs, figure, row, level, seed)
-
-    return _Varied(
-        [
-            [interval([run], row) for run, row in zip(model.runs, rows, strict=True)]
-            for model, rows in zip(models, every, strict=True)
-        ],
-        [interval(model.runs, row) for model, row in zip(models, drawn, strict=True)],
-        drawn,
-    )
+    Returns:
+        The intervals of all runs and then of all models, and models × draws.
+    """
+    groups = _groups(models)
+    runs = [run for [run] in groups[: -len(models)]]
+    columns = [drawn[:, 0] for drawn in bootstrap(runs, [figure], resamples, seed)]
+    if any(np.isnan(column).any() for column in columns):
+        raise HdbenchError(
+            "headline: {headline!r} has no value for some items: choose another", headline=figure
+        )
+    drawn = np.array([sum(own) / len(own) for own in _by_model(models, columns)])
+    rows = zip(groups, [*columns, *drawn], strict=True)
+    return [drawn_interval(group, figure, row, level, seed) for group, row in rows], drawn
 
 
 def _by_delta(
     models: Sequence[_Model], figure: str, resamples: int, level: float, seed: int
-) -> _Varied:
+) -> tuple[list[Interval], Array]:
     """Return the same by the delta method: the draws are from the normal distribution."""
-    runs = [run for model in models for run in model.runs]
+    groups = _groups(models)
+    runs = [run for [run] in groups[: -len(models)]]
     covariance = covariances(runs, [figure])[0]
     shares = np.zeros((len(models), len(runs)))  # a model's figure is the mean of its runs
-    first = 0
-    for row, model in zip(shares, models, strict=True):
-        row[first : first + len(model.runs)] = 1 / len(model.runs)
-        first += len(model.runs)
+    for row, columns in zip(shares, _by_model(models, range(len(runs))), strict=True):
+        row[columns] = 1 / len(columns)
     of_models = shares @ covariance @ shares.T
     of_runs = np.array([run.value(figure) for run in runs])
     values = shares @ of_runs
+    variances = [*np.diag(covariance), *np.diag(of_models)]
+    intervals = [
+        delta_interval(group, figure, float(value), float(variance), level)
+        for group, value, variance in zip(groups, [*of_runs, *values], variances, strict=True)
+    ]
+    rng = np.random.default_rng(seed)
+    return intervals, rng.multivariate_normal(values, of_models, resamples, method="eigh").T
 
-    def interval(own: Sequence[Rest], value: float, variance: float) -> Interval:
-        return delta_interval(own, figure, float(value), float(variance), level)
 
-    every = map(interval, [[run] for run in runs], of_runs, np.diag(covariance))
-    normal = np.random.default_rng(seed).multivariate_normal(
-        values, of_models, resamples, method="eigh"
-    )
-    return _Varied(
-        [[next(every) for _ in model.runs] for model in models],
-        [*map(interval, [model.runs for model in models], values, np.diag(of_models))],
-        normal.T,
-    )
+def _groups(models: Sequence[_Model]) -> list[list[Rest]]:
+    """Return what has an interval: each run by itself, and then the runs of each model."""
+    return [*([run] for model in models for run in model.runs), *(model.runs for model in models)]
+
+
+def _by_model(models: Sequence[_Model], of_runs: Iterable[T]) -> list[list[T]]:
+    """Return values of the runs of all models, a list for each model."""
+    values = iter(of_runs)
+    return [[next(values) for _ in model.runs] for model in models]
 
 
 def _share_differences(
@@ -360,18 +351,6 @@ def _share_differences(
         low[one, other], high[one, other] = ends
         low[other, one], high[other, one] = -ends[1], -ends[0]
     return low, high
-
-
-def _draw(models: Sequence[_Model], headline: str, resamples: int, seed: int) -> list[list[Array]]:
-    """Return the figures of each model's runs on drawn items."""
-    runs = [run for model in models for run in model.runs]
-    drawn = iter(bootstrap(runs, [headline], resamples, seed))
-    every = [[next(drawn)[:, 0] for _ in model.runs] for model in models]
-    if any(np.isnan(run).any() for runs in every for run in runs):
-        raise HdbenchError(
-            "headline: {headline!r} has no value for some items: choose another", headline=headline
-        )
-    return every
 
 
 def _apart(ranges: Sequence[Interval | None]) -> bool:

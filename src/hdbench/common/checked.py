@@ -44,7 +44,7 @@ def check_file(path: Path, max_bytes: int, kind: str) -> None:
             `messages/`.
 
     Raises:
-        HdbenchError: it is not there, is no regular file, or is too large.
+        HdbenchError: it is not there, is not a regular file, or is too large.
     """
     with read_errors(path):
         status = path.stat()

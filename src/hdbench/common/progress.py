@@ -29,7 +29,7 @@ def progress(
 ) -> Iterable[Element]:
     """Return the elements, with a bar on standard error for them if that is a terminal.
 
-    Within `listening` there is no bar, and the listener is told instead.
+    Within `listening` there is no bar: the listener is called instead.
 
     Args:
         elements: what is iterated over.
@@ -71,7 +71,7 @@ def listening(listener: Listener) -> Iterator[None]:
 
 @contextmanager
 def in_lines(every: float = IN_LINES) -> Iterator[None]:
-    """Yield where there is no terminal for a bar, print the progress within the block regularly.
+    """Print the progress within the block regularly where there is no terminal for a bar.
 
     Args:
         every: seconds between two lines on standard error.

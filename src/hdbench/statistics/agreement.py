@@ -16,7 +16,7 @@ MIN_ITEMS = 10
 """With fewer, there is no interval."""
 
 MAX_DIFFERENT = 3_000
-"""With more different values, there is no alpha by similarity: each is compared with each."""
+"""With more different values, there is no alpha by similarity: all pairs are compared."""
 
 _MAX_COINCIDENCES = 20_000_000
 """Maximum size of the arrays that the package `krippendorff` makes: units × values × values."""

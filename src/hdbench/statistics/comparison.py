@@ -197,13 +197,14 @@ def compare_runs(
     less (`tests/speed/runaway_coverage.py`).
 
     A ratio about which much fewer items say something in one of the runs than there are, as the
-    precision of a run with few answers, is no fair exchange: exchanged item by item, both runs have
+    precision of a run with few answers, is not exchanged fairly: item by item, both runs then have
     about as many answers, and vary less than the one with few of them does. So its difference has
     an interval with one unseen item for each run, as in `bootstrap.intervals`, and two runs are
     separable only if that excludes 0, too, at a level corrected for the number of pairs. The same
-    holds where a few items make up most of a ratio; see `Table.saying`. Of two models with the same
-    precision, one of which answered 21 of 263 items and the other all, the test alone called .14
-    to .40 different; with the interval, .03 or less are (`tests/speed/ratio_coverage.py`).
+    holds where a few items make up most of a ratio; see `StatisticsTable.saying`. Of two models
+    with the same precision, one of which answered 21 of 263 items and the other all, the test alone
+    called .14 to .40 different; with the interval, .03 or less are
+    (`tests/speed/ratio_coverage.py`).
 
     The detectable difference is `(z(1 - α/2) + z(0.8)) · s` (Bloom, "Minimum detectable effects",
     Evaluation Review 19, 1995): α is 1 - level, z the normal distribution's quantile, and s the

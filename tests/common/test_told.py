@@ -25,7 +25,7 @@ def places(template):
 
 MODULES = {path: path.read_text() for path in ROOT.rglob("*.py")}
 
-MAKERS = {"HdbenchError", "Message", "said"} | {
+MAKERS = {"HdbenchError", "Message", "said", "unfit"} | {
     name for text in MODULES.values() for name in re.findall(r"class (\w+)\(HdbenchError\)", text)
 } - {"TextError"}  # it takes a key of the Space's texts
 """What takes a template as its first argument; in `cli`, also `say`."""

@@ -24,9 +24,8 @@ from hdbench.annotating.in_threads import THREADS, BusyError, in_thread, one_at_
 from hdbench.annotating.own_file import NotSavedError
 from hdbench.annotating.reviewing.review import ChangedError, Review
 from hdbench.annotating.store import StaleError
-from hdbench.common.ending import GRACE, end_in_time, interrupt_on_sigterm
 from hdbench.common.jsonio import SPELLED, json_reason, parse_json, spelled_json
-from hdbench.common.listening import listening
+from hdbench.common.servers import GRACE, end_in_time, interrupt_on_sigterm, listening
 from hdbench.common.texts import language_of
 from hdbench.common.told import told
 from hdbench.errors import HdbenchError, without_folders

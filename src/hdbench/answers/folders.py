@@ -14,7 +14,7 @@ from hdbench.answers.json_files import is_lines, parse_file
 from hdbench.answers.members import Members
 from hdbench.answers.schema import AnswerSchema
 from hdbench.common.jsonio import UNIQUE, parse_json
-from hdbench.common.natural_order import by_numbers
+from hdbench.common.regular_files import by_numbers
 from hdbench.errors import HdbenchError, Message
 
 OUR_ANSWERS = "answers.jsonl"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from hdbench.answers.folders import OUR_ANSWERS, parts_of
 from hdbench.answers.members import Folder
-from hdbench.common.natural_order import by_numbers
+from hdbench.common.regular_files import by_numbers
 
 SHARDS = "shards"
 """The folder in a run folder where the answers are until they are merged, while it goes on."""

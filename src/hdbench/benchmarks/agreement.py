@@ -1,4 +1,4 @@
-"""How well people agree who annotated the same items: `agreement.json` of a built benchmark."""
+"""Agreement of people who annotated the same items: `agreement.json` of a built benchmark."""
 
 from typing import Annotated
 
@@ -29,7 +29,7 @@ class IntervalEstimate(Strict):
 
 
 class FieldAgreement(Strict):
-    """How well people agree in one field.
+    """Agreement of people in one field.
 
     Attributes:
         units: how many values were entered by several people for the same thing.
@@ -50,7 +50,7 @@ class FieldAgreement(Strict):
 
 
 class Ceiling(Strict):
-    """What people reach against each other by the benchmark's own rules.
+    """Score of people against each other by the benchmark's own rules.
 
     Attributes:
         headline: the figure.
@@ -68,7 +68,7 @@ class Ceiling(Strict):
 
 
 class Agreement(Strict):
-    """How well people agree who annotated the same items of a benchmark.
+    """Agreement of people who annotated the same items of a benchmark.
 
     Attributes:
         annotators: how many people.

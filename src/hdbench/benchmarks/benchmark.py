@@ -16,7 +16,7 @@ from hdbench.benchmarks.names import DESCRIPTION, full_name, what_to_do
 from hdbench.benchmarks.provenance import Provenance
 from hdbench.benchmarks.sample import STRATUM
 from hdbench.benchmarks.spec import MEDIA_KEYS, BenchmarkSpec, read_spec
-from hdbench.benchmarks.truths import PROPOSED, PUBLISHED, TRUTH, ErrataName
+from hdbench.benchmarks.truths import PROPOSED, PUBLISHED, TRUTH, TRUTHS, ErrataName
 from hdbench.common.checked import read_text_file, validate
 from hdbench.common.folder_files import MissingFileError, file_in
 from hdbench.common.hashing import file_sha256
@@ -80,14 +80,42 @@ class Item(NamedTuple):
 
 
 class _Row(NamedTuple):
-    """What a line of the metadata has beside the media; ground truths are JSON texts."""
+    """A line of the metadata without the media.
+
+    Attributes:
+        where: the file and the line's number.
+        id: the item's id.
+        texts: the column of a ground truth → its JSON text.
+        provenance: how it was made.
+    """
 
     where: str
     id: str
-    truth: str | None
-    published: str | None
-    proposed: str | None
+    texts: dict[str, str | None]
     provenance: Provenance | None
+
+    def record(self, column: str) -> dict[str, Any] | None:
+        """Return the ground truth in a column; None if there is none.
+
+        Raises:
+            HdbenchError: it is not a record in JSON.
+        """
+        text = self.texts[column]
+        if text is None:
+            return None
+        try:
+            record = parse_json(text, FINITE)
+        except ValueError as error:
+            raise HdbenchError(
+                "{place}: {column} is not JSON (item {id!r}): {why}",
+                place=self.where,
+                column=column,
+                id=self.id[:100],
+                why=json_reason(error),
+            ) from error
+        if not isinstance(record, dict):
+            raise _not_an_object(self.where, column)
+        return record
 
 
 class Part(NamedTuple):
@@ -105,7 +133,7 @@ class Part(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """What a model gets of an item.
+    """Content of an item that a model gets.
 
     Attributes:
         media: the files, a letter's pages or one file; none if there are none. They are not
@@ -156,7 +184,7 @@ class Benchmark:
         return file_in(self.folder, name, self.within)
 
     def answer_schema(self, *prompts: str) -> AnswerSchema | None:
-        """The form of an answer, which knows the benchmark's prompts; None if it has no schema.
+        """Return the form of an answer, which knows the prompts; None without a schema.
 
         Args:
             prompts: other prompts that a model was given.
@@ -190,15 +218,15 @@ class Benchmark:
             return None
         path = self.file(AGREEMENT)
         try:
-            said = parse_json(read_text_file(path))
+            agreement = parse_json(read_text_file(path))
         except ValueError as error:
             raise HdbenchError(
                 "{place}: not JSON: {why}", place=path, why=json_reason(error)
             ) from error
-        return validate(Agreement, said, path)
+        return validate(Agreement, agreement, path)
 
     def ids(self) -> Iterator[str]:
-        """The ids of all items, also of those without a ground truth, in the dataset's order.
+        """Yield the ids of all items, also of those without a ground truth, in the dataset's order.
 
         Raises:
             HdbenchError: a line has no id, or an id occurs twice.
@@ -207,7 +235,7 @@ class Benchmark:
             yield item_id
 
     def parts(self, size: int, *, first: Sequence[int] = ()) -> Iterator[Part]:
-        """The items in parts, in the dataset's order, to be read with `items_of`.
+        """Yield the items in parts, in the dataset's order, to be read with `items_of`.
 
         Args:
             size: how many are in a part; the last one may have fewer.
@@ -231,7 +259,7 @@ class Benchmark:
             yield Part(ids, start, line)
 
     def items_of(self, part: Part) -> Iterator[Item]:
-        """The items of a part that have a ground truth.
+        """Return the items of a part that have a ground truth.
 
         Raises:
             HdbenchError: see `items`.
@@ -239,7 +267,7 @@ class Benchmark:
         return self._scored(self._rows_of(part))
 
     def items(self) -> Iterator[Item]:
-        """The items that have a ground truth, in the dataset's order, without their media.
+        """Return the items that have a ground truth, in the dataset's order, without their media.
 
         Those without one, because it is missing or held out, are shown to models, but not scored.
 
@@ -250,25 +278,24 @@ class Benchmark:
 
     def _scored(self, rows: Iterable[_Row]) -> Iterator[Item]:
         for row in rows:
-            if row.truth is None:
+            truth = row.record(TRUTH)
+            if truth is None:
                 continue
-            truth = _record(row, TRUTH, row.truth)
-            published = proposed = None
-            if row.published not in (None, row.truth):
-                published = _record(row, PUBLISHED, row.published)
-            if row.proposed not in (None, row.truth):
-                proposed = _record(row, PROPOSED, row.proposed)
-            if row.published is None:  # up to hdbench 0.2, it was kept inside
+            published, proposed = (
+                None if row.texts[column] == row.texts[TRUTH] else row.record(column)
+                for column in (PUBLISHED, PROPOSED)
+            )
+            if row.texts[PUBLISHED] is None:  # up to hdbench 0.2, it was kept inside
                 whole, truth = truth, reference_for("documented", truth)
                 published = None if whole is truth else reference_for("published", whole)
             yield Item(row.id, truth, row.provenance, published, proposed)
 
     def media(self, only: Container[str] | None = None) -> dict[str, list[Path]]:
-        """Id → the files shown to a model; see `shown`."""
+        """Return id → the files shown to a model; see `shown`."""
         return {item: shown.media for item, shown in self.shown(only).items()}
 
     def shown(self, only: Container[str] | None = None) -> dict[str, Shown]:
-        """Id → what a model gets of the item.
+        """Return id → what a model gets of the item.
 
         Args:
             only: the ids of the items wanted; all of them, if not given.
@@ -277,20 +304,20 @@ class Benchmark:
             HdbenchError: see `ids`, a file is not below the benchmark's folder or not a regular
                 one, or the text is missing.
         """
-        found = {}
+        items = {}
         for line in read_jsonl(self.metadata):
             item_id = str(line.value.get("id"))
             if only is not None and item_id not in only:
                 continue
             where = f"{self.folder / METADATA}:{line.number}"
-            given = line.value.get(MEDIA_KEYS[self.spec.media])
+            content = line.value.get(MEDIA_KEYS[self.spec.media])
             text, files = "", []
             if self.spec.media == "text":
-                if not isinstance(given, str) or not given.strip():
+                if not isinstance(content, str) or not content.strip():
                     raise HdbenchError('{place}: needs the text "text"', place=where)
-                text = given
+                text = content
             else:
-                names = [given] if isinstance(given, str) else given or []
+                names = [content] if isinstance(content, str) else content or []
                 files = [self.folder / str(name) for name in names]
                 for name in names:
                     with suppress(MissingFileError):
@@ -300,11 +327,11 @@ class Benchmark:
                 for name in self.spec.prompt_columns
                 for value in [line.value.get(name)]
             }
-            found[item_id] = Shown(files, text, values)
-        return found
+            items[item_id] = Shown(files, text, values)
+        return items
 
     def strata(self) -> dict[str, int]:
-        """Id → the item's stratum, if the benchmark is a stratified sample; otherwise empty.
+        """Return id → the item's stratum, if this is a stratified sample; otherwise empty.
 
         Raises:
             HdbenchError: an item has none of the sample's strata.
@@ -312,48 +339,48 @@ class Benchmark:
         sample = self.spec.sample
         if sample is None or len(sample.strata) == 1:
             return {}
-        found = {}
+        strata = {}
         for line in read_jsonl(self.metadata):
-            place = line.value.get(STRATUM)
-            if type(place) is not int or not 0 <= place < len(sample.strata):
+            stratum = line.value.get(STRATUM)
+            if type(stratum) is not int or not 0 <= stratum < len(sample.strata):
                 raise HdbenchError(
                     "{place}:{line}: {key}: {value} is not a whole number from 0 "
                     "to {most}: the place of one of the strata in {file}",
                     place=self.folder / METADATA,
                     line=line.number,
                     key=STRATUM,
-                    value=repr(place),
+                    value=repr(stratum),
                     most=len(sample.strata) - 1,
                     file=DESCRIPTION,
                 )
-            found[str(line.value.get("id"))] = place
-        return found
+            strata[str(line.value.get("id"))] = stratum
+        return strata
 
     def column(self, name: str) -> dict[str, Any]:
-        """Id → the item's value in a column; `stratum` gives the values that its stratum has.
+        """Return id → its value in a column; `stratum` gives the values that its stratum has.
 
         Raises:
             HdbenchError: there is no such column; see also `strata`.
         """
         if name not in self.spec.columns:
             columns = self.spec.columns
-            has = ", ".join(columns) or Message("none")
+            existing = ", ".join(columns) or Message("none")
             raise HdbenchError(
                 "{benchmark}: no column {name!r}; it has: {has}{near}",
                 benchmark=self.id,
                 name=name,
-                has=has,
+                has=existing,
                 near=did_you_mean(name, columns),
             )
         sample = self.spec.sample
         if name == STRATUM and sample is not None:
-            named = [", ".join(each.values.values()) or None for each in sample.strata]
-            return {item: named[place] for item, place in self.strata().items()}
+            named = [", ".join(stratum.values.values()) or None for stratum in sample.strata]
+            return {item: named[stratum_number] for item, stratum_number in self.strata().items()}
         lines = read_jsonl(self.metadata)
         return {str(line.value.get("id")): line.value.get(name) for line in lines}
 
     def _places(self) -> Iterator[tuple[int, int, str]]:
-        """The number, the offset and the id of each line."""
+        """Yield the number, the offset and the id of each line."""
         path = self.metadata
         seen: set[str] = set()
         for number, offset, raw in raw_lines(path):
@@ -361,31 +388,22 @@ class Benchmark:
             if item_id is None:
                 where = f"{path}:{number}"
                 item_id = _row(where, parse_line(raw, where)).id
-            if item_id in seen:
-                raise HdbenchError(
-                    "{place}:{number}: the id {id!r} occurs twice",
-                    place=path,
-                    number=number,
-                    id=item_id,
-                )
-            seen.add(item_id)
+            _add_new(seen, item_id, path, number)
             yield number, offset, item_id
 
     def _rows(self, start: int = 0, number: int = 1) -> Iterator[_Row]:
-        """The rows from a line on."""
+        """Yield the rows from a line on."""
         path = self.metadata
         name = str(path)
         seen: set[str] = set()
         for line, _, raw in raw_lines(path, start=start, number=number):
             where = f"{name}:{line}"
             row = _row(where, parse_line(raw, where, FINITE))
-            if row.id in seen:
-                raise HdbenchError("{place}: the id {id!r} occurs twice", place=where, id=row.id)
-            seen.add(row.id)
+            _add_new(seen, row.id, path, line)
             yield row
 
     def _rows_of(self, part: Part) -> Iterator[_Row]:
-        """The rows of a part, whose ids were found without parsing the lines."""
+        """Yield the rows of a part, whose ids were found without parsing the lines."""
         rows = self._rows(part.start, part.number)
         for item_id, row in zip(part.ids, rows, strict=False):
             if row.id != item_id:
@@ -398,26 +416,43 @@ class Benchmark:
             yield row
 
     def scored_by(self) -> list[Path]:
-        """The files that decide what an answer scores."""
+        """Return the files that decide what an answer scores."""
         named = (DESCRIPTION, METADATA, SCHEMA, AGREEMENT)
         own = [self.folder / name for name in named]
         return [path for path in (*own, *sorted(self.folder.glob(PROMPTS))) if path.is_file()]
 
     def content_hash(self) -> str:
-        """The sha256 of the metadata, which names every media file by its own sha256."""
+        """Return the sha256 of the metadata, which names every media file by its own sha256."""
         return file_sha256(self.metadata)
 
 
+def _add_new(seen: set[str], item_id: str, path: Path, number: int) -> None:
+    """Add an id to those that were read before it.
+
+    Raises:
+        HdbenchError: it is one of them.
+    """
+    if item_id in seen:
+        raise HdbenchError(
+            "{place}:{number}: the id {id!r} occurs twice", place=path, number=number, id=item_id
+        )
+    seen.add(item_id)
+
+
+def _not_an_object(where: str, column: str) -> HdbenchError:
+    return HdbenchError("{place}: {column} is not an object", place=where, column=column)
+
+
 def _row(where: str, line: dict[str, Any]) -> _Row:
-    item_id, truth = line.get("id"), _json_text(line.get(TRUTH))
-    if not isinstance(item_id, str) or not isinstance(truth, _TEXT):
+    item_id = line.get("id")
+    texts = {column: _json_text(line.get(column)) for column in TRUTHS}
+    if not isinstance(item_id, str) or not isinstance(texts[TRUTH], _TEXT):
         raise HdbenchError(
             '{place}: needs "id" and "ground_truth", each a text in quotes', place=where
         )
-    published, proposed = _json_text(line.get(PUBLISHED)), _json_text(line.get(PROPOSED))
-    for column, text in ((PUBLISHED, published), (PROPOSED, proposed)):
+    for column, text in texts.items():
         if not isinstance(text, _TEXT):
-            raise HdbenchError("{place}: {column} is not an object", place=where, column=column)
+            raise _not_an_object(where, column)
     if not is_writable(item_id):
         raise HdbenchError(
             "{place}: the id {id!r} has half a character: give the item another id",
@@ -426,33 +461,16 @@ def _row(where: str, line: dict[str, Any]) -> _Row:
         )
     if TRUTH not in line:
         raise HdbenchError('{place}: needs "ground_truth", null if there is none', place=where)
-    return _Row(where, item_id, truth, published, proposed, Provenance.of_row(line))
+    return _Row(where, item_id, texts, Provenance.of_row(line))
 
 
 def _json_text(truth: Any) -> Any:
-    """A ground truth as JSON text; a collection has it as an object before it is built."""
+    """Return a ground truth as JSON text; a collection has it as an object before it is built."""
     return json.dumps(truth, ensure_ascii=False) if isinstance(truth, dict) else truth
 
 
-def _record(row: _Row, column: str, text: str) -> dict[str, Any]:
-    """The record that a column's JSON text holds."""
-    try:
-        record = parse_json(text, FINITE)
-    except ValueError as error:
-        raise HdbenchError(
-            "{place}: {column} is not JSON (item {id!r}): {why}",
-            place=row.where,
-            column=column,
-            id=row.id[:100],
-            why=json_reason(error),
-        ) from error
-    if not isinstance(record, dict):
-        raise HdbenchError("{place}: {column} is not an object", place=row.where, column=column)
-    return record
-
-
 def load_benchmark(name: str, *, revision: str | None = None, media: bool = False) -> Benchmark:
-    """The benchmark in a folder below the working directory, else on the Hub: `hdb/zettelkatalog`.
+    """Return the benchmark in a folder below the working directory, else that on the Hub.
 
     From the Hub, what describes it is fetched, and its media only if requested.
 

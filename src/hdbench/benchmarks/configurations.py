@@ -19,7 +19,7 @@ from hdbench.scoring.metric import PROTOCOLS, Metric, ProtocolName
 
 
 class Configuration(NamedTuple):
-    """What a configuration says about how answers are scored.
+    """Way of scoring answers that has a name in `evaluate.load`.
 
     Attributes:
         metric: the metric's name.
@@ -96,10 +96,11 @@ def configuration_names(metric: str) -> list[str]:
         >>> configuration_names("text_cer")[:4]
         ['documented', 'published', 'advertxml', 'advertxml-published']
     """
-    own = [
-        name for name in recipe_names() if read_spec(_recipe(name) / DESCRIPTION).metric == metric
-    ]
-    return [*PROTOCOLS, *(each for name in own for each in (name, name + PUBLISHED_ENDING))]
+    names: list[str] = [*PROTOCOLS]
+    for name in recipe_names():
+        if read_spec(_recipe(name) / DESCRIPTION).metric == metric:
+            names += [name, name + PUBLISHED_ENDING]
+    return names
 
 
 def _recipe(name: str) -> Path:

@@ -14,13 +14,13 @@ _BARE = re.compile(r"\w[\w.-]*", re.ASCII)
 
 
 def recipe_names() -> list[str]:
-    """The benchmarks that this hdbench can build."""
+    """Return the benchmarks that this hdbench can build."""
     own = resources.folder("dataset_scripts")
-    return sorted(place.name for place in own.iterdir() if (place / DESCRIPTION).is_file())
+    return sorted(folder.name for folder in own.iterdir() if (folder / DESCRIPTION).is_file())
 
 
 def full_name(name: str, *, on_the_hub: bool = False) -> str:
-    """A benchmark's name with the namespace; a path stays as it is.
+    """Return a benchmark's name with the namespace; a path stays as it is.
 
     Args:
         name: a name with the namespace or without it, or a path.

@@ -1,4 +1,4 @@
-"""How a ground truth was made, as a row of the metadata says it."""
+"""Provenance of a ground truth, as a row of the metadata has it."""
 
 import re
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ BLIND = "blind"
 IMPORTED = "imported"
 AUDITED = "corrected after audit"
 DRAFT = "draft:"
-"""How the provenance of a corrected draft begins; the name of the run follows."""
+"""Beginning of the provenance of a corrected draft; the name of the run follows."""
 
 _LINE = r"[^\x00-\x1f]{1,200}"
 _HOW = re.compile(rf"{BLIND}|{IMPORTED}|{AUDITED}|{DRAFT}{_LINE}")
@@ -23,7 +23,7 @@ _MODEL = re.compile(_LINE)
 
 
 class Provenance(NamedTuple):
-    """How a ground truth was made.
+    """Way in which a ground truth was made.
 
     Attributes:
         how: `blind` (typed in without a draft), `draft:RUN` (some of its values come from the
@@ -41,7 +41,7 @@ class Provenance(NamedTuple):
 
     @classmethod
     def of_row(cls, row: Mapping[str, Any]) -> Self | None:
-        """What a row says; None if nothing, or if its column of that name is about another thing.
+        """Return a row's provenance; None without one, or if its column is about another thing.
 
         A collection may have a column `provenance` of its own, such as a book's former owners.
 
@@ -54,7 +54,7 @@ class Provenance(NamedTuple):
         return cls(how, model if is_model(model) else None) if is_provenance(how) else None
 
     def as_row(self) -> dict[str, str]:
-        """The keys of a row that say it."""
+        """Return the keys of a row that say it."""
         model = {} if self.model is None else {DRAFT_MODEL: self.model}
         return {PROVENANCE: self.how, **model}
 

@@ -8,7 +8,6 @@ from typing import Annotated, NamedTuple
 from pydantic import Field, model_validator
 
 from hdbench.common.checked import Strict, unfit
-from hdbench.errors import Message
 
 STRATUM = "stratum"
 """The column with an item's stratum: its place in `Sample.strata`, from 0."""
@@ -17,7 +16,7 @@ Count = Annotated[int, Field(ge=1, le=2**53)]
 
 
 _UNIT = 2**-30
-"""What weights are multiples of, so that sums of weighted counts are exact."""
+"""Unit of weights, so that sums of weighted counts are exact."""
 
 
 class Stratum(Strict):
@@ -36,7 +35,7 @@ class Stratum(Strict):
 
 
 class Sample(Strict):
-    """How items were drawn from a whole.
+    """Draw of items from a whole.
 
     Attributes:
         of: how many items the whole has.
@@ -52,36 +51,32 @@ class Sample(Strict):
 
     @model_validator(mode="after")
     def _adds_up(self) -> "Sample":
-        total = sum(each.of for each in self.strata)
+        total = sum(stratum.of for stratum in self.strata)
         if total != self.of:
             raise unfit(
-                Message(
-                    "the strata have {total} items together, and the whole has {whole}",
-                    total=total,
-                    whole=self.of,
-                )
+                "the strata have {total} items together, and the whole has {whole}",
+                total=total,
+                whole=self.of,
             )
-        for place, each in enumerate(self.strata):
-            if each.items > each.of:
-                raise unfit(Message("strata.{place}: more items than it has", place=place))
-            if not each.values.keys() <= set(self.by):
+        for number, stratum in enumerate(self.strata):
+            if stratum.items > stratum.of:
+                raise unfit("strata.{place}: more items than it has", place=number)
+            if not stratum.values.keys() <= set(self.by):
                 raise unfit(
-                    Message(
-                        "strata.{place}: it has values of columns that are not in by", place=place
-                    )
+                    "strata.{place}: it has values of columns that are not in by", place=number
                 )
         if not self.by and len(self.strata) > 1:
-            raise unfit(Message("several strata, but no column in by"))
+            raise unfit("several strata, but no column in by")
         return self
 
     @property
     def items(self) -> int:
         """Return how many items were drawn."""
-        return sum(each.items for each in self.strata)
+        return sum(stratum.items for stratum in self.strata)
 
 
 class Weighed(NamedTuple):
-    """What makes the items of a stratified sample stand for the whole.
+    """Weights and groups with which the items of a stratified sample stand for the whole.
 
     Attributes:
         weights: of each item: its stratum's share of the whole, divided by the stratum's share of
@@ -99,7 +94,7 @@ class Weighed(NamedTuple):
 def weighed(
     sample: Sample, strata: Sequence[int], of_item: Sequence[float] | None = None
 ) -> Weighed:
-    """The weights of items, and how they are resampled.
+    """Return the weights of items, and how they are resampled.
 
     The nearest stratum has the most values in common and, among these, the nearest place.
 
@@ -110,34 +105,37 @@ def weighed(
             whole: those of one language count as they do among all.
     """
     items = Counter(strata)
-    sizes = {place: sample.strata[place].of for place in items}
-    empty = [place for place in range(len(sample.strata)) if place not in items]
-    for place in empty:
-        sizes[_nearest(sample, place, items)] += sample.strata[place].of
-    group = {place: place for place in items}
-    for place in sorted(items):
+    sizes = {stratum: sample.strata[stratum].of for stratum in items}
+    empty = [stratum for stratum in range(len(sample.strata)) if stratum not in items]
+    for stratum in empty:
+        sizes[_nearest(sample, stratum, items)] += sample.strata[stratum].of
+    group = {stratum: stratum for stratum in items}
+    for stratum in sorted(items):
         if (
             len(group) > 1
-            and sum(items[each] for each in group if group[each] == group[place]) == 1
+            and sum(items[member] for member in group if group[member] == group[stratum]) == 1
         ):
-            other = group[_nearest(sample, place, group.keys() - {place})]
-            group = {each: other if of == group[place] else of for each, of in group.items()}
+            other = group[_nearest(sample, stratum, group.keys() - {stratum})]
+            group = {
+                member: other if member_group == group[stratum] else member_group
+                for member, member_group in group.items()
+            }
     if of_item is None:
-        of_item = [sizes[place] / items[place] for place in strata]
+        of_item = [sizes[stratum] / items[stratum] for stratum in strata]
     mean = math.fsum(of_item) / len(of_item)
     return Weighed(
         [round(weight / mean / _UNIT) * _UNIT for weight in of_item],
-        [group[place] for place in strata],
-        [sample.strata[place] for place in empty],
+        [group[stratum] for stratum in strata],
+        [sample.strata[stratum] for stratum in empty],
     )
 
 
-def _nearest(sample: Sample, place: int, among: Collection[int]) -> int:
-    values = sample.strata[place].values
+def _nearest(sample: Sample, stratum: int, among: Collection[int]) -> int:
+    values = sample.strata[stratum].values
 
     def distance(other: int) -> tuple[int, int, int]:
         of_other = sample.strata[other].values
         same = sum(values.get(name) == of_other.get(name) for name in sample.by)
-        return -same, abs(other - place), other
+        return -same, abs(other - stratum), other
 
     return min(among, key=distance)

@@ -1,4 +1,4 @@
-"""What a benchmark says about itself: its `benchmark.yaml`, and what may be in it."""
+"""Description of a benchmark: its `benchmark.yaml`, and the keys and values that it may have."""
 
 import datetime
 import re
@@ -8,13 +8,12 @@ from uuid import UUID
 
 from pydantic import AfterValidator, Field, StringConstraints, ValidationInfo, field_validator
 
-from hdbench.benchmarks.item_name import ItemName
 from hdbench.benchmarks.sample import STRATUM, Sample
 from hdbench.benchmarks.truths import TRUTHS
 from hdbench.common.checked import Strict, read_yaml, unfit, validate
 from hdbench.common.folder_files import is_private
 from hdbench.common.names import bare
-from hdbench.errors import HdbenchError, Message
+from hdbench.errors import HdbenchError
 from hdbench.scoring import check_headline, make_metric
 from hdbench.scoring.metric import PROTOCOLS, Metric, ProtocolName, check_protocol
 
@@ -40,10 +39,10 @@ DEFAULT = "default"
 """The configuration of a metric that is loaded without a name."""
 
 PUBLISHED_ENDING = "-published"
-"""How the configuration of a metric ends that has a benchmark's published rules."""
+"""Ending of the configuration of a metric that has a benchmark's published rules."""
 
 HELD_OUT_ENDING = ".held-out.jsonl"
-"""How the name of a file with held-out ground truths ends; it is never in a dataset's folder."""
+"""Ending of a file with held-out ground truths; it is never in a dataset's folder."""
 
 BUILT = (
     "agreement.json",
@@ -95,51 +94,39 @@ def is_reserved(name: str) -> bool:
 def _checked_address(text: str) -> str:
     if not _ADDRESS.fullmatch(text):
         raise unfit(
-            Message(
-                "{text!r} is not an address such as https://example.org/report or "
-                "mailto:me@example.org",
-                text=text,
-            )
+            "{text!r} is not an address such as https://example.org/report or "
+            "mailto:me@example.org",
+            text=text,
         )
     return text
 
 
 def _checked_name(text: str) -> str:
-    """A folder and a metric's configurations get it."""
+    """Return a name that a folder and a metric's configurations can have."""
     if not _NAME.fullmatch(text):
         raise unfit(
-            Message(
-                "{text!r} cannot be the name of a folder: use letters, digits, - and _", text=text
-            )
+            "{text!r} cannot be the name of a folder: use letters, digits, - and _", text=text
         )
     if is_reserved(text):
         raise unfit(
-            Message(
-                "{text!r} is a word of the metrics' configurations: choose another name", text=text
-            )
+            "{text!r} is a word of the metrics' configurations: choose another name", text=text
         )
     return text
 
 
 def _checked_split(text: str) -> str:
     if not _SPLIT.fullmatch(text):  # as `datasets` has it
-        raise unfit(
-            Message("{text!r} cannot be the name of a split: use letters, digits and _", text=text)
-        )
+        raise unfit("{text!r} cannot be the name of a split: use letters, digits and _", text=text)
     return text
 
 
 def _checked_file(text: str) -> str:
     path = PurePosixPath(text)
     if path.is_absolute() or not path.name or ".." in path.parts or "\\" in text or "\0" in text:
-        raise unfit(
-            Message("{text!r} is not the name of a file in the benchmark's folder", text=text)
-        )
+        raise unfit("{text!r} is not the name of a file in the benchmark's folder", text=text)
     # Hidden files configure programs: by `.huggingface.yaml`, `datasets` would read any place.
     if any(part.startswith(".") for part in path.parts) or is_private(path):
-        raise unfit(
-            Message("{text!r} is hidden or says who annotated what: leave it out", text=text)
-        )
+        raise unfit("{text!r} is hidden or says who annotated what: leave it out", text=text)
     return text
 
 
@@ -194,7 +181,7 @@ class Rights(Strict):
     ground: Said
 
     def __str__(self) -> str:
-        """A line for a person."""
+        """Return a line for a person."""
         return f"stated by {self.stated_by}, since {self.since}: {self.ground}"
 
 
@@ -210,8 +197,26 @@ class HeldOut(Strict):
     sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
 
+Word = Annotated[
+    str, StringConstraints(pattern=r"^[^\W\d_]([\w' -]*[^\W_])?$", max_length=40, strict=True)
+]
+"""A word or a few: letters first, and nothing that means something in a page or a terminal."""
+
+
+class ItemName(Strict):
+    """The word for an item in sentences: card, letter, page.
+
+    Attributes:
+        en: one and several in English, as in `per card` and `263 cards`.
+        de: the same in German, as in `je Brief` and `von 57 Briefen`; `Eintrag` without it.
+    """
+
+    en: tuple[Word, Word]
+    de: tuple[Word, Word] | None = None
+
+
 class BenchmarkSpec(Strict):
-    """What `benchmark.yaml` says.
+    """Content of `benchmark.yaml`.
 
     Attributes:
         name: the dataset's name without the namespace; not a protocol's, `default`, or a name that
@@ -287,13 +292,11 @@ class BenchmarkSpec(Strict):
     @field_validator("source")
     @classmethod
     def _is_pinned(cls, source: UrlSource | HubSource | None) -> UrlSource | HubSource | None:
-        """A branch or tag can move, and two builds of one version would differ."""
+        """Refuse a branch or tag: it can move, and two builds of one version would differ."""
         if source is not None and not _COMMIT.fullmatch(source.revision):
-            raise unfit(
-                Message("revision: must be a commit (40 hexadecimal digits), not a branch or tag")
-            )
+            raise unfit("revision: must be a commit (40 hexadecimal digits), not a branch or tag")
         if isinstance(source, UrlSource) and source.revision not in source.url:
-            raise unfit(Message("url: must contain the commit given in revision"))
+            raise unfit("url: must contain the commit given in revision")
         return source
 
     @field_validator("columns")
@@ -301,39 +304,33 @@ class BenchmarkSpec(Strict):
     def _are_not_truths(cls, columns: dict[str, ColumnType]) -> dict[str, ColumnType]:
         for name in TRUTHS:
             if name in columns:
-                raise unfit(Message("{name!r} is a column that every dataset has", name=name))
+                raise unfit("{name!r} is a column that every dataset has", name=name)
         return columns
 
     @field_validator("files")
     @classmethod
     def _have_names_of_their_own(cls, files: tuple[str, ...], info: ValidationInfo) -> Any:
-        """A dataset has no folders for them, and some systems do not tell `A` from `a`."""
-        known: dict[str, str] = {}
+        """Refuse equal names: a dataset has no folders, and some systems take `A` for `a`."""
+        seen: dict[str, str] = {}
         for file in files:
             name = PurePosixPath(file).name.casefold()
-            if name in known:
+            if name in seen:
                 raise unfit(
-                    Message(
-                        "{first!r} and {second!r} would have one name in the dataset, which has no "
-                        "folders for them: rename one of them",
-                        first=known[name],
-                        second=file,
-                    )
+                    "{first!r} and {second!r} would have one name in the dataset, which has no "
+                    "folders for them: rename one of them",
+                    first=seen[name],
+                    second=file,
                 )
-            known[name] = file
+            seen[name] = file
             if name in _BUILT or _TRANSLATION.fullmatch(name):
                 raise unfit(
-                    Message(
-                        "{file!r} would replace what hdbench writes under this name: rename it",
-                        file=file,
-                    )
+                    "{file!r} would replace what hdbench writes under this name: rename it",
+                    file=file,
                 )
             if name in (*_CONFIGURING, f"{info.data.get('name', '')}.py".casefold()):
                 raise unfit(
-                    Message(
-                        "{file!r}: `datasets` would take the file for a part of itself: rename it",
-                        file=file,
-                    )
+                    "{file!r}: `datasets` would take the file for a part of itself: rename it",
+                    file=file,
                 )
         return files
 
@@ -342,20 +339,18 @@ class BenchmarkSpec(Strict):
     def _are_columns(cls, names: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
         for name in names:
             if name not in info.data.get("columns", names):
-                raise unfit(Message("{name!r} is not one of the columns", name=name))
+                raise unfit("{name!r} is not one of the columns", name=name)
         return names
 
     @field_validator("report_errors_at")
     @classmethod
     def _is_of_this_dataset(cls, address: str | None, info: ValidationInfo) -> str | None:
-        """A copied description must not send one's own data to the first dataset's public page."""
-        found = _DATASET_PAGE.match(address or "")
-        if found and found[1] != info.data.get("name"):
+        """Refuse the page of another dataset: a copied description must not send data there."""
+        page = _DATASET_PAGE.match(address or "")
+        if page and page[1] != info.data.get("name"):
             raise unfit(
-                Message(
-                    "{address!r} is the page of another dataset: name your own, or leave it out",
-                    address=address,
-                )
+                "{address!r} is the page of another dataset: name your own, or leave it out",
+                address=address,
             )
         return address
 
@@ -365,10 +360,8 @@ class BenchmarkSpec(Strict):
         column = info.data.get("columns", {}).get(STRATUM)
         if sample is not None and len(sample.strata) > 1 and column != "int32":
             raise unfit(
-                Message(
-                    "a stratified sample needs a column {name} (int32) with each item's stratum",
-                    name=STRATUM,
-                )
+                "a stratified sample needs a column {name} (int32) with each item's stratum",
+                name=STRATUM,
             )
         return sample
 
@@ -377,7 +370,7 @@ class BenchmarkSpec(Strict):
         return self.titles.get(language, self.title)
 
     def make_metric(self, protocol: str = "documented", /, **options: Any) -> Metric:
-        """The benchmark's metric, with the options that a protocol has here.
+        """Return the benchmark's metric, with the options that a protocol has here.
 
         Args:
             protocol: `documented` or `published`.

@@ -29,15 +29,15 @@ def check_errata(errata: str, protocol: ProtocolName) -> ErrataName:
     Raises:
         HdbenchError: there is none of that name, or the protocol knows no corrections.
     """
-    for known in ERRATA_NAMES:
-        if errata != known:
+    for choice in ERRATA_NAMES:
+        if errata != choice:
             continue
-        if known == "proposed" and protocol == "published":
+        if choice == "proposed" and protocol == "published":
             raise HdbenchError(
                 "--errata proposed: the protocol published scores against what was published, "
                 "without any correction: use --protocol documented"
             )
-        return known
+        return choice
     raise HdbenchError(
         "no errata {errata!r}: choose one of {choices}{near}",
         errata=errata,

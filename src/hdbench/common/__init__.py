@@ -1,1 +1,1 @@
-"""What the other packages share: files, texts, progress, the Hub."""
+"""Modules that the other packages share: files, texts, progress, the Hub."""

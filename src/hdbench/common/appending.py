@@ -30,9 +30,9 @@ def append(path: Path, lines: bytes) -> None:
     try:
         whole = _cut_off_rest(file)
         try:
-            left = memoryview(lines)
-            while left:
-                left = left[os.write(file, left) :]
+            rest = memoryview(lines)
+            while rest:
+                rest = rest[os.write(file, rest) :]
             os.fsync(file)  # some file systems only say here that they are full
             if whole == 0:
                 _sync_folder(path.parent)
@@ -51,9 +51,9 @@ def _cut_off_rest(file: int) -> int:
     while end:
         start = max(0, end - _BLOCK)
         os.lseek(file, start, os.SEEK_SET)
-        found = os.read(file, end - start).rfind(b"\n")
-        end = start + found + 1
-        if found >= 0:
+        line_end = os.read(file, end - start).rfind(b"\n")
+        end = start + line_end + 1
+        if line_end >= 0:
             break
     if end < size:
         os.ftruncate(file, end)

@@ -20,7 +20,7 @@ def user_cache() -> Path:
 
 
 class FileCache:
-    """What was made once, in files that threads and processes may share, for one user alone.
+    """Cache in files that threads and processes may share, for one user alone.
 
     Each file begins with the sha256 of its key and of the rest: one that is damaged, that a full
     disk cut off or that got another name counts as not there, and so does another user's.
@@ -43,15 +43,15 @@ class FileCache:
         """Return what is kept under a key, if it is there and whole."""
         path = self._folder / key
         try:
-            about = path.stat()
-            if not _is_own(about) or about.st_size > self._max_entry + _DIGEST:
+            status = path.stat()
+            if not _is_own(status) or status.st_size > self._max_entry + _DIGEST:
                 return None
-            kept = path.read_bytes()
+            content = path.read_bytes()
             os.utime(path)  # what is used stays when old files are deleted
         except OSError:
             return None
-        data = kept[_DIGEST:]
-        return data if _digest(key, data) == kept[:_DIGEST] else None
+        data = content[_DIGEST:]
+        return data if _digest(key, data) == content[:_DIGEST] else None
 
     def add(self, key: str, data: bytes) -> None:
         """Keep something, unless it is too large."""
@@ -70,12 +70,12 @@ class FileCache:
         """Delete what was not used for longest, until the rest fits."""
         with suppress(OSError), os.scandir(self._folder) as entries:
             files = [(entry.path, entry.stat()) for entry in entries if entry.is_file()]
-            total = sum(about.st_size for _, about in files)
-            for path, about in sorted(files, key=lambda file: file[1].st_mtime):
+            total = sum(status.st_size for _, status in files)
+            for path, status in sorted(files, key=lambda file: file[1].st_mtime):
                 if total <= max_bytes:
                     break
                 os.unlink(path)
-                total -= about.st_size
+                total -= status.st_size
 
 
 def _digest(key: str, data: bytes) -> bytes:
@@ -84,5 +84,5 @@ def _digest(key: str, data: bytes) -> bytes:
     return digest.digest()
 
 
-def _is_own(about: os.stat_result) -> bool:
-    return not hasattr(os, "getuid") or about.st_uid == os.getuid()
+def _is_own(status: os.stat_result) -> bool:
+    return not hasattr(os, "getuid") or status.st_uid == os.getuid()

@@ -11,7 +11,7 @@ from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from hdbench.common.folder_files import MAX_TEXT
 from hdbench.common.os_errors import read_errors
-from hdbench.common.regular_files import read_at_most
+from hdbench.common.regular_files import read_text
 from hdbench.errors import HdbenchError, Message
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -34,30 +34,30 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
-def check_file(path: Path, most: int, what: str) -> None:
+def check_file(path: Path, max_bytes: int, kind: str) -> None:
     """Refuse what is larger than a file can be, or is none: a device would never come to an end.
 
     Args:
         path: the file.
-        most: maximum size in bytes, some MiB.
-        what: what it should be, such as `a plan`; its translations are in this package's
+        max_bytes: maximum size in bytes, some MiB.
+        kind: what it should be, such as `a plan`; its translations are in this package's
             `messages/`.
 
     Raises:
-        HdbenchError: it is not there, is no regular file, or is too large.
+        HdbenchError: it is not there, is not a regular file, or is too large.
     """
     with read_errors(path):
-        about = path.stat()
-    if not stat.S_ISREG(about.st_mode):
+        status = path.stat()
+    if not stat.S_ISREG(status.st_mode):
         raise HdbenchError(
-            "{place}: not a file, so it cannot be {what}", place=path, what=Message(what)
+            "{place}: not a file, so it cannot be {what}", place=path, what=Message(kind)
         )
-    if about.st_size > most:
+    if status.st_size > max_bytes:
         raise HdbenchError(
             "{place}: larger than {most} MiB: not {what}",
             place=path,
-            most=most >> 20,
-            what=Message(what),
+            most=max_bytes >> 20,
+            what=Message(kind),
         )
 
 
@@ -65,7 +65,7 @@ class _Loader(yaml.SafeLoader):
     """YAML whose texts and numbers can be written as JSON in UTF-8."""
 
     def construct_scalar(self, node: yaml.ScalarNode | yaml.MappingNode) -> Any:
-        r"""The text of a node.
+        r"""Return the text of a node.
 
         Raises:
             ValueError: it has half a surrogate pair, for which `"\ud800"` can stand.
@@ -85,9 +85,9 @@ class _Loader(yaml.SafeLoader):
         except (ValueError, OverflowError):
             number = math.inf
         if not math.isfinite(number if isinstance(number, float) else 0):
-            line, given = node.start_mark.line + 1, node.value[:40]
+            line, text = node.start_mark.line + 1, node.value[:40]
             raise ValueError(
-                Message("line {line}: {given} is not a usable number", line=line, given=given)
+                Message("line {line}: {given} is not a usable number", line=line, given=text)
             )
         return number
 
@@ -96,17 +96,17 @@ for _kind in ("int", "float"):
     _Loader.add_constructor(f"tag:yaml.org,2002:{_kind}", _Loader._number)
 
 
-def read_yaml(path: Path, most: int = MAX_YAML) -> Any:
-    """The value in a YAML file.
+def read_yaml(path: Path, max_bytes: int = MAX_YAML) -> Any:
+    """Return the value in a YAML file.
 
     Args:
         path: the file.
-        most: maximum size in bytes, some MiB.
+        max_bytes: maximum size in bytes, some MiB.
 
     Raises:
         HdbenchError: it cannot be read, is too large, or is not YAML.
     """
-    check_file(path, most, "YAML")
+    check_file(path, max_bytes, "YAML")
     with read_errors(path):
         try:
             return parse_yaml(path.read_text(encoding="utf-8"))
@@ -114,12 +114,12 @@ def read_yaml(path: Path, most: int = MAX_YAML) -> Any:
             raise HdbenchError("{place}: not YAML: {why}", place=path, why=error) from error
 
 
-def parse_yaml(text: str, most: int = MAX_VALUES) -> Any:
-    """The value that YAML stands for.
+def parse_yaml(text: str, max_values: int = MAX_VALUES) -> Any:
+    """Return the value that YAML stands for.
 
     Args:
         text: the YAML.
-        most: maximum number of keys and values, with those that aliases repeat.
+        max_values: maximum number of keys and values, with those that aliases repeat.
 
     Raises:
         ValueError: it is not YAML, is nested too deeply, has too many values or digits, or has a
@@ -130,28 +130,28 @@ def parse_yaml(text: str, most: int = MAX_VALUES) -> Any:
         node = loader.get_single_node()
         if node is None:
             return None
-        if _size(node, {}) > most:
+        if _size(node, {}) > max_values:
             raise ValueError(
-                Message("its aliases (*…) stand for more than {most:,} values", most=most)
+                Message("its aliases (*…) stand for more than {most:,} values", most=max_values)
             )
         return loader.construct_document(node)  # in which 2026-13-01 is a ValueError
     except (yaml.YAMLError, RecursionError) as error:
         raise ValueError(" ".join(str(error).split())) from error
 
 
-def _size(node: yaml.Node, known: dict[yaml.Node, float]) -> float:
-    """The number of keys and values in a node; infinite if it is within itself."""
+def _size(node: yaml.Node, sizes: dict[yaml.Node, float]) -> float:
+    """Return the number of keys and values in a node; infinite if it is within itself."""
     if isinstance(node, yaml.ScalarNode):
         if node.tag in _NUMBERS and len(node.value) > _MAX_DIGITS:
             raise ValueError(_TOO_LONG)  # 1:59:59:59… is one, and takes quadratic time
         return 1
-    if node not in known:
-        known[node] = math.inf
+    if node not in sizes:
+        sizes[node] = math.inf
         parts = node.value
         if isinstance(node, yaml.MappingNode):
             parts = [part for pair in node.value for part in pair]
-        known[node] = 1 + sum(_size(part, known) for part in parts)
-    return known[node]
+        sizes[node] = 1 + sum(_size(part, sizes) for part in parts)
+    return sizes[node]
 
 
 def read_text_file(path: Path) -> str:
@@ -160,18 +160,11 @@ def read_text_file(path: Path) -> str:
     Raises:
         HdbenchError: it cannot be read, is larger than `MAX_TEXT`, or is not UTF-8.
     """
-    with read_errors(path):
-        data = read_at_most(path, MAX_TEXT)
-    try:
-        return data.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
-    except UnicodeDecodeError as error:
-        raise HdbenchError(
-            "{place}: not UTF-8 (byte {byte}): save as UTF-8", place=path, byte=error.start + 1
-        ) from error
+    return read_text(path, MAX_TEXT)
 
 
 def validate(model: type[Model], value: Any, path: Path) -> Model:
-    """A value from a file as a model.
+    """Return a value from a file as a model.
 
     Raises:
         HdbenchError: it does not fit; the message names the file and the first wrong key.
@@ -189,27 +182,32 @@ def validate(model: type[Model], value: Any, path: Path) -> Model:
         ) from error
 
 
-def unfit(message: Message) -> PydanticCustomError:
-    """Return what a model's validator raises about a value that does not fit."""
-    return PydanticCustomError("unfit", "{said}", {"said": message})
+def unfit(template: str, /, **values: object) -> PydanticCustomError:
+    """Return the error of a value that does not fit, which a model's validator raises.
+
+    Args:
+        template: a message, or its template.
+        values: the template's values.
+    """
+    return PydanticCustomError("unfit", "{said}", {"said": Message(template, **values)})
 
 
 def why_unfit(error: Any) -> Message:
-    """Why a value does not fit, from one of pydantic's errors, as a message that can be translated.
+    """Return why a value does not fit, from one of pydantic's errors, as a message.
 
     Its own messages have templates, too; `literal_error` lists what is possible in English.
     """
-    about = dict(error.get("ctx", {}))
+    values = dict(error.get("ctx", {}))
     if error["type"] == "unfit":
-        said: Message = about["said"]
-        return said
-    others, or_, last = str(about.get("expected", "")).rpartition(" or ")
+        unfit_message: Message = values["said"]
+        return unfit_message
+    others, or_, last = str(values.get("expected", "")).rpartition(" or ")
     if or_:
-        about["expected"] = Message("{others} or {last}", others=others, last=last)
-    plural = "" if 1 in about.values() else "s"
+        values["expected"] = Message("{others} or {last}", others=others, last=last)
+    plural = "" if 1 in values.values() else "s"
     try:
-        template = PydanticKnownError(error["type"], about).message_template
-        message = Message(template.replace("{expected_plural}", plural), **about)
+        template = PydanticKnownError(error["type"], values).message_template
+        message = Message(template.replace("{expected_plural}", plural), **values)
     except KeyError:  # another package's own, or with values that pydantic does not tell
         return Message(error["msg"])
     return message if message == error["msg"] else Message(error["msg"])

@@ -49,7 +49,7 @@ def csv_rows(path: Path, head: Sequence[str]) -> Iterator[Callable[[Row], None]]
 
 
 def as_it_was(cell: str) -> str:
-    """A text of a table that `write_csv` wrote, without the apostrophes that it added.
+    """Return a text of a table that `write_csv` wrote, without the apostrophes that it added.
 
     Example:
         >>> as_it_was("'=2+3a"), as_it_was("Ma'=")

@@ -7,7 +7,7 @@ SETTING = "HDBENCH_DOCUMENTATION"
 
 
 def documentation(page: str) -> str | None:
-    """The address of a page of the documentation; None if nobody has said where the site is.
+    """Return the address of a page of the documentation; None if nobody has said where the site is.
 
     Args:
         page: its path in the site, such as `docs/afternoon.html`.

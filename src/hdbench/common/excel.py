@@ -16,7 +16,7 @@ _OVERLAP = re.compile(r"(?<=_x[0-9a-fA-F]{4})_(?=x[0-9a-fA-F]{4}_)")
 
 
 def xlsx_writer() -> Any:
-    """The module xlsxwriter.
+    """Return the module xlsxwriter.
 
     Raises:
         MissingExtraError: it is not installed.

@@ -16,13 +16,13 @@ class MissingExtraError(HdbenchError):
 
 
 @contextmanager
-def needed(extra: str, what: str) -> Iterator[None]:
+def needed(extra: str, subject: str) -> Iterator[None]:
     """Imports that only an extra makes possible.
 
     Args:
         extra: its name, such as `excel`.
-        what: what needs it, with the verb, such as `Excel files need`; its translations are in this
-            package's `messages/`.
+        subject: what needs it, with the verb, such as `Excel files need`; its translations are in
+            this package's `messages/`.
 
     Raises:
         MissingExtraError: a package is missing; the message has the command that installs it.
@@ -33,14 +33,14 @@ def needed(extra: str, what: str) -> Iterator[None]:
         package = (error.name or "").replace("_", "-")
         raise MissingExtraError(
             "{what} {package}: install it with: {command}",
-            what=Message(what),
+            what=Message(subject),
             package=package,
             command=install_command(extra),
         ) from error
 
 
 def install_command(extra: str) -> str:
-    """The command that installs an extra into this environment, from the same place as hdbench.
+    """Return the command that installs an extra here, from the same place as hdbench.
 
     If that was a checkout or a file, pip recorded it (PEP 610); otherwise it was an index.
 
@@ -67,7 +67,7 @@ def install_command(extra: str) -> str:
 
 
 def missing_packages(extra: str) -> list[str]:
-    """The packages of an extra that are not installed; none if hdbench itself is not installed.
+    """Return the packages of an extra that are not installed; none without hdbench.
 
     Args:
         extra: its name.
@@ -78,9 +78,11 @@ def missing_packages(extra: str) -> list[str]:
 
     requirements = [Requirement(line) for line in requires("hdbench") or ()]
     return [
-        each.name
-        for each in requirements
-        if each.marker and each.marker.evaluate({"extra": extra}) and not _is_installed(each.name)
+        requirement.name
+        for requirement in requirements
+        if requirement.marker
+        and requirement.marker.evaluate({"extra": extra})
+        and not _is_installed(requirement.name)
     ]
 
 

@@ -4,14 +4,14 @@ import stat
 from pathlib import Path, PurePath
 
 from hdbench.common.os_errors import read_errors
-from hdbench.common.regular_files import read_at_most
+from hdbench.common.regular_files import read_at_most, read_text
 from hdbench.errors import HdbenchError, Message
 
 MAX_TEXT = 4 * 2**20
 """Maximum number of bytes of a file that people write by hand, such as a prompt or a card."""
 
 PRIVATE = ("history", "annotation.yaml")
-"""What of a collection says who annotated what: it is never a part of a dataset."""
+"""Files of a collection that say who annotated what: they are never a part of a dataset."""
 
 
 _NOT_THERE = Message("no such file")
@@ -70,8 +70,8 @@ def file_in(folder: Path, name: str | Path, within: Path | None = None) -> Path:
     with read_errors(path):
         try:
             real, root = path.resolve(), folder.resolve()
-            places = (within,) if within else (root, *hub_blobs(folder))
-            is_inside = any(real.is_relative_to(place.resolve()) for place in places)
+            allowed = (within,) if within else (root, *hub_blobs(folder))
+            is_inside = any(real.is_relative_to(base.resolve()) for base in allowed)
             mode = real.stat().st_mode if is_inside else 0
         except (FileNotFoundError, NotADirectoryError) as error:
             raise MissingFileError(path) from error
@@ -96,39 +96,31 @@ def is_private(name: PurePath) -> bool:
     return first in PRIVATE and (len(name.parts) == 1 or name.suffix.casefold() == ".jsonl")
 
 
-def bytes_in(folder: Path, name: str | Path, most: int = MAX_TEXT) -> bytes:
+def bytes_in(folder: Path, name: str | Path, max_bytes: int = MAX_TEXT) -> bytes:
     """Return what is in a file of a folder.
 
     Args:
         folder: the folder.
         name: the file's path in it, untrusted.
-        most: maximum number of bytes, some MiB.
+        max_bytes: maximum number of bytes, some MiB.
 
     Raises:
         HdbenchError: see `file_in`; or it cannot be read, or is too large.
     """
     path = file_in(folder, name)
     with read_errors(path):
-        return read_at_most(path, most)
+        return read_at_most(path, max_bytes)
 
 
-def text_in(folder: Path, name: str | Path, most: int = MAX_TEXT) -> str:
+def text_in(folder: Path, name: str | Path, max_bytes: int = MAX_TEXT) -> str:
     """Return the text of a file of a folder.
 
     Args:
         folder: the folder.
         name: the file's path in it, untrusted.
-        most: maximum number of bytes, some MiB.
+        max_bytes: maximum number of bytes, some MiB.
 
     Raises:
         HdbenchError: see `bytes_in`; or it is not UTF-8.
     """
-    data = bytes_in(folder, name, most)
-    try:
-        return data.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
-    except UnicodeDecodeError as error:
-        raise HdbenchError(
-            "{place}: not UTF-8 (byte {byte}): save as UTF-8",
-            place=folder / name,
-            byte=error.start + 1,
-        ) from error
+    return read_text(file_in(folder, name), max_bytes)

@@ -38,7 +38,7 @@ class Grouped(NamedTuple):
 
 
 def grouped(values: Sequence[Any]) -> Grouped:
-    """The group of each value of a column.
+    """Return the group of each value of a column.
 
     A column with more than 12 different numbers, or dates, which count by their year, is cut into
     up to 5 ranges of about the same number of items, with bounds as round as that allows. In any
@@ -56,10 +56,10 @@ def grouped(values: Sequence[Any]) -> Grouped:
     texts = [_text(value) for value in values]
     present = [text for text in texts if text is not None]
     numbers = [None if text is None else _number(text) for text in texts]
-    known = [number for number in numbers if number is not None]
-    if len(set(known)) > MAX_VALUES and len(known) >= NUMBERS * len(present):
-        return _ranges(numbers, known, len(present) - len(known))
-    if len(known) == len(present):
+    numeric = [number for number in numbers if number is not None]
+    if len(set(numeric)) > MAX_VALUES and len(numeric) >= NUMBERS * len(present):
+        return _ranges(numbers, numeric, len(present) - len(numeric))
+    if len(numeric) == len(present):
         order = sorted(set(present), key=lambda text: (_number(text) or 0, text))
     else:
         order = sorted(set(present))
@@ -67,7 +67,7 @@ def grouped(values: Sequence[Any]) -> Grouped:
 
 
 def _text(value: Any) -> str | None:
-    """A value as text; None if it is missing."""
+    """Return a value as text; None if it is missing."""
     if isinstance(value, list | tuple):
         value = " | ".join(map(str, value))
     elif isinstance(value, bool):
@@ -79,20 +79,20 @@ def _text(value: Any) -> str | None:
 
 
 def _number(text: str) -> float | None:
-    """The number that a text is, or the year of a date."""
+    """Return the number that a text is, or the year of a date."""
     if _NUMBER.fullmatch(text):
         return float(text.replace(",", "."))
     date = _DATE.fullmatch(text)
     return float(date[1]) if date else None
 
 
-def _ranges(numbers: Sequence[float | None], known: Sequence[float], others: int) -> Grouped:
-    bounds = _bounds(sorted(known))
-    order = list(_names(bounds, whole=all(number.is_integer() for number in known)))
+def _ranges(numbers: Sequence[float | None], numeric: Sequence[float], others: int) -> Grouped:
+    bounds = _bounds(sorted(numeric))
+    order = list(_names(bounds, whole=all(number.is_integer() for number in numeric)))
     labels = [None if number is None else order[bisect_right(bounds, number)] for number in numbers]
     note = Message(
         "{count} different numbers in {number} groups: {groups}",
-        count=len(set(known)),
+        count=len(set(numeric)),
         number=len(order),
         groups=", ".join(order),
     )
@@ -109,8 +109,8 @@ def _bounds(ordered: Sequence[float]) -> list[float]:
     for step in _steps(ordered[-1] - ordered[0]):
         # Rounded once more, since 3 * 0.1 is more than 0.3.
         bounds = sorted({round(round(cut / step) * step, 9) for cut in cuts})
-        places = [0, *(bisect_left(ordered, bound) for bound in bounds), len(ordered)]
-        smallest = min(end - start for start, end in pairwise(places))
+        positions = [0, *(bisect_left(ordered, bound) for bound in bounds), len(ordered)]
+        smallest = min(end - start for start, end in pairwise(positions))
         if len(bounds) == len(cuts) and smallest * 2 * GROUPS >= len(ordered):
             return bounds
     return sorted(cuts)

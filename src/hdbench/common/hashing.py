@@ -7,7 +7,7 @@ from hdbench.common.regular_files import open_regular
 
 
 def file_sha256(path: Path) -> str:
-    """The sha256 of a file of any size.
+    """Return the sha256 of a file of any size.
 
     Raises:
         OSError: it cannot be read.

@@ -17,17 +17,17 @@ _STATUSES = {
     429: Message("too many requests: wait a few minutes"),
 }
 DESCRIPTION = ("*.md", "*.yaml", "*.json", "*.txt", "metadata.jsonl", "LICENSE*")
-"""What describes a benchmark: everything that scoring needs, and no media."""
+"""Files that describe a benchmark: everything that scoring needs, and no media."""
 
 
 @contextmanager
-def one_line_errors(what: str, advice: str) -> Iterator[None]:
+def one_line_errors(name: str, advice: str) -> Iterator[None]:
     """Turn errors of the Hub's client into one line that a person can act on.
 
     No such line contains a token.
 
     Args:
-        what: what the line names first: the repository.
+        name: what the line names first: the repository.
         advice: what to do; its translations are in this package's `messages/`.
     """
     from httpx2 import HTTPError  # noqa: PLC0415  slow to import
@@ -40,32 +40,21 @@ def one_line_errors(what: str, advice: str) -> Iterator[None]:
     advice = Message(advice)
     try:
         yield
-    except RepositoryNotFoundError as error:  # the Hub's status is 401 if there is no token
-        raise HdbenchError(
-            "{what}: {why}; {advice}", what=what, why=_STATUSES[404], advice=advice
-        ) from error
-    except HfHubHTTPError as error:
-        status = error.response.status_code
-        said = _cut(f"{status} {error.server_message or ''}")
-        why = _STATUSES.get(status) or Message("the Hub answered {said}", said=said)
-        raise HdbenchError("{what}: {why}; {advice}", what=what, why=why, advice=advice) from error
-    except LocalEntryNotFoundError as error:
-        raise HdbenchError(
-            "{what}: cannot be fetched, and was not fetched before; {advice}",
-            what=what,
-            advice=advice,
-        ) from error
     except (HTTPError, OSError, ValueError, RuntimeError) as error:
-        raise HdbenchError(
-            "{what}: {why}; {advice}",
-            what=what,
-            why=_cut(str(error) or type(error).__name__),
-            advice=advice,
-        ) from error
+        why: str = _cut(str(error) or type(error).__name__)
+        if isinstance(error, RepositoryNotFoundError):  # its status is 401 if there is no token
+            why = _STATUSES[404]
+        elif isinstance(error, HfHubHTTPError):
+            status = error.response.status_code
+            answer = _cut(f"{status} {error.server_message or ''}")
+            why = _STATUSES.get(status) or Message("the Hub answered {said}", said=answer)
+        elif isinstance(error, LocalEntryNotFoundError):
+            why = Message("cannot be fetched, and was not fetched before")
+        raise HdbenchError("{what}: {why}; {advice}", what=name, why=why, advice=advice) from error
 
 
 def fetch_dataset(repository: str, *, revision: str | None = None, media: bool = False) -> Path:
-    """The folder of a dataset on the Hub, fetched into the client's cache.
+    """Return the folder of a dataset on the Hub, fetched into the client's cache.
 
     Without a network, what is already in the cache is used.
 
@@ -82,10 +71,12 @@ def fetch_dataset(repository: str, *, revision: str | None = None, media: bool =
     """
     from huggingface_hub import snapshot_download  # noqa: PLC0415  slow to import
 
-    at = repository
+    source = repository
     if revision:
-        at = Message("{repository}, revision {revision}", repository=repository, revision=revision)
-    with one_line_errors(at, "check its name and the connection"):
+        source = Message(
+            "{repository}, revision {revision}", repository=repository, revision=revision
+        )
+    with one_line_errors(source, "check its name and the connection"):
         return Path(
             snapshot_download(
                 repository,

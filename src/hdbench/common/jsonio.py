@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Self
 
 from hdbench.common.os_errors import read_errors, write_errors
 from hdbench.common.regular_files import SPECIAL, is_special, open_regular
-from hdbench.errors import HdbenchError, Message, is_full, write_reason
+from hdbench.errors import HdbenchError, Message, is_full
 
 MAX_DEPTH = 100
 """Maximum depth to which objects and lists are nested. Records here are three deep."""
@@ -69,7 +69,7 @@ def _nothing(_: str) -> None:
 
 
 def _finite(text: str) -> float | None:
-    """A number; nothing for one like 1e999, which Python would take for infinity."""
+    """Return a number; nothing for one like 1e999, which Python would take for infinity."""
     number = float(text)
     return number if math.isfinite(number) else None
 
@@ -118,7 +118,7 @@ class Spelled(float):
     """
 
     def __new__(cls, text: str) -> Self:
-        """The number, with its text."""
+        """Return the number, with its text."""
         self = float.__new__(cls, text)
         self.text = text
         return self
@@ -157,12 +157,12 @@ def spelled_json(value: Any, *, ensure_ascii: bool = True) -> str:
         case dict():
             inner = (
                 f"{json.dumps(key, ensure_ascii=ensure_ascii)}: "
-                f"{spelled_json(each, ensure_ascii=ensure_ascii)}"
-                for key, each in value.items()
+                f"{spelled_json(item, ensure_ascii=ensure_ascii)}"
+                for key, item in value.items()
             )
             return f"{{{', '.join(inner)}}}"
         case list() | tuple():
-            inner = (spelled_json(each, ensure_ascii=ensure_ascii) for each in value)
+            inner = (spelled_json(item, ensure_ascii=ensure_ascii) for item in value)
             return f"[{', '.join(inner)}]"
         case Spelled(text=text):
             return text
@@ -214,8 +214,8 @@ def _not_finite(text: str, number: str) -> ValueError:
         return error
     # In a text in quotes it is not the number.
     tokens = re.finditer(rf'"(?:[^"\\]|\\.)*+"|{re.escape(number)}', text)
-    place = next(found.start() for found in tokens if found[0] == number)
-    where = {"line": text.count("\n", 0, place) + 1, "key": ".".join(keys)[:100]}
+    start = next(token.start() for token in tokens if token[0] == number)
+    where = {"line": text.count("\n", 0, start) + 1, "key": ".".join(keys)[:100]}
     if number in _CONSTANTS:
         template = "line {line}, {key}: {number} is not JSON: write null, or put it in quotes"
         return ValueError(Message(template, **where, number=number))
@@ -249,12 +249,12 @@ def json_reason(error: ValueError) -> Message:
             column=error.colno,
             place=error.pos,
         )
-    said = error.args[0]
-    return said if isinstance(said, Message) else Message(str(error))
+    reason = error.args[0]
+    return reason if isinstance(reason, Message) else Message(str(error))
 
 
 def is_too_deep(value: Any, depth: int = MAX_DEPTH) -> bool:
-    """Whether objects and lists are nested more than `depth` deep, found without recursion."""
+    """Return whether objects and lists are nested more than `depth` deep, without recursion."""
     level = [value]
     for _ in range(depth):
         level = [
@@ -269,7 +269,7 @@ def is_too_deep(value: Any, depth: int = MAX_DEPTH) -> bool:
 
 
 def parse_line(raw: bytes, where: object, decoder: json.JSONDecoder = DECODER) -> dict[str, Any]:
-    """The object that one line of a JSON Lines file holds.
+    """Return the object that one line of a JSON Lines file holds.
 
     Args:
         raw: the line's bytes, UTF-8.
@@ -303,7 +303,7 @@ def parse_line(raw: bytes, where: object, decoder: json.JSONDecoder = DECODER) -
 def read_jsonl(
     path: Path, *, name: str | None = None, decoder: json.JSONDecoder = DECODER
 ) -> Iterator[Line]:
-    """The objects of a JSON Lines file, one at a time; blank lines are skipped.
+    """Yield the objects of a JSON Lines file, one at a time; blank lines are skipped.
 
     Args:
         path: the file.
@@ -322,7 +322,7 @@ def read_jsonl(
 def raw_lines(
     path: Path, *, name: str | None = None, start: int = 0, number: int = 1
 ) -> Iterator[tuple[int, int, bytes]]:
-    """The lines of a file that are not blank: their number, their offset, and what is there.
+    """Yield the lines of a file that are not blank: their number, their offset, and what is there.
 
     Args:
         path: the file.
@@ -353,7 +353,7 @@ def raw_lines(
 
 
 def plain_id(raw: bytes) -> str | None:
-    r"""The id of a line that begins with it, or with a few texts before it, without parsing it.
+    r"""Return the id of a line that has it first, or after a few texts, without parsing it.
 
     If the line is an object in which no key occurs twice, this is its `id`; otherwise parsing it
     gives another id, or an error.
@@ -369,11 +369,11 @@ def plain_id(raw: bytes) -> str | None:
         '0001'
         >>> plain_id(b'{"text": "a \"quotation\"", "id": "0001"}')
     """
-    found = _ID.match(raw)
-    if found is None:
+    match = _ID.match(raw)
+    if match is None:
         return None
     try:
-        return found[1].decode()
+        return match[1].decode()
     except UnicodeDecodeError:
         return None
 
@@ -417,9 +417,8 @@ def told_if_full(path: Path) -> Iterator[None]:
     except OSError as error:
         if not is_full(error):
             raise
-        raise HdbenchError(
-            "{place}: cannot be written: {why}", place=path, why=write_reason(error)
-        ) from error
+        with write_errors(path):
+            raise
 
 
 @contextmanager

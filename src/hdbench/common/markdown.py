@@ -8,7 +8,7 @@ _SIGNS = re.compile(r"[\\`*\[\]|~]|(?<!\w)_|_(?!\w)")
 _TAGS = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 _BRACES = re.compile(r"\{(?=[{%#])|[}%#](?=\})")
-"""What opens or closes a placeholder of a card together with the sign behind it."""
+"""Sign that opens or closes a placeholder of a card together with the one behind it."""
 
 
 def as_text(text: str) -> str:

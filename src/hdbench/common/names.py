@@ -12,7 +12,7 @@ _LONGEST = 100
 
 
 def bare(name: str) -> str:
-    """A benchmark's or a metric's name without the namespace.
+    """Return a benchmark's or a metric's name without the namespace.
 
     Example:
         >>> bare("hdb/zettelkatalog"), bare("zettelkatalog"), bare("own/zettelkatalog")
@@ -21,24 +21,24 @@ def bare(name: str) -> str:
     return name.removeprefix(f"{NAMESPACE}/")
 
 
-def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name that is most similar to one that is not known, if any is.
+def nearest(name: str, choices: Iterable[str]) -> str | None:
+    """Return the known name that is most similar to one that is not known, if any is.
 
     Example:
         >>> nearest("treshold", ["weights", "threshold"]), nearest("x", ["weights", "threshold"])
         ('threshold', None)
     """
-    return next(iter(get_close_matches(name[:_LONGEST], known, 1)), None)
+    return next(iter(get_close_matches(name[:_LONGEST], choices, 1)), None)
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """The end of a message about an unknown name: a question with the nearest one, or nothing.
+def did_you_mean(name: str, choices: Iterable[str]) -> str:
+    """Return the end of a message about an unknown name: "did you mean", or nothing.
 
     Example:
         >>> f"no option 'treshold'{did_you_mean('treshold', ['weights', 'threshold'])}"
         "no option 'treshold'; did you mean threshold?"
     """
-    near = nearest(name, known)
+    near = nearest(name, choices)
     return Message("; did you mean {near}?", near=near) if near else ""
 
 

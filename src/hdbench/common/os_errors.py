@@ -1,7 +1,7 @@
 """Errors of the operating system as one line that says which file it is, and why."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from hdbench.errors import HdbenchError, os_reason, write_reason
@@ -47,3 +47,21 @@ def write_errors(place: Path | str) -> Iterator[None]:
         raise HdbenchError(
             "{place}: cannot be written: {why}", place=place, why=write_reason(error)
         ) from error
+
+
+@contextmanager
+def parents_of(path: Path) -> Iterator[None]:
+    """Make the folders that a folder is in; at the end, remove those of them that stayed empty.
+
+    Raises:
+        HdbenchError: they cannot be made, or the path is a file.
+    """
+    new_folders = [folder for folder in path.parents if not folder.exists()]
+    try:
+        with write_errors(path):
+            (path if path.exists() else path.parent).mkdir(parents=True, exist_ok=True)
+        yield
+    finally:
+        with suppress(OSError):  # one that is not empty, as something was written
+            for folder in new_folders:
+                folder.rmdir()

@@ -23,7 +23,7 @@ class PdfError(ValueError):
 
 
 def pdfium() -> Any:
-    """The module pypdfium2.
+    """Return the module pypdfium2.
 
     Raises:
         MissingExtraError: it is not installed.
@@ -51,7 +51,7 @@ def opened(source: Path | bytes) -> Iterator[pypdfium2.PdfDocument]:
 
 
 def rendered(page: pypdfium2.PdfPage, scale: float) -> Image.Image:
-    """A page of an opened PDF in RGB; a scale of 1 is 72 pixels per inch."""
+    """Return a page of an opened PDF in RGB; a scale of 1 is 72 pixels per inch."""
     bitmap = page.render(scale=scale)
     try:
         image: Image.Image = bitmap.to_pil().convert("RGB")

@@ -15,31 +15,31 @@ MAX_VALUE = 48
 """Maximum number of characters shown of a value."""
 
 MAX_NOTE = 1_000
-"""How many characters of a note or warning are shown."""
+"""Maximum number of characters shown of a note or warning."""
 
 MAX_HEADING = 200
-"""How many characters are shown of a column's heading that was given on the command line."""
+"""Maximum number of characters shown of a column's heading from the command line."""
 
 HEADING_WIDTH = 18
-"""How many of them stand in one line."""
+"""Maximum number of these in one line."""
 
 _PART = re.compile(r".+?(?:[=_]|\.(?=[^\W\d])| $)")
 """A part of an option in such a heading, up to where it may be broken."""
 
 
-def printable(value: Any, most: int = MAX_VALUE) -> Text:
-    r"""An untrusted value as harmless text: control and invisible characters escaped, and cut.
+def printable(value: Any, max_characters: int = MAX_VALUE) -> Text:
+    r"""Return an untrusted value as harmless text: escaped, and cut.
 
     Example:
         >>> printable("\x1b[31mred").plain
         '\\x1b[31mred'
     """
-    text = escaped(str(value)[: most + 1])
-    return Text(text if len(text) <= most else text[: most - 1] + "…")
+    text = escaped(str(value)[: max_characters + 1])
+    return Text(text if len(text) <= max_characters else text[: max_characters - 1] + "…")
 
 
 def heading(text: str, width: int = HEADING_WIDTH) -> Text:
-    r"""Options as the heading of a column: harmless, and in several lines, broken between words.
+    r"""Return options as the heading of a column, harmless and broken between words.
 
     Lines end after commas, and within an option only if it is longer than a line.
 
@@ -52,14 +52,14 @@ def heading(text: str, width: int = HEADING_WIDTH) -> Text:
     shown = printable(text, MAX_HEADING).plain
     parts = [
         part
-        for each in re.split(r"(?<=,)\s*", shown)
-        for part in ([f"{each} "] if len(each) <= width else _PART.findall(f"{each} "))
+        for option in re.split(r"(?<=,)\s*", shown)
+        for part in ([f"{option} "] if len(option) <= width else _PART.findall(f"{option} "))
     ]
     return Text("\n".join(line.rstrip() for line in folded(parts, width)))
 
 
 def folded(parts: Iterable[str], width: int) -> list[str]:
-    """Parts of a text in lines of at most that width; a longer part is a line by itself.
+    """Return parts of a text in lines of at most that width; a longer part is a line by itself.
 
     Example:
         >>> folded(["gpt-", "4o-", "mini"], 7)
@@ -74,7 +74,7 @@ def folded(parts: Iterable[str], width: int) -> list[str]:
 
 
 def plain_table(title: str | None, *columns: str | Text, right: Iterable[str | Text]) -> Table:
-    """An empty table in the common style: its title, columns of text, and columns of numbers."""
+    """Return an empty table in the common style, with columns of text and of numbers."""
     table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
     for column in columns:
         table.add_column(column, overflow="fold")

@@ -27,9 +27,9 @@ _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 def progress(
     elements: Iterable[Element], title: str, total: int | None = None
 ) -> Iterable[Element]:
-    """The elements, with a bar on standard error as they are iterated over, if it is a terminal.
+    """Return the elements, with a bar on standard error for them if that is a terminal.
 
-    Within `listening` there is no bar, and the listener is told instead.
+    Within `listening` there is no bar: the listener is called instead.
 
     Args:
         elements: what is iterated over.
@@ -71,7 +71,7 @@ def listening(listener: Listener) -> Iterator[None]:
 
 @contextmanager
 def in_lines(every: float = IN_LINES) -> Iterator[None]:
-    """Yield where there is no terminal for a bar, print the progress within the block regularly.
+    """Print the progress within the block regularly where there is no terminal for a bar.
 
     Args:
         every: seconds between two lines on standard error.
@@ -96,13 +96,13 @@ def in_lines(every: float = IN_LINES) -> Iterator[None]:
 
 
 def _told(elements: Iterable[Element], total: int | None, listener: Listener) -> Iterator[Element]:
-    done, told, due = 0, 0, 0.0
+    done, reported, due = 0, 0, 0.0
     for element in elements:
         yield element
         done += 1
         now = time.monotonic()
         if now >= due:
-            due, told = now + EVERY, done
+            due, reported = now + EVERY, done
             listener(done, total)
-    if told != done:
+    if reported != done:
         listener(done, total)

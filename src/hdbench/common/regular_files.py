@@ -2,18 +2,29 @@
 
 import errno
 import os
+import re
 import stat
 from collections.abc import Sequence
 from io import BufferedReader
 from pathlib import Path
 from typing import NamedTuple
 
-from hdbench.common.natural_order import by_numbers
 from hdbench.common.os_errors import read_errors
 from hdbench.errors import HdbenchError, Message, shortened
 
 SPECIAL = Message("is a pipe or a device, not a file")
 """Reason for refusing what is not a regular file."""
+
+
+def by_numbers(path: Path) -> list[tuple[int, str]]:
+    """Return a key to sort by as a person numbered files: `page2` before `page10`.
+
+    Example:
+        >>> [path.name for path in sorted(map(Path, ["page10", "Page2"]), key=by_numbers)]
+        ['Page2', 'page10']
+    """
+    parts = re.split(r"(\d+)", path.name.casefold())
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
 
 
 def is_special(path: Path) -> bool:
@@ -47,14 +58,14 @@ def entries(folder: Path) -> Entries:
     Raises:
         HdbenchError: it cannot be read.
     """
-    found = Entries([], [])
+    listed = Entries([], [])
     with read_errors(folder):
         for path in sorted(folder.iterdir(), key=by_numbers):
             if not path.name.startswith("."):
                 mode = path.lstat().st_mode
                 is_plain = stat.S_ISREG(mode) or stat.S_ISDIR(mode)
-                (found.plain if is_plain else found.others).append(path)
-    return found
+                (listed.plain if is_plain else listed.others).append(path)
+    return listed
 
 
 def not_opened(names: Sequence[str]) -> Message:
@@ -80,24 +91,44 @@ def open_regular(path: Path) -> BufferedReader:
     return path.open("rb")
 
 
-def read_at_most(path: Path, most: int) -> bytes:
+def read_at_most(path: Path, max_bytes: int) -> bytes:
     """Return what is in a file, without filling the memory with a huge one.
 
     Args:
         path: the file.
-        most: maximum number of bytes, some MiB.
+        max_bytes: maximum number of bytes, some MiB.
 
     Raises:
         OSError: it cannot be read.
         HdbenchError: it is too large.
     """
     with path.open("rb") as file:
-        data = file.read(most + 1)
-    if len(data) > most:
+        data = file.read(max_bytes + 1)
+    if len(data) > max_bytes:
         raise HdbenchError(
-            "{place}: larger than {most} MiB: shorten it", place=path, most=most >> 20
+            "{place}: larger than {most} MiB: shorten it", place=path, most=max_bytes >> 20
         )
     return data
+
+
+def read_text(path: Path, max_bytes: int) -> str:
+    """Return the text of a file, whose lines end in a line feed, whatever ends them in the file.
+
+    Args:
+        path: the file.
+        max_bytes: maximum number of bytes, some MiB.
+
+    Raises:
+        HdbenchError: it cannot be read, is too large, or is not UTF-8.
+    """
+    with read_errors(path):
+        data = read_at_most(path, max_bytes)
+    try:
+        return data.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
+    except UnicodeDecodeError as error:
+        raise HdbenchError(
+            "{place}: not UTF-8 (byte {byte}): save as UTF-8", place=path, byte=error.start + 1
+        ) from error
 
 
 def holds(path: Path, data: bytes) -> bool:

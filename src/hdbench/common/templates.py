@@ -12,7 +12,7 @@ from markupsafe import Markup, escape
 from hdbench.errors import escaped
 
 LINE_BREAK = "↵"
-"""What is shown before a line break in a value, so that it can be seen."""
+"""Sign before a line break in a value, so that it can be seen."""
 
 _JOINT = re.compile(r"[._](?=.)")
 """After what a name may be broken; in the markup that `shown` makes there is neither."""
@@ -29,7 +29,7 @@ STRICT: dict[str, Any] = {
 def html_templates(
     package: str, *, finalize: Callable[[Any], Any] | None = None
 ) -> jinja2.Environment:
-    """The HTML templates of a package: output is escaped; `shown` and `breakable` are filters.
+    """Return the HTML templates of a package; `shown` and `breakable` are filters.
 
     Args:
         package: its name; the templates are in its folder `templates`.
@@ -43,7 +43,7 @@ def html_templates(
 
 
 def shown(text: str) -> Markup:
-    r"""Untrusted text as HTML: invisible characters as marked escapes, line breaks also as a sign.
+    r"""Return untrusted text as HTML, with marked escapes and with signs for line breaks.
 
     Example:
         >>> print(shown("<b>\u202e"))
@@ -59,7 +59,7 @@ def shown(text: str) -> Markup:
 
 
 def breakable(name: str) -> Markup:
-    """The name of a field or figure, as `shown`; it may be broken after dots and underscores.
+    """Return the name of a field or figure, which may be broken after dots and underscores.
 
     Example:
         >>> print(breakable("title.sub_title"))

@@ -10,27 +10,27 @@ import yaml
 
 
 class Numbers(NamedTuple):
-    """How a language writes numbers: the sign before decimals, between thousands, and percent."""
+    """Signs in the numbers of a language: before decimals, between thousands, and for percent."""
 
     point: str = "."
     thousands: str = ","
     percent: str = "%"
 
     def written(self, number: str) -> str:
-        """A number that Python wrote, as the language writes it."""
+        """Return a number that Python wrote, as the language writes it."""
         signs = {",": self.thousands, ".": self.point, "%": self.percent}
-        return "".join(signs.get(each, each) for each in number)
+        return "".join(signs.get(sign, sign) for sign in number)
 
 
 NUMBERS = {"en": Numbers(), "de": Numbers(",", ".", "\N{NO-BREAK SPACE}%")}
-"""Language → how it writes numbers."""
+"""Language → the signs in its numbers."""
 
 LANGUAGES = tuple(NUMBERS)
 """The languages that every text has, the one that it is first written in before the others."""
 
 
 def language_of(accept: str | None) -> str:
-    """The language for a browser, from its Accept-Language: the first available, else English.
+    """Return the language for a browser, from its Accept-Language; English if there is none.
 
     Browsers name the languages in the order in which the user wants them (RFC 9110, 12.5.4).
 
@@ -46,7 +46,7 @@ def language_of(accept: str | None) -> str:
 
 
 def decimal(number: str, language: str) -> str:
-    """A number written with a decimal point, as a language writes it.
+    """Return a number written with a decimal point, as a language writes it.
 
     Example:
         >>> decimal("0.672", "en"), decimal("0.672", "de")
@@ -56,7 +56,7 @@ def decimal(number: str, language: str) -> str:
 
 
 def written(number: float, digits: int, language: str) -> str:
-    """A number with that many decimals, as a language writes it.
+    """Return a number with that many decimals, as a language writes it.
 
     Example:
         >>> written(2312.55, 1, "en"), written(2312.55, 1, "de")
@@ -66,7 +66,7 @@ def written(number: float, digits: int, language: str) -> str:
 
 
 def in_terminal(number: float, form: str, language: str) -> str:
-    """A number in a format such as `.4f`, as a language writes it, for a terminal.
+    """Return a number in a format such as `.4f`, as a language writes it, for a terminal.
 
     A terminal would show a no-break space as its escape: it is a space here.
 
@@ -78,7 +78,7 @@ def in_terminal(number: float, form: str, language: str) -> str:
 
 
 def grouped(number: int, language: str) -> str:
-    """A whole number with what a language writes between the thousands.
+    """Return a whole number with what a language writes between the thousands.
 
     Example:
         >>> grouped(700_000, "en"), grouped(700_000, "de")
@@ -94,7 +94,7 @@ class _Formatter(Formatter):
         self._numbers = numbers
 
     def format_field(self, value: Any, format_spec: str) -> str:
-        """A value, formatted for its placeholder."""
+        """Return a value, formatted for its placeholder."""
         text = str(super().format_field(value, format_spec))
         return self._numbers.written(text) if isinstance(value, int | float) else text
 
@@ -119,16 +119,16 @@ class Texts:
         Raises:
             ValueError: two files have the same key.
         """
-        found: dict[str, dict[str, str]] = {language: {} for language in LANGUAGES}
+        by_language: dict[str, dict[str, str]] = {language: {} for language in LANGUAGES}
         for path in sorted(self._folder.glob("*.yaml")):
             for language, texts in read_texts(path).items():
-                if twice := found[language].keys() & texts.keys():
+                if twice := by_language[language].keys() & texts.keys():
                     raise ValueError(f"{path}: another file has the key {min(twice)} too")
-                found[language].update(texts)
-        return found
+                by_language[language].update(texts)
+        return by_language
 
     def text(self, key: str, language: str, **values: Any) -> str:
-        """A text.
+        """Return the text of a key.
 
         Args:
             key: its key in a file.
@@ -139,12 +139,12 @@ class Texts:
 
 
 def formatted(template: str, language: str, values: Mapping[str, Any]) -> str:
-    """A text with its values, whose numbers are written as the language writes them."""
+    """Return a text with its values, whose numbers are written as the language writes them."""
     return _FORMATTERS[language].vformat(template, (), values)
 
 
 def read_texts(path: Path) -> Any:
-    """The content of a file with texts, which is this package's own."""
+    """Return the content of a file with texts, which is this package's own."""
     # libyaml is ten times as fast. Not for others' files: it crashes if they are nested too deeply.
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     return yaml.load(path.read_text(encoding="utf-8"), loader)  # noqa: S506  both are safe

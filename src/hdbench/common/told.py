@@ -23,12 +23,12 @@ def speak(language: str | None) -> None:
 
 
 def spoken() -> str:
-    """The language in which a terminal is told everything."""
+    """Return the language in which a terminal is told everything."""
     return _language
 
 
 def told(message: str, language: str) -> str:
-    """A message in a language, or in English where there is no translation of it.
+    """Return a message in a language, or in English where there is no translation of it.
 
     A translation is found by the message's template, in the file `messages/<language>.yaml` of any
     package: English → translation, with the same placeholders. One without words needs none.
@@ -74,7 +74,7 @@ def _has_words(message: Message) -> bool:
 @cache
 def translations(language: str) -> dict[str, str]:
     """Template → translation, of all packages; none for English."""
-    found: dict[str, str] = {}
+    templates: dict[str, str] = {}
     for path in sorted(_PACKAGES.rglob(f"messages/{language}.yaml")):
-        found |= read_texts(path)
-    return found
+        templates |= read_texts(path)
+    return templates

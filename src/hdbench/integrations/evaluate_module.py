@@ -124,7 +124,9 @@ class MetricModule(evaluate.Metric):  # type: ignore[misc]  # evaluate is not ty
                 "give a record (dict), or the model's text (str), which is searched for one",
                 stacklevel=3,  # the caller of compute
             )
-        first = (_reference(metric, *each) for each in enumerate(references[:SHOW_THE_FORM]))
+        first = (
+            _reference(metric, *numbered) for numbered in enumerate(references[:SHOW_THE_FORM])
+        )
         schema = configuration.answer_schema() or schema_of(
             (metric.right_answer(reference) for reference in first),
             metric.options.get("root_list"),

@@ -108,8 +108,8 @@ def show_media(benchmark: str) -> Solver:
     Args:
         benchmark: the folder of a built benchmark.
     """
-    asked = of_benchmark(load_benchmark(benchmark, media=True)).questions
-    questions = {question.id: question for question in asked}
+    asked_questions = of_benchmark(load_benchmark(benchmark, media=True)).questions
+    questions = {question.id: question for question in asked_questions}
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001  asked for
         question = questions[str(state.sample_id)]
@@ -144,8 +144,8 @@ def answer_scorer(benchmark: str, protocol: str = "documented") -> Scorer:
     schema = loaded.answer_schema()
 
     def score_text(item_id: str, position: int, truth: str, text: str) -> Score:
-        place = AnswerEntry(f"sample {item_id}", {"text": text})
-        answers = Answers(InMemory({None: {item_id: place}}), None, [item_id], loaded.id, schema)
+        entry = AnswerEntry(f"sample {item_id}", {"text": text})
+        answers = Answers(InMemory({None: {item_id: entry}}), None, [item_id], loaded.id, schema)
         answer = answers.take(item_id)
         prepared = prepare(rules, json.loads(truth), item_id)
         candidate = candidate_of(answer, prepared)
@@ -195,31 +195,31 @@ def figures(
     def compute(scores: list[SampleScore]) -> Value:
         # In the benchmark's order: they come in the order answered, and floats are added up.
         items = sorted(
-            ((str(each.sample_id), each.score.metadata or {}) for each in scores),
+            ((str(score.sample_id), score.score.metadata or {}) for score in scores),
             key=lambda item: item[1]["position"],
         )
         result = Result(
             metric=rules,
             ids=[item_id for item_id, _ in items],
-            status=Counter(about["status"] for _, about in items),
+            status=Counter(metadata["status"] for _, metadata in items),
             statistics={
                 # A log from before a statistic was counted does not have it.
-                each: [about["statistics"].get(each, 0) for _, about in items]
-                for each in rules.statistics
+                statistic: [metadata["statistics"].get(statistic, 0) for _, metadata in items]
+                for statistic in rules.statistics
             },
             fields={},
             worst=[],
             per_item=[],
         )
-        found = {
+        values = {
             figure: value
             for figure, value in result.figures().items()
             if isinstance(value, int | float)
         }
         if len(set(result.ids)) == len(result.ids) and headline in result.intervals.figures:
             interval = result.intervals.figures[headline]
-            found |= {f"{headline}_low": interval.low, f"{headline}_high": interval.high}
-        return found
+            values |= {f"{headline}_low": interval.low, f"{headline}_high": interval.high}
+        return values
 
     return compute
 

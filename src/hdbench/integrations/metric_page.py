@@ -68,12 +68,12 @@ def _lists(texts: Mapping[str, str]) -> dict[str, list[Any]]:
                 "{field}: more than {most:,} characters", field=field, most=MAX_CHARACTERS
             )
         try:
-            found = parse_json(text)
+            values = parse_json(text)
         except ValueError as error:
             raise HdbenchError("{field}: not JSON: {why}", field=field, why=error) from error
-        if not isinstance(found, list):
+        if not isinstance(values, list):
             raise HdbenchError("{field}: must be a list in [ ]", field=field)
-        lists[name] = found
+        lists[name] = values
     predictions, references = lists.values()
     if len(predictions) != len(references):
         raise HdbenchError(

@@ -7,8 +7,8 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from hdbench.answers.run_info import RunInfo
 from hdbench.benchmarks.agreement import Ceiling
-from hdbench.benchmarks.item_name import ItemName
 from hdbench.benchmarks.sample import Sample
+from hdbench.benchmarks.spec import ItemName
 
 MAX_NUMBER = 2**53
 """The largest value of an item's statistic: up to this value, sums are exact."""

@@ -12,7 +12,7 @@ from hdbench.answers.folders import OUR_ANSWERS
 from hdbench.answers.parts import is_in_shards, our_parts
 from hdbench.answers.run_info import RUN_FILE, has_answers, read_run_info
 from hdbench.common.jsonio import write_json
-from hdbench.common.parents import parents_of
+from hdbench.common.os_errors import parents_of
 from hdbench.errors import HdbenchError, Message, joined
 from hdbench.running.answers_file import AnswersFile, read_answers
 from hdbench.running.endpoint_listing import check_served

@@ -12,8 +12,7 @@ from starlette.middleware import Middleware
 from starlette.routing import Mount
 
 from hdbench import __version__
-from hdbench.common.ending import GRACE, end_in_time, interrupt_on_sigterm
-from hdbench.common.listening import listening
+from hdbench.common.servers import GRACE, end_in_time, interrupt_on_sigterm, listening
 from hdbench.output.report.thumbnails import keep_in
 from hdbench.space.annotate.pages import Annotate
 from hdbench.space.context import SpaceContext

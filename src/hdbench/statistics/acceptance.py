@@ -40,7 +40,7 @@ class ShareBounds:
 
 @dataclass(frozen=True)
 class Step:
-    """What one threshold gives.
+    """Result of one threshold.
 
     Attributes:
         threshold: the least trust score of values that pass, 0.0 to 1.0.
@@ -76,7 +76,7 @@ def least_items(limit: float, confidence: float = CONFIDENCE) -> int:
 
 
 def upper_bound(passing: Counts, wrong: Counts, confidence: float = CONFIDENCE) -> float:
-    """The upper bound of the share of wrong values among those that pass; lower is better.
+    """Return the upper bound of the share of wrong values among those that pass; lower is better.
 
     After Korn and Graubard ("Confidence intervals for proportions with small expected number of
     positive counts estimated from survey data", 1998): Clopper and Pearson's bound for the number
@@ -117,7 +117,7 @@ def upper_bound(passing: Counts, wrong: Counts, confidence: float = CONFIDENCE) 
 def capital(
     passing: Counts, wrong: Counts, fields: int, limit: float, confidence: float = CONFIDENCE
 ) -> float:
-    """What betting wins against "more than the limit are wrong", at its highest; higher is better.
+    """Return the highest win of betting against "more than the limit are wrong"; higher is better.
 
     Each item's wrong values in excess of the limit are a game in which nobody can expect to win if
     the claim is true: to win 1 / (1 - confidence) then has at most the probability
@@ -215,7 +215,7 @@ threshold passes."""
 
 
 def by_rule(limit: float, confidence: float = CONFIDENCE) -> Verdict:
-    """The verdict by the upper bound of the share of wrong values; see `upper_bound`."""
+    """Return the verdict by the upper bound of the share of wrong values; see `upper_bound`."""
 
     def verdict(passing: Counts, wrong: Counts) -> tuple[float, bool]:
         bound = upper_bound(passing, wrong, confidence)
@@ -225,7 +225,7 @@ def by_rule(limit: float, confidence: float = CONFIDENCE) -> Verdict:
 
 
 def by_betting(fields: int, limit: float, confidence: float = CONFIDENCE) -> Verdict:
-    """The exact verdict; see `capital`."""
+    """Return the exact verdict; see `capital`."""
 
     def verdict(passing: Counts, wrong: Counts) -> tuple[float, bool]:
         won = capital(passing, wrong, fields, limit, confidence)
@@ -273,6 +273,6 @@ def walk(
 
 
 def last_accepted(steps: Sequence[Step]) -> Step | None:
-    """The loosest threshold that passed; None if none did."""
+    """Return the loosest threshold that passed; None if none did."""
     accepted = [step for step in steps if step.accepted]
     return accepted[-1] if accepted else None

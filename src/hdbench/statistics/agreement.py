@@ -1,4 +1,4 @@
-"""How far people agree who annotated the same things: shares, and Krippendorff's alpha."""
+"""Agreement of people who annotated the same things: shares, and Krippendorff's alpha."""
 
 from collections.abc import Iterator, Sequence
 from itertools import permutations
@@ -16,14 +16,14 @@ MIN_ITEMS = 10
 """With fewer, there is no interval."""
 
 MAX_DIFFERENT = 3_000
-"""With more different values, there is no alpha by similarity: each is compared with each."""
+"""With more different values, there is no alpha by similarity: all pairs are compared."""
 
 _MAX_COINCIDENCES = 20_000_000
 """Maximum size of the arrays that the package `krippendorff` makes: units × values × values."""
 
 
 class Unit(NamedTuple):
-    """What people entered for one and the same thing.
+    """Values that people entered for one and the same thing.
 
     Attributes:
         item: the place of its item.
@@ -53,12 +53,12 @@ class _Values(NamedTuple):
         return int(self.item.max()) + 1
 
     def by_item(self, of_units: Sequence[float]) -> Array:
-        """Numbers of units, added up for each item."""
+        """Return numbers of units, added up for each item."""
         return np.bincount(self.item, of_units, self.items).astype(np.float64)
 
 
 class _Disagreement(NamedTuple):
-    """What Krippendorff's alpha follows from, for any number of times that each item is taken.
+    """Distances from which Krippendorff's alpha follows, however often each item is taken.
 
     Attributes:
         values: for each item, how many values it has.
@@ -71,7 +71,7 @@ class _Disagreement(NamedTuple):
     expected: Array
 
     def alphas(self, times: Array, unseen: Array) -> Array:
-        """Alpha for each of many draws; NaN where it is not defined.
+        """Return alpha for each of many draws; NaN where it is not defined.
 
         Args:
             times: draws × items: how often each is taken.
@@ -84,14 +84,16 @@ class _Disagreement(NamedTuple):
         seen = (1 - unseen) * (times @ self.observed)
         observed = np.array([seen + unseen * number, seen])
         expected = np.einsum("ij,ij->i", times @ self.expected, times)
-        known = expected > NOTHING
-        return np.where(known, 1 - (number - 1) * observed / np.where(known, expected, 1), np.nan)
+        is_defined = expected > NOTHING
+        return np.where(
+            is_defined, 1 - (number - 1) * observed / np.where(is_defined, expected, 1), np.nan
+        )
 
 
 def field_agreement(
     units: Sequence[Unit], *, resamples: int = 10_000, level: float = 0.95, seed: int = 0
 ) -> FieldAgreement:
-    """The agreement in one field.
+    """Return the agreement in one field.
 
     The share of agreement is the mean over units of the share of pairs of people who entered the
     same. That nothing is there is a value like any other.
@@ -166,31 +168,35 @@ class _Draw:
         self._items, self._resamples, self._level, self._seed = items, resamples, level, seed
 
     def mean(self, sums: Array, numbers: Array) -> IntervalEstimate:
-        """A mean over units, from their sum and number for each item."""
+        """Return a mean over units, from their sum and number for each item."""
         value = float(sums.sum() / numbers.sum())
         if self._items < MIN_ITEMS:
             return IntervalEstimate(value=value)
-        drawn = np.concatenate([each @ sums / (each @ numbers) for each in self._times()])
+        drawn = np.concatenate([times @ sums / (times @ numbers) for times in self._times()])
         ends = figure_interval(drawn, self._items, self._level, self._seed)
         return IntervalEstimate(value=value, interval=(ends.low, ends.high))
 
-    def alpha(self, value: float, of: _Disagreement) -> IntervalEstimate:
-        """Krippendorff's alpha with its interval."""
+    def alpha(self, value: float, disagreement: _Disagreement) -> IntervalEstimate:
+        """Return Krippendorff's alpha with its interval."""
         if self._items < MIN_ITEMS:
             return IntervalEstimate(value=value)
         rng = np.random.default_rng((self._seed, 2))
         drawn = np.concatenate(
-            [of.alphas(each, rng.beta(1, self._items, len(each))) for each in self._times()], axis=1
+            [
+                disagreement.alphas(times, rng.beta(1, self._items, len(times)))
+                for times in self._times()
+            ],
+            axis=1,
         )
-        known = drawn[:, ~np.isnan(drawn[0])]
-        if known.shape[1] < self._level * self._resamples:
+        defined = drawn[:, ~np.isnan(drawn[0])]
+        if defined.shape[1] < self._level * self._resamples:
             return IntervalEstimate(value=value)
         tail = (1 - self._level) / 2
-        ends = np.quantile(known[0], tail), np.quantile(known[1], 1 - tail)
+        ends = np.quantile(defined[0], tail), np.quantile(defined[1], 1 - tail)
         return IntervalEstimate(value=value, interval=(max(-1.0, float(ends[0])), float(ends[1])))
 
     def _times(self) -> Iterator[Array]:
-        """Draws × items, some draws at a time: how often each item is taken."""
+        """Yield draws × items, some draws at a time: how often each item is taken."""
         rng = np.random.default_rng(self._seed)
         even = [1 / self._items] * self._items
         for size in chunks(self._resamples, self._items):
@@ -205,36 +211,36 @@ def _numbered(units: Sequence[Unit]) -> _Values:
 
 
 def _share(unit: Sequence[int]) -> float:
-    """The share of pairs of people who entered the same."""
+    """Return the share of pairs of people who entered the same."""
     pairs = [one == other for one, other in permutations(unit, 2)]
     return sum(pairs) / len(pairs)
 
 
 def _distances(values: Sequence[str | None]) -> Array:
-    """Values × values: 1 - similarity; 1 between a value and none."""
+    """Return values × values: 1 - similarity; 1 between a value and none."""
     texts = [value or "" for value in values]
     distances: Array = 1 - process.cdist(texts, texts, scorer=fuzz.ratio, dtype=np.float64) / 100
     if None in values:
-        place = values.index(None)
-        distances[place] = distances[:, place] = 1
-        distances[place, place] = 0
+        missing = values.index(None)
+        distances[missing] = distances[:, missing] = 1
+        distances[missing, missing] = 0
     return distances
 
 
 def _alpha(values: _Values, distances: Array | None, draw: _Draw) -> IntervalEstimate:
-    """Krippendorff's alpha with its interval; without distances, the nominal one."""
+    """Return Krippendorff's alpha with its interval; without distances, the nominal one."""
     if len(values.different) == 1:
         return IntervalEstimate(value=None)
-    of = _disagreement(values, distances)
+    disagreement = _disagreement(values, distances)
     if len(values.units) * len(values.different) ** 2 > _MAX_COINCIDENCES:
-        value = of.alphas(np.ones((1, values.items)), np.zeros(1))[0, 0]
+        value = disagreement.alphas(np.ones((1, values.items)), np.zeros(1))[0, 0]
     else:
         value = _packaged(values, distances)
-    return draw.alpha(float(value), of)
+    return draw.alpha(float(value), disagreement)
 
 
 def _packaged(values: _Values, distances: Array | None) -> float:
-    """Alpha as the package `krippendorff` computes it."""
+    """Return alpha as the package `krippendorff` computes it."""
     times = np.zeros((len(values.units), len(values.different)), np.int64)
     for row, unit in zip(times, values.units, strict=True):
         np.add.at(row, unit, 1)
@@ -260,9 +266,9 @@ def _disagreement(values: _Values, distances: Array | None) -> _Disagreement:
     ]
     sizes = [len(unit) for unit in values.units]
     number = values.by_item(sizes)
-    places = np.repeat(values.item, sizes), np.concatenate([*map(np.array, values.units)])
+    positions = np.repeat(values.item, sizes), np.concatenate([*map(np.array, values.units)])
     shape = (values.items, len(values.different))
-    times = coo_array((np.ones(sum(sizes)), places), shape).tocsr()
+    times = coo_array((np.ones(sum(sizes)), positions), shape).tocsr()
     if distances is None:
         expected = np.outer(number, number) - (times @ times.T).toarray()
     else:

@@ -1,5 +1,6 @@
 """Intervals for a run's figures, by bootstrapping its items."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -11,7 +12,7 @@ import numpy as np
 from hdbench.errors import Message
 from hdbench.scoring.metric import figure_of
 from hdbench.statistics.delta import covariances, interval_ends, is_large
-from hdbench.statistics.rare_failures import Parts, Rest, joined_level, parts_of, share_bounds
+from hdbench.statistics.rare_failures import Rest, joined_level, parts_of, share_bounds
 from hdbench.statistics.resampling import (
     Array,
     StatisticsTable,
@@ -41,8 +42,13 @@ class Interval:
     low: float
     high: float
 
+    @property
+    def ends(self) -> list[float]:
+        """Both ends, for JSON."""
+        return [self.low, self.high]
+
     def shown(self, digits: int) -> str:
-        """Both ends, rounded.
+        """Return both ends, rounded.
 
         Example:
             >>> Interval(0.25, 1.0).shown(3)
@@ -86,11 +92,11 @@ class Intervals:
         return self.method.startswith(DELTA_METHOD)
 
     def range_of(self, figure: str) -> Interval | None:
-        """The interval of a figure or, if there is none, its range over single items."""
+        """Return the interval of a figure or, if there is none, its range over single items."""
         return (self.figures if self.why is None else self.item_ranges).get(figure)
 
     def describe(self, figure: str, digits: int = 3) -> str:
-        """The interval of a figure in words, or why there is none, and the range of the items."""
+        """Return the interval of a figure in words, or why there is none, and the items' range."""
         if self.why is None and figure in self.without:
             return self.without[figure]
         if self.why is None:
@@ -98,13 +104,13 @@ class Intervals:
             return Message(
                 "{level:g} % interval {ends}", level=level, ends=self.figures[figure].shown(digits)
             )
-        apart = self.item_ranges.get(figure)
-        if apart is None:
+        item_range = self.item_ranges.get(figure)
+        if item_range is None:
             return self.why
-        return Message("{why}; single items {ends}", why=self.why, ends=apart.shown(digits))
+        return Message("{why}; single items {ends}", why=self.why, ends=item_range.shown(digits))
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON data: the settings, and figure → both ends."""
+        """Return JSON data: the settings, and figure → both ends."""
         settings = {
             "method": self.method,
             "level": self.level,
@@ -118,8 +124,8 @@ class Intervals:
         return settings | {"why": self.why, "item_ranges": _ends(self.item_ranges)}
 
 
-def _ends(found: Mapping[str, Interval]) -> dict[str, list[float]]:
-    return {name: [each.low, each.high] for name, each in found.items()}
+def _ends(ranges: Mapping[str, Interval]) -> dict[str, list[float]]:
+    return {name: interval.ends for name, interval in ranges.items()}
 
 
 def intervals(
@@ -130,7 +136,7 @@ def intervals(
     level: float = 0.95,
     seed: int = 0,
 ) -> Intervals:
-    """The intervals of the rates among a result's figures, by the bootstrap where they can be.
+    """Return the intervals of a result's rates, by the bootstrap where they can be.
 
     Items are drawn with replacement, as many as there are, and the figures are computed from their
     statistics (Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 13). An item
@@ -222,21 +228,26 @@ def intervals(
     if items < MIN_ITEMS:
         ranges, method = item_ranges(result, names), method_of([result])
         return Intervals(items, resamples, level, seed, {}, ranges, too_few(items), method)
-    [table] = tables([result], result.ids)
+    table = Rest(*tables([result], result.ids)[0])
     large = is_large([table])
     without = {name: why for name in names if (why := why_without(table, name)) is not None}
     names = [name for name in names if name not in without]
+    figures = {}
     if large:
         resamples = 0
-        found = _by_delta(table, names, level)
-    else:
-        found = _by_drawing(table, names, resamples, level, seed)
+        for name in names:
+            variance = float(covariances([table], [name])[0, 0, 0])
+            figures[name] = delta_interval([table], name, table.value(name), variance, level)
+    elif names:
+        [drawn] = bootstrap([table], names, resamples, seed)
+        for name, column in zip(names, drawn.T, strict=True):
+            figures[name] = drawn_interval([table], name, column, level, seed)
     for name in names:
-        known = figure_of(result.metric, name)
-        if known is not None and known.share_of is not None:
-            found[name] = Interval(*share_bounds([table], known.share_of, level))
+        figure = figure_of(result.metric, name)
+        if figure is not None and figure.share_of is not None:
+            figures[name] = Interval(*share_bounds([table], figure.share_of, level))
     method = method_of([result], large=large) + _adapted(table, names)
-    return Intervals(items, resamples, level, seed, found, {}, None, method, without)
+    return Intervals(items, resamples, level, seed, figures, {}, None, method, without)
 
 
 def why_without(table: StatisticsTable, name: str) -> str | None:
@@ -246,13 +257,13 @@ def why_without(table: StatisticsTable, name: str) -> str | None:
         table: the run.
         name: the rate.
     """
-    known = figure_of(table.metric, name)
-    if known is not None and not known.has_interval:
+    figure = figure_of(table.metric, name)
+    if figure is not None and not figure.has_interval:
         return Message(
             "no interval, as one item can outweigh all others"
-            if known.judged_by is None
+            if figure.judged_by is None
             else "no interval, as one item can outweigh all others: see {figure}",
-            figure=known.judged_by,
+            figure=figure.judged_by,
         )
     items, _ = table.saying(name)
     if items < MIN_ITEMS:
@@ -265,83 +276,58 @@ def why_without(table: StatisticsTable, name: str) -> str | None:
     return None
 
 
-def _by_drawing(
-    table: StatisticsTable, names: Sequence[str], resamples: int, level: float, seed: int
-) -> dict[str, Interval]:
-    """The intervals of rates, by drawing items."""
-    if not names:
-        return {}
-    parts = {name: parts_of(table.metric, name) for name in names}
-    shares = [each.share for each in parts.values() if each is not None]
-    [drawn] = bootstrap([table], [*names, *shares], resamples, seed)
-    columns = dict(zip([*names, *shares], drawn.T, strict=True))
-    found = {}
-    for name, own in parts.items():
-        if own is None:
-            found[name] = figure_interval(columns[name], table.saying(name)[1], level, seed)
-        else:
-            rest = columns[name] - columns[own.share]
-            found[name] = joined_interval([table], own, rest, level, seed)
-    return found
-
-
-def joined_interval(
-    runs: Sequence[StatisticsTable], parts: Parts, rest: Array, level: float, seed: int
+def drawn_interval(
+    runs: Sequence[Rest], figure: str, drawn: Array, level: float, seed: int
 ) -> Interval:
-    """Join the interval of a rate that is at its worst in some items, or of its mean over runs.
+    """Return the interval of a rate, or of its mean over runs, from drawn items.
+
+    That of a rate which is at its worst in some items joins two; see
+    `hdbench.statistics.rare_failures`.
 
     Args:
         runs: one run, or several of a model, with the same items in the same order.
-        parts: the rate's parts.
-        rest: the rest in each draw.
+        figure: the rate's name.
+        drawn: the rate, or its rest, in each draw.
         level: the nominal coverage.
         seed: the seed of the draws.
     """
-    each, run = joined_level(level), runs[0]
-    low, high = share_bounds(runs, parts.statistic, each)
-    low += figure_interval(rest, run.effective, each, seed).low
-    high += float(np.quantile(rest, 1 - expanded_tail(run.independent, each)))
+    run, parts = runs[0], parts_of(runs[0].metric, figure)
+    if parts is None:
+        return figure_interval(drawn, min(run.saying(figure)[1] for run in runs), level, seed)
+    part_level = joined_level(level)
+    low, high = share_bounds(runs, parts.statistic, part_level)
+    low += figure_interval(drawn, run.effective, part_level, seed).low
+    high += float(np.quantile(drawn, 1 - expanded_tail(run.independent, part_level)))
     return Interval(low, min(1.0, high))
 
 
-def joined_interval_by_delta(
-    runs: Sequence[StatisticsTable], parts: Parts, rest: float, spread: float, level: float
+def delta_interval(
+    runs: Sequence[Rest], figure: str, value: float, variance: float, level: float
 ) -> Interval:
-    """Join the interval of such a rate for more items than can be drawn; see `joined_interval`.
+    """Return the same for more items than can be drawn, by the delta method.
 
     Args:
-        runs: see there.
-        parts: see there.
-        rest: the rest.
-        spread: its standard error.
+        runs: see `drawn_interval`.
+        figure: see there.
+        value: the rate, or its rest.
+        variance: its variance.
         level: the nominal coverage.
     """
-    each, run = joined_level(level), runs[0]
-    low, high = share_bounds(runs, parts.statistic, each)
-    low += interval_ends(run, parts.figure, rest, spread, each)[0]
-    high += rest - NormalDist().inv_cdf(expanded_tail(run.independent, each)) * spread
+    run, parts = runs[0], parts_of(runs[0].metric, figure)
+    spread = math.sqrt(max(0.0, variance))
+    if parts is None:
+        return Interval(*interval_ends(run, figure, value, spread, level))
+    part_level = joined_level(level)
+    low, high = share_bounds(runs, parts.statistic, part_level)
+    low += interval_ends(run, figure, value, spread, part_level)[0]
+    high += value - NormalDist().inv_cdf(expanded_tail(run.independent, part_level)) * spread
     return Interval(low, min(1.0, high))
-
-
-def _by_delta(table: StatisticsTable, names: Sequence[str], level: float) -> dict[str, Interval]:
-    """The intervals of rates, by the delta method."""
-    found = {}
-    for name in names:
-        parts = parts_of(table.metric, name)
-        own = table if parts is None else Rest(*table)
-        value = float(own.figures(own.values.sum(axis=0)[None], [name])[0, 0])
-        spread = float(np.sqrt(covariances([own], [name])[0, 0, 0]))
-        if parts is None:
-            found[name] = Interval(*interval_ends(table, name, value, spread, level))
-        else:
-            found[name] = joined_interval_by_delta([table], parts, value, spread, level)
-    return found
 
 
 def _adapted(table: StatisticsTable, names: Sequence[str]) -> str:
     """Return what differs in the method, as the declarations of the rates demand."""
-    figures = [known for name in names if (known := figure_of(table.metric, name)) is not None]
-    shares = any(known.share_of or known.worst_share for known in figures)
+    figures = [figure for name in names if (figure := figure_of(table.metric, name)) is not None]
+    shares = any(figure.share_of or figure.worst_share for figure in figures)
     fewer = any(table.saying(name)[1] < table.effective for name in names)
     return (OF_SHARES if shares else "") + (OF_FEWER if fewer else "")
 
@@ -373,7 +359,7 @@ def too_few(items: int) -> str:
 
 
 def item_ranges(result: Scored, names: Sequence[str]) -> dict[str, Interval]:
-    """From the lowest to the highest rate that one item has by itself.
+    """Return the range from the lowest to the highest rate that one item has by itself.
 
     Args:
         result: any result.
@@ -390,14 +376,14 @@ def item_ranges(result: Scored, names: Sequence[str]) -> dict[str, Interval]:
         rates.append(result.metric.rates(item | {"items": 1}))
     ranges = {}
     for name in names:
-        values = [each[name] for each in rates if each.get(name) is not None]
+        values = [item_rates[name] for item_rates in rates if item_rates.get(name) is not None]
         if values:
             ranges[name] = Interval(min(values), max(values))
     return ranges
 
 
 def figure_interval(drawn: Array, items: float, level: float, seed: int) -> Interval:
-    """The interval of a rate of 0 or more: that of `intervals`, with one unseen item.
+    """Return the interval of a rate of 0 or more: that of `intervals`, with one unseen item.
 
     Args:
         drawn: the rate in each draw, NaN where it has no value. A rate that can exceed 1, as an
@@ -440,7 +426,7 @@ def with_unseen(drawn: Array, unseen: Array) -> tuple[Array, Array]:
 
 @lru_cache(maxsize=8)
 def _unseen(items: float, draws: int, seed: int) -> Array:
-    """The unseen item's share in each draw: the same for all runs that are ranked."""
+    """Return the unseen item's share in each draw: the same for all runs that are ranked."""
     shares: Array = np.random.default_rng((seed, 2)).beta(1, items, draws)
     shares.flags.writeable = False
     return shares

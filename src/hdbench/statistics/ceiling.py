@@ -1,4 +1,4 @@
-"""What people reach against each other, scored as a model is."""
+"""Score of people against each other, computed as that of a model is."""
 
 from collections.abc import Mapping, Sequence
 from itertools import permutations
@@ -25,7 +25,7 @@ def ceiling(
     level: float = 0.95,
     seed: int = 0,
 ) -> Ceiling | None:
-    """The headline with one person's record as the answer and another's as the ground truth.
+    """Return the headline with one person's record as the answer and another's as the ground truth.
 
     It is computed for every ordered pair of people, over the items that both annotated, and the
     mean is taken. An item of which the second one says that nobody can know it has no ground
@@ -53,7 +53,8 @@ def ceiling(
     people = sorted({name for records in items for name in records})
     values, tables = [], []
     for one, other in permutations(people, 2):
-        table = _table(metric, [(each.get(one), each.get(other), one in each) for each in items])
+        pairs = [(records.get(one), records.get(other), one in records) for records in items]
+        table = _table(metric, pairs)
         value = _headline(metric, headline, table)
         if value is not None:
             values.append(value)
@@ -66,7 +67,7 @@ def ceiling(
     tables = [table._replace(values=table.values[scored]) for table in tables]
     if number >= MIN_ITEMS and not any(why_without(table, headline) for table in tables):
         drawn = bootstrap(tables, [headline], resamples, seed)
-        means = np.nanmean([each[:, 0] for each in drawn], axis=0)
+        means = np.nanmean([figures[:, 0] for figures in drawn], axis=0)
         ends = figure_interval(means, number, level, seed)
         interval = ends.low, ends.high
     return Ceiling(
@@ -82,7 +83,7 @@ def _table(
     metric: Metric,
     pairs: Sequence[tuple[dict[str, Any] | None, dict[str, Any] | None, bool]],
 ) -> StatisticsTable:
-    """The statistics of each item, and whether it is scored, in the column `items`.
+    """Return the statistics of each item, and whether it is scored, in the column `items`.
 
     Args:
         metric: the metric.
@@ -94,16 +95,16 @@ def _table(
         prepared = None
         if truth is not None and is_asked:
             prepared = metric.prepare(reference_for(metric.protocol, truth))
-        found: Mapping[str, float] = {}
+        statistics: Mapping[str, float] = {}
         if prepared is not None:
             record = None if answer is None else metric.as_record(metric.right_answer(answer))
-            found = {**metric.score(record, prepared).statistics, "items": 1}
-        rows.append([found.get(name, 0) for name in names])
+            statistics = {**metric.score(record, prepared).statistics, "items": 1}
+        rows.append([statistics.get(name, 0) for name in names])
     return StatisticsTable(metric, names, np.array(rows, np.float64))
 
 
 def _headline(metric: Metric, headline: str, table: StatisticsTable) -> float | None:
-    """The headline over all items; None if there is nothing to score."""
+    """Return the headline over all items; None if there is nothing to score."""
     columns = zip(table.names, table.values.T.tolist(), strict=True)
     totals = {name: metric.total(column) for name, column in columns}
     if not totals["items"]:

@@ -12,7 +12,7 @@ from hdbench.answers import READ_AS
 from hdbench.errors import HdbenchError, Message
 from hdbench.scoring.metric import figure_of, judging_figure
 from hdbench.statistics.bootstrap import MIN_ITEMS, Interval
-from hdbench.statistics.differences import Differences, DrawnDifferences, differences
+from hdbench.statistics.differences import DrawnDifferences, differences
 from hdbench.statistics.rare_failures import parts_of
 from hdbench.statistics.resampling import check_settings, rate_names, tables
 from hdbench.statistics.scored import Scored
@@ -20,7 +20,7 @@ from hdbench.statistics.significance import holm, permutation_test
 
 POWER = 0.8
 APART = 10
-"""How many of the items that differ most are kept."""
+"""Number of items shown, those that differ most."""
 
 _SHOWN = 3  # ids in a message
 
@@ -197,13 +197,14 @@ def compare_runs(
     less (`tests/speed/runaway_coverage.py`).
 
     A ratio about which much fewer items say something in one of the runs than there are, as the
-    precision of a run with few answers, is no fair exchange: exchanged item by item, both runs have
+    precision of a run with few answers, is not exchanged fairly: item by item, both runs then have
     about as many answers, and vary less than the one with few of them does. So its difference has
     an interval with one unseen item for each run, as in `bootstrap.intervals`, and two runs are
     separable only if that excludes 0, too, at a level corrected for the number of pairs. The same
-    holds where a few items make up most of a ratio; see `Table.saying`. Of two models with the same
-    precision, one of which answered 21 of 263 items and the other all, the test alone called .14
-    to .40 different; with the interval, .03 or less are (`tests/speed/ratio_coverage.py`).
+    holds where a few items make up most of a ratio; see `StatisticsTable.saying`. Of two models
+    with the same precision, one of which answered 21 of 263 items and the other all, the test alone
+    called .14 to .40 different; with the interval, .03 or less are
+    (`tests/speed/ratio_coverage.py`).
 
     The detectable difference is `(z(1 - α/2) + z(0.8)) · s` (Bloom, "Minimum detectable effects",
     Evaluation Review 19, 1995): α is 1 - level, z the normal distribution's quantile, and s the
@@ -243,12 +244,12 @@ def compare_runs(
         )
     tested = judging_figure(first.metric, headline)
     check_counted(results, tested)
-    known = figure_of(first.metric, tested)
-    has_verdict = known is None or known.has_interval
+    declared = figure_of(first.metric, tested)
+    has_verdict = declared is None or declared.has_interval
 
     runs = tables(scored, first.ids)
     items = len(first.ids)
-    saying = [run.saying(tested)[0] for run in runs]
+    item_counts = [run.saying(tested)[0] for run in runs]
     apart = differences(runs, wanted, resamples, seed) if items >= MIN_ITEMS else None
     pairs = list(combinations(range(len(names)), 2))
     permutations = max(resamples, math.ceil(2 * len(pairs) / (1 - level)))
@@ -257,25 +258,29 @@ def compare_runs(
 
     comparisons = []
     for (a, b), test, p_holm in zip(pairs, tests, corrected, strict=True):
-        figures = {
-            name: _difference(apart, (a, b), place, (rates[a][name], rates[b][name]), level)
-            for place, name in enumerate(wanted)
-            if rates[a].get(name) is not None and rates[b].get(name) is not None
-        }
+        figures = {}
+        for position, name in enumerate(wanted):
+            one, other_one = rates[a].get(name), rates[b].get(name)
+            if one is None or other_one is None:
+                continue
+            difference, interval, why = one - other_one, None, None
+            if apart is not None:
+                interval = apart.interval(a, b, position, difference, level)
+                why = apart.why_without(a, b, position)
+            figures[name] = Difference(one, other_one, difference, interval, why)
         figure = figures[tested]
-        fewest = min(saying[a], saying[b])
+        fewest = min(item_counts[a], item_counts[b])
         doubt: _Doubt | None = None
         detectable = None
         if apart is not None:
-            place, difference = wanted.index(tested), figure.difference
-            spread, joined = apart.spread(a, b, place), None
-            rests_on_few = apart.rests_on_few(a, b, place)
+            position, joined = wanted.index(tested), None
+            rests_on_few = apart.rests_on_few(a, b, position)
             if rests_on_few or parts_of(first.metric, tested) is not None:
                 joined, of_all = figure.interval, 1 - (1 - level) / len(pairs)
-                ends = apart.interval(a, b, place, difference, of_all)
+                ends = apart.interval(a, b, position, figure.difference, of_all)
                 if ends is None or ends.low <= 0 <= ends.high:
                     doubt = "few items" if rests_on_few else "rare failures"
-            detectable = _detectable(spread, level, joined)
+            detectable = _detectable(apart.spread(a, b, position), level, joined)
         separable = has_verdict and fewest >= MIN_ITEMS and p_holm < 1 - level and doubt is None
         a_is_better = (figure.difference > 0) == higher_is_better
         better = names[a if a_is_better else b]
@@ -336,23 +341,23 @@ def check_comparable(name: str, result: Scored, other_name: str, other: Scored) 
         "rules": (one.rules, two.rules),
         "reading": (result.reading_version, other.reading_version),
         "options of reading": tuple(
-            [name for name in READ_AS if each.reading.get(name)] for each in (result, other)
+            [name for name in READ_AS if run.reading.get(name)] for run in (result, other)
         ),
         **{
-            key: tuple(each.dataset.get(key) for each in (result, other))
+            key: tuple(run.dataset.get(key) for run in (result, other))
             for key in ("dataset_sha256", "sample", "errata")
         },
     }
-    for what, (left, right) in sides.items():
-        if left != right:
+    for aspect, (value, other_value) in sides.items():
+        if value != other_value:
             raise HdbenchError(
                 "{what}: {name!r} has {left}, {other!r} {right}: score both in the "
                 "same way to compare them",
-                what=what,
+                what=aspect,
                 name=name,
-                left=repr(left),
+                left=repr(value),
                 other=other_name,
-                right=repr(right),
+                right=repr(other_value),
             )
     missing, more = set(result.ids) - set(other.ids), set(other.ids) - set(result.ids)
     if missing or more:
@@ -390,45 +395,27 @@ def _why(
     if comparisons > 1:
         corrected = Message(", corrected for {count} comparisons,", count=comparisons)
     values = {"p": p_holm, "corrected": corrected, "level": 1 - level}
-    if p_holm < 1 - level and doubt == "few items":
+    if p_holm >= 1 - level:
+        return Message("p = {p:.2g}{corrected} is not below {level:.2g}", **values)
+    if doubt == "few items":
         return Message(
             "p = {p:.2g}{corrected} is below {level:.2g}, but {figure} rests on so few items that "
             "one more could make up for the difference",
             figure=figure,
             **values,
         )
-    if p_holm < 1 - level and doubt == "rare failures":
+    if doubt == "rare failures":
         return Message(
             "p = {p:.2g}{corrected} is below {level:.2g}, but failures so rare that {items} items "
             "need not have any could make up for the difference",
             items=items,
             **values,
         )
-    return Message(
-        "p = {p:.2g}{corrected} is below {level:.2g}"
-        if p_holm < 1 - level
-        else "p = {p:.2g}{corrected} is not below {level:.2g}",
-        **values,
-    )
-
-
-def _difference(
-    apart: Differences | None,
-    pair: tuple[int, int],
-    figure: int,
-    values: tuple[float, float],
-    level: float,
-) -> Difference:
-    """One figure for two runs, with the interval of its difference or why it has none."""
-    (a, b), (one, other) = pair, values
-    if apart is None:
-        return Difference(one, other, one - other, None)
-    interval = apart.interval(a, b, figure, one - other, level)
-    return Difference(one, other, one - other, interval, apart.why_without(a, b, figure))
+    return Message("p = {p:.2g}{corrected} is below {level:.2g}", **values)
 
 
 def _detectable(spread: float, level: float, joined: Interval | None) -> float:
-    """The smallest difference that is found with a probability of `POWER`."""
+    """Return the smallest difference that is found with a probability of `POWER`."""
     normal = NormalDist()
     margin = normal.inv_cdf((1 + level) / 2) * spread
     if joined is not None:
@@ -447,7 +434,7 @@ def _field_effects(a: Scored, b: Scored) -> dict[str, FieldEffect]:
 
 
 def _main_rate(rates: Mapping[str, float] | None) -> float | None:
-    """The rate by which a metric compares fields: F1 of counts, else accuracy."""
+    """Return the rate by which a metric compares fields: F1 of counts, else accuracy."""
     return None if rates is None else rates["f1" if "f1" in rates else "accuracy"]
 
 

@@ -22,7 +22,7 @@ _STEPS = 100  # of a bisection: more than a float has bits
 
 
 def is_large(runs: Sequence[StatisticsTable]) -> bool:
-    """Whether figures are computed by the delta method: there are too many distinct items to draw.
+    """Return whether there are too many distinct items to draw: then the delta method is used.
 
     Rounded figures are not smooth functions of sums, so the bootstrap is used whatever it takes.
 
@@ -43,7 +43,7 @@ def is_large(runs: Sequence[StatisticsTable]) -> bool:
 
 
 def covariances(runs: Sequence[StatisticsTable], wanted: Sequence[str]) -> Array:
-    """The variances and covariances of the runs' figures, over samples of as many items.
+    """Return the variances and covariances of the runs' figures, over samples of as many items.
 
     A figure g of the totals T varies as its linear part does: with J, the derivatives of g by T,
     and S, the covariance matrix of T, its covariances are JᵀSJ (Cramér, "Mathematical Methods of
@@ -64,16 +64,16 @@ def covariances(runs: Sequence[StatisticsTable], wanted: Sequence[str]) -> Array
     spread = _covariance_of_totals(runs)
     width = len(runs[0].names)
     slopes = np.zeros((len(wanted), len(spread), len(runs)))
-    for place, run in enumerate(runs):
-        own = slice(place * width, (place + 1) * width)
+    for position, run in enumerate(runs):
+        own = slice(position * width, (position + 1) * width)
         totals = run.values.sum(axis=0)
-        slopes[:, own, place] = _slopes(run, totals, np.sqrt(np.diag(spread)[own]), wanted).T
-    found: Array = slopes.transpose(0, 2, 1) @ spread @ slopes
-    return found
+        slopes[:, own, position] = _slopes(run, totals, np.sqrt(np.diag(spread)[own]), wanted).T
+    matrices: Array = slopes.transpose(0, 2, 1) @ spread @ slopes
+    return matrices
 
 
 def spread_of_difference(covariance: Array, one: int, other: int) -> float:
-    """The standard error of the difference of two runs' figures; 0.0 if it does not vary.
+    """Return the standard error of the difference of two runs' figures; 0.0 if it does not vary.
 
     Args:
         covariance: runs × runs.
@@ -86,7 +86,7 @@ def spread_of_difference(covariance: Array, one: int, other: int) -> float:
 
 
 def spread_of_exchanges(a: StatisticsTable, b: StatisticsTable, figure: str) -> float:
-    """The standard error of a figure's difference if either run's answer to an item is exchanged.
+    """Return the standard error of a figure's difference if answers to items are exchanged.
 
     Exchanging the answers to an item or not, as likely as not, moves both runs' totals from their
     mean, by half the difference of that item's statistics up or down. The difference of the figures
@@ -110,7 +110,7 @@ def spread_of_exchanges(a: StatisticsTable, b: StatisticsTable, figure: str) -> 
 def interval_ends(
     table: StatisticsTable, figure: str, value: float, spread: float, level: float
 ) -> tuple[float, float]:
-    """The ends of a figure's interval, with one unseen item as in `bootstrap.intervals`.
+    """Return the ends of a figure's interval, with one unseen item as in `bootstrap.intervals`.
 
     The figure varies as `value + spread · Z`, where Z is standard normal. The unseen item takes a
     share u of it, which has the beta distribution with parameters 1 and n: with this many items, u
@@ -128,9 +128,10 @@ def interval_ends(
         spread: its standard error.
         level: the nominal coverage.
     """
-    of = figure_of(table.metric, figure)
+    declared = figure_of(table.metric, figure)
     best = 1.0
-    if of is None or of.kind == "error":  # a mean of counts is not a figure of the metric
+    # A mean of counts is not a figure of the metric.
+    if declared is None or declared.kind == "error":
         best = max(1.0, value + HIGHEST * spread)
     tail = (1 - level) / 2
     _, items = table.saying(figure)
@@ -140,7 +141,7 @@ def interval_ends(
 
 
 def _quantile(spread: float, mean: float, tail: float) -> float:
-    """The x for which `spread · Z - mean · E` is at most x with the probability `tail`.
+    """Return the x for which `spread · Z - mean · E` is at most x with the probability `tail`.
 
     Z is standard normal and E exponential with mean 1.
     """
@@ -173,7 +174,7 @@ def _above(z: float, ratio: float) -> float:
 
 
 def _slopes(run: StatisticsTable, totals: Array, steps: Array, wanted: Sequence[str]) -> Array:
-    """The derivatives of figures by totals: names × wanted."""
+    """Return the derivatives of figures by totals: names × wanted."""
     moved = np.diag(steps) / 2
     apart = run.figures(totals + moved, wanted) - run.figures(totals - moved, wanted)
     slopes: Array = np.divide(
@@ -183,13 +184,11 @@ def _slopes(run: StatisticsTable, totals: Array, steps: Array, wanted: Sequence[
 
 
 def _covariance_of_totals(runs: Sequence[StatisticsTable]) -> Array:
-    """The covariance matrix of the totals of all runs, side by side, of drawn items."""
-    groups = runs[0].groups
-    strata = [slice(None)] if groups is None else [groups == each for each in np.unique(groups)]
+    """Return the covariance matrix of the totals of all runs, side by side, of drawn items."""
     width = sum(len(run.names) for run in runs)
     spread = np.zeros((width, width))
-    for stratum in strata:
-        values = [run.values[stratum] for run in runs]
+    for rows in runs[0].strata():
+        values = [run.values[rows] for run in runs]
         mean = np.concatenate([own.mean(axis=0) for own in values])
         items = len(values[0])
         products = np.zeros((width, width))
@@ -197,7 +196,7 @@ def _covariance_of_totals(runs: Sequence[StatisticsTable]) -> Array:
             around = np.hstack([own[part] for own in values]) - mean
             products += around.T @ around
         # One item less is drawn in each of several strata: see `bootstrap`.
-        spread += products if groups is None else products * items / (items - 1)
+        spread += products if runs[0].groups is None else products * items / (items - 1)
     return spread
 
 

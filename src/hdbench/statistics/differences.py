@@ -1,4 +1,4 @@
-"""How the difference between two runs on the same items varies."""
+"""Variation of the difference between two runs on the same items."""
 
 import math
 from abc import ABC, abstractmethod
@@ -54,8 +54,8 @@ class Differences(ABC):
         fewer = any(run.rests_on_few(name) for run in runs for name in wanted)
         self.method = self.basis + (OF_FEWER if fewer else "")
         self._independent = runs[0].independent
-        every = (parts_of(runs[0].metric, name) for name in wanted)
-        self._parts = {each.figure: each for each in every if each is not None}
+        all_parts = (parts_of(runs[0].metric, name) for name in wanted)
+        self._parts = {parts.figure: parts for parts in all_parts if parts is not None}
 
     def interval(
         self, a: int, b: int, figure: int, difference: float, level: float
@@ -82,19 +82,18 @@ class Differences(ABC):
         name, pair = self._wanted[figure], [self._runs[a], self._runs[b]]
         if self.why_without(a, b, figure) is not None:
             return None
-        known = figure_of(pair[0].metric, name)
-        if known is not None and known.share_of is not None:
-            return Interval(*share_difference_bounds(pair[:1], pair[1:], known.share_of, level))
+        declared = figure_of(pair[0].metric, name)
+        if declared is not None and declared.share_of is not None:
+            return Interval(*share_difference_bounds(pair[:1], pair[1:], declared.share_of, level))
         parts = self._parts.get(name)
         if parts is None and self.rests_on_few(a, b, figure):
             return self._with_unseen(a, b, figure, level)
         if parts is None:
             return self._resampled(a, b, figure, difference, level)
-        each, rests = joined_level(level), [Rest(*run) for run in pair]
-        one, other = (run.figures(run.values.sum(axis=0)[None], [name])[0, 0] for run in rests)
-        margin = _student(self._independent, each) * self._spread_of_rest(a, b, parts)
-        low, high = share_difference_bounds(pair[:1], pair[1:], parts.statistic, each)
-        middle = float(one - other)
+        part_level, rests = joined_level(level), [Rest(*run) for run in pair]
+        middle = rests[0].value(name) - rests[1].value(name)
+        margin = _student(self._independent, part_level) * self._spread_of_rest(a, b, parts)
+        low, high = share_difference_bounds(pair[:1], pair[1:], parts.statistic, part_level)
         return Interval(middle - margin + low, middle + margin + high)
 
     def why_without(self, a: int, b: int, figure: int) -> str | None:
@@ -109,7 +108,7 @@ class Differences(ABC):
         return next((why for why in reasons if why is not None), None)
 
     def rests_on_few(self, a: int, b: int, figure: int) -> bool:
-        """Whether much fewer items say something about a figure in either run than there are.
+        """Return whether, in either run, few of the items say something about a figure.
 
         Args:
             a: the place of a run.
@@ -119,7 +118,7 @@ class Differences(ABC):
         return any(self._runs[run].rests_on_few(self._wanted[figure]) for run in (a, b))
 
     def _with_unseen(self, a: int, b: int, figure: int, level: float) -> Interval:
-        """The interval of a difference with one unseen item for each run."""
+        """Return the interval of a difference with one unseen item for each run."""
         name, ends = self._wanted[figure], []
         for run, drawn in zip((a, b), self._draws(a, b, figure), strict=True):
             rng = np.random.default_rng((self._seed, 5, run))  # 3 and 4 are those of `gap`
@@ -130,7 +129,7 @@ class Differences(ABC):
 
     @abstractmethod
     def _draws(self, a: int, b: int, figure: int) -> tuple[Array, Array]:
-        """The figures of two runs on drawn items."""
+        """Return the figures of two runs on drawn items."""
 
     @abstractmethod
     def spread(self, a: int, b: int, figure: int) -> float:
@@ -140,11 +139,11 @@ class Differences(ABC):
     def _resampled(
         self, a: int, b: int, figure: int, difference: float, level: float
     ) -> Interval | None:
-        """The interval of the difference of a figure that is resampled as a whole."""
+        """Return the interval of the difference of a figure that is resampled as a whole."""
 
     @abstractmethod
     def _spread_of_rest(self, a: int, b: int, parts: Parts) -> float:
-        """The standard error of the difference between the rests of a figure."""
+        """Return the standard error of the difference between the rests of a figure."""
 
 
 class DrawnDifferences(Differences):
@@ -164,7 +163,7 @@ class DrawnDifferences(Differences):
     ) -> None:
         super().__init__(runs, wanted, seed)
         self.resamples = resamples
-        self._names = [*wanted, *(each.share for each in self._parts.values())]
+        self._names = [*wanted, *(parts.share for parts in self._parts.values())]
         self._drawn = bootstrap(runs, self._names, resamples, seed)
 
     def spread(self, a: int, b: int, figure: int) -> float:
@@ -174,7 +173,7 @@ class DrawnDifferences(Differences):
     def _resampled(
         self, a: int, b: int, figure: int, difference: float, level: float
     ) -> Interval | None:
-        """The expanded percentile interval; see `difference_interval`."""
+        """Return the expanded percentile interval; see `difference_interval`."""
         return difference_interval(self._apart(a, b, figure), self._independent, level)
 
     def _spread_of_rest(self, a: int, b: int, parts: Parts) -> float:
@@ -216,7 +215,7 @@ class NormalDifferences(Differences):
     def _resampled(
         self, a: int, b: int, figure: int, difference: float, level: float
     ) -> Interval | None:
-        """The interval of `difference_interval` for normal draws."""
+        """Return the interval of `difference_interval` for normal draws."""
         spread = self.spread(a, b, figure)
         if spread < NOTHING:
             return None
@@ -226,7 +225,7 @@ class NormalDifferences(Differences):
     def _draws(self, a: int, b: int, figure: int) -> tuple[Array, Array]:
         """Figures drawn from the normal distribution that they have, at least 0."""
         name, runs = self._wanted[figure], [self._runs[run] for run in (a, b)]
-        values = [run.figures(run.values.sum(axis=0)[None], [name])[0, 0] for run in runs]
+        values = [run.value(name) for run in runs]
         spread = self._covariances[figure][np.ix_((a, b), (a, b))]
         rng = np.random.default_rng((self._seed, 6))
         one, other = rng.multivariate_normal(values, spread, _DRAWS).clip(0).T
@@ -239,7 +238,7 @@ class NormalDifferences(Differences):
 def differences(
     runs: Sequence[StatisticsTable], wanted: Sequence[str], resamples: int, seed: int
 ) -> Differences:
-    """How the runs' figures differ: drawn, or by the delta method if that would take too long.
+    """Return the runs' differences: drawn, or by the delta method if that would take too long.
 
     Args:
         runs: see `DrawnDifferences`, as for all the rest.
@@ -253,7 +252,7 @@ def differences(
 
 
 def difference_interval(drawn: Array, items: int, level: float) -> Interval | None:
-    """The expanded percentile interval of a difference between two runs on the same items.
+    """Return the expanded percentile interval of a difference between two runs on the same items.
 
     It lies between the quantiles `p` and `1 - p` of the drawn differences (Hesterberg, "What
     teachers should know about the bootstrap", The American Statistician 69, 2015), where `p =
@@ -271,11 +270,11 @@ def difference_interval(drawn: Array, items: int, level: float) -> Interval | No
         None if the difference is the same in every draw: then the draws say nothing about its
         spread.
     """
-    known = drawn[~np.isnan(drawn)]
-    if np.ptp(known) < NOTHING:
+    defined = drawn[~np.isnan(drawn)]
+    if np.ptp(defined) < NOTHING:
         return None
     tail = expanded_tail(items, level)
-    low, high = np.quantile(known, [tail, 1 - tail])
+    low, high = np.quantile(defined, [tail, 1 - tail])
     return Interval(float(low), float(high))
 
 

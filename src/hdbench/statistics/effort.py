@@ -1,4 +1,4 @@
-"""What is left to do after a run: how many values of an item need a correction, on average."""
+"""Work that is left after a run: the corrections that an item needs on average."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,13 +8,13 @@ import numpy as np
 from hdbench.scoring.metric import EFFORT, Corrected
 from hdbench.statistics.bootstrap import MIN_ITEMS, Interval, figure_interval
 from hdbench.statistics.delta import covariances, interval_ends, is_large
-from hdbench.statistics.resampling import Means, bootstrap, mean_table
+from hdbench.statistics.resampling import bootstrap, mean_table
 from hdbench.statistics.scored import Scored
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How many values of an item need a correction, on average.
+    """Number of values of an item that need a correction, on average.
 
     Attributes:
         corrected: what the values are.
@@ -29,13 +29,12 @@ class Effort:
     interval: Interval | None
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON data."""
-        ends = self.interval
+        """Return it as JSON data."""
         return {
             "corrected": self.corrected,
             "corrections": self.corrections,
             "values": self.values,
-            **({} if ends is None else {"interval": [ends.low, ends.high]}),
+            **({} if self.interval is None else {"interval": self.interval.ends}),
         }
 
 
@@ -63,7 +62,7 @@ def effort(
         return None
     name, looked_at = EFFORT
     table, others = mean_table(result, name), mean_table(result, looked_at)
-    mean, values = _mean(table), _mean(others)
+    mean, values = table.value(name), others.value(looked_at)
     if len(result.ids) < MIN_ITEMS or corrected == "character":
         return Effort(corrected, mean, values, None)
     if is_large([table]):
@@ -74,8 +73,3 @@ def effort(
         share = figure_interval(drawn[:, 0] / values, table.effective, level, seed)
         low, high = share.low, share.high
     return Effort(corrected, mean, values, Interval(low * values, high * values))
-
-
-def _mean(table: Means) -> float:
-    """The mean of its one statistic over the items, with their weights, if they have any."""
-    return float(table.figures(table.values.sum(axis=0)[None], table.names[:1])[0, 0])

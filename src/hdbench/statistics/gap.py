@@ -1,4 +1,4 @@
-"""How far a run's figures on two different sets of items lie apart."""
+"""Distance of a run's figures on two different sets of items."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -53,8 +53,7 @@ class Gap:
         return self.public - self.held_out
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON data."""
-        found = self.interval
+        """Return it as JSON data."""
         return {
             "figure": self.figure,
             "public": self.public,
@@ -64,7 +63,7 @@ class Gap:
             "level": self.level,
             "resamples": self.resamples,
             "seed": self.seed,
-            **({"why": self.why} if found is None else {"interval": [found.low, found.high]}),
+            **({"why": self.why} if self.interval is None else {"interval": self.interval.ends}),
         }
 
 
@@ -76,7 +75,7 @@ def gap(
     level: float = 0.95,
     seed: int = 0,
 ) -> Gap:
-    """The difference of a run's headline between public and held-out items.
+    """Return the difference of a run's headline between public and held-out items.
 
     Both are samples of the same kind, drawn apart, so both are resampled apart (Efron and
     Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 8). As in
@@ -97,19 +96,20 @@ def gap(
     """
     check_settings(resamples, level, seed)
     name = public.headline
-    first, second = (float(each.rates[name]) for each in (public, held_out))
+    first, second = (float(result.rates[name]) for result in (public, held_out))
     fewest = min(len(public.ids), len(held_out.ids))
-    [own], [held] = (tables([each], each.ids) for each in (public, held_out))
+    [public_table] = tables([public], public.ids)
+    [held_out_table] = tables([held_out], held_out.ids)
     interval, large = None, False
     if fewest < MIN_ITEMS:
         why: str | None = too_few(fewest)
     else:
-        why = why_without(own, name) or why_without(held, name)
+        why = why_without(public_table, name) or why_without(held_out_table, name)
     if why is None:
-        large = is_large([own]) or is_large([held])
+        large = is_large([public_table]) or is_large([held_out_table])
         interval = difference_with_unseen(
-            _ends(own, name, resamples, (seed, 3)),  # 2 is that of `figure_interval`
-            _ends(held, name, resamples, (seed, 4)),
+            _ends(public_table, name, resamples, (seed, 3)),  # 2 is that of `figure_interval`
+            _ends(held_out_table, name, resamples, (seed, 4)),
             level,
         )
     method = method_of([public, held_out], large=large)
@@ -119,15 +119,14 @@ def gap(
 def _ends(
     table: StatisticsTable, name: str, resamples: int, seed: tuple[int, int]
 ) -> tuple[Array, Array]:
-    """A figure in each draw, with one unseen item that is as bad, or as good, as possible."""
+    """Return a figure in each draw, with one unseen item as bad, or as good, as possible."""
     rng = np.random.default_rng(seed)
-    own = int(rng.integers(2**32))
+    draw_seed = int(rng.integers(2**32))
     column: Array
     if is_large([table]):  # what is drawn is the figure, which is normally distributed
-        value = table.figures(table.values.sum(axis=0)[None], [name])[0, 0]
         spread = np.sqrt(covariances([table], [name])[0, 0, 0])
-        column = np.random.default_rng(own).normal(value, spread, resamples)
+        column = np.random.default_rng(draw_seed).normal(table.value(name), spread, resamples)
     else:
-        [drawn] = bootstrap([table], [name], resamples, own)
+        [drawn] = bootstrap([table], [name], resamples, draw_seed)
         column = drawn[:, 0]
     return with_unseen(column, rng.beta(1, table.saying(name)[1], len(column)))

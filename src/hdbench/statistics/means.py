@@ -1,4 +1,4 @@
-"""What an item of a whole costs on average, from a random sample: means and shares, with bounds."""
+"""Means and shares of all items, estimated from a random sample of them, with their bounds."""
 
 import math
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ class Estimate:
     high: float | None = None
 
     def times(self, factor: float) -> "Estimate":
-        """The same for that many times as much.
+        """Return the estimate for that many times as much.
 
         Example:
             >>> Estimate(0.5, 0.25, 1.0).times(1000)
@@ -45,7 +45,7 @@ class Estimate:
 
 
 class Design(NamedTuple):
-    """How the items of a sample stand for the whole.
+    """Way in which the items of a sample stand for the whole.
 
     Attributes:
         sample: how they were drawn, with strata; None if they all count alike.
@@ -57,19 +57,19 @@ class Design(NamedTuple):
 
     @classmethod
     def simple(cls, items: int) -> "Design":
-        """Of items that all count alike."""
+        """Return the design of items that all count alike."""
         return cls(None, [0] * items)
 
-    def of(self, places: Sequence[int]) -> "Design":
-        """The same for some of the items: they stand for the others, too."""
-        return Design(self.sample, [self.strata[place] for place in places])
+    def of(self, positions: Sequence[int]) -> "Design":
+        """Return the design of some of the items: they stand for the others, too."""
+        return Design(self.sample, [self.strata[position] for position in positions])
 
     def weighed(self) -> tuple[Array, Counts]:
-        """The weight of each item, on average 1, and its group: variances are those within."""
+        """Return the weight of each item, on average 1, and the group within which it varies."""
         if self.sample is None:
             return np.ones(len(self.strata)), np.zeros(len(self.strata), np.int64)
-        found = weighed(self.sample, self.strata)
-        return np.array(found.weights), np.array(found.groups)
+        weighed_items = weighed(self.sample, self.strata)
+        return np.array(weighed_items.weights), np.array(weighed_items.groups)
 
 
 def means(
@@ -80,7 +80,7 @@ def means(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> list[Estimate]:
-    """Means of a whole, estimated from a sample, with their bootstrap-t intervals.
+    """Return means of a whole, estimated from a sample, with their bootstrap-t intervals.
 
     Items are drawn with replacement, within strata if there are any. Of each draw, the difference
     of its mean from the sample's is divided by its own standard error, and the quantiles of these
@@ -115,10 +115,10 @@ def means(
     """
     items = len(values)
     weights, groups = design.weighed()
-    found = weights @ values / weights.sum()
+    averages = weights @ values / weights.sum()
     if items < MIN_ITEMS:
-        return [Estimate(value) for value in found.tolist()]
-    spread = weights[:, None] * (values - found)
+        return [Estimate(value) for value in averages.tolist()]
+    spread = weights[:, None] * (values - averages)
     parts = [spread[groups == group] for group in np.unique(groups)]
     variances = sum(len(part) * part.var(axis=0, ddof=1) for part in parts)
     # In a draw of items that are all alike, nothing but rounding is left.
@@ -126,10 +126,10 @@ def means(
     ratios = _ratios(parts, least, resamples, seed)
     ends = np.quantile(ratios, [(1 - level) / 2, (1 + level) / 2], axis=0, method="higher")
     errors = np.sqrt(variances) / items
-    is_known = (variances > least) & np.isfinite(ends).all(axis=0)
+    is_finite = (variances > least) & np.isfinite(ends).all(axis=0)
     estimates = []
-    for value, error, lower, upper, known in zip(found, errors, *ends, is_known, strict=True):
-        if known:
+    for value, error, lower, upper, finite in zip(averages, errors, *ends, is_finite, strict=True):
+        if finite:
             low, high = max(0.0, value - upper * error), value - lower * error
             estimates.append(Estimate(float(value), float(low), float(high)))
         else:
@@ -138,9 +138,9 @@ def means(
 
 
 def _ratios(parts: Sequence[Array], least: Array, resamples: int, seed: int) -> Array:
-    """Of each draw, the difference of its means, divided by its standard errors."""
+    """Return the difference of the means of each draw, divided by its standard errors."""
     rng = np.random.default_rng(seed)
-    found = []
+    ratios = []
     for size in chunks(resamples, max(max(part.shape) for part in parts)):
         sums, variances = np.zeros((size, len(least))), np.zeros((size, len(least)))
         for part in parts:
@@ -152,16 +152,16 @@ def _ratios(parts: Sequence[Array], least: Array, resamples: int, seed: int) -> 
             sums += total
             variances += (times @ around**2 - total**2 / items) * items / (items - 1)
         flat = variances <= least
-        found.append(
+        ratios.append(
             np.where(
                 flat, np.copysign(math.inf, sums), sums / np.sqrt(np.where(flat, 1.0, variances))
             )
         )
-    return np.concatenate(found)
+    return np.concatenate(ratios)
 
 
 def share(flags: NDArray[np.bool_], design: Design, *, level: float = LEVEL) -> Estimate:
-    """The share of items of a whole for which something holds, estimated from a sample.
+    """Return the share of items of a whole for which something holds, estimated from a sample.
 
     With fewer than 20 items there is no interval, as for `means` beside which it is printed.
     Without strata, the interval is Clopper and Pearson's, exact at the level or above. With strata,
@@ -183,8 +183,8 @@ def share(flags: NDArray[np.bool_], design: Design, *, level: float = LEVEL) -> 
     """
     column = flags.astype(np.float64)
     weights, groups = design.weighed()
-    found = min(1.0, float(weights @ column / weights.sum()))
+    value = min(1.0, float(weights @ column / weights.sum()))
     if len(column) < MIN_ITEMS:
-        return Estimate(found)
+        return Estimate(value)
     bounds = weighted_bounds_of_share(column, weights, groups, (1 + level) / 2)
-    return Estimate(found, bounds.lower, bounds.upper)
+    return Estimate(value, bounds.lower, bounds.upper)

@@ -1,10 +1,10 @@
 """Ranking models: figures with intervals, and the ranks that the items leave open."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, islice
-from typing import NamedTuple
+from itertools import combinations
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -12,30 +12,25 @@ from hdbench.errors import HdbenchError
 from hdbench.scoring.metric import judging_figure
 from hdbench.statistics.bootstrap import (
     Interval,
-    figure_interval,
+    delta_interval,
+    drawn_interval,
     item_ranges,
-    joined_interval,
-    joined_interval_by_delta,
     why_without,
 )
 from hdbench.statistics.comparison import check_comparable, check_counted
-from hdbench.statistics.delta import covariances, interval_ends, is_large
-from hdbench.statistics.rare_failures import (
-    Rest,
-    joined_level,
-    parts_of,
-    share_difference_bounds,
-)
+from hdbench.statistics.delta import covariances, is_large
+from hdbench.statistics.rare_failures import Rest, joined_level, parts_of, share_difference_bounds
 from hdbench.statistics.resampling import (
     NOTHING,
     Array,
-    StatisticsTable,
     bootstrap,
     check_settings,
     rate_names,
     tables,
 )
 from hdbench.statistics.scored import Scored
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -51,7 +46,7 @@ class Ranks:
     high: int
 
     def shown(self) -> str:
-        """Both ends, or the only rank.
+        """Return both ends, or the only rank.
 
         Example:
             >>> Ranks(1, 3).shown(), Ranks(4, 4).shown()
@@ -102,11 +97,7 @@ class _Model(NamedTuple):
     name: str
     headlines: list[float]
     judged: list[float]
-    runs: list[StatisticsTable]
-
-    def rests(self) -> "_Model":
-        """The same with the rests of figures that are at their worst in some items."""
-        return self._replace(runs=[Rest(*run) for run in self.runs])
+    runs: list[Rest]
 
 
 def rank_models(
@@ -200,21 +191,18 @@ def rank_models(
     metric = ranked[0].runs[0].metric
     figure = judging_figure(metric, headline)
     parts = parts_of(metric, figure)
-    values = np.array([math.fsum(each.judged) / len(each.judged) for each in ranked])
-    every = [run for each in ranked for run in each.runs]
-    has_ranks = all(why_without(run, figure) is None for run in every)
-    found: Sequence[Interval | None] = [None] * len(ranked)
-    ranges: Sequence[Sequence[Interval | None]]
+    values = np.array([math.fsum(model.judged) / len(model.judged) for model in ranked])
+    runs = [run for model in ranked for run in model.runs]
+    has_ranks = all(why_without(run, figure) is None for run in runs)
     better = np.zeros((len(ranked), len(ranked)), np.bool_)
+    intervals: Sequence[Interval | None]
     if not has_ranks:
-        ranges = [
-            [item_ranges(run, [figure]).get(figure) for run in models[each.name]] for each in ranked
-        ]
+        results = [result for model in ranked for result in models[model.name]]
+        ranges = [item_ranges(result, [figure]).get(figure) for result in results]
+        intervals = [*ranges, *(None for _ in ranked)]
     else:
-        large = is_large(every)
-        resampled = [each.rests() for each in ranked] if parts is not None else ranked
-        varied = (_by_delta if large else _by_drawing)(resampled, figure, resamples, level, seed)
-        ranges, found, drawn = varied
+        vary = _by_delta if is_large(runs) else _by_drawing
+        intervals, drawn = vary(ranked, figure, resamples, level, seed)
         apart = values[:, None] - values
         ahead = apart < 0 if higher_is_better else apart > 0  # of the row's model
         independent = ranked[0].runs[0].independent
@@ -222,29 +210,31 @@ def rank_models(
             margins = _margins(values, drawn, independent, level, seed)
             different = abs(apart) > np.maximum(margins, NOTHING)
         else:
-            each = joined_level(level)
-            rests = np.array([_rest(model, figure) for model in resampled])
-            margins = _margins(rests, drawn, independent, each, seed)
-            low, high = _share_differences(ranked, parts.statistic, each)
+            part_level = joined_level(level)
+            of_models = _by_model(ranked, (run.value(figure) for run in runs))
+            rests = np.array([math.fsum(of_runs) / len(of_runs) for of_runs in of_models])
+            margins = _margins(rests, drawn, independent, part_level, seed)
+            low, high = _share_differences(ranked, parts.statistic, part_level)
             between = rests[:, None] - rests
             different = (between - margins + low > NOTHING) | (between + margins + high < -NOTHING)
         better = ahead & different
     order = np.argsort(-values if higher_is_better else values, kind="stable")
+    ranges_of_runs = _by_model(ranked, intervals)
     standings = []
-    for place in order:
-        name, headlines = ranked[place].name, ranked[place].headlines
-        ahead_of_it = tuple(ranked[other].name for other in order if better[place, other])
-        behind_it = int(np.count_nonzero(better[:, place]))
+    for position in order:
+        name, headlines = ranked[position].name, ranked[position].headlines
+        ahead_of_it = tuple(ranked[other].name for other in order if better[position, other])
+        behind_it = int(np.count_nonzero(better[:, position]))
         rank = Ranks(1 + len(ahead_of_it), len(ranked) - behind_it)
         standings.append(
             Standing(
                 name=name,
                 runs=len(headlines),
                 value=math.fsum(headlines) / len(headlines),
-                judged=float(values[place]),
-                interval=found[place],
+                judged=float(values[position]),
+                interval=intervals[len(runs) + position],
                 spread=(min(headlines), max(headlines)) if len(headlines) > 1 else None,
-                runs_apart=_apart(ranges[place]),
+                runs_apart=_apart(ranges_of_runs[position]),
                 rank=rank if has_ranks else None,
                 better=ahead_of_it,
             )
@@ -253,7 +243,7 @@ def rank_models(
 
 
 def _read(models: Mapping[str, Sequence[Scored]], headline: str) -> list[_Model]:
-    """The models by name, their runs by their contents: in one order, however they were given."""
+    """Return the models by name, their runs by their contents, however they were ordered."""
     if not models:
         raise HdbenchError("no runs to rank: name at least one")
     labels: list[str] = []
@@ -276,7 +266,8 @@ def _read(models: Mapping[str, Sequence[Scored]], headline: str) -> list[_Model]
         headlines.append(rates[headline])
     check_counted(dict(zip(labels, results, strict=True)), figure)
     judged = [result.rates[figure] for result in results]
-    every = zip(headlines, judged, tables(results, sorted(results[0].ids)), strict=True)
+    rests = (Rest(*table) for table in tables(results, sorted(results[0].ids)))
+    every = zip(headlines, judged, rests, strict=True)
     read = []
     for name, own in sorted(models.items()):
         order = sorted(
@@ -286,91 +277,63 @@ def _read(models: Mapping[str, Sequence[Scored]], headline: str) -> list[_Model]
     return read
 
 
-class _Varied(NamedTuple):
-    """How the models' figures vary: the intervals of runs and models, and models × draws."""
-
-    ranges: Sequence[Sequence[Interval | None]]
-    found: Sequence[Interval | None]
-    drawn: Array
-
-
 def _by_drawing(
     models: Sequence[_Model], figure: str, resamples: int, level: float, seed: int
-) -> _Varied:
-    """Return how figures, or their rests, vary over drawn items."""
-    every = _draw(models, figure, resamples, seed)
-    drawn = np.array([sum(runs) / len(runs) for runs in every])
-    parts = parts_of(models[0].runs[0].metric, figure)
+) -> tuple[list[Interval], Array]:
+    """Return how figures, or their rests, vary over drawn items.
 
-    def interval(runs: Sequence[StatisticsTable], of: Array) -> Interval:
-        if parts is not None:
-            return joined_interval(runs, parts, of, level, seed)
-        effective = min(run.saying(figure)[1] for run in runs)
-        return figure_interval(of, effective, level, seed)
-
-    return _Varied(
-        [
-            [interval([run], of) for run, of in zip(each.runs, own, strict=True)]
-            for each, own in zip(models, every, strict=True)
-        ],
-        [interval(each.runs, row) for each, row in zip(models, drawn, strict=True)],
-        drawn,
-    )
+    Returns:
+        The intervals of all runs and then of all models, and models × draws.
+    """
+    groups = _groups(models)
+    runs = [run for [run] in groups[: -len(models)]]
+    columns = [drawn[:, 0] for drawn in bootstrap(runs, [figure], resamples, seed)]
+    if any(np.isnan(column).any() for column in columns):
+        raise HdbenchError(
+            "headline: {headline!r} has no value for some items: choose another", headline=figure
+        )
+    drawn = np.array([sum(own) / len(own) for own in _by_model(models, columns)])
+    rows = zip(groups, [*columns, *drawn], strict=True)
+    return [drawn_interval(group, figure, row, level, seed) for group, row in rows], drawn
 
 
 def _by_delta(
     models: Sequence[_Model], figure: str, resamples: int, level: float, seed: int
-) -> _Varied:
-    """The same by the delta method: the draws are from the normal distribution."""
-    runs = [run for each in models for run in each.runs]
+) -> tuple[list[Interval], Array]:
+    """Return the same by the delta method: the draws are from the normal distribution."""
+    groups = _groups(models)
+    runs = [run for [run] in groups[: -len(models)]]
     covariance = covariances(runs, [figure])[0]
     shares = np.zeros((len(models), len(runs)))  # a model's figure is the mean of its runs
-    first = 0
-    for place, each in enumerate(models):
-        shares[place, first : first + len(each.runs)] = 1 / len(each.runs)
-        first += len(each.runs)
+    for row, columns in zip(shares, _by_model(models, range(len(runs))), strict=True):
+        row[columns] = 1 / len(columns)
     of_models = shares @ covariance @ shares.T
-    of_runs = np.array([_value(run, figure) for run in runs])
+    of_runs = np.array([run.value(figure) for run in runs])
     values = shares @ of_runs
-    parts = parts_of(runs[0].metric, figure)
-
-    def interval(own: Sequence[StatisticsTable], value: float, variance: float) -> Interval:
-        spread = math.sqrt(max(0.0, variance))
-        if parts is not None:
-            return joined_interval_by_delta(own, parts, value, spread, level)
-        return Interval(*interval_ends(own[0], figure, value, spread, level))
-
-    every = zip(runs, of_runs.tolist(), np.diag(covariance).tolist(), strict=True)
-    ranges = [
-        [interval([run], *next_) for run, *next_ in islice(every, len(each.runs))]
-        for each in models
+    variances = [*np.diag(covariance), *np.diag(of_models)]
+    intervals = [
+        delta_interval(group, figure, float(value), float(variance), level)
+        for group, value, variance in zip(groups, [*of_runs, *values], variances, strict=True)
     ]
-    normal = np.random.default_rng(seed).multivariate_normal(
-        values, of_models, resamples, method="eigh"
-    )
-    found = [
-        interval(each.runs, value, variance)
-        for each, value, variance in zip(
-            models, values.tolist(), np.diag(of_models).tolist(), strict=True
-        )
-    ]
-    return _Varied(ranges, found, normal.T)
+    rng = np.random.default_rng(seed)
+    return intervals, rng.multivariate_normal(values, of_models, resamples, method="eigh").T
 
 
-def _value(run: StatisticsTable, figure: str) -> float:
-    """A figure, or its rest, of all items."""
-    return float(run.figures(run.values.sum(axis=0)[None], [figure])[0, 0])
+def _groups(models: Sequence[_Model]) -> list[list[Rest]]:
+    """Return what has an interval: each run by itself, and then the runs of each model."""
+    return [*([run] for model in models for run in model.runs), *(model.runs for model in models)]
 
 
-def _rest(model: _Model, figure: str) -> float:
-    """The mean over a model's runs of the rest of a figure."""
-    return math.fsum(_value(run, figure) for run in model.runs) / len(model.runs)
+def _by_model(models: Sequence[_Model], of_runs: Iterable[T]) -> list[list[T]]:
+    """Return values of the runs of all models, a list for each model."""
+    values = iter(of_runs)
+    return [[next(values) for _ in model.runs] for model in models]
 
 
 def _share_differences(
     models: Sequence[_Model], statistic: str, level: float
 ) -> tuple[Array, Array]:
-    """The bounds of the differences between the models' shares of items, which hold all at once.
+    """Return bounds of the differences between the models' shares of items, all at once.
 
     Args:
         models: the models.
@@ -390,27 +353,15 @@ def _share_differences(
     return low, high
 
 
-def _draw(models: Sequence[_Model], headline: str, resamples: int, seed: int) -> list[list[Array]]:
-    """The figures of each model's runs on drawn items."""
-    drawn = iter(
-        bootstrap([run for each in models for run in each.runs], [headline], resamples, seed)
-    )
-    every = [[next(drawn)[:, 0] for _ in each.runs] for each in models]
-    if any(np.isnan(run).any() for runs in every for run in runs):
-        raise HdbenchError(
-            "headline: {headline!r} has no value for some items: choose another", headline=headline
-        )
-    return every
-
-
 def _apart(ranges: Sequence[Interval | None]) -> bool:
     """Return whether two of them do not meet."""
-    known = [each for each in ranges if each is not None]
-    return bool(known) and max(each.low for each in known) > min(each.high for each in known)
+    intervals = [interval for interval in ranges if interval is not None]
+    highest_low = max((interval.low for interval in intervals), default=0.0)
+    return highest_low > min((interval.high for interval in intervals), default=0.0)
 
 
 def _margins(values: Array, drawn: Array, items: int, level: float, seed: int) -> Array:
-    """By how much pairs of models must differ to do so significantly: models × models.
+    """Return by how much pairs of models must differ to do so significantly: models × models.
 
     See `rank_models`.
     """

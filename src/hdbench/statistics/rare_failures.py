@@ -55,9 +55,9 @@ def parts_of(metric: Metric, figure: str) -> Parts | None:
         metric: the metric.
         figure: the figure's name.
     """
-    known = figure_of(metric, figure)
-    of = known and known.worst_share and figure_of(metric, known.worst_share)
-    return Parts(figure, of.name, of.share_of) if of and of.share_of else None
+    declared = figure_of(metric, figure)
+    share = declared and declared.worst_share and figure_of(metric, declared.worst_share)
+    return Parts(figure, share.name, share.share_of) if share and share.share_of else None
 
 
 class Rest(StatisticsTable):
@@ -66,9 +66,9 @@ class Rest(StatisticsTable):
     def figures(self, totals: Array, wanted: Sequence[str]) -> Array:
         """Return figures less the shares of the items in which they are 1.0, if they have any."""
         rest = super().figures(totals, wanted)
-        for place, name in enumerate(wanted):
+        for column, name in enumerate(wanted):
             if parts := parts_of(self.metric, name):
-                rest[:, place] -= super().figures(totals, [parts.share])[:, 0]
+                rest[:, column] -= super().figures(totals, [parts.share])[:, 0]
         return rest
 
 
@@ -116,7 +116,7 @@ def share_difference_bounds(
 
 
 def _mean_column(runs: Sequence[StatisticsTable], statistic: str) -> Array:
-    """The mean of a statistic over runs, for each item."""
+    """Return the mean of a statistic over runs, for each item."""
     weights, _ = _weights(runs[0])
     total = np.zeros(len(weights))
     for run in runs:
@@ -126,7 +126,7 @@ def _mean_column(runs: Sequence[StatisticsTable], statistic: str) -> Array:
 
 
 def _weights(table: StatisticsTable) -> tuple[Array, Counts]:
-    """The items' weights and strata."""
+    """Return the items' weights and strata."""
     if table.groups is None:
         return np.ones(len(table.values)), np.zeros(len(table.values), np.int64)
     return table.values[:, -1], table.groups
@@ -134,7 +134,7 @@ def _weights(table: StatisticsTable) -> tuple[Array, Counts]:
 
 @lru_cache(maxsize=4096)
 def _melded(more: float, less: float, items: float, tail: float) -> float:
-    """The upper bound of the difference of two shares of items.
+    """Return the upper bound of the difference of two shares of items.
 
     It is the quantile of U - L. U has the beta distribution whose quantile is the upper bound of
     the first share, L that whose quantile is the lower bound of the second.

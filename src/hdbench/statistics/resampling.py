@@ -66,9 +66,9 @@ class StatisticsTable(NamedTuple):
             Where they differ so much in what they add to the divisor that this number is less than
             three quarters of theirs, that is their weight.
         """
-        known = figure_of(self.metric, figure)
+        declared = figure_of(self.metric, figure)
         numbers = []
-        divisors = () if known is None else known.divided_by
+        divisors = () if declared is None else declared.divided_by
         for divisor in divisors:
             sizes = np.zeros(len(self.values))
             for name in divisor:
@@ -76,10 +76,10 @@ class StatisticsTable(NamedTuple):
                 if statistic in self.names:
                     column = self.values[:, self.names.index(statistic)]
                     sizes += -column if name.startswith(LESS) else column
-            those = np.flatnonzero(sizes)
-            if len(those):
-                worth, by_size = self._worth(those), _effective(sizes)
-                numbers.append((len(those), by_size if by_size < UNEVEN * worth else worth))
+            counting = np.flatnonzero(sizes)
+            if len(counting):
+                worth, by_size = self._worth(counting), _effective(sizes)
+                numbers.append((len(counting), by_size if by_size < UNEVEN * worth else worth))
             elif len(divisors) == 1:
                 return 0, 0.0
         return min(numbers, default=(len(self.values), self.effective))
@@ -95,13 +95,23 @@ class StatisticsTable(NamedTuple):
         weights = self.values[:, -1]
         return _effective(weights if items is None else weights[items])
 
+    def strata(self) -> list[slice | NDArray[np.bool_]]:
+        """Return the rows of each stratum; all of them if there are none."""
+        if self.groups is None:
+            return [slice(None)]
+        return [self.groups == group for group in np.unique(self.groups)]
+
     @property
     def independent(self) -> int:
         """The number of items, less one for each stratum after the first."""
-        return len(self.values) + 1 - (1 if self.groups is None else len(np.unique(self.groups)))
+        return len(self.values) + 1 - len(self.strata())
+
+    def value(self, figure: str) -> float:
+        """Return a figure of all items together."""
+        return float(self.figures(self.values.sum(axis=0)[None], [figure])[0, 0])
 
     def figures(self, totals: Array, wanted: Sequence[str]) -> Array:
-        """The metric's figures from sums over the same number of items.
+        """Return the metric's figures from sums over the same number of items.
 
         Args:
             totals: rows × names.
@@ -116,19 +126,19 @@ class StatisticsTable(NamedTuple):
         columns |= zip(self.names, totals.T, strict=True)
         if metric.vectorized:
             rates = metric.rates(columns)
-            every = [np.asarray(rates.get(name), np.float64) for name in wanted]
-            return np.stack([np.broadcast_to(each, number) for each in every], axis=1)
+            rates_wanted = [np.asarray(rates.get(name), np.float64) for name in wanted]
+            return np.stack([np.broadcast_to(column, number) for column in rates_wanted], axis=1)
         if list(wanted) == [metric.headline]:
             return np.array(metric.headlines(columns), dtype=np.float64)[:, None]
         rest = dict.fromkeys(metric.statistics, 0.0) | {"items": len(self.values)}
         rows = []
         # With few items, there are few different draws.
-        different, place = np.unique(totals, axis=0, return_inverse=True)
+        different, row_numbers = np.unique(totals, axis=0, return_inverse=True)
         for sums in different.tolist():
             rates = metric.rates(rest | dict(zip(self.names, sums, strict=True)))
             rows.append([rates.get(name) for name in wanted])
         figures = np.array(rows, dtype=np.float64).reshape(len(rows), len(wanted))
-        return figures[place.ravel()]
+        return figures[row_numbers.ravel()]
 
 
 def _effective(weights: Array) -> float:
@@ -140,7 +150,7 @@ class Means(StatisticsTable):
     """A table whose figures are the means of its statistics over the items."""
 
     def figures(self, totals: Array, wanted: Sequence[str]) -> Array:
-        """The means from sums over the same number of items; see `StatisticsTable.figures`."""
+        """Return means from sums over the same number of items; see `StatisticsTable.figures`."""
         items = (
             totals[:, [self.names.index("items")]] if "items" in self.names else len(self.values)
         )
@@ -149,15 +159,15 @@ class Means(StatisticsTable):
 
 
 def tables(results: Sequence[Scored], ids: Sequence[str]) -> list[StatisticsTable]:
-    """The statistics of results of one metric, all with the items in the same order.
+    """Return the statistics of results of one metric, all with the items in the same order.
 
     Args:
         results: results that have the same items.
         ids: the items in the order wanted.
     """
-    every = results[0].metric.figure_statistics
+    all_names = results[0].metric.figure_statistics
     # Most of a metric's many statistics are zero throughout; their sums need not be computed.
-    names = [name for name in every if any(any(result.statistics[name]) for result in results)]
+    names = [name for name in all_names if any(any(result.statistics[name]) for result in results)]
     return _tables(results, ids, names)
 
 
@@ -170,45 +180,42 @@ def mean_table(result: Scored, name: str) -> Means:
 def _tables(
     results: Sequence[Scored], ids: Sequence[str], names: Sequence[str]
 ) -> list[StatisticsTable]:
-    """Some of the statistics of results; see `tables`."""
-    made = []
+    """Return some of the statistics of results; see `tables`."""
+    result_tables = []
     for result in results:
-        order = None
+        order: slice | list[int] = slice(None)
         if list(result.ids) != list(ids):
-            place = {item: position for position, item in enumerate(result.ids)}
-            order = [place[item] for item in ids]
+            positions = {item: position for position, item in enumerate(result.ids)}
+            order = [positions[item] for item in ids]
         values = np.empty((len(names), len(ids)), np.float64)
-        for own, name in zip(values, names, strict=True):
-            column = np.array(result.statistics[name], np.float64)
-            own[:] = column if order is None else column[order]
+        for column, name in zip(values, names, strict=True):
+            column[:] = np.array(result.statistics[name], np.float64)[order]
         values = values.T
         if result.weighed is None:
-            made.append(StatisticsTable(result.metric, names, values))
+            result_tables.append(StatisticsTable(result.metric, names, values))
             continue
-        weights = np.array(result.weighed.weights)[:, None]
-        groups = np.array(result.weighed.groups)
-        if order is not None:
-            weights, groups = weights[order], groups[order]
+        weights = np.array(result.weighed.weights)[order, None]
         values = np.hstack([values, np.ones_like(weights)]) * weights
-        made.append(StatisticsTable(result.metric, [*names, "items"], values, groups))
-    return made
+        groups = np.array(result.weighed.groups)[order]
+        result_tables.append(StatisticsTable(result.metric, [*names, "items"], values, groups))
+    return result_tables
 
 
 def rate_names(metric: Metric, rates: Mapping[str, Any]) -> list[str]:
-    """The figures of a run that are rates or errors, and have a value.
+    """Return the figures of a run that are rates or errors, and have a value.
 
     Args:
         metric: the run's metric.
         rates: the run's figures.
     """
-    names = (each.name for each in metric.figures if each.is_rate)
+    names = (figure.name for figure in metric.figures if figure.is_rate)
     return [name for name in names if rates.get(name) is not None]
 
 
 def bootstrap(
     runs: Sequence[StatisticsTable], wanted: Sequence[str], resamples: int, seed: int
 ) -> list[Array]:
-    """Figures on items drawn with replacement, as many as there are, the same for every run.
+    """Return figures of items drawn with replacement, as many as there are, the same for every run.
 
     Items with equal statistics in every run are drawn together, from the multinomial distribution:
     this is the same bootstrap, is fast for catalogues, and does not depend on the items' order.
@@ -227,26 +234,19 @@ def bootstrap(
     Returns:
         For each run, resamples × wanted.
     """
-    strata = [_Stratum.of(values) for values in _by_stratum(runs)]
+    values = runs[0].values if len(runs) == 1 else np.hstack([run.values for run in runs])
+    strata = [_Stratum(*distinct(values[rows])) for rows in runs[0].strata()]
     rng = np.random.default_rng(seed)
     width = len(runs[0].names)
     drawn: list[list[Array]] = [[] for _ in runs]
-    for size in chunks(resamples, max(max(each.rows.shape) for each in strata)):
+    for size in chunks(resamples, max(max(stratum.rows.shape) for stratum in strata)):
         totals = strata[0].draw(rng, size, alone=len(strata) == 1)
-        for each in strata[1:]:
-            totals += each.draw(rng, size, alone=False)
+        for stratum in strata[1:]:
+            totals += stratum.draw(rng, size, alone=False)
         for position, run in enumerate(runs):
-            own = totals[:, position * width : (position + 1) * width]
-            drawn[position].append(run.figures(own, wanted))
+            columns = totals[:, position * width : (position + 1) * width]
+            drawn[position].append(run.figures(columns, wanted))
     return [np.concatenate(parts) for parts in drawn]
-
-
-def _by_stratum(runs: Sequence[StatisticsTable]) -> list[Array]:
-    """The values of all runs, side by side, for the items of each stratum."""
-    values, groups = runs[0].values, runs[0].groups
-    if len(runs) > 1:
-        values = np.hstack([run.values for run in runs])
-    return [values] if groups is None else [values[groups == each] for each in np.unique(groups)]
 
 
 class _Stratum(NamedTuple):
@@ -255,12 +255,8 @@ class _Stratum(NamedTuple):
     rows: Array
     times: Counts
 
-    @classmethod
-    def of(cls, values: Array) -> "_Stratum":
-        return cls(*distinct(values))
-
     def draw(self, rng: np.random.Generator, size: int, *, alone: bool) -> Array:
-        """Sums over drawn items."""
+        """Return sums over drawn items."""
         items = int(self.times.sum())
         number = items if alone else items - 1
         times = rng.multinomial(number, self.times / items, size=size)
@@ -301,22 +297,22 @@ def expanded_tail(items: int, level: float) -> float:
 
 
 def distinct(values: Array) -> tuple[Array, Counts]:
-    """The distinct rows, and how often each occurs."""
+    """Return the distinct rows, and how often each occurs."""
     if not values.shape[1]:  # numpy finds none in this case
         return values[:1], np.array([len(values)])
     # Of some rows at a time: sorting takes several times the memory of what is sorted.
     parts = (values[start : start + _SORTED] for start in range(0, max(1, len(values)), _SORTED))
-    found = [np.unique(part, axis=0, return_counts=True) for part in parts]
-    rows, place = np.unique(
-        np.concatenate([rows for rows, _ in found]), axis=0, return_inverse=True
+    sorted_parts = [np.unique(part, axis=0, return_counts=True) for part in parts]
+    rows, positions = np.unique(
+        np.concatenate([rows for rows, _ in sorted_parts]), axis=0, return_inverse=True
     )
     times = np.zeros(len(rows), np.int64)
-    np.add.at(times, place.ravel(), np.concatenate([times for _, times in found]))
+    np.add.at(times, positions.ravel(), np.concatenate([times for _, times in sorted_parts]))
     return rows, times
 
 
 def chunks(rows: int, width: int) -> Iterator[int]:
-    """Sizes that add up to that many rows, each within the bound on memory."""
+    """Yield sizes that add up to that many rows, each within the bound on memory."""
     size = max(1, _CHUNK // max(1, width))
     for start in range(0, rows, size):
         yield min(size, rows - start)

@@ -1,4 +1,4 @@
-"""What statistics need from a run: every `Result` has it."""
+"""Attributes of a run that statistics need: every `Result` has them."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol

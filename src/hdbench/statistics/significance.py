@@ -1,4 +1,4 @@
-"""Whether a difference between two runs may be chance, and several differences together."""
+"""Tests of differences between two runs, and of several differences together."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -28,7 +28,7 @@ class PermutationTest(NamedTuple):
 def permutation_test(
     a: StatisticsTable, b: StatisticsTable, figure: str, permutations: int, seed: int
 ) -> PermutationTest:
-    """Two-sided p of the difference in a figure, exchanging the two runs item by item.
+    """Return the two-sided p of the difference in a figure, exchanging the two runs item by item.
 
     If it makes no difference which run gave which answer, exchanging the two answers of any items
     gives a difference as likely as the observed one. If there are no more ways to do so than
@@ -62,11 +62,11 @@ def permutation_test(
     unchanged = a.values[same].sum(axis=0)
 
     def differences(swapped: Counts) -> Array:
-        """The differences, for rows of how many items of each kind are exchanged."""
-        kept = times - swapped
+        """Return the differences, for rows of how many items of each kind are exchanged."""
+        unchanged_items = times - swapped
         # Added up, not updated by differences: what is zero then stays exactly zero.
-        totals_a = unchanged + kept @ from_a + swapped @ from_b
-        totals_b = unchanged + kept @ from_b + swapped @ from_a
+        totals_a = unchanged + unchanged_items @ from_a + swapped @ from_b
+        totals_b = unchanged + unchanged_items @ from_b + swapped @ from_a
         return abs(a.figures(totals_a, [figure]) - b.figures(totals_b, [figure]))
 
     [[observed]] = differences(np.zeros((1, len(times)), np.int64))
@@ -83,16 +83,15 @@ def permutation_test(
 def _normal_test(
     a: StatisticsTable, b: StatisticsTable, figure: str, permutations: int
 ) -> PermutationTest:
-    """The test by the standard error of the exchanged differences."""
-    one, other = (run.figures(run.values.sum(axis=0)[None], [figure])[0, 0] for run in (a, b))
+    """Return the test by the standard error of the exchanged differences."""
     spread = spread_of_exchanges(a, b, figure)
-    z = float(abs(one - other)) / spread if spread > NOTHING else 0.0
+    z = abs(a.value(figure) - b.value(figure)) / spread if spread > NOTHING else 0.0
     p = max(math.erfc(z / math.sqrt(2)), 1 / (permutations + 1))
     return PermutationTest(p, 0, exact=False)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """P values corrected for multiple tests, so that any false positive is as rare as in one test.
+    """Return p values corrected for multiple tests: any false positive is as rare as in one.
 
     The smallest of m is multiplied by m, the next by m - 1, and so on; none becomes smaller than
     the one before it, or larger than 1 (Holm, "A simple sequentially rejective multiple test
@@ -104,19 +103,19 @@ def holm(p_values: Sequence[float]) -> list[float]:
     """
     corrected = [1.0] * len(p_values)
     highest = 0.0
-    for rank, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
-        highest = max(highest, min(1.0, (len(p_values) - rank) * p_values[place]))
-        corrected[place] = highest
+    for rank, position in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        highest = max(highest, min(1.0, (len(p_values) - rank) * p_values[position]))
+        corrected[position] = highest
     return corrected
 
 
 def _exchanges(times: Counts, permutations: int, seed: int, *, exact: bool) -> Iterator[Counts]:
     """Yield how many items of each kind are exchanged, in rows."""
     if exact:
-        places = np.arange(len(times))
+        bits = np.arange(len(times))
         start = 0
         for size in chunks(permutations, len(times)):
-            yield np.arange(start, start + size)[:, None] >> places & 1
+            yield np.arange(start, start + size)[:, None] >> bits & 1
             start += size
         return
     rng = np.random.default_rng(seed)

@@ -110,7 +110,7 @@ class Correction(_OfField):
     @classmethod
     def _is_of_a_value(cls, accepted: str | None, info: ValidationInfo) -> str | None:
         if accepted is not None and info.data.get("kind") == "form":
-            raise unfit(Message("a correction of form needs no acceptance: leave it out"))
+            raise unfit("a correction of form needs no acceptance: leave it out")
         return accepted
 
     @property

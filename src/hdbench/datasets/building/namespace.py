@@ -8,7 +8,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from hdbench.common.jsonio import told_if_full
-from hdbench.common.parents import parents_of
+from hdbench.common.os_errors import parents_of
 from hdbench.errors import HdbenchError
 
 MARKER = ".built-by-hdbench"

@@ -59,7 +59,7 @@ class DrawnSample(sample.Sample):
     def _counts_its_items(self) -> "DrawnSample":
         drawn = {place: each.items for place, each in enumerate(self.strata)}
         if Counter(self.ids.values()) != drawn:
-            raise unfit(Message("ids: are not as many of each stratum as strata says"))
+            raise unfit("ids: are not as many of each stratum as strata says")
         return self
 
     @property

@@ -22,7 +22,7 @@ from hdbench.annotating.in_threads import PATIENCE, BusyError, in_thread, one_at
 from hdbench.annotating.server import page_routes
 from hdbench.annotating.store import Saving
 from hdbench.benchmarks.benchmark import METADATA
-from hdbench.common.ending import ends
+from hdbench.common.servers import ends
 from hdbench.errors import HdbenchError, Message, write_reason
 
 logger = logging.getLogger(__name__)

@@ -20,8 +20,8 @@ from pathlib import Path
 from threading import Event, Lock
 from typing import Any, NamedTuple
 
-from hdbench.common.ending import ends
 from hdbench.common.progress import Listener
+from hdbench.common.servers import ends
 from hdbench.errors import HdbenchError, Message
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.turns import SLICE_IN_ALL, Lane, Turn, Turns

@@ -1,15 +1,17 @@
-"""Servers that end soon after they are told to, whatever their threads are doing."""
+"""Servers: the sockets on which they listen, and their end soon after they are told to."""
 
+import errno
 import logging
 import os
 import signal
+import socket
 import threading
 import time
 from asyncio import CancelledError
 from collections.abc import Callable
 from queue import SimpleQueue
 
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, os_reason
 
 END_SECONDS = 5.0
 """Maximum seconds from the signal until the process has ended."""
@@ -32,10 +34,10 @@ def end_in_time(
         begin: called at once, in a thread of its own: has work come to its end.
         last: called before the process is ended by force: removes what it leaves.
     """
-    told: SimpleQueue[None] = SimpleQueue()  # unlike with an event, its `put` can be interrupted
+    signals: SimpleQueue[None] = SimpleQueue()  # unlike with an event, its `put` can be interrupted
 
     def ending() -> None:
-        told.get()
+        signals.get()
         logging.getLogger("uvicorn.error").addFilter(_is_worth_saying)
         threading.Thread(target=begin, daemon=True).start()
         time.sleep(END_SECONDS - _CLEANING)
@@ -45,7 +47,7 @@ def end_in_time(
         os._exit(1)
 
     threading.Thread(target=ending, daemon=True).start()
-    return lambda: told.put(None)
+    return lambda: signals.put(None)
 
 
 def _is_worth_saying(record: logging.LogRecord) -> bool:
@@ -62,15 +64,37 @@ def interrupt_on_sigterm(end: Callable[[], None]) -> None:
     signals = (signal.SIGTERM, signal.SIGINT)
 
     def interrupt(*_: object) -> None:
-        for each in signals:  # a second one must not interrupt what ends it
-            signal.signal(each, signal.SIG_IGN)
+        for number in signals:  # a second one must not interrupt what ends it
+            signal.signal(number, signal.SIG_IGN)
         end()
         raise KeyboardInterrupt
 
-    for each in signals:
-        signal.signal(each, interrupt)
+    for number in signals:
+        signal.signal(number, interrupt)
 
 
 def ends() -> HdbenchError:
-    """The error of what cannot be done any more."""
+    """Return the error of a request that comes after the end has begun."""
     return HdbenchError("the server ends")
+
+
+def listening(host: str, port: int) -> socket.socket:
+    """Return a socket that listens on a port; 0 for any that is free.
+
+    Raises:
+        HdbenchError: the port is taken, or cannot be listened on.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise HdbenchError(
+                "port {port} is taken: choose another one with --port", port=port
+            ) from error
+        raise HdbenchError(
+            "port {port} of {host}: cannot be listened on: {why}: choose another one with --port",
+            port=port,
+            host=host,
+            why=os_reason(error),
+        ) from error

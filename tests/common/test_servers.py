@@ -7,11 +7,11 @@ import textwrap
 
 import pytest
 
-from hdbench.common.ending import END_SECONDS, GRACE
+from hdbench.common.servers import END_SECONDS, GRACE
 
 SERVER = """
     import hashlib, sys, threading, time
-    from hdbench.common.ending import end_in_time, interrupt_on_sigterm
+    from hdbench.common.servers import end_in_time, interrupt_on_sigterm
 
     def busy():  # in C, for hours; a process waits for such a thread before it ends
         hashlib.pbkdf2_hmac("sha256", b"", b"", 2**31 - 1)

@@ -160,69 +160,37 @@ class FieldValues:
             path for path, known in self._fields.items() if known.kinds.keys() - {_OBJECT, _LIST}
         }
 
-    def check(self, file: str, problems: Problems) -> None:
-        """What is wrong with the fields seen."""
+    def check(self, problems: Problems) -> None:
+        """Add what is wrong with the fields seen."""
         if self._too_many is not None:
-            problems.warning(
-                "many_fields",
-                file,
-                Message(
-                    "the ground truths have more than {most:,} different fields", most=MAX_FIELDS
-                ),
-                Message("give all of them the same fields: are these names values?"),
-                Example(*self._too_many),
-            )
+            problems.add("many_fields", Example(*self._too_many), most=MAX_FIELDS)
         for path, known in self._fields.items():
             name = dotted(path)
-            self._check_kinds(name, known, file, problems)
+            self._check_kinds(name, known, problems)
             if known.dates and known.years >= FEW_YEARS:
                 of = known.kinds[_TEXT] + known.kinds[_NUMBER]
                 if known.years >= YEARS_SHARE * of:
                     for place, value in known.dates:
-                        problems.warning(
-                            "date_for_year",
-                            file,
-                            Message("is a date where the others are years"),
-                            Message("write the year alone, or give the date a field of its own"),
-                            Example(*place, shown(value)),
-                            field=name,
-                        )
-            self._check_rare(name, known, file, problems)
+                        problems.add("date_for_year", Example(*place, shown(value)), field=name)
+            self._check_rare(name, known, problems)
 
-    def _check_kinds(self, name: str, known: _Field, file: str, problems: Problems) -> None:
+    def _check_kinds(self, name: str, known: _Field, problems: Problems) -> None:
         (most, _), *others = known.kinds.most_common()
         for kind, count in others:
-            problems.warning(
-                "mixed_types",
-                file,
-                Message("is {kind}, and in most rows {most}", kind=kind, most=most),
-                Message("write it in one form everywhere"),
-                *(Example(*place, shown(value)) for place, value in known.first[kind]),
-                field=name,
-                count=count,
-            )
+            at = (Example(*place, shown(value)) for place, value in known.first[kind])
+            problems.add("mixed_types", *at, field=name, times=count, kind=kind, most=most)
 
-    def _check_rare(self, name: str, known: _Field, file: str, problems: Problems) -> None:
+    def _check_rare(self, name: str, known: _Field, problems: Problems) -> None:
         if not known.values or 2 * len(known.values) > known.kinds[_TEXT]:
             return
         once = [value for value, (count, _) in known.values.items() if count == 1]
         frequent = [value for value, (count, _) in known.values.items() if count >= FREQUENT]
         for value, like in near_values(once, frequent):
             count, _ = known.values[like]
-            place = known.values[value][1]
-            problems.warning(
-                "rare_value",
-                file,
-                Message("occurs once, and is nearly a value that occurs often"),
-                Message("correct it if it is a slip"),
-                Example(
-                    *place,
-                    Message(
-                        "{value} ({like} {count:,} times)",
-                        value=shown(value),
-                        like=shown(like),
-                        count=count,
-                    ),
-                ),
-                field=name,
+            what = Message(
+                "{value} ({like} {count:,} times)",
+                value=shown(value),
+                like=shown(like),
+                count=count,
             )
+            problems.add("rare_value", Example(*known.values[value][1], what), field=name)

@@ -13,7 +13,7 @@ from hdbench.datasets.building.errata import ERRATA
 from hdbench.datasets.building.media import MEDIA_FOLDERS
 from hdbench.datasets.building.metadata import metadata_line
 from hdbench.datasets.building.recipe import find_recipe
-from hdbench.errors import HdbenchError, Message
+from hdbench.errors import HdbenchError
 
 
 def check_version(
@@ -45,21 +45,16 @@ def check_version(
             ]
             digest.update(metadata_line(row, copies, recipe.spec, has_proposed=recipe.has_proposed))
     except HdbenchError as error:
-        problems.error("errata_unusable", ERRATA, error.message, Message("correct it"))
+        problems.add("errata_unusable", file=ERRATA, what=error.message)
         return
     if same_version not in (None, digest.hexdigest()):
-        problems.error(
+        problems.add(
             "changed_data",
-            DESCRIPTION,
-            Message("{folder} has other data under the same version", folder=built),
-            Message(
-                "raise it to {version}, and say why in CHANGELOG.md; or delete {folder} if nobody "
-                "has used it",
-                version=_raised(spec.version),
-                folder=built,
-            ),
             Example(value=shown(spec.version)),
+            file=DESCRIPTION,
             field="version",
+            folder=built,
+            version=_raised(spec.version),
         )
 
 

@@ -45,7 +45,7 @@ COLUMN_TYPES = get_args(ColumnType)
 
 
 class Described(NamedTuple):
-    """What the other checks need of `benchmark.yaml`, as far as it can be used.
+    """The part of `benchmark.yaml` that the other checks need, as far as it can be used.
 
     Attributes:
         spec: all of it, if nothing in it is wrong.
@@ -143,7 +143,7 @@ def _check_metric(given: dict[Any, Any], problems: Problems) -> Metric | None:
 
 
 def _check_options(name: str, protocols: Any, problems: Problems) -> Metric | None:
-    """The metric as documented, unless an option is wrong; it ignores no field."""
+    """Return the metric as documented, unless an option is wrong; it ignores no field."""
     metric: Metric | None = METRICS[name]()
     known = METRICS[name].option_names
     for protocol, options in (protocols if isinstance(protocols, dict) else {}).items():
@@ -193,7 +193,7 @@ def _add(problems: Problems, name: str, field: str, value: Any, **values: Any) -
 
 
 def _near(name: Any, known: Iterable[str]) -> str:
-    """A question with the most similar name, if there is one."""
+    """Return a question with the most similar name, if there is one."""
     near = nearest(str(name), known)
     return Message("did you mean {near}? Otherwise ", near=near) if near else ""
 

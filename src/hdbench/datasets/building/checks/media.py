@@ -216,7 +216,7 @@ def _kind_of(data: bytes) -> Message:
 
 
 def _files_in(folder: Path, named: Iterable[str], own: str) -> list[str]:
-    """The files in the folders where media are, without hidden ones."""
+    """Return the files in the folders where media are, without hidden ones."""
     tops = {own}
     for path in named:
         top, slash, _ = path.partition("/")
@@ -233,6 +233,6 @@ def _files_in(folder: Path, named: Iterable[str], own: str) -> list[str]:
 
 
 def _form(path: str) -> str:
-    """A path without what differs between machines."""
+    """Return a path without what differs between machines."""
     plain = unicodedata.normalize("NFC", path).casefold().replace("\\", "/")
     return plain.removeprefix("./").replace(".jpeg", ".jpg")

@@ -17,7 +17,7 @@ from hdbench.errors import HdbenchError, Message, escaped, joined
 Severity = Literal["error", "warning"]
 
 EXAMPLES = 5
-"""How many examples of a problem are kept, unless told otherwise."""
+"""Number of examples that are kept of a problem, by default."""
 
 MAX_ALIKE = 100
 """Maximum number of different problems of one kind that are kept. A file of fields with made-up
@@ -66,7 +66,7 @@ class Problem:
     examples: list[Example] = with_default(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
-        """The problem as JSON data."""
+        """Return the problem as JSON data."""
         return {**self.__dict__, "examples": [each._asdict() for each in self.examples]}
 
 
@@ -147,7 +147,7 @@ class Problems:
         return sum(problem.severity == "error" for problem in self._found.values())
 
     def by_file(self) -> list[Problem]:
-        """The problems of each file in turn, errors first."""
+        """Return the problems of each file in turn, errors first."""
         files = list(dict.fromkeys(problem.file for problem in self._found.values()))
         return sorted(
             self._found.values(),
@@ -157,7 +157,7 @@ class Problems:
 
 @dataclass(frozen=True)
 class CheckReport:
-    """What was found in a folder.
+    """The problems of a folder.
 
     Attributes:
         folder: the folder.
@@ -185,7 +185,7 @@ class CheckReport:
 
     @property
     def summary(self) -> Message:
-        """A line for a person."""
+        """Return a line for a person."""
         one = self.items == 1
         facts = [Message("{count:,} item" if one else "{count:,} items", count=self.items)]
         if self.without_truth:
@@ -202,7 +202,7 @@ class CheckReport:
         return Message("{count:,} warning" if one else "{count:,} warnings", count=self.warnings)
 
     def to_dict(self) -> dict[str, Any]:
-        """The report as JSON data."""
+        """Return the report as JSON data."""
         return {
             "folder": self.folder,
             "items": self.items,
@@ -229,7 +229,7 @@ class FaultyFolderError(HdbenchError):
 
 
 def shown(value: Any) -> str:
-    """A value as one short line.
+    """Return a value as one short line.
 
     Example:
         >>> shown("17.9.1912"), shown(None)

@@ -34,11 +34,10 @@ from hdbench.datasets.building.checks.problems import (
 )
 from hdbench.datasets.building.checks.truths import AgainstMetric, AgainstSchema
 from hdbench.datasets.building.checks.values import FieldValues, RowPlace, is_blank, nodes_of
-from hdbench.datasets.building.metadata import COLUMN_TYPES
+from hdbench.datasets.building.metadata import COLUMN_TYPES, DateColumns
 from hdbench.errors import HdbenchError, Message
 from hdbench.scoring.metric import reference_for
 
-_ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 _DAY = re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])", re.ASCII)
 
 _EXAMPLE = '{"file_name": "images/1.jpg", "id": "1", "ground_truth": {"title": "…"}}'
@@ -71,9 +70,9 @@ class RowChecker:
         self._ids: dict[str, int] = {}
         self._forms: dict[str, str] = {}
         self._texts: dict[int, RowPlace] = {}
-        self._all_dates: dict[str, bool] = {}
-        self._values = FieldValues(problems.examples)
-        self._schema = AgainstSchema(schema, problems.examples) if schema else None
+        self._dates = DateColumns()
+        self._values = FieldValues(problems)
+        self._schema = AgainstSchema(schema, problems) if schema else None
         metric = described.metric
         self._metric = AgainstMetric(metric, problems) if metric else None
 
@@ -119,7 +118,7 @@ class RowChecker:
         other = self._forms.setdefault(plain_form(item), item)
         if other != item:
             self._problems.add("id_nearly_same", _example(place, other))
-        self._note_date("id", item)
+        self._dates.add("id", item)
         return place
 
     def _check_shown(self, place: RowPlace, columns: dict[str, Any]) -> None:
@@ -135,7 +134,7 @@ class RowChecker:
             if not isinstance(value, str) or not value.strip():
                 self._problems.add("shown_wrong.text", _example(place, value))
                 return
-            self._note_date("text", value)
+            self._dates.add("text", value)
             first = self._texts.setdefault(hash(value), place)
             if first is not place:
                 same = Message('"same as in line {line:,}"', line=first.line)
@@ -187,7 +186,7 @@ class RowChecker:
                 example = Example(*place, shown(value))
                 self._problems.add("column_wrong", example, field=name, kind=kind)
             elif kind == "string" and value is not None:
-                self._note_date(name, value)
+                self._dates.add(name, value)
 
     def _check_provenance(self, place: RowPlace, made: dict[str, Any]) -> None:
         how, model = made[PROVENANCE], made[DRAFT_MODEL]
@@ -203,22 +202,17 @@ class RowChecker:
             example = _example(place, model)
             self._problems.add("provenance_wrong.model", example, field=DRAFT_MODEL)
 
-    def _note_date(self, name: str, value: str) -> None:
-        if self._all_dates.get(name, True):
-            self._all_dates[name] = bool(_ISO_DATE.match(value))
-
     def _check_all(self) -> None:
         """Check what can be said only when all rows were seen."""
-        for name, dates in self._all_dates.items():
-            if dates:
-                case = f"all_dates.{name}" if name in ("id", "text") else "all_dates"
-                self._problems.add(case, field=name)
+        for name in self._dates.names():
+            case = f"all_dates.{name}" if name in ("id", "text") else "all_dates"
+            self._problems.add(case, field=name)
         if self.number and self.number == self.without_truth:
             self._problems.add("no_truth")
-        self._values.check(self._problems)
+        self._values.check()
         if self._schema:
             ignored = self._metric.ignored if self._metric else ()
-            self._schema.check(self._values.filled(), ignored, self._problems)
+            self._schema.check(self._values.filled(), ignored)
         if self._metric:
             self._metric.check()
 
@@ -228,7 +222,7 @@ def _example(place: RowPlace, value: Any) -> Example:
 
 
 def _rows_of(path: Path, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The rows that can be read, each with its line; the others are problems."""
+    """Yield the rows that can be read, each with its line; the others are problems."""
     with path.open("rb") as file:
         for number in range(1, 2**63):
             raw = file.readline(MAX_LINE + 1)
@@ -260,7 +254,7 @@ def _check_characters(row: dict[str, Any]) -> None:
 
 
 def _guessed(columns: dict[str, Any]) -> str:
-    """The media of a row, where `benchmark.yaml` does not say."""
+    """Return the media of a row, where `benchmark.yaml` does not say."""
     if "pages_file_names" in columns:
         return "pages"
     name = columns.get("file_name")

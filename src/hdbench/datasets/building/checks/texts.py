@@ -20,7 +20,7 @@ _EXAMPLES: dict[str, dict[str, Any]] = {
     SCHEMA: {"example": '{"type": "object", "properties": {"title": {"type": "string"}}}'},
     CARD: {"title": "{{ spec.title }}", "rows": "{{ rows }}"},
 }
-"""What stands in the remedy for a file that is missing."""
+"""Examples in the remedies for missing files."""
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 

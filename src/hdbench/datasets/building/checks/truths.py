@@ -5,7 +5,7 @@ from typing import Any
 
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.schema_parts import FieldSchema
-from hdbench.datasets.building.checks.problems import EXAMPLES, Example, Problems, shown
+from hdbench.datasets.building.checks.problems import Example, Problems, shown
 from hdbench.datasets.building.checks.values import Path, RowPlace, dotted, is_blank
 from hdbench.errors import HdbenchError, Message
 from hdbench.scoring.metric import Metric, MissingFieldsError
@@ -27,7 +27,7 @@ MAX_COST = 50_000_000
 of two lists are compared each with each. It takes some seconds."""
 
 _UNREADABLE = (HdbenchError, LookupError, TypeError, ValueError, AttributeError)
-"""What a metric may raise where a ground truth does not have the form that it expects."""
+"""Exceptions that a metric may raise if a ground truth does not have the form that it expects."""
 
 _NAMED = 8
 """Maximum number of fields named in a message."""
@@ -40,9 +40,8 @@ class AgainstSchema:
     keep to it. A value that is missing or blank is no such case: an answer may have a blank there.
     """
 
-    def __init__(self, schema: AnswerSchema, examples: int = EXAMPLES) -> None:
-        self._schema = schema
-        self._examples = examples
+    def __init__(self, schema: AnswerSchema, problems: Problems) -> None:
+        self._schema, self._problems = schema, problems
         self._unfit = 0
         self._first_uncounted: RowPlace | None = None
         self._found: dict[tuple[str, str, str, bool], tuple[int, list[tuple[RowPlace, Any]]]] = {}
@@ -59,17 +58,16 @@ class AgainstSchema:
             blank = is_blank(violation.value)
             key = (violation.field, violation.rule, violation.message, blank)
             count, first = self._found.get(key, (0, []))
-            if len(first) < self._examples:
+            if len(first) < self._problems.examples:
                 first.append((place, violation.value))
             self._found[key] = (count + 1, first)
 
-    def check(self, filled: Iterable[Path], ignored: Collection[Path], problems: Problems) -> None:
+    def check(self, filled: Iterable[Path], ignored: Collection[Path]) -> None:
         """Add what is wrong with the ground truths seen.
 
         Args:
             filled: the fields that have a value in some ground truth.
             ignored: those of them that the metric does not score.
-            problems: where to add it.
         """
         known, open_ = _paths_of(self._schema)
         there = {path for path in filled if path not in ignored}
@@ -79,14 +77,12 @@ class AgainstSchema:
             if path in known or any(path[:length] in open_ for length in range(len(path)))
         }
         if there and known and not ours:
-            problems.add("fields_differ", there=_names(there), known=_names(known))
+            self._problems.add("fields_differ", there=_names(there), known=_names(known))
             return
-        self._check_violations(there, ignored, problems)
-        self._check_fields(there, there - ours, known, problems)
+        self._check_violations(there, ignored)
+        self._check_fields(there, there - ours, known)
 
-    def _check_violations(
-        self, there: Collection[Path], ignored: Collection[Path], problems: Problems
-    ) -> None:
+    def _check_violations(self, there: Collection[Path], ignored: Collection[Path]) -> None:
         """Add the values that do not keep to the schema, in fields that the metric scores."""
         is_scored = {dotted(path[:end]) for path in there for end in range(1, len(path) + 1)}
         not_scored = {dotted(path[:end]) for path in ignored for end in range(1, len(path) + 1)}
@@ -102,30 +98,28 @@ class AgainstSchema:
                 if blank
                 else "schema_{rule}"
             )
-            problems.add(name, *at, field=field, times=count, rule=rule, what=Message(message))
+            self._problems.add(
+                name, *at, field=field, times=count, rule=rule, what=Message(message)
+            )
         if self._first_uncounted is not None:
             more = self._unfit - MAX_UNFIT
-            problems.add("schema_more", Example(*self._first_uncounted), times=more)
+            self._problems.add("schema_more", Example(*self._first_uncounted), times=more)
 
     def _check_fields(
-        self,
-        there: Collection[Path],
-        unknown: Collection[Path],
-        known: Collection[Path],
-        problems: Problems,
+        self, there: Collection[Path], unknown: Collection[Path], known: Collection[Path]
     ) -> None:
         """Add the fields that only the ground truths have, or only the schema."""
         reported = {field for field, rule, *_ in self._found if rule == "additionalProperties"}
         for path in sorted(unknown):
             above = (dotted(path[:length]) for length in range(1, len(path) + 1))
             if reported.isdisjoint(above):
-                problems.add("field_not_in_schema", field=dotted(path))
+                self._problems.add("field_not_in_schema", field=dotted(path))
         touched = {
             names[:end] for names in map(_without_lists, there) for end in range(len(names) + 1)
         }
         never = {path for path in known if _without_lists(path) not in touched}
         if there and never and len(self._schema.alternatives) == 1:
-            problems.add("field_never_filled", times=len(never), names=_names(never))
+            self._problems.add("field_never_filled", times=len(never), names=_names(never))
 
 
 class AgainstMetric:
@@ -151,7 +145,7 @@ class AgainstMetric:
         self._missing: list[tuple[RowPlace, MissingFieldsError]] = []
 
     def right_answer(self, truth: dict[str, Any], place: RowPlace) -> dict[str, Any]:
-        """An answer with no error; the ground truth itself if the metric cannot read it."""
+        """Return an answer with no error; the ground truth itself if the metric cannot read it."""
         try:
             return self._metric.right_answer(truth)
         except _UNREADABLE as error:
@@ -237,7 +231,7 @@ class AgainstMetric:
 
 
 def _without(value: Any, path: Path) -> Any:
-    """A value with null in each place of a path."""
+    """Return a value with null in each place of a path."""
     if not path:
         return None
     name, *rest = path

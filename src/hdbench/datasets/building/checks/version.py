@@ -1,4 +1,4 @@
-"""Whether data were changed under the version of those that were built before."""
+"""Check that data were not changed under the version of those that were built before."""
 
 import hashlib
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from hdbench.datasets.building.checks.media import MediaFile
 from hdbench.datasets.building.checks.problems import Example, Problems, shown
 from hdbench.datasets.building.errata import ERRATA
 from hdbench.datasets.building.media import MEDIA_FOLDERS
-from hdbench.datasets.building.metadata import metadata_line
+from hdbench.datasets.building.metadata import metadata_line, next_version
 from hdbench.datasets.building.recipe import find_recipe
 from hdbench.errors import HdbenchError
 
@@ -54,12 +54,12 @@ def check_version(
             file=DESCRIPTION,
             field="version",
             folder=built,
-            version=_raised(spec.version),
+            version=next_version(spec.version),
         )
 
 
 def _sha256_of(built: Path, version: str) -> str | None:
-    """The content hash of a built benchmark, if it has that version."""
+    """Return the content hash of a built benchmark, if it has that version."""
     if not (built / METADATA).is_file():
         return None
     try:
@@ -67,14 +67,3 @@ def _sha256_of(built: Path, version: str) -> str | None:
     except HdbenchError:
         return None
     return benchmark.content_hash() if benchmark.spec.version == version else None
-
-
-def _raised(version: str) -> str:
-    """The next version; what follows a + stays away.
-
-    Example:
-        >>> _raised("1.0.9")
-        '1.0.10'
-    """
-    major, minor, patch = version.partition("+")[0].split(".")
-    return f"{major}.{minor}.{int(patch) + 1}"

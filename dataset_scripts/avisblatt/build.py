@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from hdbench.datasets.building.recipe import RecipeRow
+from hdbench.datasets.building.metadata import RecipeRow
 from hdbench.datasets.building.source import SourceFiles
 from hdbench.errors import HdbenchError
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
-from hdbench.datasets.building.recipe import RecipeRow
+from hdbench.datasets.building.metadata import RecipeRow
 from hdbench.datasets.building.source import SourceFiles
 from hdbench.errors import HdbenchError
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from hdbench.datasets.building.recipe import RecipeRow
+from hdbench.datasets.building.metadata import RecipeRow
 from hdbench.datasets.building.source import SourceFiles
 from hdbench.ground_truth.letters import NOTHING, parse_letters, parse_persons
 

@@ -5,7 +5,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from hdbench.common.jsonio import read_jsonl
-from hdbench.datasets.building.recipe import RecipeRow
+from hdbench.datasets.building.metadata import RecipeRow
 from hdbench.datasets.building.source import SourceFiles
 from hdbench.errors import HdbenchError
 from hdbench.scoring.sciencemeta_accuracy import FIELDS

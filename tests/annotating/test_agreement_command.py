@@ -20,7 +20,7 @@ from hdbench.api import Settings, score
 from hdbench.benchmarks.agreement import IntervalEstimate
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.cli.agreement import print_agreement
-from hdbench.datasets.building.agreement_card import agreement_section
+from hdbench.datasets.building.card import agreement_section
 from hdbench.errors import HdbenchError
 from hdbench.output.leaderboard.boards import leaderboards
 from hdbench.output.leaderboard.formats import as_json, latex, markdown

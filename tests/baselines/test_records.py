@@ -143,11 +143,11 @@ LINE = {"type": "object", "properties": {"text": {"type": "string"}}}
 LINES = {"type": "array", "items": LINE}
 
 
-def test_the_text_goes_where_the_schema_has_it(monkeypatch):
-    monkeypatch.setattr("hdbench.baselines.by_schema._read_text", lambda *_: {"text": "Abegg"})
+def test_the_text_goes_where_the_schema_has_it():
+    images = [lines_of(("Abegg", 12))]
     pages = {"type": "object", "required": ["pages"], "properties": {"pages": LINES, "note": {}}}
-    assert baseline_for(pages).read([], 1.0) == {"pages": [{"text": "Abegg"}]}
-    assert baseline_for(LINE | {"required": ["text"]}).read([], 1.0) == {"text": "Abegg"}
+    assert baseline_for(pages).record(images) == {"pages": [{"text": "Abegg"}]}
+    assert baseline_for(LINE | {"required": ["text"]}).record(images) == {"text": "Abegg"}
 
 
 @pytest.mark.parametrize(

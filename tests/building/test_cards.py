@@ -18,8 +18,8 @@ from hdbench.benchmarks.benchmark import METADATA, load_benchmark
 from hdbench.benchmarks.names import recipe_names
 from hdbench.benchmarks.spec import MEDIA_KEYS
 from hdbench.common.jsonio import read_jsonl
-from hdbench.datasets.building.builder import Built
 from hdbench.datasets.building.card import write_cards
+from hdbench.datasets.building.metadata import Built
 from hdbench.datasets.building.recipe import find_recipe
 
 ROOT = Path(__file__).parents[2]

@@ -4,7 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from hdbench.datasets.building.errata import Errata
-from hdbench.datasets.building.recipe import RecipeRow
+from hdbench.datasets.building.metadata import RecipeRow
 from hdbench.errors import HdbenchError
 
 SIGNED = {"proposed_by": "Anna Muster", "approved_by": "Berta Beispiel"}

@@ -9,7 +9,7 @@ from hub.validation import refused
 from pydantic import ValidationError
 
 from hdbench.benchmarks.spec import BenchmarkSpec
-from hdbench.datasets.building.eval_yaml import eval_yaml
+from hdbench.datasets.building.builder import eval_yaml
 from hdbench.scoring.metric import PROTOCOLS
 
 RECIPES = sorted((Path(__file__).parents[2] / "dataset_scripts").glob("*/benchmark.yaml"))

@@ -4,8 +4,7 @@ import pytest
 from helpers.run_folders import SPEC
 
 from hdbench.benchmarks.spec import BenchmarkSpec
-from hdbench.datasets.building.metadata import metadata_line
-from hdbench.datasets.building.recipe import RecipeRow
+from hdbench.datasets.building.metadata import RecipeRow, metadata_line
 from hdbench.errors import HdbenchError
 
 

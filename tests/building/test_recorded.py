@@ -56,7 +56,6 @@ def test_runs_are_read_as_recorded(path):
         {"id": "0002", "prediction": None, "text": "no\0idea"},
     ]
     assert (first.run, first.provider, first.model) == ("2026-01-24/T0252", "someone", "some-model")
-    assert (first.where, second.where) == (f"{path}:1", f"{path}:3")
     assert (first.folder, second.folder) == ("2026-01-24_T0252", "2026-01-24_T0253")
 
 

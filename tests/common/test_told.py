@@ -50,6 +50,10 @@ def templates(path):
                     yield None, None
 
 
+PROBLEMS = ROOT / "datasets/building/checks/problems.yaml"
+"""Texts of problems are not in a module."""
+
+
 @pytest.mark.parametrize("language", OTHERS)
 def test_every_message_is_told_in_every_language(language):
     made = {
@@ -57,6 +61,12 @@ def test_every_message_is_told_in_every_language(language):
         for path in MODULES
         for template, _ in templates(path)
         if template is None or any(map(str.isalpha, re.sub(r"\{.*?\}", "", template)))
+    }
+    made |= {
+        (PROBLEMS.name, problem[key])
+        for problem in read_texts(PROBLEMS).values()
+        for key in ("message", "remedy")
+        if any(map(str.isalpha, re.sub(r"\{.*?\}", "", problem[key])))
     }
     missing = {each for each in made if each[1] not in translations(language)}
     assert len(made) > 1000

@@ -8,14 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from PIL import Image
-
-from hdbench.baselines.layout import joined, lines
-from hdbench.baselines.ocr import read_words
-
-LANGUAGES = "deu"
-_ONE_COLUMN = 4  # Tesseract's page segmentation mode
-_ENLARGE = 2
+from hdbench.baselines.layout import joined
 
 _SEE = re.compile(r"\W*[Ss]{1,2}(?:iehe)?\W*")
 _SPACED = re.compile(r"\b(?:\w ){3,}\w\b")
@@ -33,25 +26,6 @@ _DISSERTATION = re.compile(
     r"[(,.;]?\s*[(\[]?(?:Maschinenschr|\bAus(?:zug)? |Inaug|Diss\b"
     r"|Th[eèéä&]se\b|Phil\. Diss|Med\. Diss|-- )"
 )
-
-
-def read_card(images: Sequence[Image.Image], timeout: float) -> dict[str, Any]:
-    """Return the record of a card.
-
-    Args:
-        images: the card; with several images, their lines are read in sequence.
-        timeout: seconds for each image.
-
-    Raises:
-        HdbenchError: see `read_words`.
-    """
-    texts = []
-    for image in images:
-        words = read_words(
-            image, LANGUAGES, segmentation=_ONE_COLUMN, timeout=timeout, enlarge=_ENLARGE
-        )
-        texts += [line.text for line in lines(words)]
-    return card(texts)
 
 
 def card(texts: Sequence[str]) -> dict[str, Any]:
@@ -167,5 +141,5 @@ def _place(imprint: str) -> tuple[str, str]:
 
 
 def _letters_joined(text: str) -> str:
-    """Letters that are spaced out for emphasis, joined to one word."""
+    """Return letters that are spaced out for emphasis, joined to one word."""
     return _SPACED.sub(lambda match: match[0].replace(" ", ""), text)

@@ -9,7 +9,7 @@ _MONTHS = {
     "sep": 9, "herbstm": 9, "okt": 10, "oct": 10, "weinm": 10, "nov": 11, "winterm": 11, "dez": 12,
     "dec": 12, "christm": 12,
 }  # fmt: skip
-"""How month names begin, including the older German and Swiss ones, and misread forms of mai."""
+"""Beginnings of months' names, also of older German and Swiss ones, and misread forms of mai."""
 
 _LONG = re.compile(
     rf"\b(\d{{1,2}})\s?(?:[.,:]|ten)*\s*({'|'.join(_MONTHS)})[a-zäé]*[.,]?"

@@ -1,12 +1,14 @@
-"""Where words are: the columns and lines of a page."""
+"""Columns and lines of a page."""
 
 import re
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from statistics import median
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from hdbench.baselines.ocr import Word
+from PIL import Image
+
+from hdbench.baselines.ocr import Word, read_words
 
 _MIDDLE = (0.3, 0.7)
 """Where the gutter between two columns is looked for, as shares of the page's width."""
@@ -27,7 +29,7 @@ _NUMBER = 3
 """Maximum characters of an ad's number."""
 
 _HYPHENS = "-=⸗»«"
-"""What ends a divided word; Fraktur's hyphen is two strokes."""
+"""Signs that end a divided word; Fraktur's hyphen is two strokes."""
 
 
 class TextLine(NamedTuple):
@@ -77,6 +79,11 @@ def lines(words: Iterable[Word]) -> list[TextLine]:
         ['Rother Wein']
     """
     return [_line(list(group)) for _, group in groupby(words, key=lambda word: word.line)]
+
+
+def read_lines(image: Image.Image, languages: str, **options: Any) -> list[TextLine]:
+    """Return the lines of an image; for the arguments see `read_words`."""
+    return lines(read_words(image, languages, **options))
 
 
 def _line(words: Sequence[Word]) -> TextLine:

@@ -2,16 +2,9 @@
 
 import re
 from collections.abc import Sequence
-from typing import Any
-
-from PIL import Image
 
 from hdbench.baselines.dates import first_date
-from hdbench.baselines.layout import lines
-from hdbench.baselines.ocr import read_words
 
-LANGUAGES = "deu"
-_ONE_BLOCK = 6  # Tesseract's page segmentation mode
 NULL = ["null"]  # what the prompt asks for if a letter does not give something
 _ADDRESS_LINES = 12
 _SIGNATURE_LINES = 10
@@ -27,24 +20,6 @@ _SIGNED = re.compile(rf"\b(?:sig|gez|s[iı1]g)\b[.:, ]*{_NAME}")
 _ALONE = re.compile(rf"\W*{_NAME}\W*")
 _COMPANY = re.compile(r"(?i)gesell|verein|A\.? ?G\.?|\bihr\b")
 _SUBJECT = re.compile(r"\W*(Betr(?:ifft|eff|\.|:).{3,})")
-
-
-def read_letter(images: Sequence[Image.Image], timeout: float) -> dict[str, Any]:
-    """Return the record of a letter.
-
-    Args:
-        images: its pages in their order.
-        timeout: seconds for each page.
-
-    Raises:
-        HdbenchError: see `read_words`.
-    """
-    pages = []
-    for image in images:
-        # Scanned sheets lie on black: with one threshold for the whole page the type is lost.
-        words = read_words(image, LANGUAGES, segmentation=_ONE_BLOCK, timeout=timeout, locally=True)
-        pages.append([line.text for line in lines(words)])
-    return letter(pages)
 
 
 def letter(pages: Sequence[Sequence[str]]) -> dict[str, list[str]]:

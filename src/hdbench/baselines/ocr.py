@@ -13,6 +13,9 @@ from hdbench.errors import HdbenchError, Message
 
 PROGRAM = "tesseract"
 _PACKAGES = Message("tesseract-ocr, tesseract-ocr-deu and tesseract-ocr-script-frak")
+ANYWHERE, ONE_COLUMN, ONE_BLOCK = 1, 4, 6
+"""Modes of page segmentation: Tesseract finds columns on its own, reads one, or reads a block."""
+
 _WORD = "5"  # a row's level
 _AT_ONCE = 30  # seconds for the program to say what it has
 
@@ -51,8 +54,7 @@ def read_words(
     Args:
         image: what is read.
         languages: such as `deu+Fraktur`.
-        segmentation: Tesseract's page segmentation mode: 1 finds columns on its own, 4 reads one
-            column, 6 one block.
+        segmentation: `ANYWHERE`, `ONE_COLUMN` or `ONE_BLOCK`.
         timeout: seconds.
         enlarge: how many times it is enlarged for reading; places are given in the original size.
         locally: tell ink and paper apart by their surroundings: for a sheet on a dark ground.

@@ -6,6 +6,7 @@ newspapers, and goes on below, and in the next column too. A heading stands apar
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from itertools import groupby, pairwise
 from statistics import median
 from typing import Any, NamedTuple
@@ -13,11 +14,9 @@ from typing import Any, NamedTuple
 from PIL import Image
 
 from hdbench.baselines.dates import first_date
-from hdbench.baselines.layout import TextLine, columns, joined, lines
-from hdbench.baselines.ocr import read_words
+from hdbench.baselines.layout import TextLine, columns, joined, lines, read_lines
+from hdbench.baselines.ocr import ANYWHERE, ONE_COLUMN, read_words
 
-LANGUAGES = "Fraktur"
-_ANYWHERE, _ONE_COLUMN = 1, 4  # Tesseract's page segmentation modes
 _LOOSE = 1.3  # times the usual line spacing: a heading has more white around it
 _LARGER = 1.15
 _HEADING_LINES = 3
@@ -52,20 +51,23 @@ _SPELLING: tuple[tuple[str, str], ...] = (
 )
 
 
-def read_page(images: Sequence[Image.Image], timeout: float) -> dict[str, Any]:
-    """Return the advertisements of a page.
+class PageLines(NamedTuple):
+    """The lines of a page.
 
-    Args:
-        images: one or more pages, read one after the other.
-        timeout: seconds for each reading of an image.
-
-    Raises:
-        HdbenchError: see `read_words`.
+    Attributes:
+        whole: as they are first read.
+        columns: those of each column, read on its own.
     """
+
+    whole: list[TextLine]
+    columns: list[list[TextLine]]
+
+
+def page(images: Sequence[PageLines]) -> dict[str, Any]:
+    """Return the advertisements of one or more pages, one after the other."""
     ads: list[dict[str, str]] = []
     date = section = ""
-    for image in images:
-        whole, body = _read_columns(image, timeout)
+    for whole, body in images:
         # Most pages have the date at the top, some at the foot.
         date = next(filter(None, map(_date, (whole, *body))), date)
         found = advertisements(body, section)
@@ -78,27 +80,28 @@ def _date(part: Sequence[TextLine]) -> str | None:
     return first_date(edited(" ".join(line.text for line in part)))
 
 
-def _read_columns(
-    image: Image.Image, timeout: float
-) -> tuple[list[TextLine], list[list[TextLine]]]:
-    """Return the page's lines as they are first read, and those of each column.
+def read_columns(image: Image.Image, languages: str, *, timeout: float) -> PageLines:
+    """Return the lines of a page.
 
     Each column is read on its own: on a whole page Tesseract runs lines across the gutter and
     separates the numbers in the margin from their ads.
+
+    Args:
+        image: the page.
+        languages: see `read_words`.
+        timeout: seconds for each reading.
     """
-    first = read_words(image, LANGUAGES, segmentation=_ANYWHERE, timeout=timeout)
+    first = read_words(image, languages, segmentation=ANYWHERE, timeout=timeout)
     found = columns(first)
     if found is None:
-        return lines(first), [lines(first)]
+        return PageLines(lines(first), [lines(first)])
     boxes = (
         (0, found.top, found.gutter, image.height),
         (found.gutter, found.top, image.width, image.height),
     )
     crops = map(image.crop, boxes)
-    return lines(first), [
-        lines(read_words(crop, LANGUAGES, segmentation=_ONE_COLUMN, timeout=timeout))
-        for crop in crops
-    ]
+    read = partial(read_lines, languages=languages, segmentation=ONE_COLUMN, timeout=timeout)
+    return PageLines(lines(first), list(map(read, crops)))
 
 
 class _ReadAd(NamedTuple):

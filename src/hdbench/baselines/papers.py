@@ -7,16 +7,9 @@ shown images. Chinese needs its own language data and is not read.
 import re
 from collections.abc import Iterable, Sequence
 from itertools import takewhile
-from typing import Any
 
-from PIL import Image
+from hdbench.baselines.layout import TextLine, joined
 
-from hdbench.baselines.layout import TextLine, joined, lines
-from hdbench.baselines.ocr import read_words
-
-LANGUAGES = "eng+deu"
-_ANYWHERE = 1  # Tesseract's page segmentation mode
-_PAGES = 4
 _ALIKE = 0.8  # of the largest line's height: the title's other lines
 _DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>]+")
 _ISBN = re.compile(r"\bISBN\D{0,15}((?:97[89][- ]?)?(?:\d[- ]?){9}[\dX])\b")
@@ -27,24 +20,6 @@ _HEADING = re.compile(r"(?i)\W*(?:\d\.?\s+)?(?:introduction|einleitung|reference
 _PUBLISHER = re.compile(r".*\b(?:Verlag|Press|Publish(?:er|ers|ing))\b.*")
 _CLASS = re.compile(r"\b(?:DDC|Dewey|UDC|UDK)\b\D{0,25}(\d{3}(?:\.\d+)?)")
 _MARKS = re.compile(r"[\d*†‡§¹²³]+")
-
-
-def read_paper(images: Sequence[Image.Image], timeout: float) -> dict[str, Any]:
-    """Return the record of a paper, or of a book if there is an ISBN.
-
-    Args:
-        images: its pages; the first four are read.
-        timeout: seconds for each page.
-
-    Raises:
-        HdbenchError: see `read_words`.
-    """
-    return paper(
-        [
-            lines(read_words(image, LANGUAGES, segmentation=_ANYWHERE, timeout=timeout))
-            for image in images[:_PAGES]
-        ]
-    )
 
 
 def paper(pages: Sequence[Sequence[TextLine]]) -> dict[str, str]:

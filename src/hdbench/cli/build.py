@@ -15,10 +15,11 @@ from hdbench.cli.arguments import DEFAULT_OUT
 from hdbench.cli.check import lines_of, warnings_line
 from hdbench.cli.saying import say, say_error
 from hdbench.common.names import bare
-from hdbench.datasets.building.builder import Built, install_spaces
 from hdbench.datasets.building.builder import build as build_dataset
+from hdbench.datasets.building.builder import install_spaces
 from hdbench.datasets.building.checks.folder import refuse_errors
 from hdbench.datasets.building.checks.problems import CheckReport, FaultyFolderError
+from hdbench.datasets.building.metadata import Built
 from hdbench.datasets.building.recipe import Recipe, find_recipe, plain_folder
 from hdbench.datasets.building.results_dataset import NAME, build_results
 from hdbench.errors import HdbenchError, Message, joined

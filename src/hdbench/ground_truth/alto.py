@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hdbench.answers.sheets.truth import Truths
-from hdbench.errors import HdbenchError, Message
+from hdbench.errors import HdbenchError
 from hdbench.ground_truth.files import Remarks, file_name
-from hdbench.ground_truth.xml_files import name_of, read_documents
+from hdbench.ground_truth.xml_files import line_texts, name_of, read_documents
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element
@@ -19,7 +19,7 @@ SOFT_HYPHEN = "\u00ad"
 
 
 def read_alto(path: Path) -> Truths:
-    """The text of each file, in ALTO of any version.
+    """Return the text of each file, in ALTO of any version.
 
     Strings are joined as the line has them, with a blank where it has `SP`, or between all of them
     if it has none. The hyphen at the end of a line (`HYP`) is kept; what a hyphenated word is as a
@@ -68,12 +68,7 @@ def _lines(page: "Element", order: dict[str, int], where: str, remarks: Remarks)
     if order:  # which may be of blocks or of lines
         last = len(order)
         lines.sort(key=lambda each: min(order.get(str(part.get("ID")), last) for part in each))
-    for _, line in lines:
-        text = _text(line, where)
-        if text:
-            yield text
-        else:
-            remarks.add(Message("a line without text, left out"), f"{where}:{line.sourceline}")
+    return line_texts((line for _, line in lines), _text, where, remarks)
 
 
 def _text(line: "Element", where: str) -> str:

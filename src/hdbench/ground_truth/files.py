@@ -1,4 +1,4 @@
-"""What readers of all forms need: files within bounds, names of files, and remarks."""
+"""Helpers for readers of all forms: files within bounds, names of files, and remarks."""
 
 from collections import defaultdict
 from pathlib import Path
@@ -11,7 +11,7 @@ MAX_BYTES = 64 * 2**20
 
 
 class Remarks:
-    """What was assumed, and where: a note for each kind, however many places it has."""
+    """Assumptions that were made, and where: a note for each kind, however many places it has."""
 
     def __init__(self) -> None:
         self._places: dict[str, list[str]] = defaultdict(list)
@@ -29,7 +29,7 @@ class Remarks:
 
 
 def read_bounded(path: Path, where: str) -> bytes:
-    """The bytes of a file.
+    """Return the bytes of a file.
 
     Args:
         path: the file.

@@ -19,10 +19,10 @@ from hdbench.common.os_errors import read_errors
 from hdbench.errors import HdbenchError, Message
 
 KEYS = ("file_name", "filename", "file", "image", "id", "sha256")
-"""What an entry may have to say which item it belongs to, the first that it has."""
+"""Keys that say which item an entry belongs to; the first that it has counts."""
 
 RECORDS = ("ground_truth", "truth", "reference")
-"""What an entry may have its record in; otherwise the record is all the rest of it."""
+"""Keys that an entry may have its record in; otherwise the record is all the rest of it."""
 
 ACCEPTED = Message(
     "ground truths in JSON are a list of objects, an object id → record, JSON Lines, or a folder "
@@ -72,7 +72,7 @@ def read_json_truths(path: Path) -> Truths:
 
 
 def _notes(name: str, beside: dict[str, str]) -> list[str]:
-    """A note on what stands beside the records."""
+    """Return a note on what stands beside the records."""
     if not beside:
         return []
     first = next(iter(beside.values()))
@@ -128,7 +128,7 @@ def _of_file(path: Path, name: str, beside: dict[str, str]) -> Iterator[Truth]:
 
 
 def _of_entry(entry: dict[str, Any], where: str, beside: dict[str, str]) -> Truth:
-    """The ground truth in an object that may name its item.
+    """Return the ground truth in an object that may name its item.
 
     Args:
         entry: the object.
@@ -159,7 +159,7 @@ def _without_key(entry: dict[str, Any], named: str | None, key: str) -> dict[str
 
 
 def _record(value: Any, where: str) -> dict[str, Any] | None:
-    """A record; None if there is nothing in it.
+    """Return a record; None if there is nothing in it.
 
     Raises:
         HdbenchError: it is neither an object nor a text.
@@ -186,7 +186,7 @@ def _record(value: Any, where: str) -> dict[str, Any] | None:
 
 
 def _of_folder(path: Path) -> Truths:
-    """The ground truths in a folder with a file for each item."""
+    """Return the ground truths in a folder with a file for each item."""
     folder = Folder(path)
     truths: dict[str, Truth] = {}
     notes: list[str] = []
@@ -232,14 +232,14 @@ def _of_folder(path: Path) -> Truths:
 
 
 def _transcription(text: str, name: str) -> str:
-    """The text of a file, with the line breaks of Unix and none at its end."""
+    """Return the text of a file, with the line breaks of Unix and none at its end."""
     if "\0" in text:
         raise HdbenchError("{place}: has NUL bytes: save it in UTF-8", place=name)
     return text.replace("\r\n", "\n").rstrip("\n")
 
 
 def _of_item(value: Any, name: str, key: str, beside: dict[str, str]) -> Truth:
-    """The ground truth in a file of its own, which may also say what it belongs to."""
+    """Return the ground truth in a file of its own, which may also say what it belongs to."""
     if isinstance(value, dict) and any(each in value for each in RECORDS):
         return _of_entry(value, name, beside)._replace(key=key)
     if isinstance(value, dict):

@@ -18,7 +18,7 @@ from hdbench.ground_truth.files import Remarks, read_bounded
 LETTERS, PERSONS = "letters.csv", "persons.csv"
 
 NOTHING = {"", "None", "null"}
-"""What stands in a cell that has no value."""
+"""Contents of a cell that has no value."""
 
 LEFT_OUT = "FALSE"
 """The number of a row that the export was to leave out."""
@@ -55,7 +55,7 @@ class Letter(NamedTuple):
 
 
 def read_letters(folder: Path) -> Truths:
-    """The ground truths of letters.
+    """Return the ground truths of letters.
 
     Args:
         folder: has `letters.csv` and, for persons' other names, `persons.csv`.
@@ -100,7 +100,7 @@ def read_letters(folder: Path) -> Truths:
 
 
 def parse_letters(data: bytes, persons: Sequence[dict[str, Any]], where: str) -> Iterator[Letter]:
-    """The letters in a table, except those that the export was to leave out.
+    """Yield the letters in a table, except those that the export was to leave out.
 
     Args:
         data: the bytes of `letters.csv`.
@@ -129,7 +129,7 @@ def parse_letters(data: bytes, persons: Sequence[dict[str, Any]], where: str) ->
 
 
 def parse_persons(data: bytes, where: str) -> list[dict[str, Any]]:
-    """The persons in a table, in its order; it has a line for each of their occupations.
+    """Return the persons in a table, in its order; it has a line for each of their occupations.
 
     Args:
         data: the bytes of `persons.csv`.
@@ -163,7 +163,7 @@ def parse_persons(data: bytes, where: str) -> list[dict[str, Any]]:
 
 
 def _rows(data: bytes, where: str, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
-    """The rows of a table, each with the line it ends on, as texts only."""
+    """Yield the rows of a table, each with the line it ends on, as texts only."""
     try:
         text = data.decode("utf-8-sig")
         reader = csv.DictReader(io.StringIO(text, newline=""), strict=True, restval="")
@@ -200,7 +200,7 @@ def _values(cell: str) -> list[str]:
 
 
 def _person(name: str, aliases: dict[str, list[str]]) -> dict[str, Any]:
-    """A person, with what brackets around the name say."""
+    """Return a person, with what brackets around the name say."""
     inferred = None
     if name.startswith("<"):
         inferred = "correspondence" if name.startswith("<<") else "function"

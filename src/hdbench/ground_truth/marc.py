@@ -28,7 +28,7 @@ LEADER, ENTRY = 24, 12
 """The length of a record's leader, and of each entry in the directory that follows it."""
 
 PADDING = b"\r\n\x00\x1a "
-"""What some programs write between records or after the last."""
+"""Bytes that some programs write between records or after the last."""
 
 ANSEL = 0x45
 """The code of MARC-8's extended Latin characters."""
@@ -39,14 +39,14 @@ JOINERS = {0x88, 0x89, 0x8D, 0x8E}
 NAMESPACES = {"", "{http://www.loc.gov/MARC21/slim"}
 
 XML = (b"<", b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
-"""How an XML file begins."""
+"""Beginnings of an XML file."""
 
 _TAG = re.compile("[0-9A-Za-z]{3}")
 _ENTRY = re.compile(b"[0-9A-Za-z]{3}[0-9]{9}")
 
 
 def read_marc(path: Path, mapping: Path | None = None) -> Truths:
-    """The ground truths in a file of MARC21 (ISO 2709, in UTF-8 or MARC-8) or MARCXML.
+    """Return the ground truths in a file of MARC21 (ISO 2709, in UTF-8 or MARC-8) or MARCXML.
 
     Args:
         path: the file. MARCXML may have a namespace or none, be a collection or one record, and be
@@ -64,8 +64,9 @@ def read_marc(path: Path, mapping: Path | None = None) -> Truths:
     data = read_bounded(path, str(path))
     remarks, problems, truths = Remarks(), list[str](), list[Truth]()
     is_xml = data.lstrip().startswith(XML)
-    records = _from_xml(data, path) if is_xml else _from_binary(data, path, remarks)
-    for number, record in records:
+    elements = marc_elements(BytesIO(data), str(path))
+    records = map(record_from, elements) if is_xml else _from_binary(data, path, remarks)
+    for number, record in enumerate(records, 1):
         if number > MAX_RECORDS:
             raise HdbenchError(
                 "{place}: more than {most:,} records: export fewer", place=path, most=MAX_RECORDS
@@ -98,8 +99,8 @@ def _place(path: Path, number: int) -> Message:
     return Message("{place}, record {number}", place=path.name, number=number)
 
 
-def _from_binary(data: bytes, path: Path, remarks: Remarks) -> Iterator[tuple[int, "Record | str"]]:
-    """Each record's number, and the record or what is wrong with it."""
+def _from_binary(data: bytes, path: Path, remarks: Remarks) -> Iterator["Record | str"]:
+    """Yield each record, or what is wrong with it."""
     # pymarc's reader goes by the length that each leader has, so that nothing can be read after a
     # wrong one, while the end of a record is a byte that occurs nowhere else.
     *whole, rest = (chunk.lstrip(PADDING) for chunk in data.split(END_OF_RECORD))
@@ -109,13 +110,13 @@ def _from_binary(data: bytes, path: Path, remarks: Remarks) -> Iterator[tuple[in
         )
     records = [chunk + END_OF_RECORD for chunk in whole if chunk]
     for number, chunk in enumerate(records, 1):
-        yield number, _fault(chunk) or _decoded(chunk, _place(path, number), remarks)
+        yield _fault(chunk) or _decoded(chunk, _place(path, number), remarks)
     if rest:
-        yield len(records) + 1, Message("is cut off at the end of the file")
+        yield Message("is cut off at the end of the file")
 
 
 def _fault(chunk: bytes) -> Message | None:
-    """What is wrong with a record's frame, which pymarc would take as it is; None if nothing."""
+    """Return the fault in a record's frame, which pymarc would take as it is, if there is one."""
     length, base = chunk[:5], chunk[12:17]
     if not length.isdigit() or not base.isdigit():
         return Message("has a damaged leader")
@@ -147,7 +148,7 @@ def _overlap(entries: list[bytes]) -> Message | None:
 
 
 def _decoded(chunk: bytes, place: str, remarks: Remarks) -> "Record | str":
-    """A record whose frame is right, or what is wrong with its characters."""
+    """Return a record whose frame is right, or what is wrong with its characters."""
     from pymarc import Record  # noqa: PLC0415
     from pymarc.exceptions import PymarcException  # noqa: PLC0415
 
@@ -184,14 +185,8 @@ def _has_others_than_marc8(chunk: bytes) -> bool:
     return any(not chr(byte).isascii() and byte not in known for byte in set(chunk))
 
 
-def _from_xml(data: bytes, path: Path) -> Iterator[tuple[int, "Record | str"]]:
-    """Each record's number, and the record or what is wrong with it."""
-    for number, element in enumerate(marc_elements(BytesIO(data), str(path)), 1):
-        yield number, record_from(element)
-
-
 def marc_elements(document: BinaryIO, where: str) -> Iterator["Element"]:
-    """The records in a document of MARCXML, one after the other.
+    """Yield the records in a document of MARCXML, one after the other.
 
     Args:
         document: a collection or one record, also within the reply of a server.
@@ -238,7 +233,7 @@ def record_from(element: "Element") -> "Record | str":
 
 
 def marc_fields(element: "Element") -> "list[Element]":
-    """The fields of a record in MARCXML."""
+    """Return the fields of a record in MARCXML."""
     return [child for child in element if name_of(child) in {"controlfield", "datafield"}]
 
 

@@ -65,7 +65,7 @@ class Left(NamedTuple):
 
 
 class Process(NamedTuple):
-    """What is said about how values were made.
+    """A process by which values were made.
 
     Attributes:
         name: of the process.
@@ -144,7 +144,7 @@ class _Filling:
         self._changed: list[Element] = []
 
     def record(self) -> "Record":
-        """The record as it is now."""
+        """Return the record as it is now."""
         record = record_from(self._element)
         if isinstance(record, str):
             raise ValueError(record)
@@ -200,7 +200,7 @@ class _Filling:
                 each.insert(0, self._subfield("8", link))
 
     def _empty(self, places: Sequence[MarcPlace]) -> "tuple[MarcPlace, Element] | None":
-        """The first field that is meant and has nothing there."""
+        """Return the first field that is meant and has nothing there."""
         record = self.record()
         for place in places:
             meant = {id(field) for field in place.fields(record)}
@@ -216,7 +216,7 @@ class _Filling:
         return field
 
     def _inserted(self, tag: str, indicators: str) -> "Element":
-        """A new field, before the first with a higher tag."""
+        """Return a new field, before the first with a higher tag."""
         attributes = {"tag": tag, "ind1": indicators[0], "ind2": indicators[1]}
         field = self._element.makeelement(self._name("datafield"), attributes)
         fields = marc_fields(self._element)
@@ -270,7 +270,7 @@ def _texts(value: str | list[str] | None) -> list[str]:
 
 
 def _same(existing: Sequence[str], wanted: Sequence[str]) -> bool:
-    """Whether texts are the same, but for spaces, case, and the punctuation at their ends."""
+    """Return whether texts are the same but for spaces, case and the punctuation at their ends."""
     return [_plain(each) for each in existing] == [_plain(each) for each in wanted]
 
 

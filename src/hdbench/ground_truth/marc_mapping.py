@@ -1,4 +1,4 @@
-"""Which fields of a MARC record become which fields of a ground truth; `marc.yaml` is the default.
+"""Mapping of a MARC record's fields to those of a ground truth; `marc.yaml` is the default.
 
 The file is YAML, in which `001` and `020` must stay texts, so that it is read without YAML's types.
 """
@@ -52,7 +52,7 @@ class MarcPlace(NamedTuple):
     subfields: tuple[tuple[str, str], ...]
 
     def fields(self, record: "Record") -> "list[Field]":
-        """The fields of a record that are meant."""
+        """Return the fields of a record that are meant."""
         return [field for field in record.get_fields(self.tag) if self._fits(field.indicators)]
 
     def _fits(self, indicators: "Indicators | None") -> bool:
@@ -72,7 +72,7 @@ class MarcPlace(NamedTuple):
         return value
 
     def values(self, field: "Field") -> list[str]:
-        """Everything at this place in a field: a single subfield may be repeated."""
+        """Return everything at this place in a field: a single subfield may be repeated."""
         if len(self.subfields) == 1:
             return [_unmarked(value) for value in field.get_subfields(self.subfields[0][1])]
         return [self.value(field)]
@@ -84,11 +84,11 @@ class First(NamedTuple):
     places: list[MarcPlace]
 
     def read(self, record: "Record") -> str | None:
-        """The text in a record."""
+        """Return the text in a record."""
         return _first(map(trimmed, self.texts(record)))
 
     def texts(self, record: "Record") -> Iterator[str]:
-        """Everything that is found, untrimmed."""
+        """Return everything that is found, untrimmed."""
         return (p.value(field) for p in self.places for field in p.fields(record))
 
 
@@ -99,7 +99,7 @@ class Each(NamedTuple):
     fields: dict[str, list[MarcPlace]]
 
     def read(self, record: "Record") -> list[Any]:
-        """The list in a record."""
+        """Return the list in a record."""
         found = [(place, field) for place in self.places for field in place.fields(record)]
         if not self.fields:
             texts = (trimmed(text) for place, field in found for text in place.values(field))
@@ -120,12 +120,12 @@ class Nested(NamedTuple):
     fields: dict[str, "First | Each | Nested"]
 
     def read(self, record: "Record") -> dict[str, Any]:
-        """The object in a record."""
+        """Return the object in a record."""
         return {name: field.read(record) for name, field in self.fields.items()}
 
 
 class MarcMapping(NamedTuple):
-    """Which fields of a MARC record become which fields of a ground truth.
+    """Mapping of the fields of a MARC record to those of a ground truth.
 
     Attributes:
         key: what says which item a record belongs to.
@@ -136,16 +136,16 @@ class MarcMapping(NamedTuple):
     record: Nested
 
     def truth(self, record: "Record") -> tuple[str | None, dict[str, Any] | None]:
-        """The key of a record, and its ground truth; None for what it does not have."""
+        """Return the key of a record, and its ground truth; None for what it does not have."""
         truth = self.record.read(record)
         return self.key_of(record), truth if _has_something(truth) else None
 
     def key_of(self, record: "Record") -> str | None:
-        """The key of a record."""
+        """Return the key of a record."""
         return _first(self.key.texts(record))
 
     def node(self, field: str) -> "First | Each | Nested | None":
-        """What a field such as `imprint.place` is made from; None if it is not in the mapping."""
+        """Return the source of a field, such as `imprint.place`; None if the mapping has none."""
         node: First | Each | Nested | None = self.record
         for name in field.split("."):
             node = node.fields.get(name) if isinstance(node, Nested) else None
@@ -153,7 +153,7 @@ class MarcMapping(NamedTuple):
 
 
 def read_mapping(path: Path) -> MarcMapping:
-    """A mapping from a file; `marc.yaml` beside this module describes the form.
+    """Return a mapping from a file; `marc.yaml` beside this module describes the form.
 
     Raises:
         HdbenchError: it is unusable; the message names the field.
@@ -251,12 +251,12 @@ def _place(match: re.Match[str]) -> MarcPlace:
 
 
 def _unmarked(text: str) -> str:
-    """A value in NFC and on one line, without marks of what is ignored in sorting."""
+    """Return a value in NFC and on one line, without marks of what is ignored in sorting."""
     return " ".join(unicodedata.normalize("NFC", _SORTING.sub(r"\1", text)).split())
 
 
 def trimmed(text: str) -> str:
-    """A value without ISBD punctuation at its end, and without brackets around it.
+    """Return a value without ISBD punctuation at its end, and without brackets around it.
 
     The rules are those of Traject's `trim_punctuation`.
 
@@ -274,7 +274,7 @@ def trimmed(text: str) -> str:
 
 
 def _first(texts: Iterable[str]) -> str | None:
-    """The first that is not empty."""
+    """Return the first that is not empty."""
     return next(filter(None, texts), None)
 
 

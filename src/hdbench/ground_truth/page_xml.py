@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 from hdbench.answers.sheets.truth import Truths
 from hdbench.errors import HdbenchError, Message
 from hdbench.ground_truth.files import Remarks, file_name
-from hdbench.ground_truth.xml_files import name_of, read_documents
+from hdbench.ground_truth.xml_files import line_texts, name_of, read_documents
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element
 
 _INDEX = re.compile(r"[0-9]{1,9}")
 _CUSTOM = re.compile(r"readingOrder\s*\{\s*index\s*:\s*([0-9]{1,9})")
-"""How Transkribus numbers regions and lines, in the attribute `custom`."""
+"""Number of a region or line of Transkribus, in the attribute `custom`."""
 
 
 def read_page_xml(path: Path) -> Truths:
-    """The text of each page, in files of any version of PAGE XML.
+    """Return the text of each page, in files of any version of PAGE XML.
 
     Regions are in reading order: that of `ReadingOrder`; else that of the attribute `custom`, if
     all regions have it; else as in the file. Lines are in the order of their `index` or `custom`,
@@ -61,14 +61,14 @@ def _read(
 
 
 def _reading_order(page: "Element") -> dict[str, int]:
-    """The region's id → its position; empty if the page does not say."""
+    """Return the region's id → its position; empty if the page does not say."""
     root = page.find("{*}ReadingOrder")
     found = [] if root is None else list(_references(root))
     return {region: position for position, region in reversed(list(enumerate(found)))}
 
 
 def _references(group: "Element") -> Iterator[str]:
-    """The ids of the regions in a group and in the groups within it, in order."""
+    """Yield the ids of the regions in a group and in the groups within it, in order."""
     if "regionRef" in group.attrib:
         yield str(group.get("regionRef"))
     children = list(group)
@@ -78,29 +78,16 @@ def _references(group: "Element") -> Iterator[str]:
         yield from _references(child)
 
 
-def _texts(
-    region: "Element", order: Mapping[str, int], where: str, remarks: Remarks
-) -> Iterator[str]:
-    """The texts of a region's lines, then those of the regions within it.
+def _texts(region: "Element", order: Mapping[str, int], where: str, remarks: Remarks) -> list[str]:
+    """Return the texts of a region's lines, then those of the regions within it.
 
     Without any, the text of the region itself.
     """
     lines = _in_order([child for child in region if name_of(child) == "TextLine"], {})
-    found = False
-    for line in lines:
-        text = _line_text(line, where)
-        if text:
-            found = True
-            yield text
-        else:
-            remarks.add(Message("a line without text, left out"), f"{where}:{line.sourceline}")
+    texts = list(line_texts(lines, _line_text, where, remarks))
     for inner in _in_order(_regions(region), order):
-        for text in _texts(inner, order, where, remarks):
-            found = True
-            yield text
-    own = "" if found else _text(region, where)
-    if own:
-        yield own
+        texts += _texts(inner, order, where, remarks)
+    return texts or list(filter(None, [_text(region, where)]))
 
 
 def _line_text(line: "Element", where: str) -> str:
@@ -109,7 +96,7 @@ def _line_text(line: "Element", where: str) -> str:
 
 
 def _text(element: "Element", where: str) -> str:
-    """The text that stands directly at an element: its `TextEquiv` with the lowest index."""
+    """Return the text that stands directly at an element: its `TextEquiv` with the lowest index."""
     found = []
     for equivalent in element.iterfind("{*}TextEquiv"):
         place = f"{where}:{equivalent.sourceline}"
@@ -128,7 +115,7 @@ def _regions(element: "Element") -> list["Element"]:
 
 
 def _is_region(element: "Element") -> bool:
-    """Whether an element is a region; in Transkribus's tables, cells take the place of regions."""
+    """Return whether an element is a region; in Transkribus's tables, cells take their place."""
     name = name_of(element)
     return name.endswith("Region") or name == "TableCell"
 
@@ -143,7 +130,7 @@ def _in_order(elements: Sequence["Element"], order: Mapping[str, int]) -> list["
 
 
 def _position(element: "Element") -> int | None:
-    """The position that an element says it has among its siblings."""
+    """Return the position that an element says it has among its siblings."""
     custom = _CUSTOM.search(element.get("custom", ""))
     return int(custom[1]) if custom else _number(element.get("index"))
 

@@ -14,7 +14,7 @@ ACCEPTED = Message("a table of ground truths is CSV or XLSX")
 
 
 def read_table(path: Path) -> Table:
-    r"""The table in a CSV file or an XLSX workbook.
+    r"""Return the table in a CSV file or an XLSX workbook.
 
     CSV is in UTF-8, in UTF-16 with a byte order mark, or otherwise in cp1252, with commas,
     semicolons or tabs. Of a workbook, the visible sheet with the most filled cells is read. A cell

@@ -4,7 +4,7 @@ libxml2 itself refuses more than 256 levels, and texts of more than 10 MB.
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -29,11 +29,11 @@ _UNTRUSTED: dict[str, Any] = {
     "remove_comments": True,
     "remove_pis": True,
 }
-"""How libxml2 parses untrusted input."""
+"""Options with which libxml2 parses untrusted input."""
 
 
 def parse_xml(data: bytes, where: str) -> "Element":
-    """The root of a document, without its comments and processing instructions.
+    """Return the root of a document, without its comments and processing instructions.
 
     Args:
         data: the document.
@@ -56,7 +56,7 @@ def parse_xml(data: bytes, where: str) -> "Element":
 
 
 def records_of(document: BinaryIO, where: str, tag: str) -> Iterator["Element"]:
-    """The elements with a tag, one after the other, so that only one of them is in memory.
+    """Yield the elements with a tag, one after the other, so that only one of them is in memory.
 
     Args:
         document: the document.
@@ -107,8 +107,19 @@ def _refuse_document_type(element: "Element", where: str) -> None:
 
 
 def name_of(element: "Element") -> str:
-    """An element's name without its namespace."""
+    """Return an element's name without its namespace."""
     return str(element.tag).rpartition("}")[2]
+
+
+def line_texts(
+    lines: Iterable["Element"], read: Callable[["Element", str], str], where: str, remarks: Remarks
+) -> Iterator[str]:
+    """Yield the texts of lines; of one without text it is remarked that it is left out."""
+    for line in lines:
+        if text := read(line, where):
+            yield text
+        else:
+            remarks.add(Message("a line without text, left out"), f"{where}:{line.sourceline}")
 
 
 Read = Callable[["Element", str, Remarks], tuple[str | None, dict[str, Any] | None]]
@@ -116,7 +127,7 @@ Read = Callable[["Element", str, Remarks], tuple[str | None, dict[str, Any] | No
 
 
 def read_documents(path: Path, root: str, form: str, read: Read) -> Truths:
-    """The ground truths in a document, or in those of a folder and its subfolders.
+    """Return the ground truths in a document, or in those of a folder and its subfolders.
 
     Args:
         path: the file or folder.
@@ -162,7 +173,7 @@ def read_documents(path: Path, root: str, form: str, read: Read) -> Truths:
 
 
 def _files(path: Path) -> list[tuple[Path, str]]:
-    """A file, or the XML files in a folder, each with its place."""
+    """Return a file, or the XML files in a folder, each with its place."""
     if not path.is_dir():
         return [(path, path.name)]
     files: list[Path] = []

@@ -1,4 +1,4 @@
-"""What makes a dataset's folder an archive: readable without hdbench, and ready to be cited."""
+"""Files that make a dataset's folder an archive, readable without hdbench and ready to be cited."""
 
 import csv
 import json
@@ -43,7 +43,7 @@ def write_archive(spec: BenchmarkSpec, folder: Path) -> None:
 
 
 def datacite(spec: BenchmarkSpec, items: int) -> dict[str, Any]:
-    """The metadata with which a repository such as Zenodo registers a DOI, as DataCite 4.5.
+    """Return the metadata with which a repository such as Zenodo registers a DOI, as DataCite 4.5.
 
     The DOI and the publisher are the repository's to fill in.
 
@@ -112,7 +112,7 @@ def _cff_author(creator: Creator) -> dict[str, str]:
 
 
 def _write_table(folder: Path) -> Iterator[int]:
-    """The ground truths as a table: a row for each value, with its place in the record."""
+    """Write the ground truths as a table, a row for each value; yield 1 for each item."""
     with (folder / TABLE).open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(("id", "field", "value"))
@@ -124,7 +124,7 @@ def _write_table(folder: Path) -> Iterator[int]:
 
 
 def _values(value: Any, path: str) -> Iterator[tuple[str, str]]:
-    """The place and the text of each value; what is empty is written as JSON."""
+    """Yield the place and the text of each value; what is empty is written as JSON."""
     if isinstance(value, dict) and value:
         for name, inner in value.items():
             yield from _values(inner, f"{path}.{name}" if path else name)

@@ -1,11 +1,10 @@
 """From a recipe to a dataset repository: hashing, checks, card, and the final rename."""
 
 import hashlib
-import re
 import shutil
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,48 +21,28 @@ from hdbench.common.jsonio import write_json
 from hdbench.common.progress import progress
 from hdbench.datasets.building.archive import write_archive
 from hdbench.datasets.building.card import write_cards
-from hdbench.datasets.building.eval_yaml import eval_yaml
 from hdbench.datasets.building.licences import OPEN_LICENCES, UNSTATED
 from hdbench.datasets.building.media import MEDIA_FOLDERS, copy_media
-from hdbench.datasets.building.metadata import metadata_line
+from hdbench.datasets.building.metadata import Built, DateColumns, metadata_line
 from hdbench.datasets.building.namespace import writing
 from hdbench.datasets.building.recipe import Recipe
 from hdbench.datasets.building.source import SourceFiles
 from hdbench.errors import HdbenchError, Message
+from hdbench.scoring.metric import PROTOCOLS
 
 _SPACES: tuple[Literal["metrics", "spaces"], ...] = ("metrics", "spaces")
-_ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+_RULES = {
+    "documented": "as the benchmark describes it",
+    "published": "as its published results were scored",
+}
+"""By which rules a protocol scores, for the Hub."""
 
 _AGAINST_DATES = {
     "id": Message("give the items other ids"),
     "text": Message("put a word before them"),
 }
-"""What to do about a column of texts that all begin like dates, unless it can be a date32."""
-
-
-@dataclass(frozen=True)
-class Built:
-    """What was written.
-
-    Attributes:
-        folder: the repository.
-        version: the dataset's version.
-        rows: how many rows it has.
-        missing: the media files that the source lacks.
-        without_truth: how many rows have no ground truth.
-        metadata_sha256: the content hash.
-        made: how a ground truth was made, where rows say it → how many were made so.
-        truths: the columns with ground truths.
-    """
-
-    folder: Path
-    version: str
-    rows: int
-    missing: list[str]
-    without_truth: int
-    metadata_sha256: str
-    made: Mapping[Provenance, int] = field(default_factory=dict)
-    truths: tuple[str, ...] = (TRUTH, PUBLISHED)
+"""Remedies for a column of texts that all begin like dates, unless it can be a date32."""
 
 
 def build(
@@ -157,6 +136,33 @@ def _plain(spec: BenchmarkSpec) -> dict[str, Any]:
     return said if spec.canary is None else said | {"canary": str(spec.canary)}
 
 
+def eval_yaml(spec: BenchmarkSpec) -> str:
+    """Return the Hub's declaration of a benchmark: a task for each protocol.
+
+    Model results name its tasks, as those of `hdbench export --format eval-results` do. It names
+    no `evaluation_framework`: the Hub accepts only those on its own list
+    (`packages/tasks/src/eval.ts` of huggingface.js), which does not have hdbench, and does not
+    need one. `inspect-ai` is on it, but requires scorers for each task, and only inspect-ai's
+    built-in ones are allowed: they would give a different figure under this benchmark's name. The
+    benchmark's task for inspect-ai is in `hdbench.integrations.inspect_task`.
+
+    Args:
+        spec: the benchmark's specification.
+    """
+    rules = "; ".join(f"{name}: {_RULES[name]}" for name in PROTOCOLS)
+    better = (
+        "higher is better" if spec.higher_is_better else "lower is better: results hold 1 minus it"
+    )
+    declaration = {
+        "name": spec.title,
+        "description": f"{spec.title}, version {spec.version}, scored by hdbench's own "
+        f"{spec.metric}: {spec.headline} ({better}). {rules}. In inspect-ai: pip install "
+        f"'hdbench[inspect]', then inspect eval hdbench/benchmark -T benchmark=<this dataset>.",
+        "tasks": [{"id": name, "config": "default", "split": spec.split} for name in PROTOCOLS],
+    }
+    return yaml.safe_dump(declaration, sort_keys=False, allow_unicode=True, width=100)
+
+
 def install_spaces(out: Path) -> list[Path]:
     """Copy the metrics and the scorer into a namespace folder, so that it is the whole namespace.
 
@@ -195,7 +201,7 @@ def _write_rows(recipe: Recipe, files: SourceFiles, folder: Path, *, allow_missi
     without_truth = 0
     made = Counter[Provenance]()
     text_columns = [name for name, kind in spec.columns.items() if kind == "string"]
-    all_dates: dict[str, bool] = {}  # text column → whether each of its values begins like a date
+    dates = DateColumns()
     if spec.media != "text":
         (folder / MEDIA_FOLDERS[spec.media]).mkdir()
     with (folder / METADATA).open("wb") as metadata:
@@ -220,7 +226,7 @@ def _write_rows(recipe: Recipe, files: SourceFiles, folder: Path, *, allow_missi
                 texts["text"] = row.text
             for name, text in texts.items():
                 if text is not None:
-                    all_dates[name] = all_dates.get(name, True) and bool(_ISO_DATE.match(text))
+                    dates.add(name, text)
     if missing and not allow_missing:
         raise HdbenchError(
             "{name}: {count} media files are missing: {files}: get them, or keep their rows "
@@ -233,8 +239,7 @@ def _write_rows(recipe: Recipe, files: SourceFiles, folder: Path, *, allow_missi
         raise HdbenchError(
             "{name}: the source has no rows: is it the source of this benchmark?", name=spec.name
         )
-    for name in (name for name, dates in all_dates.items() if dates):
-        # `datasets` would give each of them a time of day.
+    for name in dates.names():
         raise HdbenchError(
             "{name}: every {column} begins like a date: {remedy}",
             name=spec.name,

@@ -1,39 +1,35 @@
 """The card of a dataset repository: the recipe's README.md, filled in."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import yaml
 
+from hdbench.benchmarks.agreement import AGREEMENT, Agreement, IntervalEstimate
 from hdbench.benchmarks.benchmark import METADATA
-from hdbench.benchmarks.provenance import AUDITED, BLIND, IMPORTED
+from hdbench.benchmarks.provenance import AUDITED, BLIND, IMPORTED, Provenance
 from hdbench.benchmarks.spec import MEDIA_KEYS, BenchmarkSpec
 from hdbench.benchmarks.truths import TRUTH, TRUTHS
 from hdbench.common import pdf
 from hdbench.common.checked import parse_yaml
 from hdbench.common.folder_files import MissingFileError, text_in
 from hdbench.common.jsonio import read_jsonl, write_json
-from hdbench.common.markdown import as_code, as_prose, as_text
+from hdbench.common.markdown import as_code, as_text
 from hdbench.common.names import check_name
-from hdbench.datasets.building.agreement_card import agreement_section
 from hdbench.datasets.building.croissant import CROISSANT, croissant
 from hdbench.datasets.building.licences import UNSTATED
 from hdbench.datasets.building.media import MEDIA_FOLDERS
+from hdbench.datasets.building.metadata import Built
 from hdbench.datasets.building.placeholders import fill
+from hdbench.datasets.building.recipe import Recipe
+from hdbench.datasets.templates import markdown_templates
 from hdbench.errors import HdbenchError, Message
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from hdbench.benchmarks.agreement import Agreement
-    from hdbench.benchmarks.provenance import Provenance
-    from hdbench.datasets.building.builder import Built
-    from hdbench.datasets.building.recipe import Recipe
+_TEMPLATES = markdown_templates("hdbench.datasets.building")
 
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 
@@ -44,15 +40,6 @@ _TOLD = {
     IMPORTED: "imported",
     AUDITED: "corrected after an audit",
 }
-
-_LEFT_OUT = "Left out:"
-_OF_FORM = "Corrections of form, which always count:"
-_ACCEPTED = "Corrections of values that the data's owners accepted, which count:"
-_PROPOSED = (
-    "Corrections of values that are proposed and that the data's owners have not accepted. They do "
-    "not count, unless `hdbench score` is asked for them with `--errata proposed`:"
-)
-"""What stands above each list of errata in a card."""
 
 CARD = "README.md"
 
@@ -74,7 +61,7 @@ PLACEHOLDERS = (
     *("spec.citation", "spec.owners", "spec.maintainers", "spec.contact", "spec.corrected_by"),
     *("spec.report_errors_at", "spec.source.revision", _IS_UNSTATED),
 )
-"""What can stand in a card, with two braces around it or behind an `if`."""
+"""Placeholders of a card: with two braces around it or behind an `if`."""
 
 _NO_WORD = re.compile(r"[^\w.+ -]")
 
@@ -91,7 +78,7 @@ class Card(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The whole."""
+        """Return the whole."""
         front = yaml.safe_dump(self.header, sort_keys=False, allow_unicode=True)
         return f"---\n{front}---\n{self.body}\n"
 
@@ -145,7 +132,7 @@ def translations(folder: Path) -> list[Path]:
 
 
 def _values(recipe: Recipe, built: Built, folder: Path) -> dict[str, str]:
-    """What stands for the placeholders of a card: plain text, or Markdown that is made here."""
+    """Return the values of a card's placeholders: plain text, or Markdown that is made here."""
     spec = recipe.spec
     lines = [line.value for line in read_jsonl(folder / METADATA)]
     key = MEDIA_KEYS[spec.media]
@@ -167,7 +154,7 @@ def _values(recipe: Recipe, built: Built, folder: Path) -> dict[str, str]:
 
 
 def _of_spec(spec: BenchmarkSpec) -> dict[str, str]:
-    """The placeholders for what `benchmark.yaml` says."""
+    """Return the placeholders for what `benchmark.yaml` says."""
     return {
         "spec.title": as_text(spec.title),
         **{f"spec.{name}": _NO_WORD.sub("?", getattr(spec, name)) for name in _WORDS},
@@ -194,24 +181,11 @@ def _visible(sign: str) -> str:
 
 def _corrections(recipe: Recipe) -> str:
     """Return what the errata leave out and correct, and what of it counts, as lists in Markdown."""
-    spec, errata = recipe.spec, recipe.errata
-    every = f"every {spec.item_name.en[0] if spec.item_name else 'item'}"
-    left_out = [
-        f"- {as_code(each.id)} is left out: {as_prose(each.evidence)}. {as_prose(each.signed)}"
-        for each in errata.exclude
-    ]
-    lists = {_LEFT_OUT: left_out}
-    for title, corrections in (
-        (_OF_FORM, [each for each in errata.of_fields if each.kind == "form"]),
-        (_ACCEPTED, [each for each in errata.corrections if each.accepted]),
-        (_PROPOSED, errata.proposed),
-    ):
-        lists[title] = [
-            f"- {every if each.id == '*' else as_code(each.id)}, {as_code(each.field)}: "
-            f"{as_prose(each.evidence)}. {as_prose(each.signed)}"
-            for each in corrections
-        ]
-    return "\n\n".join("\n".join([title, "", *lines]) for title, lines in lists.items() if lines)
+    name = recipe.spec.item_name
+    template = _TEMPLATES.get_template("corrections.md.j2")
+    return template.render(
+        errata=recipe.errata, item=f"every {name.en[0] if name else 'item'}"
+    ).strip()
 
 
 def _provenance(built: Built) -> str:
@@ -232,13 +206,13 @@ def _told_of_draft(made: Provenance) -> str:
 
 
 def _summary(body: str) -> str:
-    """The first paragraph below the title of a card, or the title if nothing follows."""
+    """Return the first paragraph below the title of a card, or the title if nothing follows."""
     title, *paragraphs = body.strip().split("\n\n")
     return " ".join((paragraphs or [title.lstrip("# ")])[0].replace("**", "").split())
 
 
 def _picture(media: str | list[str] | None, folder: Path) -> str:
-    """The path of a picture of an item."""
+    """Return the path of a picture of an item."""
     if not media:
         return ""
     path = media if isinstance(media, str) else media[0]
@@ -327,6 +301,34 @@ def _config(spec: BenchmarkSpec, built: Built) -> dict[str, Any]:
 
 
 def _readable(line: dict[str, Any]) -> dict[str, Any]:
-    """A row with its ground truths as records."""
+    """Return a row with its ground truths as records."""
     truths = {name: json.loads(line[name] or "null") for name in TRUTHS if name in line}
     return {**line, **truths}
+
+
+def agreement_section(agreement: Agreement) -> str:
+    """Return a section in Markdown: the ceiling, and a table of the fields."""
+    return _TEMPLATES.get_template("agreement.md.j2").render(
+        agreement=agreement,
+        items="1 item" if agreement.items == 1 else f"{agreement.items:,} items",
+        estimate=estimate_in_words,
+        file=AGREEMENT,
+    )
+
+
+def estimate_in_words(estimate: IntervalEstimate) -> str:
+    """Return a figure with its interval.
+
+    Example:
+        >>> estimate_in_words(IntervalEstimate(value=0.95, interval=(0.8, 0.99)))
+        '0.950 (0.800 to 0.990)'
+        >>> estimate_in_words(IntervalEstimate(value=None))
+        '–'
+    """
+    if estimate.value is None:
+        return "–"
+    value = f"{estimate.value:.3f}"
+    if estimate.interval is None:
+        return value
+    low, high = estimate.interval
+    return f"{value} ({low:.3f} to {high:.3f})"

@@ -1,4 +1,4 @@
-"""What a benchmark's BibTeX says of its makers and its year."""
+"""The authors and the year in a benchmark's BibTeX."""
 
 import re
 import unicodedata
@@ -17,7 +17,7 @@ class Creator(NamedTuple):
 
 
 def creators(citation: str) -> list[Creator]:
-    r"""The authors of a BibTeX entry; one entirely in braces is an organisation.
+    r"""Return the authors of a BibTeX entry; one entirely in braces is an organisation.
 
     Example:
         >>> [each.name for each in creators(r'author = {M{\"u}ller, Gabriel and {RISE}},')]
@@ -35,7 +35,7 @@ def creators(citation: str) -> list[Creator]:
 
 
 def year(citation: str) -> str | None:
-    """The year of a BibTeX entry.
+    """Return the year of a BibTeX entry.
 
     Example:
         >>> year("  year = {2025},")
@@ -46,7 +46,7 @@ def year(citation: str) -> str | None:
 
 
 def _plain(tex: str) -> str:
-    """A text with TeX's accents as letters."""
+    """Return a text with TeX's accents as letters."""
     return _ACCENT.sub(
         lambda accent: unicodedata.normalize("NFC", accent[2] + _COMBINING[accent[1]]), tex
     )

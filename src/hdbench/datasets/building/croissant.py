@@ -1,8 +1,8 @@
 """Croissant metadata: what search engines and other loaders read about a dataset repository."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+import json
+from pathlib import Path
+from typing import Any
 
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.benchmarks.provenance import (
@@ -18,35 +18,14 @@ from hdbench.benchmarks.truths import PROPOSED, PUBLISHED, TRUTH
 from hdbench.datasets.building.citation import Creator, creators, year
 from hdbench.datasets.building.licences import OPEN_LICENCES
 from hdbench.datasets.building.media import MEDIA_FOLDERS
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from hdbench.datasets.building.builder import Built
+from hdbench.datasets.building.metadata import Built
 
 CROISSANT = "croissant.json"
 
 _CONFORMS_TO = "http://mlcommons.org/croissant/1.0"
 
-_TERMS = (
-    "citeAs column equivalentProperty extract field fileObject fileProperty fileSet format "
-    "includes isLiveDataset jsonPath key md5 parentField path recordSet references regex repeated "
-    "replace samplingRate separator source subField transform"
-)
-
-_CONTEXT = {
-    "@language": "en",
-    "@vocab": "https://schema.org/",
-    "cr": "http://mlcommons.org/croissant/",
-    "rai": "http://mlcommons.org/croissant/RAI/",
-    "dct": "http://purl.org/dc/terms/",
-    "sc": "https://schema.org/",
-    "conformsTo": "dct:conformsTo",
-    "data": {"@id": "cr:data", "@type": "@json"},
-    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
-    "examples": {"@id": "cr:examples", "@type": "@json"},
-    **{term: f"cr:{term}" for term in _TERMS.split()},
-}
+_CONTEXT = Path(__file__).with_name("croissant_context.json")
+"""The JSON-LD context of the format."""
 
 _DATA_TYPES = {
     "string": "sc:Text",
@@ -76,7 +55,7 @@ _MIME_TYPES = {
 def croissant(
     spec: BenchmarkSpec, built: Built, folder: Path, description: str, header: dict[str, Any]
 ) -> dict[str, Any]:
-    """The JSON-LD of a built repository, in version 1.0 of the Croissant format.
+    """Return the JSON-LD of a built repository, in version 1.0 of the Croissant format.
 
     Its paths are relative, so it is valid for any copy of the repository. The rows of
     `metadata.jsonl` are the record set `items`; images are the record set `images`, which `items`
@@ -97,7 +76,7 @@ def croissant(
         if spec.media != "pdf":  # there is no data type for the content of a PDF
             record_sets.append(_images(media))
     about = {
-        "@context": _CONTEXT,
+        "@context": json.loads(_CONTEXT.read_text(encoding="utf-8")),
         "@type": "sc:Dataset",
         "conformsTo": _CONFORMS_TO,
         "name": spec.name,
@@ -165,7 +144,7 @@ def _media_files(media: str, suffixes: list[str]) -> dict[str, Any]:
 
 
 def _items(spec: BenchmarkSpec, built: Built) -> dict[str, Any]:
-    """The record set of the rows, with the keys that they have in the file."""
+    """Return the record set of the rows, with the keys that they have in the file."""
     several = "strings" if spec.media == "pages" else "string"
     shown = {MEDIA_KEYS[spec.media]: several, "sha256": several}
     descriptions = {

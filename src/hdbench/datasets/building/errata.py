@@ -3,11 +3,10 @@
 Corrections of form always count. Those of values count if the data's owners accepted them.
 """
 
-from __future__ import annotations
-
 import copy
 import re
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal
 
 from pydantic import ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
@@ -15,12 +14,8 @@ from pydantic_core import PydanticCustomError
 from hdbench.benchmarks.provenance import AUDITED, BLIND, IMPORTED, PROVENANCE
 from hdbench.benchmarks.spec import Address, Said
 from hdbench.common.checked import Strict, unfit
+from hdbench.datasets.building.metadata import RecipeRow
 from hdbench.errors import HdbenchError, Message
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from hdbench.datasets.building.recipe import RecipeRow
 
 ERRATA = "errata.yaml"
 
@@ -30,7 +25,7 @@ _STEP = re.compile(r"(?P<key>[^.\[\]]+)|\[(?P<index>\d+|\*)\]|\[(?P<name>\w+)=(?
 
 
 class _Erratum(Strict):
-    """What is wrong with an item, and who vouches for it.
+    """An error in an item, and those who vouch for it.
 
     Attributes:
         id: the item; for a correction also `*`, meaning every item that has the wrong value.
@@ -68,7 +63,7 @@ class Exclusion(_Erratum):
 
 
 class _OfField(_Erratum):
-    """What is wrong with a field of the ground truth.
+    """An error in a field of the ground truth.
 
     Attributes:
         field: its path, such as `advertisements[3].date`; `[*]` stands for every item of a list,
@@ -179,7 +174,7 @@ class Renaming(_OfField):
 
 
 class Errata(Strict):
-    """What `errata.yaml` says."""
+    """The content of `errata.yaml`."""
 
     exclude: tuple[Exclusion, ...] = ()
     corrections: tuple[Correction, ...] = ()
@@ -187,7 +182,7 @@ class Errata(Strict):
 
     @property
     def of_fields(self) -> tuple[Correction | Renaming, ...]:
-        """Everything that changes a ground truth, in the order in which it is applied."""
+        """Return everything that changes a ground truth, in the order in which it is applied."""
         return (*self.corrections, *self.renamings)
 
     @property
@@ -197,11 +192,11 @@ class Errata(Strict):
 
     @property
     def proposed(self) -> tuple[Correction, ...]:
-        """The corrections of values that the data's owners have not accepted."""
+        """Return the corrections of values that the data's owners have not accepted."""
         return tuple(each for each in self.corrections if not each.counts)
 
     def apply(self, rows: Iterable[RecipeRow], *, changed: bool = False) -> Iterator[RecipeRow]:
-        """The rows without the excluded ones, and the others corrected.
+        """Yield the rows without the excluded ones, and the others corrected.
 
         Each keeps its ground truth as published, and where corrections are proposed, also has one
         with those.
@@ -267,7 +262,7 @@ class _Applied:
 
 
 def _corrected(columns: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The columns of a corrected row, which may say how its ground truth was made.
+    """Return the columns of a corrected row, which may say how its ground truth was made.
 
     What stems from a draft still does so when one of its values is corrected.
     """
@@ -277,7 +272,7 @@ def _corrected(columns: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def holders(truth: Any, field: str) -> tuple[list[dict[str, Any]], str]:
-    """The objects that a path leads to, and the key in them, which they may lack.
+    """Return the objects that a path leads to, and the key in them, which they may lack.
 
     Example:
         >>> holders({"ads": [{"date": "1731"}, {}]}, "ads[*].date")
@@ -291,7 +286,7 @@ def holders(truth: Any, field: str) -> tuple[list[dict[str, Any]], str]:
 
 
 def _children(holder: Any, step: re.Match[str]) -> list[Any]:
-    """The values that a step of a path leads to."""
+    """Return the values that a step of a path leads to."""
     if isinstance(holder, dict) and (key := step["key"]):
         return [holder[key]] if key in holder else []
     if not isinstance(holder, list) or step["key"]:

@@ -1,15 +1,14 @@
 """Recording corrections: in the recipe's errata, together with the new version."""
 
-from __future__ import annotations
-
 import json
 import math
 import re
 import textwrap
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
 
@@ -21,25 +20,24 @@ from hdbench.common.jsonio import write_whole
 from hdbench.common.markdown import as_code, as_prose
 from hdbench.common.names import did_you_mean
 from hdbench.datasets.building.errata import ERRATA, Correction, Errata, holders
-from hdbench.datasets.building.errata_paths import paths_of, with_brackets
-from hdbench.datasets.building.recipe import Recipe, RecipeRow, check_owners, find_recipe
+from hdbench.datasets.building.metadata import RecipeRow, next_version
+from hdbench.datasets.building.recipe import Recipe, check_owners, find_recipe
 from hdbench.errors import HdbenchError, Message, escaped, joined
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+from hdbench.scoring.flatten import flatten
 
 _HEAD = """\
 # Reviewed corrections of the published files. The card lists each with its evidence, and with
 # who proposed and who approved it. Those of values count when the data's owners accepted them.
 """
 
+_NUMBER = re.compile(r"\.(\d+)(?=\.)")
 _SHOWN = 200
 _INDENT = 2  # of the first correction
 
 
 @dataclass(frozen=True)
 class Added:
-    """What was recorded.
+    """A correction that was recorded.
 
     Attributes:
         path: the errata.
@@ -57,15 +55,11 @@ def add_correction(
     item: str,
     field: str,
     *,
-    kind: str,
     old: str,
     new: str,
     evidence: str,
-    proposed_by: str,
-    approved_by: str,
-    upstream: str | None = None,
-    accepted: str | None = None,
     out: Path,
+    **about: str | None,
 ) -> Added:
     """Record a correction in a recipe: `errata.yaml`, the version, and the changelog.
 
@@ -78,15 +72,12 @@ def add_correction(
         item: the item's id; `*` for every item that has the wrong value.
         field: the path of the value, such as `publication.year` or `advertisements[3].date`;
             `advertisements.3.date` is the same.
-        kind: `form` or `value`; see `Correction`.
         old: the published value; `null` where the field is absent.
         new: the correct value; `null` removes the field.
         evidence: what shows that it is right; it is shown in the card.
-        proposed_by: who proposed it.
-        approved_by: who approved it; the same name if there is nobody else.
-        upstream: where it was reported to those who published the ground truth.
-        accepted: where the data's owners accepted it; without it, a value does not count yet.
         out: the namespace folder in which the dataset may be built.
+        about: the rest of a `Correction`: its kind, who proposed and who approved it, where it was
+            reported, and where the data's owners accepted it.
 
     Raises:
         HdbenchError: there is no such item, field or published value, it is already corrected,
@@ -98,13 +89,9 @@ def add_correction(
     truths = _published(recipe, out)
     given = {
         "id": item,
-        "field": with_brackets(field, truths or {}),
+        "field": _with_brackets(field, truths or {}),
         "evidence": " ".join(evidence.split()).rstrip("."),
-        "proposed_by": proposed_by,
-        "approved_by": approved_by,
-        "upstream": upstream,
-        "kind": kind,
-        "accepted": accepted,
+        **about,
     }
     if not given["evidence"]:
         raise HdbenchError("--evidence: is empty: say what shows that the new value is right")
@@ -139,6 +126,28 @@ def add_corrections(
             name=name,
         )
     return _record(recipe, truths, corrections(truths))
+
+
+def _with_brackets(field: str, truths: Mapping[str, dict[str, Any]]) -> str:
+    """Return a path with the places of list items in brackets, also where they are between dots.
+
+    It stays as it is if a ground truth has the number as a key.
+
+    Args:
+        field: the path.
+        truths: the ground truths by id, as far as they are there.
+
+    Example:
+        >>> _with_brackets("companies.0.city", {})
+        'companies[0].city'
+    """
+    is_key = any(holders(truth, field)[0] for truth in truths.values())
+    return field if is_key or "=" in field else _NUMBER.sub(r"[\1]", field)
+
+
+def _paths_of(truths: Mapping[str, dict[str, Any]], item: str) -> list[str]:
+    """The paths of the values in an item's ground truth; for `*`, in that of the first item."""
+    return list(flatten(next(iter(truths.values()), {}) if item == "*" else truths[item]))
 
 
 def _editable(name: str) -> Recipe:
@@ -188,7 +197,7 @@ def _json(text: str) -> Any:
 
 
 def _published(recipe: Recipe, out: Path) -> dict[str, dict[str, Any]] | None:
-    """The ground truths as published, by id, if they are available."""
+    """Return the ground truths as published, by id, if they are available."""
     if not recipe.has_script:
         plain = replace(recipe, errata=Errata())
         rows = plain.rows(plain.source(None))
@@ -203,7 +212,7 @@ def _published(recipe: Recipe, out: Path) -> dict[str, dict[str, Any]] | None:
 
 
 def _values(truths: Mapping[str, dict[str, Any]], correction: Correction) -> list[Any]:
-    """The values that a correction points to; None where the key is absent."""
+    """Return the values that a correction points to; None where the key is absent."""
     found = [
         holders(truth, correction.field)
         for item, truth in truths.items()
@@ -226,7 +235,7 @@ def _check_published(
     place = f"{correction.id} {correction.field}"
     values = _values(truths, correction)
     if not values or (correction.old is not None and all(value is None for value in values)):
-        near = did_you_mean(correction.field, paths_of(truths, correction.id))
+        near = did_you_mean(correction.field, _paths_of(truths, correction.id))
         raise HdbenchError(
             "{place}: there is no such field in the published ground truth{near}",
             place=place,
@@ -276,7 +285,7 @@ def _shown(value: Any) -> str:
 
 
 def _code(value: Any) -> str:
-    """A value as code in Markdown, between more backticks than it has."""
+    """Return a value as code in Markdown, between more backticks than it has."""
     text = escaped(_shown(value))
     if value is None:
         return text
@@ -293,12 +302,11 @@ def _next_version(recipe: Recipe) -> str:
             place=path,
             version=version,
         )
-    major, minor, patch = version.split(".")
-    return f"{major}.{minor}.{int(patch) + 1}"
+    return next_version(version)
 
 
 def _with_corrections(path: Path, expected: Errata, corrections: list[Correction]) -> str:
-    """The errata's text with more corrections; all that was there stays as it is."""
+    """Return the errata's text with more corrections; all that was there stays as it is."""
     text = text_in(path.parent, path.name) if path.exists() else _HEAD
     entries = []
     for correction in corrections:
@@ -321,7 +329,7 @@ def _with_corrections(path: Path, expected: Errata, corrections: list[Correction
 
 
 def _around(text: str) -> tuple[str, str, int]:
-    """The errata's text before and after the next correction, and how far that is indented.
+    """Return the errata's text before and after the next correction, and how far that is indented.
 
     The parser's marks say where the list ends. So no comment, quote or line break is touched, as
     it would be if everything were written anew.

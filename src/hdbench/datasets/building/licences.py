@@ -6,7 +6,7 @@ from hdbench.common.names import nearest
 from hdbench.errors import Message
 
 UNSTATED = "other"
-"""What stands for a licence if none is stated."""
+"""The word for a licence that is not stated."""
 
 OPEN_LICENCES = {
     "apache-2.0": "Apache-2.0",

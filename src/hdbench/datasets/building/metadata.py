@@ -1,13 +1,19 @@
-"""The lines of a built `metadata.jsonl`."""
+"""The rows of a dataset, and the lines that they are in a built `metadata.jsonl`."""
 
 import json
-from typing import Any
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
-from hdbench.benchmarks.provenance import COLUMNS
+from hdbench.benchmarks.provenance import COLUMNS, Provenance
 from hdbench.benchmarks.spec import MEDIA_KEYS, BenchmarkSpec
 from hdbench.benchmarks.truths import PROPOSED, PUBLISHED, TRUTH
-from hdbench.datasets.building.recipe import RecipeRow
 from hdbench.errors import HdbenchError, Message
+
+_ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 
 COLUMN_TYPES: dict[str, type] = {
     "string": str,
@@ -19,6 +25,69 @@ COLUMN_TYPES: dict[str, type] = {
     "strings": list,
 }
 """The type of a column's values in JSON."""
+
+
+class RecipeRow(NamedTuple):
+    """One row to build.
+
+    Attributes:
+        media: the paths in the source of what a model is shown: one, or a letter's pages.
+        ground_truth: all that scoring needs, and nothing else; None if it is missing or held out.
+        columns: the values of the benchmark's own columns.
+        text: what a model is given where the benchmark has texts instead of media.
+        published: the ground truth as published; None if it is `ground_truth`.
+        proposed: the ground truth with the proposed corrections too; None if the benchmark has no
+            such corrections.
+    """
+
+    id: str
+    media: tuple[str, ...]
+    ground_truth: dict[str, Any] | None
+    columns: Mapping[str, Any] = MappingProxyType({})
+    text: str = ""
+    published: dict[str, Any] | None = None
+    proposed: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Built:
+    """A dataset that was built.
+
+    Attributes:
+        folder: the repository.
+        version: the dataset's version.
+        rows: how many rows it has.
+        missing: the media files that the source lacks.
+        without_truth: how many rows have no ground truth.
+        metadata_sha256: the content hash.
+        made: how a ground truth was made, where rows say it → how many were made so.
+        truths: the columns with ground truths.
+    """
+
+    folder: Path
+    version: str
+    rows: int
+    missing: list[str]
+    without_truth: int
+    metadata_sha256: str
+    made: Mapping[Provenance, int] = field(default_factory=dict)
+    truths: tuple[str, ...] = (TRUTH, PUBLISHED)
+
+
+class DateColumns:
+    """Looks for columns of texts that all begin like dates: `datasets` would add a time of day."""
+
+    def __init__(self) -> None:
+        self._all_dates: dict[str, bool] = {}
+
+    def add(self, name: str, text: str) -> None:
+        """Look at the text of a column in a row."""
+        if self._all_dates.get(name, True):
+            self._all_dates[name] = bool(_ISO_DATE.match(text))
+
+    def names(self) -> list[str]:
+        """Return the columns in which every text seen begins like a date."""
+        return [name for name, dates in self._all_dates.items() if dates]
 
 
 def metadata_line(
@@ -87,3 +156,14 @@ def _shown(row: RecipeRow, copies: list[tuple[str, str]], media: str) -> dict[st
     if whole and media != "pages":
         (names,), (hashes,) = names, hashes
     return {MEDIA_KEYS[media]: names, "id": row.id, "sha256": hashes}
+
+
+def next_version(version: str) -> str:
+    """Return the version after one of three numbers; what follows a + stays away.
+
+    Example:
+        >>> next_version("1.0.9")
+        '1.0.10'
+    """
+    major, minor, patch = version.partition("+")[0].split(".")
+    return f"{major}.{minor}.{int(patch) + 1}"

@@ -2,12 +2,12 @@
 
 import hashlib
 import importlib.util
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path, PurePosixPath
-from types import MappingProxyType, ModuleType
-from typing import Any, NamedTuple, Self
+from types import ModuleType
+from typing import Any, Self
 
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.benchmarks.names import recipe_names
@@ -27,6 +27,7 @@ from hdbench.common.folder_files import MAX_TEXT, bytes_in, file_in, text_in
 from hdbench.common.jsonio import EXACT, read_jsonl
 from hdbench.common.names import bare, did_you_mean
 from hdbench.datasets.building.errata import ERRATA, Correction, Errata
+from hdbench.datasets.building.metadata import RecipeRow
 from hdbench.datasets.building.source import (
     SHA256_DIGITS,
     SourceFiles,
@@ -46,31 +47,9 @@ MAX_FILE = 2**30
 """Maximum number of bytes of a further file, as of an image."""
 
 
-class RecipeRow(NamedTuple):
-    """One row to build.
-
-    Attributes:
-        media: the paths in the source of what a model is shown: one, or a letter's pages.
-        ground_truth: all that scoring needs, and nothing else; None if it is missing or held out.
-        columns: the values of the benchmark's own columns.
-        text: what a model is given where the benchmark has texts instead of media.
-        published: the ground truth as published; None if it is `ground_truth`.
-        proposed: the ground truth with the proposed corrections too; None if the benchmark has no
-            such corrections.
-    """
-
-    id: str
-    media: tuple[str, ...]
-    ground_truth: dict[str, Any] | None
-    columns: Mapping[str, Any] = MappingProxyType({})
-    text: str = ""
-    published: dict[str, Any] | None = None
-    proposed: dict[str, Any] | None = None
-
-
 @dataclass(frozen=True)
 class Recipe:
-    """How one dataset repository is built.
+    """A description of how one dataset repository is built.
 
     Attributes:
         folder: `benchmark.yaml`, the card, the schema, and `build.py` with `registry.txt`, or
@@ -119,7 +98,7 @@ class Recipe:
             )
 
     def source(self, folder: Path | None, accept_changed: Sequence[str] = ()) -> SourceFiles:
-        """The verified source files: from a folder, or downloaded.
+        """Return the verified source files: from a folder, or downloaded.
 
         Args:
             folder: where they are; None downloads them.
@@ -169,14 +148,14 @@ class Recipe:
         return replace(self, spec=self.spec.model_copy(update=update)) if update else self
 
     def prompt(self, source: SourceFiles) -> bytes:
-        """The prompt: the published one if there is one, otherwise this project's own."""
+        """Return the prompt: the published one if there is one, otherwise this project's own."""
         if self.has_script and isinstance(self.spec.source, UrlSource):
             return source.read(self.spec.source.prompt)
         own = self._plain("prompt.txt")
         return bytes_in(self.folder, own if (self.folder / own).exists() else "prompt.txt")
 
     def files(self, source: SourceFiles) -> dict[str, bytes]:
-        """The repository's other files, by name; a sample has those that it carries."""
+        """Return the repository's other files, by name; a sample has those that it carries."""
         if self.has_script and self.spec.files:
             made: dict[str, bytes] = self._script().files(source)
             return {name: made[name] for name in self.spec.files}
@@ -186,7 +165,7 @@ class Recipe:
         }
 
     def rows(self, source: SourceFiles) -> Iterator[RecipeRow]:
-        """The rows, without those that the errata exclude and with the others corrected.
+        """Yield the rows, without those that the errata exclude and with the others corrected.
 
         Raises:
             HdbenchError: a row is unusable, or the errata do not fit the source.
@@ -204,7 +183,7 @@ class Recipe:
         return {name: kind for name, kind in COLUMNS.items() if name in found}
 
     def _with_columns(self, row: RecipeRow) -> RecipeRow:
-        """A row with the columns that the recipe's script makes from its ground truth."""
+        """Return a row with the columns that the recipe's script makes from its ground truth."""
         if row.ground_truth is None or not self._has_program:
             return row
         try:
@@ -255,7 +234,7 @@ class Recipe:
             yield RecipeRow(item_id, paths, truth, columns, text, published)
 
     def _script(self) -> ModuleType:
-        """The recipe's `build.py`, run once."""
+        """Return the recipe's `build.py`, run once."""
         self.refuse_script()
         return _load_script(file_in(self.folder, SCRIPT))
 
@@ -264,7 +243,7 @@ class Recipe:
         return file_in(self.folder, self._plain(METADATA))
 
     def _plain(self, name: str) -> Path:
-        """The path in the folder of a file that belongs to the rows in the plain form."""
+        """Return the path in the folder of a file that belongs to the rows in the plain form."""
         return Path("sample", name) if self.sample else Path(name)
 
 
@@ -293,7 +272,7 @@ def plain_folder(name: str) -> Path | None:
 
 
 def find_recipe(name: str, *, sample: bool = False, run_script: bool = False) -> Recipe:
-    """The recipe with that name, or in the folder at that path.
+    """Return the recipe with that name, or in the folder at that path.
 
     Args:
         name: its name, or the folder.
@@ -354,7 +333,7 @@ def _is_recipe(folder: Path) -> bool:
 
 
 def read_registry(folder: Path) -> dict[str, str]:
-    """The pinned sha256 of each source file: lines of a path, a space and a sha256.
+    """Return the pinned sha256 of each source file: lines of a path, a space and a sha256.
 
     `-` instead of the sha256 stands for a file of which only the revision is pinned.
 

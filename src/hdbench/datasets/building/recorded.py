@@ -5,15 +5,17 @@ import math
 import re
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, InstanceOf
 
 from hdbench.answers.answer import WrittenAnswer
 from hdbench.common.checked import validate
 from hdbench.common.jsonio import MAX_LINE, UNIQUE, parse_line
-from hdbench.errors import HdbenchError, os_reason
+from hdbench.common.os_errors import read_errors
+from hdbench.errors import HdbenchError
 
 MAX_UNPACKED = 512 * 2**20
 """Maximum bytes that a file of runs is unpacked to: one benchmark's are held in memory."""
@@ -35,27 +37,16 @@ class _Checked(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
 
 
-class _Run(_Checked):
-    run: _Named
-    provider: _Named
-    model: _Named
-    prompt: _Named
-    scores: InstanceOf[dict[str, Any]]
-    reproducible: bool | None = None
-    answers: Annotated[list[Any], Field(min_length=1)]
-
-
 class _RecordedAnswer(_Checked):
     id: _Named
     answer: Any
     text: str | None = None
 
 
-class RecordedRun(NamedTuple):
+class RecordedRun(_Checked):
     """A run as it was recorded.
 
     Attributes:
-        where: its file and line, for messages.
         run: its name, unique in its file even ignoring case, and with "_" for "/".
         provider: who served the model.
         model: the model's name as the provider gives it.
@@ -66,23 +57,22 @@ class RecordedRun(NamedTuple):
             (None where it was not kept).
     """
 
-    where: str
-    run: str
-    provider: str
-    model: str
-    prompt: str
-    published: dict[str, float]
-    reproducible: bool | None
-    answers: list[WrittenAnswer]
+    run: _Named
+    provider: _Named
+    model: _Named
+    prompt: _Named
+    published: Annotated[InstanceOf[dict[str, Any]], Field(alias="scores")]
+    reproducible: bool | None = None
+    answers: Annotated[list[Any], Field(min_length=1)]
 
     @property
     def folder(self) -> str:
-        """The name of its folder."""
+        """Return the name of its folder."""
         return self.run.replace("/", "_")
 
 
 def read_recorded(path: Path) -> Iterator[RecordedRun]:
-    """The recorded runs of one benchmark, one at a time.
+    """Yield the recorded runs of one benchmark, one at a time.
 
     Args:
         path: a gzipped file of JSON Lines.
@@ -111,56 +101,55 @@ def read_recorded(path: Path) -> Iterator[RecordedRun]:
 
 
 def _lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The place and the value of each line that is not blank."""
+    """Yield the place and the value of each line that is not blank."""
     size = 0
+    with read_errors(path), _gzip_errors(path), gzip.open(path) as file:
+        for number in range(1, MAX_LINES + 2):
+            raw = file.readline(MAX_LINE + 1)
+            if not raw:
+                return
+            where = f"{path}:{number}"
+            size += len(raw)
+            if len(raw) > MAX_LINE:
+                raise HdbenchError(
+                    "{place}:{number}: the line is longer than {most} MiB",
+                    place=path,
+                    number=number,
+                    most=MAX_LINE >> 20,
+                )
+            if size > MAX_UNPACKED:
+                raise HdbenchError(
+                    "{place}: more than {most} MiB unpacked",
+                    place=where,
+                    most=MAX_UNPACKED >> 20,
+                )
+            if number > MAX_LINES:
+                raise HdbenchError("{place}: more than {most:,} lines", place=where, most=MAX_LINES)
+            if raw.strip():
+                yield where, parse_line(raw, where, UNIQUE)
+
+
+@contextmanager
+def _gzip_errors(path: Path) -> Iterator[None]:
     try:
-        with gzip.open(path) as file:
-            for number in range(1, MAX_LINES + 2):
-                raw = file.readline(MAX_LINE + 1)
-                if not raw:
-                    return
-                where = f"{path}:{number}"
-                size += len(raw)
-                if len(raw) > MAX_LINE:
-                    raise HdbenchError(
-                        "{place}:{number}: the line is longer than {most} MiB",
-                        place=path,
-                        number=number,
-                        most=MAX_LINE >> 20,
-                    )
-                if size > MAX_UNPACKED:
-                    raise HdbenchError(
-                        "{place}: more than {most} MiB unpacked",
-                        place=where,
-                        most=MAX_UNPACKED >> 20,
-                    )
-                if number > MAX_LINES:
-                    raise HdbenchError(
-                        "{place}: more than {most:,} lines", place=where, most=MAX_LINES
-                    )
-                if raw.strip():
-                    yield where, parse_line(raw, where, UNIQUE)
+        yield
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise HdbenchError(
             "{place}: a damaged gzip file: {why}: get it again", place=path, why=error
         ) from error
-    except OSError as error:
-        raise HdbenchError(
-            "{place}: cannot be read: {why}", place=path, why=os_reason(error)
-        ) from error
 
 
 def _recorded_run(value: dict[str, Any], where: str) -> RecordedRun:
-    head = validate(_Run, value, Path(where))
-    is_table = head.run.casefold().endswith(".parquet")  # the tables are beside the runs
-    if len(head.run) > MAX_NAME or not _NAME.fullmatch(head.run) or is_table:
+    run = validate(RecordedRun, value, Path(where))
+    is_table = run.run.casefold().endswith(".parquet")  # the tables are beside the runs
+    if len(run.run) > MAX_NAME or not _NAME.fullmatch(run.run) or is_table:
         raise HdbenchError(
             "{place}: run: {run!r} cannot name a folder: use letters, digits and, after the first "
             "character, . _ + -, in parts separated by /, without .parquet",
             place=where,
-            run=head.run[:MAX_NAME],
+            run=run.run[:MAX_NAME],
         )
-    for name, figure in head.scores.items():
+    for name, figure in run.published.items():
         if type(figure) not in (int, float) or not _is_finite(figure) or not name.isprintable():
             raise HdbenchError(
                 "{place}: scores: {name!r}: must be a finite number under a printable name",
@@ -168,7 +157,7 @@ def _recorded_run(value: dict[str, Any], where: str) -> RecordedRun:
                 name=name[:100],
             )
     answers: dict[str, WrittenAnswer] = {}
-    for number, entry in enumerate(head.answers):  # by hand: pydantic would list every wrong one
+    for number, entry in enumerate(run.answers):  # by hand: pydantic would list every wrong one
         place = f"{where}: answers[{number}]"
         answer = validate(_RecordedAnswer, entry, Path(place))
         if answer.id in answers:
@@ -180,16 +169,7 @@ def _recorded_run(value: dict[str, Any], where: str) -> RecordedRun:
                 "{place}: answer: contains NaN or Infinity, which JSON does not have", place=place
             )
         answers[answer.id] = {"id": answer.id, "prediction": answer.answer, "text": answer.text}
-    return RecordedRun(
-        where,
-        head.run,
-        head.provider,
-        head.model,
-        head.prompt,
-        head.scores,
-        head.reproducible,
-        list(answers.values()),
-    )
+    return run.model_copy(update={"answers": list(answers.values())})
 
 
 def _is_finite(value: Any) -> bool:

@@ -58,7 +58,7 @@ class _Published(NamedTuple):
 
 @dataclass(frozen=True)
 class BuiltResults:
-    """What was written.
+    """The dataset of recorded runs that was built.
 
     Attributes:
         folder: the repository.
@@ -127,7 +127,7 @@ def build_results(out: Path, source: Path | None) -> BuiltResults:
 
 
 def _published_benchmarks() -> list[_Published]:
-    """The benchmarks that were published as folders of one repository, with prompts."""
+    """Return the benchmarks that were published as folders of one repository, with prompts."""
     found = []
     for name in recipe_names():
         recipe = find_recipe(name)
@@ -170,7 +170,7 @@ def _write_benchmark(benchmark: _Published, file: Path, folder: Path) -> Iterato
 
 
 def _date(run: str) -> str | None:
-    """The day that the name of a run begins with.
+    """Return the day that the name of a run begins with.
 
     Example:
         >>> _date("2026-01-24/T0252")
@@ -187,7 +187,7 @@ def _recipe() -> Path:
 
 
 def _card(built: BuiltResults, rows: list[dict[str, Any]]) -> str:
-    """The recipe's README.md, filled in, with what `load_dataset` needs in its YAML."""
+    """Return the recipe's README.md, filled in, with what `load_dataset` needs in its YAML."""
     # The second of each finds runs that are added later, such as those that the Space proposes.
     files = {"runs": ["runs.parquet", f"*/*/{RUN_TABLE}"]} | {
         name: [f"{name}/{ANSWERS_TABLE}", f"{name}/*/{ANSWERS_TABLE}"] for name in built.runs

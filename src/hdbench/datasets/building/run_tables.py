@@ -53,7 +53,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def run_row(info: RunInfo, answers: Sequence[WrittenAnswer]) -> dict[str, Any]:
-    """A run as a row of `RUNS`.
+    """Return a run as a row of `RUNS`.
 
     Args:
         info: what it says about itself.
@@ -80,7 +80,7 @@ def run_row(info: RunInfo, answers: Sequence[WrittenAnswer]) -> dict[str, Any]:
 
 
 def answers_table(info: RunInfo, answers: Iterable[WrittenAnswer]) -> pa.Table:
-    """The answers of a run as a table of `ANSWERS`.
+    """Return the answers of a run as a table of `ANSWERS`.
 
     Args:
         info: what the run says about itself.
@@ -103,7 +103,7 @@ def _answer_row(answer: WrittenAnswer) -> dict[str, Any]:
 
 
 def _utf8(text: str | None) -> str | None:
-    """A text as Parquet can hold it: in UTF-8 there are no lone surrogates."""
+    """Return a text as Parquet can hold it: in UTF-8 there are no lone surrogates."""
     return text and _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
@@ -117,7 +117,7 @@ def answers_jsonl(answers: Iterable[WrittenAnswer]) -> bytes:
 
 
 def json_text(value: Any) -> str:
-    """A value as JSON on one line, its lone surrogates as escapes.
+    """Return a value as JSON on one line, its lone surrogates as escapes.
 
     Raises:
         ValueError: there is a number that JSON does not have, such as NaN.

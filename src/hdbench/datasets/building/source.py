@@ -33,11 +33,11 @@ class SourceFiles:
     may_differ: Collection[str] = ()
 
     def paths(self, pattern: str) -> list[str]:
-        """The paths that match a pattern, sorted."""
+        """Return the paths that match a pattern, sorted."""
         return sorted(path for path in self.names if fnmatchcase(path, pattern))
 
     def read(self, path: str) -> bytes:
-        """The bytes of a file.
+        """Return the bytes of a file.
 
         Raises:
             MissingFileError: it is not there.
@@ -60,12 +60,12 @@ class SourceFiles:
         return data
 
     def changes(self) -> list[str]:
-        """The sha256 of each file that may differ, and does."""
+        """Return the sha256 of each file that may differ, and does."""
         hashes = {path: hashlib.sha256(self.read(path)).hexdigest() for path in self.may_differ}
         return [hashes[path] for path in sorted(hashes) if hashes[path] != self.registry[path]]
 
     def json(self, path: str) -> Any:
-        """The JSON value of a file.
+        """Return the JSON value of a file.
 
         Raises:
             HdbenchError: it is not JSON, or see `read`.
@@ -98,7 +98,7 @@ def folder_source(
 
 
 def download_source(url: str, revision: str, registry: Mapping[str, str]) -> SourceFiles:
-    """The files of a published revision, each downloaded once into the user's cache.
+    """Return the files of a published revision, each downloaded once into the user's cache.
 
     An interrupted download resumes where it stopped when it is started again. The cache is
     `hdbench` in the operating system's cache folder, or the folder that `HDBENCH_CACHE` names.
@@ -147,7 +147,7 @@ def _not_downloaded(what: str, error: Exception) -> HdbenchError:
 
 
 def hub_source(repository: str, revision: str) -> SourceFiles:
-    """The files of a dataset repository on the Hub, downloaded into the user's cache.
+    """Return the files of a dataset repository on the Hub, downloaded into the user's cache.
 
     Raises:
         HdbenchError: it cannot be downloaded; what has arrived is kept for the next time.

@@ -151,7 +151,7 @@ def draw(whole: Whole, number: int, *, by: Sequence[str] = (), seed: int = 0) ->
 
 
 def _strata(whole: Whole, by: Sequence[str]) -> tuple[list[str], dict[Values, list[str]]]:
-    """How columns were cut into ranges, and the values of each stratum → its items, in order."""
+    """Return notes on how columns were cut into ranges, and values of a stratum → its items."""
     if len(set(by)) < len(by):
         raise HdbenchError("--by: {names}: names a column twice", names=", ".join(by))
     for name in by:
@@ -168,12 +168,11 @@ def _strata(whole: Whole, by: Sequence[str]) -> tuple[list[str], dict[Values, li
                 near=near,
             )
     columns = [grouped(whole.columns[name]) for name in by]
+    named = list(zip(by, columns, strict=True))
     notes: list[str] = [
-        Message("{place}: {why}", place=name, why=each.note)
-        for name, each in zip(by, columns, strict=True)
-        if each.note
+        Message("{place}: {why}", place=name, why=each.note) for name, each in named if each.note
     ]
-    for name, each in zip(by, columns, strict=True):
+    for name, each in named:
         if missing := each.labels.count(None):
             notes.append(
                 Message(
@@ -198,7 +197,7 @@ def _present(by: Sequence[str], values: Values) -> dict[str, str]:
 
 
 def allocated(sizes: Sequence[int], number: int) -> list[int] | None:
-    """How many items are drawn from each stratum: its share, but at least 2 where there are 2.
+    """Return the number of items drawn from each stratum: its share, at least 2 if it has 2.
 
     Args:
         sizes: how many items each stratum has.
@@ -226,7 +225,7 @@ def allocated(sizes: Sequence[int], number: int) -> list[int] | None:
 
 
 def _largest_remainders(sizes: Sequence[int], number: int) -> list[int]:
-    """A number divided in proportion to sizes; the largest remainders are rounded up."""
+    """Return a number divided in proportion to sizes; the largest remainders are rounded up."""
     whole = sum(sizes)
     shares = [number * size // whole for size in sizes]
     order = sorted(range(len(sizes)), key=lambda p: (-(number * sizes[p] % whole), -sizes[p]))
@@ -285,7 +284,7 @@ def write_sample(path: Path, drawn: DrawnSample) -> None:
 
 
 def read_sample(path: Path) -> DrawnSample:
-    """The sample in a file that `hdbench sample` wrote.
+    """Return the sample in a file that `hdbench sample` wrote.
 
     Raises:
         HdbenchError: it cannot be read, or is not a sample; the message names the key.

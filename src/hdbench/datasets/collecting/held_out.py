@@ -26,7 +26,7 @@ _DESCRIPTION = "benchmark.yaml"
 def split(
     rows: Sequence[Mapping[str, Any]], share: float, seed: int, strata: str = STRATUM
 ) -> list[str]:
-    """The ids of the items whose ground truth is held out, drawn at random.
+    """Return the ids of the items whose ground truth is held out, drawn at random.
 
     Items without a ground truth are never drawn. If rows have strata, each gives its part of the
     items, rounded so that the parts add up (the largest remainders are rounded up): the held-out
@@ -141,7 +141,7 @@ def hold_out(folder: Path, share: float, seed: int) -> Path:
 
 
 def _without_truth(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row that says neither its ground truth nor how that was made."""
+    """Return a row that says neither its ground truth nor how that was made."""
     hidden = {PUBLISHED, *(COLUMNS if Provenance.of_row(row) else ())}
     return {key: value for key, value in row.items() if key not in hidden} | {TRUTH: None}
 
@@ -151,7 +151,7 @@ def _lines(rows: Sequence[Mapping[str, Any]]) -> bytes:
 
 
 def _with(text: str, said: dict[str, Any], more: dict[str, Any]) -> bytes:
-    """A description with more keys; its comments stay if it is not written as JSON."""
+    """Return a description with more keys; its comments stay if it is not written as JSON."""
     longer = f"{text.rstrip()}\n{yaml.safe_dump(more, sort_keys=False)}"
     try:
         if yaml.safe_load(longer) == said | more:

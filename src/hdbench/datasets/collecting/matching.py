@@ -1,4 +1,4 @@
-"""Which ground truth belongs to which item."""
+"""Matching ground truths with items, and items with a sample."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -8,6 +8,7 @@ from typing import NamedTuple
 from hdbench.answers.fields import shown
 from hdbench.answers.ids import Matched, match_ids
 from hdbench.answers.sheets.truth import Truth, Truths
+from hdbench.datasets.collecting.drawing import DrawnSample
 from hdbench.datasets.collecting.media import MediaFiles
 from hdbench.errors import SHOWN, HdbenchError, Message, shortened
 
@@ -80,51 +81,35 @@ def match_truths(truths: Truths, media: MediaFiles) -> MatchedTruths:
         notes += _within_folders(matched.unknown, media)
     filled = {item_id: truth for item_id, truth in found.items() if truth.record is not None}
     missing = [item_id for item_id in ids if item_id not in filled]
-    if missing:
-        notes.append(
-            Message(
-                "images without a ground truth: {count}: {shown}",
-                count=len(missing),
-                shown=shortened(missing),
-            )
-        )
+    notes += _counted(Message("images without a ground truth"), missing)
     return MatchedTruths(filled, notes)
 
 
 def _left_out(truths: Truths, matched: Matched, by_key: Mapping[str, Truth]) -> list[str]:
     """Notes on ground truths that name no image, or none that is there."""
-    notes: list[str] = []
     without_key = [truth.place for truth in truths.truths if not truth.key and truth.record]
-    if without_key:
-        notes.append(
-            Message(
-                "rows that name no image, and are left out: {count}: {shown}",
-                count=len(without_key),
-                shown=shortened(without_key),
-            )
-        )
-    if matched.unknown:
-        notes.append(
-            Message(
-                "ground truths without an image, which are left out: {count}: {shown}",
-                count=len(matched.unknown),
-                shown=shortened(
-                    [
-                        Message("{key} ({place})", key=key, place=by_key[key].place)
-                        for key in matched.unknown
-                    ]
-                ),
-            )
-        )
-    notes += [
+    unknown = [
+        Message("{key} ({place})", key=key, place=by_key[key].place) for key in matched.unknown
+    ]
+    several = [
         Message("{key!r} may be one of several images: {names}", key=key, names=shown(items))
         for key, items in islice(matched.several.items(), SHOWN)
     ]
-    return notes
+    return [
+        *_counted(Message("rows that name no image, and are left out"), without_key),
+        *_counted(Message("ground truths without an image, which are left out"), unknown),
+        *several,
+    ]
+
+
+def _counted(what: Message, names: Sequence[str]) -> list[str]:
+    """Return a note on some names; none if there are none."""
+    note = Message("{what}: {count}: {shown}", what=what, count=len(names), shown=shortened(names))
+    return [note] if names else []
 
 
 def _within_folders(keys: Sequence[str], media: MediaFiles) -> list[str]:
-    """A note on ground truths that name pages of items, where whole items are expected."""
+    """Return a note on ground truths that name pages of items, where whole items are expected."""
     pages = {
         page.path.name: f"{item.id}/{page.path.name}"
         for item in media.items
@@ -151,7 +136,7 @@ def _within_folders(keys: Sequence[str], media: MediaFiles) -> list[str]:
 def _of_pages(
     truths: Truths, by_key: Mapping[str, Truth], media: MediaFiles
 ) -> MatchedTruths | None:
-    """Texts of single pages as those of items with several; None if they are not."""
+    """Return texts of single pages as those of items with several; None if they are not."""
     if any(
         truth.record is not None and list(truth.record) != ["text"] for truth in by_key.values()
     ):
@@ -175,13 +160,31 @@ def _of_pages(
     if not whole:
         return None
     missing = [item.id for item in media.items if item.id not in whole]
-    notes = _left_out(truths, matched, by_key)
+    lacking = _counted(Message("items that lack the text of a page"), missing)
+    return MatchedTruths(whole, [*_left_out(truths, matched, by_key), *lacking])
+
+
+def sampled(media: MediaFiles, sample: DrawnSample) -> tuple[MediaFiles, dict[str, int]]:
+    """Return only the items of a sample, and the stratum of each if there are any.
+
+    Args:
+        media: the items; others than the sample's are left out.
+        sample: which were drawn. Its ids may be written as people write names of files.
+
+    Raises:
+        HdbenchError: an item of the sample is not there: estimates for the whole need all of them.
+    """
+    ids = [item.id for item in media.items]
+    matched = match_ids(sample.ids, ids)
+    key_of = {item_id: matched.ids.get(item_id, item_id) for item_id in ids}
+    chosen = [item for item in media.items if key_of[item.id] in sample.ids]
+    there = {key_of[item.id] for item in chosen}
+    missing = [key for key in sample.ids if key not in there]
     if missing:
-        notes.append(
-            Message(
-                "items that lack the text of a page: {count}: {shown}",
-                count=len(missing),
-                shown=shortened(missing),
-            )
+        raise HdbenchError(
+            "the sample has items without an image: {missing}: add them, as an estimate "
+            "for the whole needs every item that was drawn",
+            missing=shortened(missing),
         )
-    return MatchedTruths(whole, notes)
+    by_stratum = {item.id: sample.ids[key_of[item.id]] for item in chosen}
+    return media._replace(items=chosen), by_stratum if sample.by else {}

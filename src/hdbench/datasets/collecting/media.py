@@ -87,7 +87,7 @@ class MediaFiles(NamedTuple):
 
 
 def find_media(folder: Path) -> MediaFiles:
-    """The items of a folder: a file each, or a folder each with the pages.
+    """Return the items of a folder: a file each, or a folder each with the pages.
 
     Images are JPEG, PNG, WebP or TIFF; a TIFF with several pages is one item. PDFs and texts
     (`.txt`) are items, too, but not beside images: a benchmark shows one kind.
@@ -163,7 +163,7 @@ def find_media(folder: Path) -> MediaFiles:
 
 
 def safe_name(item_id: str) -> str:
-    """An id as a file's name that any system can hold.
+    """Return an id as a file's name that any system can hold.
 
     Example:
         >>> safe_name("Brief 7: an Frl. Müller/Basel")
@@ -184,7 +184,7 @@ def _kind(path: Path) -> Kind | None:
 
 
 def _pages_of(entry: Path, files: list[Path]) -> tuple[Page, ...]:
-    """The pages of an item: those of its file, or of the images in its folder."""
+    """Return the pages of an item: those of its file, or of the images in its folder."""
     other = next((file for file in files if _kind(file) != "image"), None)
     if other is not None and len(files) > 1:
         raise HdbenchError(
@@ -200,7 +200,7 @@ def _pages_of(entry: Path, files: list[Path]) -> tuple[Page, ...]:
 
 
 def _pages(path: Path) -> Iterator[Page]:
-    """A file as one page, or each page of a TIFF; the pixels are not read."""
+    """Yield a file as one page, or each page of a TIFF; the pixels are not read."""
     if path.suffix.lower() not in IMAGES:
         yield Page(path)
         return

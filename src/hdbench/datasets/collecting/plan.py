@@ -1,4 +1,4 @@
-"""What `hdbench new` is about to write, decided in full before anything is written."""
+"""Plan of what `hdbench new` is about to write, decided in full before anything is written."""
 
 import datetime
 import re
@@ -21,18 +21,16 @@ from hdbench.benchmarks.truths import TRUTHS
 from hdbench.common.names import is_writable
 from hdbench.datasets.building.licences import unusable
 from hdbench.datasets.collecting.drawing import read_sample
-from hdbench.datasets.collecting.matching import match_truths
+from hdbench.datasets.collecting.matching import match_truths, sampled
 from hdbench.datasets.collecting.media import MediaFiles, find_media
 from hdbench.datasets.collecting.prompt import draft_prompt
-from hdbench.datasets.collecting.rules import rules_for, rules_of
-from hdbench.datasets.collecting.sampled import sampled
+from hdbench.datasets.collecting.rules import Like, find_like, rules_for
 from hdbench.datasets.collecting.schema import schema_of_records, titles_of
-from hdbench.datasets.collecting.similar_benchmark import Like, find_like
 from hdbench.datasets.collecting.truth_files import open_truth
 from hdbench.errors import HdbenchError
 
 AS_COLUMN = "column:"
-"""What `--map` has before the name of a column of the dataset, such as `column:century`."""
+"""Prefix that `--map` has before the name of a column of the dataset, as in `column:century`."""
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
 _LANGUAGE = re.compile(r"[a-z]{2,3}")
@@ -50,7 +48,7 @@ _CITATION = """\
 
 @dataclass(frozen=True)
 class CollectionWish:
-    """What a person asked for.
+    """A request for a new benchmark.
 
     Attributes:
         name: the new benchmark's.
@@ -80,43 +78,52 @@ class CollectionWish:
 
 
 @dataclass(frozen=True)
-class CollectionPlan:
+class _GroundTruth:
+    """The ground truth of a new benchmark, and what became of the columns if it is a table.
+
+    Attributes:
+        truths: id → the ground truth of each item that has one.
+        notes: what was assumed, one line each.
+        columns: what becomes of each column, if the ground truth is a table.
+        grouping: the heading of a column of the table → the dataset's own column that it becomes.
+        own_columns: id → the values of the dataset's own columns.
+    """
+
+    truths: dict[str, Truth] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    columns: list[Column] = field(default_factory=list)
+    grouping: dict[str, str] = field(default_factory=dict)
+    own_columns: dict[str, dict[str, str | None]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CollectionPlan(_GroundTruth):
     """A new benchmark's folder, before it is written.
 
     Attributes:
         wish: what was asked for.
         media: the items.
-        columns: what becomes of each column, if the ground truth is a table.
-        truths: id → the ground truth of each item that has one.
         strata: id → its stratum, if the items are a stratified sample.
-        grouping: the heading of a column of the table → the dataset's own column that it becomes.
-        own_columns: id → the values of the dataset's own columns.
         spec: what `benchmark.yaml` will say.
         schema: the form of an answer.
         prompt: the draft of the prompt.
-        notes: what was assumed, one line each.
     """
 
     wish: CollectionWish
     media: MediaFiles
-    columns: list[Column]
-    truths: dict[str, Truth]
     strata: dict[str, int]
-    grouping: dict[str, str]
-    own_columns: dict[str, dict[str, str | None]]
     spec: dict[str, Any]
     schema: dict[str, Any]
     prompt: str
-    notes: list[str]
 
     @property
     def fields(self) -> list[FieldPath]:
-        """The fields of an answer."""
+        """Return the fields of an answer."""
         return field_paths(AnswerSchema(self.schema))
 
 
 class Sources(NamedTuple):
-    """What a wish names, read once: a plan can then be made anew with other columns.
+    """The files that a wish names, read once: a plan can then be made anew with other columns.
 
     Attributes:
         like: the benchmark whose fields and rules are taken over.
@@ -175,53 +182,40 @@ def make_plan(wish: CollectionWish, sources: Sources) -> CollectionPlan:
     """
     like, media = sources.like, sources.media
     found = _found(wish, sources)
-    records = [truth.record for truth in found.by_id.values() if truth.record is not None]
+    records = [truth.record for truth in found.truths.values() if truth.record is not None]
     if wish.truth is not None and not records:
         raise HdbenchError("{place}: has no ground truth for any of the images", place=wish.truth)
     schema = like.schema if like else _schema(wish, media.kind, records, found.columns)
-    rules, options = rules_of(like) if like else rules_for(schema, found.columns)
+    rules, options = like.rules if like else rules_for(schema, found.columns)
     types = _column_types(found.own_columns, sources.strata)
     drafted = draft_prompt(schema, title=wish.title or wish.name, media=media.kind)
     return CollectionPlan(
+        **vars(found),
         wish=wish,
         media=media,
-        columns=found.columns,
-        truths=found.by_id,
         strata=sources.strata,
-        grouping=found.grouping,
-        own_columns=found.own_columns,
         spec=_spec(wish, media.kind, types, rules, options) | sources.design,
         schema=schema,
         prompt=like.prompt if like and like.prompt else drafted,
-        notes=found.notes,
     )
 
 
-class _Found(NamedTuple):
-    """What the source of the ground truth gives; see `CollectionPlan`."""
-
-    by_id: dict[str, Truth]
-    columns: list[Column]
-    grouping: dict[str, str]
-    own_columns: dict[str, dict[str, str | None]]
-    notes: list[str]
-
-
-def _found(wish: CollectionWish, sources: Sources) -> _Found:
-    """The ground truths by item, and what became of the columns if they are in a table."""
+def _found(wish: CollectionWish, sources: Sources) -> _GroundTruth:
+    """Return the ground truths by item, and what became of the columns if they are in a table."""
     source, media = sources.truth, sources.media
     if isinstance(source, Table):
         columns, own = _mapping(source, wish, sources.like, media)
         truths = mapped(source, [each for each in columns if each.title not in own])
         matched = match_truths(truths, media)
         values = _own_columns(source, columns, own, media)
-        return _Found(matched.by_id, columns, own, values, [*truths.notes, *matched.notes])
+        notes = [*truths.notes, *matched.notes]
+        return _GroundTruth(matched.by_id, notes, columns, own, values)
     if wish.columns:
         raise HdbenchError("--map COLUMN=FIELD: is for tables; this ground truth is none")
     if wish.truth is None:
-        return _Found({}, [], {}, {}, [])
+        return _GroundTruth()
     matched = match_truths(source, media)
-    return _Found(matched.by_id, [], {}, {}, [*source.notes, *matched.notes])
+    return _GroundTruth(matched.by_id, [*source.notes, *matched.notes])
 
 
 def check_licence(licence: str) -> None:
@@ -292,7 +286,7 @@ def _mapping(
 def _own_columns(
     table: Table, columns: Sequence[Column], own: Mapping[str, str], media: MediaFiles
 ) -> dict[str, dict[str, str | None]]:
-    """The dataset's own columns, item by item."""
+    """Return the dataset's own columns, item by item."""
     if not own:
         return {}
     as_fields = [
@@ -333,7 +327,7 @@ def _schema(
 
 
 def _add_field(record: dict[str, Any], path: str) -> None:
-    """An example of a field such as `year`, `author.name` or `entries[].name`."""
+    """Add an example of a field such as `year`, `author.name` or `entries[].name`."""
     *outer, last = path.split(".")
     for name in outer:
         inner = record.setdefault(name.removesuffix("[]"), [{}] if name.endswith("[]") else {})
@@ -371,6 +365,6 @@ def _spec(
 def _column_types(
     own: Mapping[str, Mapping[str, Any]], strata: Mapping[str, int]
 ) -> dict[str, str]:
-    """The dataset's own columns and their types."""
+    """Return the dataset's own columns and their types."""
     types = {name: "string" for values in own.values() for name in values}
     return types | ({STRATUM: "int32"} if strata else {})

@@ -6,6 +6,7 @@ from typing import Any
 
 from hdbench.answers.sheets.words import plain
 from hdbench.datasets.collecting.schema import transcribed
+from hdbench.datasets.templates import markdown_templates
 
 _WORDS = {
     "string": "text",
@@ -13,29 +14,6 @@ _WORDS = {
     "number": "number",
     "boolean": "true or false",
 }
-
-_TRANSCRIBE = """\
-Transcribe the text of {what} as it stands there: its spelling, capitals, punctuation and line
-breaks, without correcting, translating or explaining anything.
-
-Answer with one JSON object and nothing else:
-
-```json
-{shape}
-```
-"""
-
-_RECORD = """\
-{What} shows one item of a collection: {title}. Read it, and write down what it
-says as one JSON object of this shape:
-
-```json
-{shape}
-```
-{meanings}
-Keep the spelling of the original. What it does not give is null; a list without entries is [].
-Answer with the JSON object alone, without any words before or after it.
-"""
 
 _SHOWN = {
     "image": "the image",
@@ -46,7 +24,7 @@ _SHOWN = {
 
 
 def draft_prompt(schema: Mapping[str, Any], *, title: str, media: str) -> str:
-    """A prompt that asks for records of a form.
+    """Return a prompt that asks for records of a form.
 
     Args:
         schema: the JSON Schema of an answer.
@@ -58,20 +36,21 @@ def draft_prompt(schema: Mapping[str, Any], *, title: str, media: str) -> str:
         >>> prompt.partition(" as ")[0]
         'Transcribe the text of the image'
     """
-    what, shape = _SHOWN[media], _shape(schema)
-    if transcribed(schema):
-        return _TRANSCRIBE.format(what=what, shape=shape)
-    meanings = "".join(f"- {name}: {title}\n" for name, title in _titles(schema, ""))
-    return _RECORD.format(
-        What=what[0].upper() + what[1:],
-        title=title,
-        shape=shape,
-        meanings=f"\nWhat the fields are:\n\n{meanings}" if meanings else "",
+    return (
+        markdown_templates("hdbench.datasets.collecting")
+        .get_template("prompt.txt.j2")
+        .render(
+            is_transcription=transcribed(schema) is not None,
+            what=_SHOWN[media],
+            title=title,
+            shape=_shape(schema),
+            meanings=list(_titles(schema, "")),
+        )
     )
 
 
 def _shape(schema: Mapping[str, Any], indent: str = "") -> str:
-    """A schema as the JSON that it allows, with words for values."""
+    """Return a schema as the JSON that it allows, with words for values."""
     types = schema.get("type", [])
     if "properties" in schema:
         inner = indent + "  "
@@ -87,7 +66,7 @@ def _shape(schema: Mapping[str, Any], indent: str = "") -> str:
 
 
 def _titles(schema: Mapping[str, Any], path: str) -> Iterator[tuple[str, str]]:
-    """The fields that people call something else than the schema does."""
+    """Yield the fields that people call something else than the schema does."""
     for name, field in schema.get("properties", {}).items():
         own = f"{path}.{name}" if path else name
         if plain(field.get("title", name)) != plain(name):

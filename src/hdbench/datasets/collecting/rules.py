@@ -1,11 +1,19 @@
-"""By which rules the answers to a new benchmark are scored."""
+"""Rules by which answers to a new benchmark are scored: those of another, or those that fit."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from hdbench.answers.sheets.mapping import Column
+from hdbench.benchmarks.names import full_name, recipe_names
+from hdbench.benchmarks.spec import BenchmarkSpec, read_spec
+from hdbench.common import resources
+from hdbench.common.folder_files import file_in, text_in
+from hdbench.common.jsonio import json_reason, parse_json
+from hdbench.common.names import bare, did_you_mean
 from hdbench.datasets.collecting.schema import transcribed
-from hdbench.datasets.collecting.similar_benchmark import Like
+from hdbench.errors import HdbenchError
 
 COMPARE: dict[str, Any] = {
     "integer": "number",
@@ -13,24 +21,71 @@ COMPARE: dict[str, Any] = {
     "boolean": "boolean",
     "date": {"date": {"formats": ["%d.%m.%Y"]}},
 }
-"""What a column is read as → how its values are compared; all others by their similarity."""
+"""Kind of values in a column → how its values are compared; all others by their similarity."""
+
+Rules = tuple[dict[str, Any], dict[str, Any]]
+"""The metric's keys in `benchmark.yaml`, and the metric's options."""
 
 
-def rules_of(like: Like) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The metric of another benchmark, and the options that it has there."""
-    spec = like.spec
-    rules = {
-        "metric": spec.metric,
-        "headline": spec.headline,
-        "higher_is_better": spec.higher_is_better,
-    }
-    return rules, spec.protocols.get("documented", {})
+@dataclass(frozen=True)
+class Like:
+    """Another benchmark, whose fields and rules a collection takes over.
+
+    Attributes:
+        name: as it was given.
+        spec: what it says about itself.
+        schema: the form of its answers, as its file has it.
+        prompt: its prompt; None if it is not at hand.
+    """
+
+    name: str
+    spec: BenchmarkSpec
+    schema: dict[str, Any]
+    prompt: str | None
+
+    @property
+    def rules(self) -> Rules:
+        """Return its metric, and the options that it has there."""
+        names = ("metric", "headline", "higher_is_better")
+        rules = {name: getattr(self.spec, name) for name in names}
+        return rules, self.spec.protocols.get("documented", {})
 
 
-def rules_for(
-    schema: Mapping[str, Any], columns: Sequence[Column]
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The metric that fits records of a form, and its options."""
+def find_like(name: str) -> Like:
+    """Return the benchmark in a folder, or one that hdbench has.
+
+    Raises:
+        HdbenchError: there is none of that name, or it has no usable schema.
+    """
+    folder = Path(full_name(name))
+    if not (folder / "benchmark.yaml").is_file():
+        own, known = bare(name), recipe_names()
+        if own not in known:
+            raise HdbenchError(
+                "--like {name}: neither a folder with a benchmark.yaml nor one of hdbench's "
+                "benchmarks ({names}){near}",
+                name=name,
+                names=", ".join(known),
+                near=did_you_mean(own, known),
+            )
+        folder = Path(str(resources.folder("dataset_scripts") / own))
+    path = folder / "answer.schema.json"
+    try:
+        schema = parse_json(text_in(folder, path.name))
+    except HdbenchError:
+        raise
+    except ValueError as error:
+        raise HdbenchError(
+            "{place}: not JSON: {why}", place=path, why=json_reason(error)
+        ) from error
+    if not isinstance(schema, dict):
+        raise HdbenchError("{place}: must be an object in braces", place=path)
+    text = text_in(folder, "prompt.txt") if (folder / "prompt.txt").exists() else None
+    return Like(name, read_spec(file_in(folder, "benchmark.yaml")), schema, text)
+
+
+def rules_for(schema: Mapping[str, Any], columns: Sequence[Column]) -> Rules:
+    """Return the metric that fits records of a form, and its options."""
     if path := transcribed(schema):
         rules = {"metric": "text_cer", "headline": "cer", "higher_is_better": False}
         return rules, {} if path == "text" else {"texts": {path: "always"}}

@@ -1,9 +1,12 @@
 """The JSON Schema of a collection's answers, inferred from its ground truths."""
 
 from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from hdbench.answers.sheets.words import meanings
+from hdbench.common.texts import LANGUAGES, read_texts
 
 _TYPES: dict[type, str] = {
     str: "string",
@@ -12,33 +15,6 @@ _TYPES: dict[type, str] = {
     bool: "boolean",
     type(None): "null",
 }
-
-LABELS = {
-    "author": ("Author", "Verfasser"),
-    "date": ("Date", "Datum"),
-    "edition": ("Edition", "Auflage"),
-    "editor": ("Editor", "Herausgeber"),
-    "first_name": ("First name", "Vorname"),
-    "format": ("Format", "Format"),
-    "language": ("Language", "Sprache"),
-    "last_name": ("Last name", "Nachname"),
-    "note": ("Note", "Bemerkung"),
-    "pages": ("Extent", "Umfang"),
-    "place": ("Place", "Ort"),
-    "publisher": ("Publisher", "Verlag"),
-    "receiver": ("Receiver", "Empfänger"),
-    "sender": ("Sender", "Absender"),
-    "series": ("Series", "Reihe"),
-    "shelfmark": ("Shelfmark", "Signatur"),
-    "subjects": ("Subjects", "Schlagwörter"),
-    "subtitle": ("Subtitle", "Untertitel"),
-    "text": ("Text", "Text"),
-    "title": ("Title", "Titel"),
-    "type": ("Type", "Art"),
-    "volume": ("Volume", "Band"),
-    "year": ("Year", "Jahr"),
-}
-"""A meaning of `truths.words` → what people call such a field, in English and in German."""
 
 Titles = Mapping[str, Mapping[str, Any]]
 """The path of a field, as in `publication.year` or `persons[].name` → see `titles_of`."""
@@ -53,10 +29,16 @@ def titles_of(heading: str) -> dict[str, Any]:
         >>> titles_of("Zustand")
         {'title': 'Zustand'}
     """
-    known = [each for each in meanings(heading) if each in LABELS]
-    if not known:
-        return {"title": heading}
-    return {"title": heading, "titles": dict(zip(("en", "de"), LABELS[known[0]], strict=True))}
+    for labels in filter(None, map(_labels().get, meanings(heading))):
+        return {"title": heading, "titles": dict(zip(LANGUAGES, labels, strict=True))}
+    return {"title": heading}
+
+
+@cache
+def _labels() -> dict[str, list[str]]:
+    """Return what people call a field of each meaning, in each language."""
+    labels: dict[str, list[str]] = read_texts(Path(__file__).with_name("labels.yaml"))
+    return labels
 
 
 def schema_of_records(
@@ -103,7 +85,7 @@ def transcribed(schema: Mapping[str, Any]) -> str | None:
 
 
 def _of_values(values: list[Any], path: str, titles: Titles) -> dict[str, Any]:
-    """The schema of a field from all its values."""
+    """Return the schema of a field from all its values."""
     objects = [value for value in values if isinstance(value, Mapping)]
     items = [item for value in values if isinstance(value, list) for item in value]
     types = {_TYPES[type(value)]: None for value in values if type(value) in _TYPES}

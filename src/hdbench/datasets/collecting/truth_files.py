@@ -1,4 +1,4 @@
-"""Which kind of ground truth a file or folder is, decided by its content, and its reader."""
+"""The kind of ground truth in a file or folder, decided by its content, and its reader."""
 
 import re
 from pathlib import Path
@@ -32,7 +32,7 @@ ACCEPTED = Message(
 
 
 def open_truth(path: Path, mapping: Path | None = None) -> Table | Truths:
-    """The ground truths in a file or folder; a table still has to be mapped.
+    """Return the ground truths in a file or folder; a table still has to be mapped.
 
     Args:
         path: the file or folder.
@@ -74,7 +74,7 @@ def _head(path: Path) -> bytes:
 
 
 def _open_folder(folder: Path) -> Truths:
-    """A folder of XML, of the letters' spreadsheets, or with a file for each image."""
+    """Return a folder of XML, of the letters' spreadsheets, or with a file for each image."""
     if (folder / "letters.csv").is_file() and (folder / "persons.csv").is_file():
         return read_letters(folder)
     first = next((path for path in sorted(folder.iterdir()) if path.suffix.lower() == ".xml"), None)
@@ -106,6 +106,6 @@ def _open_xml(path: Path, head: bytes, mapping: Path | None) -> Truths:
 
 
 def _root(head: bytes) -> str:
-    """The name of the outermost element, without its namespace."""
+    """Return the name of the outermost element, without its namespace."""
     found = _ROOT.search(_COMMENT.sub(b"", head))
     return found[1].decode("ascii") if found else ""

@@ -42,7 +42,7 @@ class Whole(NamedTuple):
 
 
 def read_whole(path: Path) -> Whole:
-    """The items of a folder or a table.
+    """Return the items of a folder or a table.
 
     Args:
         path: a folder of images, PDFs or texts, which are its items by their file names; or a table

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import jinja2
 import yaml
 from PIL import Image
 
@@ -18,15 +17,14 @@ from hdbench.benchmarks.provenance import IMPORTED, Provenance
 from hdbench.benchmarks.sample import STRATUM
 from hdbench.benchmarks.spec import HELD_OUT_ENDING, MEDIA_KEYS
 from hdbench.common.jsonio import told_if_full, write_json
-from hdbench.common.markdown import as_code, as_text
 from hdbench.common.os_errors import write_errors
 from hdbench.common.pictures import FORMATS
 from hdbench.common.progress import progress
-from hdbench.common.templates import STRICT
 from hdbench.datasets.building.media import MEDIA_FOLDERS
 from hdbench.datasets.collecting.held_out import hold_out
 from hdbench.datasets.collecting.media import MediaItem, Page, safe_name
 from hdbench.datasets.collecting.plan import CollectionPlan
+from hdbench.datasets.templates import markdown_templates
 from hdbench.errors import HdbenchError, Message, is_full
 
 MAX_TEXT = 2**20
@@ -34,7 +32,7 @@ MAX_TEXT = 2**20
 
 
 class HeldOutShare(NamedTuple):
-    """Which part of the ground truths is held out: its share, and the seed of the draw."""
+    """Part of the ground truths that is held out: its share, and the seed of the draw."""
 
     share: float
     seed: int
@@ -90,14 +88,14 @@ def write_collection(
 
 
 def _yaml(spec: Mapping[str, Any]) -> str:
-    """A benchmark's description, its BibTeX in lines as a person would write it."""
+    """Return a benchmark's description, its BibTeX in lines as a person would write it."""
     rest = {name: value for name, value in spec.items() if name != "citation"}
     citation = "".join(f"  {line}\n" for line in spec["citation"].splitlines())
     return yaml.safe_dump(rest, sort_keys=False, allow_unicode=True) + f"citation: |\n{citation}"
 
 
 def _row(item: MediaItem, plan: CollectionPlan, folder: Path) -> dict[str, Any]:
-    """A line of the metadata, and the item's files copied."""
+    """Copy an item's files, and return its line of the metadata."""
     kind, truth = plan.media.kind, plan.truths.get(item.id)
     shown: Any
     try:
@@ -126,7 +124,7 @@ def _row(item: MediaItem, plan: CollectionPlan, folder: Path) -> dict[str, Any]:
 
 
 def _copied(page: Page, number: int, item: MediaItem, folder: Path) -> str:
-    """A file of an item in the benchmark's folder: its path there."""
+    """Copy a file of an item into the benchmark's folder, and return its path there."""
     folder.mkdir(exist_ok=True)
     stem = safe_name(item.id) if len(item.pages) == 1 else f"{safe_name(item.id)}-{number}"
     suffix = page.path.suffix.lower() if page.frame is None else ".png"
@@ -159,13 +157,9 @@ def _text(path: Path) -> str:
 
 
 def _cards(plan: CollectionPlan, notes: Sequence[str]) -> Mapping[str, str]:
-    """The card's template and the changelog."""
+    """Return the card's template and the changelog."""
     # They are Markdown, and the card has placeholders: the filters keep values from being either.
-    templates = jinja2.PackageLoader("hdbench.datasets.collecting")
-    environment = jinja2.Environment(  # noqa: S701
-        loader=templates, keep_trailing_newline=True, **STRICT
-    )
-    environment.filters |= {"text": as_text, "code": as_code}
+    environment = markdown_templates("hdbench.datasets.collecting")
     wish = plan.wish
     values = {
         "name": wish.name,

@@ -1,1 +1,1 @@
-"""What is wrong with a benchmark's folder in the plain form: every problem at once."""
+"""Checks of a benchmark's folder in the plain form, which find every problem at once."""

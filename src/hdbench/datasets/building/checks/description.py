@@ -45,7 +45,7 @@ COLUMN_TYPES = get_args(ColumnType)
 
 
 class Described(NamedTuple):
-    """What the other checks need of `benchmark.yaml`, as far as it can be used.
+    """The part of `benchmark.yaml` that the other checks need, as far as it can be used.
 
     Attributes:
         spec: all of it, if nothing in it is wrong.
@@ -70,12 +70,9 @@ def check_description(folder: Path, problems: Problems) -> Described:
     _check_licence(given.get("licence"), problems)
     version, name = given.get("version"), given.get("name")
     if isinstance(version, str) and not _VERSION.fullmatch(version):
-        what, remedy = Message("is not three numbers"), Message("write it as 1.0.0")
-        _wrong(problems, "version", what, remedy, version)
+        _add(problems, "key_wrong.version", "version", version)
     if isinstance(name, str) and not _NAME.fullmatch(name):
-        what = Message("cannot be the name of a dataset")
-        remedy = Message("use small letters, digits, - and _ only, as in trade-cards")
-        _wrong(problems, "name", what, remedy, name)
+        _add(problems, "key_wrong.name", "name", name)
     media, columns = given.get("media"), given.get("columns") or {}
     is_known = isinstance(columns, dict) and all(
         isinstance(kind, str) and kind in COLUMN_TYPES for kind in columns.values()
@@ -89,11 +86,7 @@ def check_description(folder: Path, problems: Problems) -> Described:
 
 
 def _read(path: Path, problems: Problems) -> dict[Any, Any] | None:
-    to_write = Message(
-        "write it: name, title, version, metric, headline, higher_is_better, media, split, "
-        "licence and citation"
-    )
-    if not is_usable(path.parent, DESCRIPTION, problems, to_write):
+    if not is_usable(path.parent, DESCRIPTION, problems, DESCRIPTION):
         return None
     try:
         if path.stat().st_size > MAX_BYTES:
@@ -102,8 +95,7 @@ def _read(path: Path, problems: Problems) -> dict[Any, Any] | None:
         if not isinstance(given, dict):
             raise HdbenchError("does not hold keys with values")
     except HdbenchError as error:
-        what, remedy = without_place(error, path), Message("write lines of KEY: VALUE")
-        problems.error("not_yaml", DESCRIPTION, what, remedy)
+        problems.add("not_yaml", file=DESCRIPTION, what=without_place(error, path))
         return None
     return given
 
@@ -118,21 +110,15 @@ def _check_keys(given: dict[Any, Any], problems: Problems) -> BenchmarkSpec | No
         if key == "name" and isinstance(each["input"], str):
             continue  # `check_description` is stricter
         if each["type"] == "missing":
-            remedy = Message(
-                "add it, as in {key}: {value}" if key in _AS_IN else "add it",
-                key=key,
-                value=_AS_IN.get(key, ""),
-            )
-            what = Message("is missing")
-            problems.error("key_missing", DESCRIPTION, what, remedy, field=key)
+            name = "key_missing.example" if key in _AS_IN else "key_missing"
+            value = _AS_IN.get(key)
+            problems.add(name, file=DESCRIPTION, field=key, key=key, value=value)
         elif each["type"] == "extra_forbidden":
             near = _near(each["loc"][-1], BenchmarkSpec.model_fields)
-            what, remedy = Message("there is no such key"), Message("{near}remove it", near=near)
-            problems.error("key_unknown", DESCRIPTION, what, remedy, field=key)
+            problems.add("key_unknown", file=DESCRIPTION, field=key, near=near)
         else:
-            is_text = each["type"] == "string_type"
-            remedy = Message("put it in quotes" if is_text else "correct it")
-            _wrong(problems, key, why_unfit(each), remedy, each["input"])
+            name = "key_wrong.quotes" if each["type"] == "string_type" else "key_wrong"
+            _add(problems, name, key, each["input"], what=why_unfit(each))
     return None
 
 
@@ -142,24 +128,22 @@ def _check_metric(given: dict[Any, Any], problems: Problems) -> Metric | None:
         return None
     name = bare(name)
     if name not in METRICS:
-        what = Message("this hdbench has no such metric")
-        _wrong(problems, "metric", what, _choose(name, METRICS), name)
+        _add(problems, "key_wrong.metric", "metric", name, **_choice(name, METRICS))
         return None
     rates = {each.name: each for each in METRICS[name].figures if each.is_rate and each.always}
     if isinstance(headline, str):
         direction = given.get("higher_is_better")
         if headline not in rates:
-            what = Message("is not a rate of {metric}", metric=name)
-            _wrong(problems, "headline", what, _choose(headline, rates), headline)
+            choice = _choice(headline, rates)
+            _add(problems, "key_wrong.headline", "headline", headline, metric=name, **choice)
         elif isinstance(direction, bool) and direction != rates[headline].higher_is_better:
-            remedy = Message("write {right}", right=str(not direction).lower())
-            what = Message("is not the direction of {headline}", headline=headline)
-            _wrong(problems, "higher_is_better", what, remedy, direction)
+            right = {"headline": headline, "right": str(not direction).lower()}
+            _add(problems, "key_wrong.direction", "higher_is_better", direction, **right)
     return _check_options(name, given.get("protocols"), problems)
 
 
 def _check_options(name: str, protocols: Any, problems: Problems) -> Metric | None:
-    """The metric as documented, unless an option is wrong; it ignores no field."""
+    """Return the metric as documented, unless an option is wrong; it ignores no field."""
     metric: Metric | None = METRICS[name]()
     known = METRICS[name].option_names
     for protocol, options in (protocols if isinstance(protocols, dict) else {}).items():
@@ -168,13 +152,14 @@ def _check_options(name: str, protocols: Any, problems: Problems) -> Metric | No
         field = f"protocols.{protocol}"
         for option in options:
             if option not in known:
-                remedy = Message(
-                    "{near}it has {names}",
+                problems.add(
+                    "key_unknown.option",
+                    file=DESCRIPTION,
+                    field=f"{field}.{option}",
+                    metric=name,
                     near=_near(option, known),
                     names=", ".join(known) or Message("none"),
                 )
-                what = Message("{metric} has no such option", metric=name)
-                problems.error("key_unknown", DESCRIPTION, what, remedy, field=f"{field}.{option}")
         kept = {option: value for option, value in options.items() if option in known}
         try:
             METRICS[name](protocol, **kept)
@@ -184,7 +169,7 @@ def _check_options(name: str, protocols: Any, problems: Problems) -> Metric | No
                     protocol, **kept | ({"ignore": []} if "ignore" in kept else {})
                 )
         except HdbenchError as error:
-            _wrong(problems, field, error.message, Message("correct it"), options)
+            _add(problems, "key_wrong", field, options, what=error.message)
             metric = None
     return metric
 
@@ -193,46 +178,26 @@ def _check_licence(licence: Any, problems: Problems) -> None:
     if not isinstance(licence, str) or licence in OPEN_LICENCES:
         return
     if licence == UNSTATED:
-        problems.warning(
-            "licence_not_open",
-            DESCRIPTION,
-            Message("no open licence is stated"),
-            Message(
-                "build it with --accept-licence, or state a licence such as cc-by-4.0 if the data "
-                "are yours to license"
-            ),
-            Example(value=shown(licence)),
-            field="licence",
-        )
-        return
-    if found := unusable(licence):
-        _wrong(problems, "licence", *found, licence)
-        return
-    problems.warning(
-        "licence_not_open",
-        DESCRIPTION,
-        Message("is not one of the open licences that hdbench knows"),
-        Message(
-            "build it with --accept-licence, or choose one of {names}",
-            names=", ".join(OPEN_LICENCES),
-        ),
-        Example(value=shown(licence)),
-        field="licence",
-    )
+        _add(problems, "licence_not_open.unstated", "licence", licence)
+    elif found := unusable(licence):
+        what, remedy = found
+        _add(problems, "key_wrong.licence", "licence", licence, what=what, remedy=remedy)
+    else:
+        names = ", ".join(OPEN_LICENCES)
+        _add(problems, "licence_not_open", "licence", licence, names=names)
 
 
-def _wrong(problems: Problems, field: str, message: Message, remedy: Message, value: Any) -> None:
-    problems.error(
-        "key_wrong", DESCRIPTION, message, remedy, Example(value=shown(value)), field=field
-    )
+def _add(problems: Problems, name: str, field: str, value: Any, **values: Any) -> None:
+    at = Example(value=shown(value))
+    problems.add(name, at, file=DESCRIPTION, field=field, **values)
 
 
 def _near(name: Any, known: Iterable[str]) -> str:
-    """A question with the most similar name, if there is one."""
+    """Return a question with the most similar name, if there is one."""
     near = nearest(str(name), known)
     return Message("did you mean {near}? Otherwise ", near=near) if near else ""
 
 
-def _choose(name: str, known: Iterable[str]) -> Message:
-    names = ", ".join(known)
-    return Message("{near}choose one of {names}", near=_near(name, known), names=names)
+def _choice(name: str, known: Iterable[str]) -> dict[str, str]:
+    """Return what can be chosen instead, for a problem's remedy."""
+    return {"near": _near(name, known), "names": ", ".join(known)}

@@ -8,11 +8,10 @@ import warnings
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from PIL import Image, UnidentifiedImageError
 
-from hdbench.benchmarks.benchmark import METADATA
 from hdbench.common import pdf
 from hdbench.common.folder_files import RefusedFileError, file_in
 from hdbench.common.pictures import MAX_BYTES
@@ -41,19 +40,29 @@ _SVG = (b"<svg", b"<?xml")
 
 
 class MediaFile(NamedTuple):
-    """What is known of a file.
+    """A file that is there and whole.
 
     Attributes:
-        sha256: of its content; empty if it was not read.
+        sha256: of its content.
         suffix: the ending under which it is built.
         looks: the hash of what it looks like, if it is an image.
-        problem: what is wrong with it, and what to do.
     """
 
     sha256: str
-    suffix: str = ""
+    suffix: str
     looks: int | None = None
-    problem: tuple[str, Message, Message] | None = None
+
+
+class _Unusable(NamedTuple):
+    """A file that cannot be used.
+
+    Attributes:
+        name: of the problem.
+        values: for the placeholders of its texts.
+    """
+
+    name: str
+    values: dict[str, Any]
 
 
 def check_media(
@@ -84,9 +93,8 @@ def check_media(
         try:
             file_in(folder, path)
         except RefusedFileError as error:
-            remedy = Message("put the file into the folder, and name it from there")
-            kind_of = "path_outside" if error.is_outside else "media_unreadable"
-            problems.error(kind_of, METADATA, error.why, remedy, *at)
+            name = "path_outside" if error.is_outside else "media_unreadable.refused"
+            problems.add(name, *at, what=error.why)
             continue
         except HdbenchError:  # missing; or the name is too long
             pass
@@ -94,27 +102,16 @@ def check_media(
             found.append(path)
             continue
         near = by_form.get(_form(path))
-        remedy = Message(
-            "get it, or take the page out" if kind == "pages" else "get it, or take the row out"
-        )
+        name = "media_missing.page" if kind == "pages" else "media_missing"
         if near is not None:
             value = Message("{path} (there is {near})", path=path, near=escaped(near))
             at = [Example(*place, value) for place in places]
-            remedy = Message("write the name as the file has it")
-        add = problems.warning if allow_missing else problems.error
-        add("media_missing", METADATA, Message("there is no such file"), remedy, *at)
+            name = "media_missing.near"
+        problems.add(name, *at, severity="warning" if allow_missing else None)
     resolved = {(folder / path).resolve() for path in found}
     for path in there:
         if (folder / path).resolve() not in resolved:
-            problems.warning(
-                "media_without_row",
-                METADATA,
-                Message("no row has this file"),
-                Message(
-                    'add a row for it, with "ground_truth": null if there is none, or remove it'
-                ),
-                Example(value=escaped(path)),
-            )
+            problems.add("media_without_row", Example(value=escaped(path)))
     return _check_files(folder, kind, found, named, problems)
 
 
@@ -125,7 +122,7 @@ def _check_files(
     named: Mapping[str, list[RowPlace]],
     problems: Problems,
 ) -> dict[str, MediaFile]:
-    inspect = inspect_pdf if kind == "pdf" else inspect_image
+    inspect = _pdf if kind == "pdf" else _image
     whole: dict[str, MediaFile] = {}
     first: dict[str, str] = {}
     # The settings of warnings belong to all threads, so they are changed out here.
@@ -136,9 +133,8 @@ def _check_files(
             place = named[path][0]
             for again in named[path][1:]:
                 _same(problems, path, path, again)
-            if media.problem is not None:
-                about, message, remedy = media.problem
-                problems.error(about, METADATA, message, remedy, Example(*place, path))
+            if isinstance(media, _Unusable):
+                problems.add(media.name, Example(*place, path), **media.values)
                 continue
             whole[path] = media
             if media.sha256 in first:
@@ -148,58 +144,43 @@ def _check_files(
     looks = {path: whole[path].looks for path in first.values()}
     near = near_images({path: bits for path, bits in looks.items() if bits is not None})
     for path, other in near.items():
-        problems.warning(
-            "media_nearly_same",
-            METADATA,
-            Message("looks nearly like an earlier one"),
-            Message("keep one if both show the same"),
-            Example(*named[path][0], _both(path, other)),
-        )
+        problems.add("media_nearly_same", Example(*named[path][0], _both(path, other)))
     return whole
 
 
 def _same(problems: Problems, path: str, other: str, place: RowPlace) -> None:
-    problems.warning(
-        "media_same",
-        METADATA,
-        Message("is the same file as an earlier one"),
-        Message("keep one of the rows"),
-        Example(*place, path if path == other else _both(path, other)),
-    )
+    value = path if path == other else _both(path, other)
+    problems.add("media_same", Example(*place, value))
 
 
 def _both(path: str, other: str) -> Message:
     return Message("{path} and {other}", path=path, other=other)
 
 
-def inspect_image(path: Path) -> MediaFile:
+def _image(path: Path) -> MediaFile | _Unusable:
     """Return what is known of an image; its size is looked at before it is decoded."""
     data = _read(path)
-    if isinstance(data, MediaFile):
+    if isinstance(data, _Unusable):
         return data
-    sha256 = hashlib.sha256(data).hexdigest()
     try:
         with Image.open(io.BytesIO(data), formats=list(IMAGE_SUFFIXES)) as image:
             suffix = IMAGE_SUFFIXES[image.format or ""]
             image.draft("L", _DRAFT)
             image.load()
-            return MediaFile(sha256, suffix, difference_hash(image))
+            return MediaFile(hashlib.sha256(data).hexdigest(), suffix, difference_hash(image))
     except Image.DecompressionBombError:
-        what = Message("has more than {most} megapixels", most=MAX_PIXELS // 1_000_000)
-        return MediaFile("", problem=("media_too_large", what, Message("scale it down")))
+        return _Unusable("media_too_large.pixels", {"most": MAX_PIXELS // 1_000_000})
     except UnidentifiedImageError:
-        what = Message("is {kind}, not an image", kind=_kind_of(data))
-        remedy = Message("save it as one of {formats}", formats=", ".join(IMAGE_SUFFIXES))
-        return MediaFile("", problem=("media_not_image", what, remedy))
+        formats = ", ".join(IMAGE_SUFFIXES)
+        return _Unusable("media_not_image", {"kind": _kind_of(data), "formats": formats})
     except Exception as error:
-        what = Message("is a damaged image ({why})", why=" ".join(str(error).split())[:100])
-        return MediaFile("", problem=("media_damaged", what, Message("get it again")))
+        return _Unusable("media_damaged", {"why": " ".join(str(error).split())[:100]})
 
 
-def inspect_pdf(path: Path) -> MediaFile:
+def _pdf(path: Path) -> MediaFile | _Unusable:
     """Return what is known of a PDF."""
     data = _read(path)
-    if isinstance(data, MediaFile):
+    if isinstance(data, _Unusable):
         return data
     try:
         with pdf.opened(data) as document:
@@ -207,22 +188,18 @@ def inspect_pdf(path: Path) -> MediaFile:
                 page.close()
     except pdf.PdfError as error:
         if not data.lstrip().startswith(b"%PDF"):
-            what = Message("is {kind}, not a PDF", kind=_kind_of(data))
-            return MediaFile("", problem=("media_not_pdf", what, Message("save it as PDF")))
-        what = Message("is a damaged PDF ({why})", why=error)
-        return MediaFile("", problem=("media_damaged", what, Message("get it again")))
+            return _Unusable("media_not_pdf", {"kind": _kind_of(data)})
+        return _Unusable("media_damaged.pdf", {"why": Message("{why}", why=error)})
     return MediaFile(hashlib.sha256(data).hexdigest(), "pdf")
 
 
-def _read(path: Path) -> bytes | MediaFile:
+def _read(path: Path) -> bytes | _Unusable:
     try:
         if path.stat().st_size > MAX_BYTES:
-            what = Message("is larger than {most} GiB", most=MAX_BYTES >> 30)
-            return MediaFile("", problem=("media_too_large", what, Message("make it smaller")))
+            return _Unusable("media_too_large", {"most": MAX_BYTES >> 30})
         return path.read_bytes()
     except OSError as error:
-        what = Message("cannot be read ({why})", why=os_reason(error))
-        return MediaFile("", problem=("media_unreadable", what, Message("check its permissions")))
+        return _Unusable("media_unreadable", {"why": os_reason(error)})
 
 
 def _kind_of(data: bytes) -> Message:
@@ -239,7 +216,7 @@ def _kind_of(data: bytes) -> Message:
 
 
 def _files_in(folder: Path, named: Iterable[str], own: str) -> list[str]:
-    """The files in the folders where media are, without hidden ones."""
+    """Return the files in the folders where media are, without hidden ones."""
     tops = {own}
     for path in named:
         top, slash, _ = path.partition("/")
@@ -256,6 +233,6 @@ def _files_in(folder: Path, named: Iterable[str], own: str) -> list[str]:
 
 
 def _form(path: str) -> str:
-    """A path without what differs between machines."""
+    """Return a path without what differs between machines."""
     plain = unicodedata.normalize("NFC", path).casefold().replace("\\", "/")
     return plain.removeprefix("./").replace(".jpeg", ".jpg")

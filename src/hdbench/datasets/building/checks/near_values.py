@@ -29,7 +29,7 @@ _NONE = _Forms()
 
 
 def near_values(once: Sequence[str], frequent: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """The values that differ by a slip from a frequent one, each with the nearest of these.
+    """Yield the values that differ by a slip from a frequent one, each with the nearest of these.
 
     A slip is an edit (a character left out, added, replaced, or two swapped), two in nine
     characters or more, none in fewer than five; case and blanks never count. Digits must be the

@@ -2,19 +2,22 @@
 
 import json
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field as with_default
+from functools import cache
 from pathlib import Path
+from string import Formatter
 from typing import Any, Literal, NamedTuple
 
+from hdbench.benchmarks.benchmark import METADATA
 from hdbench.common.folder_files import MissingFileError, RefusedFileError, file_in
+from hdbench.common.texts import read_texts
 from hdbench.errors import HdbenchError, Message, escaped, joined
 
 Severity = Literal["error", "warning"]
 
 EXAMPLES = 5
-"""How many examples of a problem are kept, unless told otherwise."""
+"""Number of examples that are kept of a problem, by default."""
 
 MAX_ALIKE = 100
 """Maximum number of different problems of one kind that are kept. A file of fields with made-up
@@ -63,8 +66,20 @@ class Problem:
     examples: list[Example] = with_default(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
-        """The problem as JSON data."""
+        """Return the problem as JSON data."""
         return {**self.__dict__, "examples": [each._asdict() for each in self.examples]}
+
+
+@cache
+def _texts() -> Any:
+    """Return the texts of each problem, by its name."""
+    return read_texts(Path(__file__).with_name("problems.yaml"))
+
+
+def _filled(template: str, values: dict[str, Any]) -> Message:
+    """Return a text with those values that it has placeholders for."""
+    names = (name for _, name, *_ in Formatter().parse(template) if name)
+    return Message(template, **{name: values[name] for name in names})
 
 
 class Problems:
@@ -84,51 +99,46 @@ class Problems:
         self._kinds: Counter[str] = Counter()
         self.left_out = 0
 
-    def error(
+    def add(
         self,
-        kind: str,
-        file: str,
-        message: Message,
-        remedy: Message,
+        name: str,
+        /,
         *at: Example,
+        file: str = METADATA,
         field: str = "",
-        count: int = 1,
+        times: int = 1,
+        severity: Severity | None = None,
+        **values: Any,
     ) -> None:
-        """Add an error: for the arguments see `Problem`.
+        """Add a problem.
 
         Args:
-            kind: together with `file`, `field` and `message` what makes a problem the same one.
-            file: the file.
-            message: what is wrong.
-            remedy: what to do.
+            name: its name in `problems.yaml`: a kind, or a case of it, as in `key_wrong.version`.
+                Its kind, `file`, `field` and the message are what makes a problem the same one.
             at: the first of the places that have it.
+            file: the file.
             field: the field.
-            count: how many places there are.
+            times: how many places there are.
+            severity: instead of the usual one.
+            values: for the placeholders of its texts.
         """
-        self._add(Problem(kind, "error", file, field, message, remedy), at, count)
-
-    def warning(
-        self,
-        kind: str,
-        file: str,
-        message: Message,
-        remedy: Message,
-        *at: Example,
-        field: str = "",
-        count: int = 1,
-    ) -> None:
-        """Add a warning; for the arguments see `error`."""
-        self._add(Problem(kind, "warning", file, field, message, remedy), at, count)
-
-    def _add(self, problem: Problem, at: Sequence[Example], count: int) -> None:
+        texts = _texts()[name]
+        problem = Problem(
+            name.partition(".")[0].format_map(values),
+            severity or texts["severity"],
+            file,
+            field,
+            _filled(texts["message"], values),
+            _filled(texts["remedy"], values),
+        )
         key = (problem.kind, problem.file, problem.field, problem.message)
         if key not in self._found:
             if self._kinds[problem.kind] == MAX_ALIKE:
-                self.left_out += count
+                self.left_out += times
                 return
             self._kinds[problem.kind] += 1
         known = self._found.setdefault(key, problem)
-        known.count += count
+        known.count += times
         known.examples += at[: self.examples - len(known.examples)]
 
     @property
@@ -137,7 +147,7 @@ class Problems:
         return sum(problem.severity == "error" for problem in self._found.values())
 
     def by_file(self) -> list[Problem]:
-        """The problems of each file in turn, errors first."""
+        """Return the problems of each file in turn, errors first."""
         files = list(dict.fromkeys(problem.file for problem in self._found.values()))
         return sorted(
             self._found.values(),
@@ -147,7 +157,7 @@ class Problems:
 
 @dataclass(frozen=True)
 class CheckReport:
-    """What was found in a folder.
+    """The problems of a folder.
 
     Attributes:
         folder: the folder.
@@ -175,7 +185,7 @@ class CheckReport:
 
     @property
     def summary(self) -> Message:
-        """A line for a person."""
+        """Return a line for a person."""
         one = self.items == 1
         facts = [Message("{count:,} item" if one else "{count:,} items", count=self.items)]
         if self.without_truth:
@@ -192,7 +202,7 @@ class CheckReport:
         return Message("{count:,} warning" if one else "{count:,} warnings", count=self.warnings)
 
     def to_dict(self) -> dict[str, Any]:
-        """The report as JSON data."""
+        """Return the report as JSON data."""
         return {
             "folder": self.folder,
             "items": self.items,
@@ -219,7 +229,7 @@ class FaultyFolderError(HdbenchError):
 
 
 def shown(value: Any) -> str:
-    """A value as one short line.
+    """Return a value as one short line.
 
     Example:
         >>> shown("17.9.1912"), shown(None)
@@ -235,28 +245,28 @@ def shown(value: Any) -> str:
     return escaped(text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…")
 
 
-def is_usable(folder: Path, name: str, problems: Problems, to_write: Message) -> bool:
+def is_usable(folder: Path, name: str, problems: Problems, case: str = "", **values: Any) -> bool:
     """Return whether a file can be read; if not, that is added to the problems.
 
     Args:
         folder: the benchmark's folder.
         name: the file's path in it.
         problems: where to add what is wrong.
-        to_write: what to do if it is missing.
+        case: of `file_missing`: its remedy says what to do if it is missing.
+        values: for the placeholders of that.
     """
     try:
         file_in(folder, name)
     except MissingFileError:
-        problems.error("file_missing", name, Message("there is no such file"), to_write)
-        return False
+        problems.add(f"file_missing.{case}" if case else "file_missing", file=name, **values)
     except RefusedFileError as error:
-        problems.error("file_unusable", name, error.why, Message("put the file itself there"))
-        return False
+        problems.add("file_unusable.refused", file=name, what=error.why)
     except HdbenchError as error:
         what = without_place(error, folder / name)
-        problems.error("file_unusable", name, what, Message("check its permissions"))
-        return False
-    return True
+        problems.add("file_unusable.permissions", file=name, what=what)
+    else:
+        return True
+    return False
 
 
 def without_place(error: HdbenchError, place: object) -> Message:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection
 from pathlib import Path
+from typing import Any
 
 from hdbench.answers.schema import AnswerSchema
 from hdbench.benchmarks.spec import BenchmarkSpec
@@ -11,28 +12,15 @@ from hdbench.datasets.building.card import CARD, PLACEHOLDERS, front_matter, tra
 from hdbench.datasets.building.checks.problems import Example, Problems, is_usable, without_place
 from hdbench.datasets.building.errata import ERRATA
 from hdbench.datasets.building.placeholders import PlaceholderError, fill
-from hdbench.errors import HdbenchError, Message, os_reason
+from hdbench.errors import HdbenchError, os_reason
 
 PROMPT, SCHEMA, CHANGELOG = "prompt.txt", "answer.schema.json", "CHANGELOG.md"
 
-_TO_WRITE = {
-    PROMPT: Message("write what a model is asked for, with the names of the answer's fields"),
-    SCHEMA: Message(
-        "write the JSON Schema of an answer, as in {example}",
-        example='{"type": "object", "properties": {"title": {"type": "string"}}}',
-    ),
-    CARD: Message(
-        "write the card: a line ---, YAML such as language: de, a line ---, and then Markdown with "
-        "{title} and {rows} in it",
-        title="{{ spec.title }}",
-        rows="{{ rows }}",
-    ),
-    CHANGELOG: Message(
-        "write an entry for each version, as in ## 1.0.0, and below it what is in it"
-    ),
+_EXAMPLES: dict[str, dict[str, Any]] = {
+    SCHEMA: {"example": '{"type": "object", "properties": {"title": {"type": "string"}}}'},
+    CARD: {"title": "{{ spec.title }}", "rows": "{{ rows }}"},
 }
-
-_CORRECT = Message("correct it")
+"""Examples in the remedies for missing files."""
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
@@ -46,7 +34,7 @@ def check_texts(
         The schema, if it can be used.
     """
     prompt, card, changelog, form = (
-        _read(folder, name, problems, _TO_WRITE[name]) for name in (PROMPT, CARD, CHANGELOG, SCHEMA)
+        _read(folder, name, problems, name) for name in (PROMPT, CARD, CHANGELOG, SCHEMA)
     )
     schema = None
     if form is not None:
@@ -54,45 +42,36 @@ def check_texts(
             schema = AnswerSchema.load(folder / SCHEMA)
         except HdbenchError as error:
             what = without_place(error, folder / SCHEMA)
-            problems.error("schema_unusable", SCHEMA, what, Message("correct it"))
+            problems.add("schema_unusable", file=SCHEMA, what=what)
     if prompt is not None:
         _check_prompt(prompt, schema, spec, problems)
     if card is not None:
         _check_card(card, problems)
     if changelog is not None and spec is not None and spec.version not in changelog:
-        problems.warning(
-            "changelog_without_version",
-            CHANGELOG,
-            Message("has no entry for version {version}", version=spec.version),
-            Message("add ## {version}, and what is in it", version=spec.version),
-        )
+        problems.add("changelog_without_version", file=CHANGELOG, version=spec.version)
     for path in translations(folder):
         text = _read(folder, path.name, problems)
         if text is not None:
             _check_placeholders(path.name, text, 1, problems)
     if (folder / ERRATA).exists():
-        is_usable(folder, ERRATA, problems, _CORRECT)
-    to_add = Message("add it, or take it out of files in benchmark.yaml")
+        is_usable(folder, ERRATA, problems)
     for name in spec.files if spec is not None else ():
-        is_usable(folder, name, problems, to_add)
+        is_usable(folder, name, problems, "listed")
     return schema
 
 
-def _read(folder: Path, name: str, problems: Problems, to_write: Message = _CORRECT) -> str | None:
-    if not is_usable(folder, name, problems, to_write):
+def _read(folder: Path, name: str, problems: Problems, case: str = "") -> str | None:
+    if not is_usable(folder, name, problems, case, **_EXAMPLES.get(name, {})):
         return None
     path = folder / name
     try:
         if path.stat().st_size <= MAX_TEXT:
             return path.read_text(encoding="utf-8")
-        what = Message("larger than {most} MiB", most=MAX_TEXT >> 20)
-        remedy = Message("shorten it")
+        problems.add("file_unusable.size", file=name, most=MAX_TEXT >> 20)
     except OSError as error:
-        what, remedy = Message("cannot be read"), os_reason(error)
+        problems.add("file_unusable.reading", file=name, why=os_reason(error))
     except UnicodeDecodeError as error:
-        what = Message("not UTF-8 (byte {byte})", byte=error.start + 1)
-        remedy = Message("save as UTF-8")
-    problems.error("file_unusable", name, what, remedy)
+        problems.add("file_unusable.encoding", file=name, byte=error.start + 1)
     return None
 
 
@@ -100,7 +79,7 @@ def _check_prompt(
     prompt: str, schema: AnswerSchema | None, spec: BenchmarkSpec | None, problems: Problems
 ) -> None:
     if not prompt.strip():
-        problems.error("prompt_blank", PROMPT, Message("is blank"), _TO_WRITE[PROMPT])
+        problems.add("prompt_blank", file=PROMPT)
         return
     # A single field is what the whole prompt is about.
     names: Collection[str] = schema.names if schema is not None and len(schema.names) > 1 else ()
@@ -108,65 +87,35 @@ def _check_prompt(
     lacking = sorted(name for name in names if name.casefold() not in lower)
     if lacking:
         which = ", ".join(lacking[:10]) + (", …" if len(lacking) > 10 else "")  # noqa: PLR2004
-        problems.warning(
+        problems.add(
             "prompt_without_fields",
-            PROMPT,
-            Message(
-                "does not name {count} of the schema's {all} fields: {which}",
-                count=len(lacking),
-                all=len(names),
-                which=which,
-            ),
-            Message("name them, or models without structured output will call them something else"),
+            file=PROMPT,
+            count=len(lacking),
+            all=len(names),
+            which=which,
         )
     if spec is None:
         return
     inserted = set(_PLACEHOLDER.findall(prompt))
     for name in spec.prompt_columns:
         if name not in inserted:
-            problems.warning(
-                "prompt_without_column",
-                PROMPT,
-                Message(
-                    "does not have {place}, which prompt_columns in benchmark.yaml lists",
-                    place=f"{{{name}}}",
-                ),
-                Message("write it where an item's value belongs, or take it out there"),
-            )
+            problems.add("prompt_without_column", file=PROMPT, place=f"{{{name}}}")
     for name in sorted(inserted & spec.columns.keys() - set(spec.prompt_columns)):
-        problems.warning(
-            "prompt_column_unlisted",
-            PROMPT,
-            Message("has {place}, which stays as it is", place=f"{{{name}}}"),
-            Message(
-                "add {name} to prompt_columns in benchmark.yaml to insert an item's value",
-                name=name,
-            ),
-        )
+        problems.add("prompt_column_unlisted", file=PROMPT, place=f"{{{name}}}", name=name)
 
 
 def _check_card(card: str, problems: Problems) -> None:
     try:
         _, front, body = card.split("---\n", 2)
     except ValueError:
-        problems.error(
-            "card_without_yaml",
-            CARD,
-            Message("does not begin with YAML between two --- lines"),
-            _TO_WRITE[CARD],
-        )
+        problems.add("card_without_yaml", file=CARD, **_EXAMPLES[CARD])
         return
     try:
         if not isinstance(front_matter(front), dict):
-            problems.error(
-                "card_without_yaml",
-                CARD,
-                Message("has no keys between its two --- lines"),
-                Message("write some there, such as language: de"),
-            )
+            problems.add("card_without_yaml.keys", file=CARD)
     except ValueError as error:
-        what = Message("its YAML cannot be read: {why}", why=" ".join(str(error).split()))
-        problems.error("card_without_yaml", CARD, what, _CORRECT)
+        why = " ".join(str(error).split())
+        problems.add("card_without_yaml.unusable", file=CARD, why=why)
     _check_placeholders(CARD, body, front.count("\n") + 3, problems)
 
 
@@ -174,4 +123,5 @@ def _check_placeholders(name: str, text: str, first: int, problems: Problems) ->
     try:
         fill(text, dict.fromkeys(PLACEHOLDERS, ""), Path(name), first)
     except PlaceholderError as error:
-        problems.error("card_placeholder", name, error.why, error.remedy, Example(line=error.line))
+        at = Example(line=error.line)
+        problems.add("card_placeholder", at, file=name, why=error.why, remedy=error.remedy)

@@ -5,7 +5,7 @@ from typing import Any
 
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.schema_parts import FieldSchema
-from hdbench.datasets.building.checks.problems import EXAMPLES, Example, Problems, shown
+from hdbench.datasets.building.checks.problems import Example, Problems, shown
 from hdbench.datasets.building.checks.values import Path, RowPlace, dotted, is_blank
 from hdbench.errors import HdbenchError, Message
 from hdbench.scoring.metric import Metric, MissingFieldsError
@@ -27,7 +27,7 @@ MAX_COST = 50_000_000
 of two lists are compared each with each. It takes some seconds."""
 
 _UNREADABLE = (HdbenchError, LookupError, TypeError, ValueError, AttributeError)
-"""What a metric may raise where a ground truth does not have the form that it expects."""
+"""Exceptions that a metric may raise if a ground truth does not have the form that it expects."""
 
 _NAMED = 8
 """Maximum number of fields named in a message."""
@@ -40,9 +40,8 @@ class AgainstSchema:
     keep to it. A value that is missing or blank is no such case: an answer may have a blank there.
     """
 
-    def __init__(self, schema: AnswerSchema, examples: int = EXAMPLES) -> None:
-        self._schema = schema
-        self._examples = examples
+    def __init__(self, schema: AnswerSchema, problems: Problems) -> None:
+        self._schema, self._problems = schema, problems
         self._unfit = 0
         self._first_uncounted: RowPlace | None = None
         self._found: dict[tuple[str, str, str, bool], tuple[int, list[tuple[RowPlace, Any]]]] = {}
@@ -59,20 +58,16 @@ class AgainstSchema:
             blank = is_blank(violation.value)
             key = (violation.field, violation.rule, violation.message, blank)
             count, first = self._found.get(key, (0, []))
-            if len(first) < self._examples:
+            if len(first) < self._problems.examples:
                 first.append((place, violation.value))
             self._found[key] = (count + 1, first)
 
-    def check(
-        self, filled: Iterable[Path], ignored: Collection[Path], file: str, problems: Problems
-    ) -> None:
-        """What is wrong with the ground truths seen.
+    def check(self, filled: Iterable[Path], ignored: Collection[Path]) -> None:
+        """Add what is wrong with the ground truths seen.
 
         Args:
             filled: the fields that have a value in some ground truth.
             ignored: those of them that the metric does not score.
-            file: their file.
-            problems: where to add it.
         """
         known, open_ = _paths_of(self._schema)
         there = {path for path in filled if path not in ignored}
@@ -82,96 +77,49 @@ class AgainstSchema:
             if path in known or any(path[:length] in open_ for length in range(len(path)))
         }
         if there and known and not ours:
-            problems.error(
-                "fields_differ",
-                file,
-                Message(
-                    "the ground truths have {there}; answer.schema.json has {known}: no field is "
-                    "the same",
-                    there=_names(there),
-                    known=_names(known),
-                ),
-                Message("use the same names in both: every answer would score 0"),
-            )
+            self._problems.add("fields_differ", there=_names(there), known=_names(known))
             return
-        self._check_violations(there, ignored, file, problems)
-        self._check_fields(there, there - ours, known, file, problems)
+        self._check_violations(there, ignored)
+        self._check_fields(there, there - ours, known)
 
-    def _check_violations(
-        self, there: Collection[Path], ignored: Collection[Path], file: str, problems: Problems
-    ) -> None:
-        """The values that do not keep to the schema, in fields that the metric scores."""
+    def _check_violations(self, there: Collection[Path], ignored: Collection[Path]) -> None:
+        """Add the values that do not keep to the schema, in fields that the metric scores."""
         is_scored = {dotted(path[:end]) for path in there for end in range(1, len(path) + 1)}
         not_scored = {dotted(path[:end]) for path in ignored for end in range(1, len(path) + 1)}
         for (field, rule, message, blank), (count, first) in self._found.items():
             if field in not_scored - is_scored:
                 continue
-            at = [Example(*place, shown(value)) for place, value in first]
-            what = message if isinstance(message, Message) else Message(message)
-            if not blank:
-                remedy = Message("correct the ground truth, or allow it in answer.schema.json")
-                problems.error(f"schema_{rule}", file, what, remedy, *at, field=field, count=count)
-            elif rule == "required":
-                remedy = Message("add it, or take it out of required in answer.schema.json")
-                at = [Example(*place) for place, _ in first]
-                problems.warning(
-                    "schema_required", file, what, remedy, *at, field=field, count=count
-                )
-            else:
-                what = Message("is blank, and {what}", what=what)
-                remedy = Message(
-                    "allow null or a blank in answer.schema.json, or leave it as it is"
-                )
-                problems.warning("schema_blank", file, what, remedy, *at, field=field, count=count)
-        if self._first_uncounted is not None:
-            problems.warning(
-                "schema_more",
-                file,
-                Message(
-                    "does not keep to answer.schema.json either, and was not looked at more closely"
-                ),
-                Message("correct the others, and check again"),
-                Example(*self._first_uncounted),
-                count=self._unfit - MAX_UNFIT,
+            is_absent = blank and rule == "required"
+            at = (Example(*place, None if is_absent else shown(value)) for place, value in first)
+            name = (
+                "schema_required.blank"
+                if is_absent
+                else "schema_blank"
+                if blank
+                else "schema_{rule}"
             )
+            self._problems.add(
+                name, *at, field=field, times=count, rule=rule, what=Message(message)
+            )
+        if self._first_uncounted is not None:
+            more = self._unfit - MAX_UNFIT
+            self._problems.add("schema_more", Example(*self._first_uncounted), times=more)
 
     def _check_fields(
-        self,
-        there: Collection[Path],
-        unknown: Collection[Path],
-        known: Collection[Path],
-        file: str,
-        problems: Problems,
+        self, there: Collection[Path], unknown: Collection[Path], known: Collection[Path]
     ) -> None:
-        """The fields that only the ground truths have, or only the schema."""
+        """Add the fields that only the ground truths have, or only the schema."""
         reported = {field for field, rule, *_ in self._found if rule == "additionalProperties"}
         for path in sorted(unknown):
             above = (dotted(path[:length]) for length in range(1, len(path) + 1))
             if reported.isdisjoint(above):
-                problems.warning(
-                    "field_not_in_schema",
-                    file,
-                    Message("is in ground truths, and not in answer.schema.json"),
-                    Message("add it there, or no model is told of it"),
-                    field=dotted(path),
-                )
+                self._problems.add("field_not_in_schema", field=dotted(path))
         touched = {
             names[:end] for names in map(_without_lists, there) for end in range(len(names) + 1)
         }
         never = {path for path in known if _without_lists(path) not in touched}
         if there and never and len(self._schema.alternatives) == 1:
-            problems.warning(
-                "field_never_filled",
-                file,
-                Message(
-                    "answer.schema.json has fields without a value in any ground truth: {names}",
-                    names=_names(never),
-                ),
-                Message(
-                    "take them out there if no item can have them: whatever a model writes is wrong"
-                ),
-                count=len(never),
-            )
+            self._problems.add("field_never_filled", times=len(never), names=_names(never))
 
 
 class AgainstMetric:
@@ -181,16 +129,15 @@ class AgainstMetric:
 
     Args:
         metric: the metric.
-        file: the file of the ground truths.
         problems: where to add what is wrong.
 
     Attributes:
         ignored: the fields that are ignored → the first row that has each.
     """
 
-    def __init__(self, metric: Metric, file: str, problems: Problems) -> None:
+    def __init__(self, metric: Metric, problems: Problems) -> None:
         self._metric = metric
-        self._file, self._problems = file, problems
+        self._problems = problems
         self._tried: set[Path] = set()
         self._number = 0
         self._budget = MAX_COST
@@ -198,7 +145,7 @@ class AgainstMetric:
         self._missing: list[tuple[RowPlace, MissingFieldsError]] = []
 
     def right_answer(self, truth: dict[str, Any], place: RowPlace) -> dict[str, Any]:
-        """An answer with no error; the ground truth itself if the metric cannot read it."""
+        """Return an answer with no error; the ground truth itself if the metric cannot read it."""
         try:
             return self._metric.right_answer(truth)
         except _UNREADABLE as error:
@@ -253,16 +200,7 @@ class AgainstMetric:
             return
         statistics = metric.score(right, prepared).statistics
         if statistics.get("perfect", 1) != 1:
-            self._problems.warning(
-                "truth_not_perfect",
-                self._file,
-                Message(
-                    "{metric} does not take the ground truth itself for a perfect answer",
-                    metric=metric.name,
-                ),
-                Message("see in the metric's card which values it can compare"),
-                Example(*place),
-            )
+            self._problems.add("truth_not_perfect", Example(*place), metric=metric.name)
         for path in dict.fromkeys(new):
             self._tried.add(path)
             less = metric.score(_without(right, path), prepared).statistics
@@ -270,50 +208,30 @@ class AgainstMetric:
                 self.ignored[path] = place
 
     def _cannot_read(self, place: RowPlace, error: Exception) -> None:
-        self._problems.error(
-            "truth_unscorable",
-            self._file,
-            Message("the metric {metric} cannot read the ground truth", metric=self._metric.name),
-            Message("give it the form that the metric's card describes"),
-            Example(*place, shown(str(error))),
-        )
+        at = Example(*place, shown(str(error)))
+        self._problems.add("truth_unscorable", at, metric=self._metric.name)
 
     def check(self) -> None:
-        """Which fields the metric ignores."""
+        """Add the fields that the metric ignores."""
+        metric = self._metric.name
         if self.ignored and len(self.ignored) == len(self._tried):
-            remedy = Message("choose another metric, or rename the fields")
-            if "texts" in self._metric.option_names:
-                first = dotted(next(iter(self.ignored)))
-                remedy = Message(
-                    "name the texts under protocols in benchmark.yaml, as in {example}",
-                    example=f"documented: {{texts: {{{first}: always}}}}",
-                )
-            self._problems.error(
-                "nothing_scored",
-                self._file,
-                Message(
-                    "{metric} scores none of the fields: {names}",
-                    metric=self._metric.name,
-                    names=_names(self.ignored),
-                ),
-                remedy,
+            has_texts = "texts" in self._metric.option_names
+            self._problems.add(
+                "nothing_scored.texts" if has_texts else "nothing_scored",
+                metric=metric,
+                names=_names(self.ignored),
+                example=f"documented: {{texts: {{{dotted(next(iter(self.ignored)))}: always}}}}",
             )
             return
         for place, error in self._missing:
             self._cannot_read(place, error)
         for path, place in self.ignored.items():
-            self._problems.warning(
-                "field_not_scored",
-                self._file,
-                Message("{metric} does not score it", metric=self._metric.name),
-                Message("leave it out, make it a column, or set the metric's options"),
-                Example(*place),
-                field=dotted(path),
-            )
+            at = Example(*place)
+            self._problems.add("field_not_scored", at, field=dotted(path), metric=metric)
 
 
 def _without(value: Any, path: Path) -> Any:
-    """A value with null in each place of a path."""
+    """Return a value with null in each place of a path."""
     if not path:
         return None
     name, *rest = path

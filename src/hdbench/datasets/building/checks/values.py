@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from hdbench.datasets.building.checks.near_values import near_values
-from hdbench.datasets.building.checks.problems import EXAMPLES, Example, Problems, shown
+from hdbench.datasets.building.checks.problems import Example, Problems, shown
 from hdbench.errors import Message
 
 MAX_FIELDS = 2_000
@@ -58,7 +58,7 @@ class RowPlace(NamedTuple):
 
 
 def dotted(path: Path) -> str:
-    """A path as a person writes it.
+    """Return a path as a person writes it.
 
     Example:
         >>> dotted(("entries", "[]", "name"))
@@ -90,7 +90,7 @@ def is_blank(value: Any) -> bool:
 
 @dataclass
 class _Field:
-    """What was seen of one field.
+    """The values of one field, as far as they were looked at.
 
     Attributes:
         kinds: how many values are of each kind.
@@ -111,11 +111,11 @@ class FieldValues:
     """Looks at the ground truths one at a time.
 
     Args:
-        examples: how many places of each kind of value are kept.
+        problems: where to add what is wrong.
     """
 
-    def __init__(self, examples: int = EXAMPLES) -> None:
-        self._examples = examples
+    def __init__(self, problems: Problems) -> None:
+        self._problems = problems
         self._fields: dict[Path, _Field] = {}
         self._too_many: RowPlace | None = None
 
@@ -133,7 +133,7 @@ class FieldValues:
             kind = _KINDS[type(value)]
             known.kinds[kind] += 1
             first = known.first.setdefault(kind, [])
-            if len(first) < self._examples:
+            if len(first) < self._problems.examples:
                 first.append((place, value))
             if kind is _TEXT:
                 self._add_text(known, value, place)
@@ -155,74 +155,44 @@ class FieldValues:
                 known.dates.append((place, value))
 
     def filled(self) -> set[Path]:
-        """The fields that have a text, number or truth value somewhere."""
+        """Return the fields that have a text, number or truth value somewhere."""
         return {
             path for path, known in self._fields.items() if known.kinds.keys() - {_OBJECT, _LIST}
         }
 
-    def check(self, file: str, problems: Problems) -> None:
-        """What is wrong with the fields seen."""
+    def check(self) -> None:
+        """Add what is wrong with the fields seen."""
         if self._too_many is not None:
-            problems.warning(
-                "many_fields",
-                file,
-                Message(
-                    "the ground truths have more than {most:,} different fields", most=MAX_FIELDS
-                ),
-                Message("give all of them the same fields: are these names values?"),
-                Example(*self._too_many),
-            )
+            self._problems.add("many_fields", Example(*self._too_many), most=MAX_FIELDS)
         for path, known in self._fields.items():
             name = dotted(path)
-            self._check_kinds(name, known, file, problems)
+            self._check_kinds(name, known)
             if known.dates and known.years >= FEW_YEARS:
                 of = known.kinds[_TEXT] + known.kinds[_NUMBER]
                 if known.years >= YEARS_SHARE * of:
                     for place, value in known.dates:
-                        problems.warning(
-                            "date_for_year",
-                            file,
-                            Message("is a date where the others are years"),
-                            Message("write the year alone, or give the date a field of its own"),
-                            Example(*place, shown(value)),
-                            field=name,
+                        self._problems.add(
+                            "date_for_year", Example(*place, shown(value)), field=name
                         )
-            self._check_rare(name, known, file, problems)
+            self._check_rare(name, known)
 
-    def _check_kinds(self, name: str, known: _Field, file: str, problems: Problems) -> None:
+    def _check_kinds(self, name: str, known: _Field) -> None:
         (most, _), *others = known.kinds.most_common()
         for kind, count in others:
-            problems.warning(
-                "mixed_types",
-                file,
-                Message("is {kind}, and in most rows {most}", kind=kind, most=most),
-                Message("write it in one form everywhere"),
-                *(Example(*place, shown(value)) for place, value in known.first[kind]),
-                field=name,
-                count=count,
-            )
+            at = (Example(*place, shown(value)) for place, value in known.first[kind])
+            self._problems.add("mixed_types", *at, field=name, times=count, kind=kind, most=most)
 
-    def _check_rare(self, name: str, known: _Field, file: str, problems: Problems) -> None:
+    def _check_rare(self, name: str, known: _Field) -> None:
         if not known.values or 2 * len(known.values) > known.kinds[_TEXT]:
             return
         once = [value for value, (count, _) in known.values.items() if count == 1]
         frequent = [value for value, (count, _) in known.values.items() if count >= FREQUENT]
         for value, like in near_values(once, frequent):
             count, _ = known.values[like]
-            place = known.values[value][1]
-            problems.warning(
-                "rare_value",
-                file,
-                Message("occurs once, and is nearly a value that occurs often"),
-                Message("correct it if it is a slip"),
-                Example(
-                    *place,
-                    Message(
-                        "{value} ({like} {count:,} times)",
-                        value=shown(value),
-                        like=shown(like),
-                        count=count,
-                    ),
-                ),
-                field=name,
+            what = Message(
+                "{value} ({like} {count:,} times)",
+                value=shown(value),
+                like=shown(like),
+                count=count,
             )
+            self._problems.add("rare_value", Example(*known.values[value][1], what), field=name)

@@ -1,4 +1,4 @@
-"""Whether data were changed under the version of those that were built before."""
+"""Check that data were not changed under the version of those that were built before."""
 
 import hashlib
 from collections.abc import Mapping
@@ -11,9 +11,9 @@ from hdbench.datasets.building.checks.media import MediaFile
 from hdbench.datasets.building.checks.problems import Example, Problems, shown
 from hdbench.datasets.building.errata import ERRATA
 from hdbench.datasets.building.media import MEDIA_FOLDERS
-from hdbench.datasets.building.metadata import metadata_line
+from hdbench.datasets.building.metadata import metadata_line, next_version
 from hdbench.datasets.building.recipe import find_recipe
-from hdbench.errors import HdbenchError, Message
+from hdbench.errors import HdbenchError
 
 
 def check_version(
@@ -45,26 +45,21 @@ def check_version(
             ]
             digest.update(metadata_line(row, copies, recipe.spec, has_proposed=recipe.has_proposed))
     except HdbenchError as error:
-        problems.error("errata_unusable", ERRATA, error.message, Message("correct it"))
+        problems.add("errata_unusable", file=ERRATA, what=error.message)
         return
     if same_version not in (None, digest.hexdigest()):
-        problems.error(
+        problems.add(
             "changed_data",
-            DESCRIPTION,
-            Message("{folder} has other data under the same version", folder=built),
-            Message(
-                "raise it to {version}, and say why in CHANGELOG.md; or delete {folder} if nobody "
-                "has used it",
-                version=_raised(spec.version),
-                folder=built,
-            ),
             Example(value=shown(spec.version)),
+            file=DESCRIPTION,
             field="version",
+            folder=built,
+            version=next_version(spec.version),
         )
 
 
 def _sha256_of(built: Path, version: str) -> str | None:
-    """The content hash of a built benchmark, if it has that version."""
+    """Return the content hash of a built benchmark, if it has that version."""
     if not (built / METADATA).is_file():
         return None
     try:
@@ -72,14 +67,3 @@ def _sha256_of(built: Path, version: str) -> str | None:
     except HdbenchError:
         return None
     return benchmark.content_hash() if benchmark.spec.version == version else None
-
-
-def _raised(version: str) -> str:
-    """The next version; what follows a + stays away.
-
-    Example:
-        >>> _raised("1.0.9")
-        '1.0.10'
-    """
-    major, minor, patch = version.partition("+")[0].split(".")
-    return f"{major}.{minor}.{int(patch) + 1}"

@@ -10,7 +10,7 @@ from typing import Literal
 
 from hdbench.answers import READ_AS
 from hdbench.errors import HdbenchError, Message
-from hdbench.scoring.metric import figure_of, judging_figure
+from hdbench.scoring.metric import figure_names, figure_of, judging_figure
 from hdbench.statistics.bootstrap import MIN_ITEMS, Interval
 from hdbench.statistics.differences import Differences, DrawnDifferences, differences
 from hdbench.statistics.rare_failures import parts_of
@@ -233,6 +233,7 @@ def compare_runs(
     first = scored[0]
     for name, other in results.items():
         check_comparable(names[0], first, name, other)
+    headline = figure_names(first.metric).get(headline, headline)
     rates = [result.rates for result in scored]
     wanted = rate_names(first.metric, rates[0])
     if any(headline not in rate_names(first.metric, run) for run in rates):

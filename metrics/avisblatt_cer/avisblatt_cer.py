@@ -36,7 +36,7 @@ Returns:
     cer (float): 0.0 to 1.0, lower is better.
     fuzzy_ads, cer_ads, fuzzy_pages, cer_pages (float): both, as means over ads and over pages.
     fuzzy_text, cer_text (float): both, with ads paired over the whole page by their text alone.
-    ad_f1, ad_precision, ad_recall (float): 0.0 to 1.0, higher is better.
+    f1_micro, precision_micro, recall_micro (float): 0.0 to 1.0, higher is better.
     section_accuracy, section_accuracy_loose, date_accuracy (float): 0.0 to 1.0, higher is better.
     ntokens_error (float or None): 0.0 to 1.0, lower is better; None where no ad gives a number.
     true_positives, false_positives, false_negatives (int): ads found, invented and missed.

@@ -42,7 +42,7 @@ Args:
 Returns:
     f1_micro, f1_macro, precision_micro, recall_micro, similarity (float): 0.0 to 1.0, higher is
         better.
-    records_f1 (float or None): of the items of lists, 0.0 to 1.0, higher is better.
+    f1_records (float or None): of the items of lists, 0.0 to 1.0, higher is better.
     true_positives, false_positives, false_negatives (int; float with weights): over all fields.
     records_found, records_missed, records_invented (int): items of lists.
     items, answered, unanswered, unparsable (int): the coverage. An item that is unanswered or

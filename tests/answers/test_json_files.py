@@ -6,6 +6,7 @@ import tracemalloc
 
 import pytest
 
+from hdbench.answers.container import AnswersSource
 from hdbench.answers.json_files import is_result, open_json
 from hdbench.answers.schema import AnswerSchema
 from hdbench.errors import HdbenchError
@@ -27,7 +28,7 @@ def read(tmp_path):
         path = tmp_path / name
         raw = content if isinstance(content, bytes) else content.encode()
         path.write_bytes(raw)
-        container = open_json(path, name, SCHEMA)
+        container = open_json(AnswersSource(path, name, SCHEMA))
         try:
             return {
                 model: {
@@ -162,7 +163,7 @@ def test_of_json_lines_only_ids_and_offsets_are_kept(tmp_path):
     path = tmp_path / "answers.jsonl"
     path.write_text("".join(entry(str(n), {"title": "x" * 2000}) + "\n" for n in range(10_000)))
     tracemalloc.start()
-    container = open_json(path, "answers.jsonl", SCHEMA)
+    container = open_json(AnswersSource(path, "answers.jsonl", SCHEMA))
     kept, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert container.load(container.runs[None]["9999"]) == {"prediction": {"title": "x" * 2000}}

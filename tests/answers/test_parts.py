@@ -193,7 +193,7 @@ def test_parts_of_two_kinds_are_refused(tmp_path):
     write_part(tmp_path / "1.jsonl", [entry(0)])
     write_part(tmp_path / "2.parquet", [entry(1)])
     message = refused(tmp_path)
-    assert "holds 1.jsonl and 2.parquet: the parts of a run are all JSON Lines, or all" in message
+    assert "holds 1.jsonl and 2.parquet: the parts of a run all have one form (" in message
 
 
 def test_parts_beside_files_of_single_items_are_refused(tmp_path):

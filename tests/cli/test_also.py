@@ -59,7 +59,7 @@ def test_an_entry_left_out_costs_everything_by_position(pages, score):
     assert found["recall_micro"] == ["0.6667", "0.0000", "(-0.6667)"]
     assert found["precision_micro"] == ["1.0000", "0.0000", "(-1.0000)"]
     assert found["f1_micro"] == ["0.8000", "0.0000", "(-0.8000)"]
-    assert found["records_f1"] == ["0.8000"]  # by position no item of a list is missed or invented
+    assert found["f1_records"] == ["0.8000"]  # by position no item of a list is missed or invented
     record = json.loads((pages / "r.json").read_text())
     assert (record["recall_micro"], list(record["also"])) == (2 / 3, ["lists=position"])
     under = record["also"]["lists=position"]

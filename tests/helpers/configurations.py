@@ -8,6 +8,8 @@ from helpers.plain_evaluate import evaluate
 
 from hdbench.evaluation.score import Settings, score
 from hdbench.results.lead import effort_of
+from hdbench.scoring import METRICS
+from hdbench.scoring.metric import figure_names
 
 COVERAGE = ("items", "answered", "unanswered", "unparsable", "status", "unparsable_kinds")
 
@@ -31,6 +33,8 @@ def figures_of(by_score, result):
 def computed(metric, benchmark, protocol, answers, **options):
     """What a metric's configuration gives for answers by id, and None for all other items.
 
+    Figures that were renamed have their names of today only, as in what `score` gives.
+
     Args:
         metric: the metric's name with the namespace, or its module.
         benchmark: the folder of the built benchmark, named as its configuration is.
@@ -42,8 +46,17 @@ def computed(metric, benchmark, protocol, answers, **options):
         rows = [json.loads(line) for line in file]
     ending = "-published" if protocol == "published" else ""
     loaded = evaluate.load(str(metric), Path(benchmark).name + ending)
-    return loaded.compute(
+    found = loaded.compute(
         predictions=[answers.get(row["id"]) for row in rows],
         references=[row[COLUMNS[protocol]] for row in rows],
         **options,
     )
+    names = figure_names(METRICS[loaded.metric]).items()
+    return _without({old for old, now in names if old != now}, found)
+
+
+def _without(names, value):
+    """A part of what `compute` gave, without the names that figures had formerly."""
+    if not isinstance(value, dict):
+        return value
+    return {key: _without(names, child) for key, child in value.items() if key not in names}

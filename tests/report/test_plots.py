@@ -205,5 +205,5 @@ def test_every_metric_has_its_plots(metric, truth, figure):
 def test_a_cer_is_not_among_bars_of_which_higher_is_better():
     truth = {"advertisements": [{"date": "1731-01-02", "text": "1. Wein"}]}
     shown = texts(plots(result_of(truth, truth, metric="avisblatt_cer"))["fields.svg"])
-    assert {"fuzzy", "ad_f1", "date_accuracy"} <= set(shown)
+    assert {"fuzzy", "f1_micro", "date_accuracy"} <= set(shown)
     assert not any("cer" in text or "error" in text for text in shown)

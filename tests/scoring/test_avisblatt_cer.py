@@ -258,16 +258,16 @@ def test_ads_found_missed_and_invented():
         result = figures([(answer, truth)], protocol)
         names = ("true_positives", "false_positives", "false_negatives")
         assert [result[name] for name in names] == [2, 3, 1]
-        assert result["ad_precision"] == 2 / 5
-        assert result["ad_recall"] == 2 / 3
-        assert result["ad_f1"] == pytest.approx(4 / 8)
+        assert result["precision_micro"] == 2 / 5
+        assert result["recall_micro"] == 2 / 3
+        assert result["f1_micro"] == pytest.approx(4 / 8)
 
 
 def test_what_published_drops_is_still_found():
     answer = page(ad("without a number"), ad("1. a", None))
     result = figures([(answer, answer)], "published")
     assert (result["fuzzy"], result["cer"]) == (0.0, 1.0)
-    assert (result["ad_f1"], result["section_accuracy"], result["items_perfect"]) == (1, 1, 1)
+    assert (result["f1_micro"], result["section_accuracy"], result["items_perfect"]) == (1, 1, 1)
 
 
 def test_sections_and_dates_are_of_all_truth_ads():
@@ -457,7 +457,7 @@ def test_a_page_whose_truth_has_no_ads():
 def test_no_items_give_figures_not_errors():
     for protocol in ("documented", "published"):
         result = figures([], protocol)
-        assert (result["fuzzy"], result["cer"], result["ad_f1"], result["items"]) == (0, 1, 0, 0)
+        assert (result["fuzzy"], result["cer"], result["f1_micro"], result["items"]) == (0, 1, 0, 0)
 
 
 @pytest.mark.slow

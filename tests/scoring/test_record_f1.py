@@ -476,9 +476,9 @@ def test_figures_of_several_items():
     assert found["precision_micro"] == 1 / 2
     assert found["recall_micro"] == 1 / 3
     assert found["similarity"] == (1 / 2 + 0) / 2
-    assert (found["records_f1"], found["records_missed"]) == (0.0, 1)
+    assert (found["f1_records"], found["records_missed"]) == (0.0, 1)
     assert (found["items"], found["unanswered"], found["items_perfect"]) == (2, 1, 0)
-    assert figures(pairs[:1])["records_f1"] is None
+    assert figures(pairs[:1])["f1_records"] is None
 
 
 def test_a_perfect_item_has_every_value_exactly_right():
@@ -494,7 +494,7 @@ def test_rounding_and_other_names():
     found = figures([pair] * 3, round={"item": 1, "run": 2}, figures=names)
     assert (found["f1_macro"], found["similarity"]) == (0.5, 0.3)
     assert (found["recall_micro"], found["percent"], found["total"]) == (0.33, 33.0, 3)
-    assert figures([pair], figures={"lists": {"of": "records_f1", "scale": 2}})["lists"] is None
+    assert figures([pair], figures={"lists": {"of": "f1_records", "scale": 2}})["lists"] is None
     tenth = ({"a": "x"}, dict.fromkeys("abcdefghij", "x"))
     assert figures([tenth] * 10)["similarity"] == 0.1
     plain = figures([tenth] * 10, sum="plain")["similarity"]

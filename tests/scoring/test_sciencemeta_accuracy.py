@@ -373,12 +373,12 @@ def test_authors_and_keywords_as_sets():
     ]
     result = figures(pairs, sets=True)
     # author: 2 right; 1 right, 1 invented, 2 missed; 2 missed.
-    assert result["author_precision"] == 3 / 4
-    assert result["author_recall"] == 3 / 7
-    assert result["author_f1"] == 6 / 11
+    assert result["precision_author"] == 3 / 4
+    assert result["recall_author"] == 3 / 7
+    assert result["f1_author"] == 6 / 11
     # A list is taken by its text, "['flow', 'dam']": neither of its two names is a keyword.
-    assert result["keyword_precision"] == result["keyword_recall"] == result["keyword_f1"] == 0.0
-    assert "keyword_f1" not in figures(pairs[1:], sets=True)
+    assert result["precision_keyword"] == result["recall_keyword"] == result["f1_keyword"] == 0.0
+    assert "f1_keyword" not in figures(pairs[1:], sets=True)
     assert (result["per_item"][0]["keyword.false_negatives"]) == 3
 
 

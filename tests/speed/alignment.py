@@ -247,7 +247,7 @@ def limits(hdb: Path, name: str, runs: Sequence[Run]) -> None:
                 sum(a < p - 1e-12 for a, p in zip(similarities, by_position, strict=True)),
                 f"{statistics.median(similarities):.3f}",
                 f"{statistics.median(each['f1_micro'] for each in found):.4f}",
-                f"{statistics.median(each['records_f1'] for each in found):.3f}",
+                f"{statistics.median(each['f1_records'] for each in found):.3f}",
                 sum(each["records_found"] for each in found),
             ]
         )

@@ -1,10 +1,30 @@
 """The common interface for files and folders of answers in every form."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from hdbench.answers.answer import WrittenAnswer
 from hdbench.answers.json_lines import AnswerLines
+from hdbench.answers.schema import AnswerSchema
+
+
+class AnswersSource(NamedTuple):
+    """A file of answers that is to be read.
+
+    Attributes:
+        path: the file.
+        name: what messages call it.
+        schema: the form of the benchmark's answers.
+        all_are_loaded: see `JsonLines`.
+        ids: the ids of the items, by which a table's column of ids is found if it is not called so.
+    """
+
+    path: Path
+    name: str
+    schema: AnswerSchema | None = None
+    all_are_loaded: bool = False
+    ids: Iterable[str] = ()
 
 
 class Container(Protocol):

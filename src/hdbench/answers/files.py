@@ -6,22 +6,18 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
-from hdbench.answers.container import Container
+from hdbench.answers.container import AnswersSource, Container
 from hdbench.answers.encodings import UTF16_MARKS, write_as_utf8
 from hdbench.answers.folders import answers_files, open_members
-from hdbench.answers.json_files import LINES_ENDINGS, open_json, read_whole
+from hdbench.answers.forms import FORMS, JSON_LINES, AnswerForm, accepted, form_of
 from hdbench.answers.json_lines import JsonLines, LinesFile
 from hdbench.answers.members import Folder, Members, Zip
 from hdbench.answers.parts import is_in_shards, our_parts
 from hdbench.answers.schema import AnswerSchema
-from hdbench.answers.unpacking import (
-    check_unpacked,
-    gunzip,
-    unpack_zstandard,
-    write_as_lines,
-)
+from hdbench.answers.unpacking import check_unpacked, gunzip, unpack_zstandard
 from hdbench.common.names import check_name
 from hdbench.common.os_errors import read_errors
 from hdbench.errors import HdbenchError, Message
@@ -31,7 +27,6 @@ HEAD = 2**16
 
 GZIP = b"\x1f\x8b"
 ZSTANDARD = b"\x28\xb5\x2f\xfd"
-PARQUET = b"PAR1"
 ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 
 OTHERS = {
@@ -54,17 +49,11 @@ OTHERS = {
 """How files of other types begin, without any leading white space."""
 
 OFFICE = {
-    "xl/workbook.xml": Message(""),
     "xl/workbook.bin": Message("a binary Excel file (.xlsb): save it as .xlsx"),
     "word/document.xml": Message("a Word document"),
     "META-INF/manifest.xml": Message("an OpenDocument file: save it as .xlsx or .csv"),
 }
-"""A part of an office document, and what such a file is; nothing for XLSX."""
-
-ACCEPTED = Message(
-    "answers are read from JSON, JSON Lines, Parquet, CSV, XLSX, a folder or a ZIP of <id>.json or "
-    "<id>.txt"
-)
+"""A part of an office document that is not read, and what such a file is."""
 
 
 def open_container(
@@ -78,8 +67,8 @@ def open_container(
     """The answers in a file or folder, whatever its form.
 
     Args:
-        path: a folder, a ZIP, JSON, JSON Lines, Parquet, CSV or XLSX; the files may be compressed
-            with gzip or Zstandard. A folder may hold parts in JSON Lines or Parquet.
+        path: a folder, a ZIP, or a file in one of `FORMS`; the files may be compressed with gzip or
+            Zstandard. A folder may hold the parts of a run.
         schema: the form of the benchmark's answers.
         name: what messages call it; by default its path.
         all_are_loaded: see `JsonLines`.
@@ -90,6 +79,7 @@ def open_container(
             where.
     """
     name = name or str(path)
+    source = AnswersSource(path, name, schema, all_are_loaded, ids)
     with read_errors(name):
         mode = path.stat().st_mode
         check_name(path)
@@ -99,34 +89,23 @@ def open_container(
                 if not files:
                     raise HdbenchError("{place}: no predictions in this run yet", place=name)
                 return JsonLines(files, schema, all_are_loaded=all_are_loaded, copies=True)
-            return _open_members(Folder(path), schema, all_are_loaded=all_are_loaded, ids=ids)
+            return _open_members(Folder(path), source)
         # A pipe or device might never end.
         if not stat.S_ISREG(mode):
             raise HdbenchError(
-                "{place}: neither a file nor a folder: {accepted}", place=name, accepted=ACCEPTED
+                "{place}: neither a file nor a folder: {accepted}", place=name, accepted=accepted()
             )
-        return _open_file(path, name, schema, all_are_loaded=all_are_loaded, ids=ids)
+        return _open_file(source)
 
 
-def _open_file(
-    path: Path,
-    name: str,
-    schema: AnswerSchema | None,
-    *,
-    packed: bool = False,
-    all_are_loaded: bool = False,
-    ids: Iterable[str] = (),
-) -> Container:
+def _open_file(source: AnswersSource, *, packed: bool = False) -> Container:
     """The answers in a file.
 
     Args:
-        path: the file.
-        name: what messages call it.
-        schema: the form of the benchmark's answers.
+        source: the file.
         packed: it was already unpacked, so it must not be an archive itself.
-        all_are_loaded: see `JsonLines`.
-        ids: see `open_container`.
     """
+    path, name = source.path, source.name
     head = head_of(path)
     if not head.strip():
         raise HdbenchError("{place}: no predictions in this file: it is empty", place=name)
@@ -135,22 +114,18 @@ def _open_file(
         with _scratch_folder() as scratch:
             copy = Path(scratch.name) / "answers"
             write(path, copy, name)
-            opened = _open_file(
-                copy,
-                name,
-                schema,
-                packed=packed or is_packed,
-                all_are_loaded=all_are_loaded,
-                ids=ids,
-            )
+            opened = _open_file(source._replace(path=copy), packed=packed or is_packed)
             if write is write_as_utf8:
                 opened.notes.append(
                     Message("{place}: is in UTF-16, and was read as such", place=name)
                 )
             return _Unpacked(opened, scratch)
     if head.startswith(ZIP):
-        return _open_zip(path, name, schema, packed=packed, all_are_loaded=all_are_loaded, ids=ids)
-    return _open_text(path, name, schema, head, all_are_loaded=all_are_loaded, ids=ids)
+        return _open_zip(source, packed=packed)
+    form = form_of(head)
+    if form.is_text:
+        _check_text(head, name)
+    return _read(form, source)
 
 
 def _plain_writer(head: bytes) -> tuple[Callable[[Path, Path, str], None] | None, bool]:
@@ -161,35 +136,30 @@ def _plain_writer(head: bytes) -> tuple[Callable[[Path, Path, str], None] | None
         return gunzip, True
     if head.startswith(ZSTANDARD):
         return unpack_zstandard, True
-    if head.startswith(PARQUET):
-        return write_as_lines, False
-    return None, False
+    form = form_of(head)
+    return (resolve_name(form.reader) if form.is_rewritten else None), False
 
 
-def _open_text(
-    path: Path,
-    name: str,
-    schema: AnswerSchema | None,
-    head: bytes,
-    *,
-    all_are_loaded: bool,
-    ids: Iterable[str],
-) -> Container:
-    start = head.removeprefix(codecs.BOM_UTF8).lstrip()
+def _read(form: AnswerForm, source: AnswersSource) -> Container:
+    container: Container = resolve_name(form.reader)(source)
+    return container
+
+
+def _check_text(head: bytes, name: str) -> None:
+    """Refuse what is neither JSON nor a table, by its first bytes."""
     if kind := other_kind(head):
-        raise HdbenchError(
-            "{place}: this is {kind}: {accepted}", place=name, kind=kind, accepted=ACCEPTED
-        )
+        raise _other(kind, name)
     if head.startswith((GZIP, ZSTANDARD)):
         raise HdbenchError("{place}: packed twice: unpack it once", place=name)
     # Further down, a NUL may come from a model: recorded answers have some.
     if b"\0" in head.partition(b"\n")[0]:
-        raise HdbenchError("{place}: this is not text: {accepted}", place=name, accepted=ACCEPTED)
-    if start.startswith((b"{", b"[")):
-        return open_json(path, name, schema, all_are_loaded=all_are_loaded)
-    from hdbench.answers.tables import read_csv  # noqa: PLC0415  JSON needs no table library
+        raise HdbenchError("{place}: this is not text: {accepted}", place=name, accepted=accepted())
 
-    return read_csv(read_whole(path, name), name, schema, ids)
+
+def _other(kind: Message, name: str) -> HdbenchError:
+    return HdbenchError(
+        "{place}: this is {kind}: {accepted}", place=name, kind=kind, accepted=accepted()
+    )
 
 
 def other_kind(head: bytes) -> Message | None:
@@ -206,97 +176,72 @@ def other_kind(head: bytes) -> Message | None:
 
 def office_kind(archive: Zip) -> Message | None:
     """What a ZIP is that holds an office document: nothing for XLSX; None for any other ZIP."""
+    if _form_in(archive) is not None:
+        return Message("")
     return next((OFFICE[part] for part in OFFICE if archive.holds(part)), None)
 
 
-def _open_zip(
-    path: Path,
-    name: str,
-    schema: AnswerSchema | None,
-    *,
-    packed: bool,
-    all_are_loaded: bool,
-    ids: Iterable[str],
-) -> Container:
-    archive = Zip(path, name)
-    kind = office_kind(archive)
-    if kind is None and packed:
-        archive.close()
-        raise HdbenchError("{place}: packed twice: unpack it once", place=name)
-    if kind is None:
-        return _open_members(archive, schema, all_are_loaded=all_are_loaded, ids=ids)
+def _form_in(archive: Zip) -> AnswerForm | None:
+    """The form of an office document; None if a ZIP is not one that can be read."""
+    return next((form for form in FORMS if form.part and archive.holds(form.part)), None)
+
+
+def _open_zip(source: AnswersSource, *, packed: bool) -> Container:
+    archive = Zip(source.path, source.name)
+    kind, form = office_kind(archive), _form_in(archive)
+    if kind is None and not packed:
+        return _open_members(archive, source)
     archive.close()
-    if kind:
-        raise HdbenchError(
-            "{place}: this is {kind}: {accepted}", place=name, kind=kind, accepted=ACCEPTED
-        )
-    from hdbench.answers.tables import read_xlsx  # noqa: PLC0415
-
-    return read_xlsx(path, name, schema, ids)
+    if kind is None:
+        raise HdbenchError("{place}: packed twice: unpack it once", place=source.name)
+    if form is None:
+        raise _other(kind, source.name)
+    return _read(form, source)
 
 
-def _open_members(
-    members: Members, schema: AnswerSchema | None, *, all_are_loaded: bool, ids: Iterable[str]
-) -> Container:
+def _open_members(members: Members, source: AnswersSource) -> Container:
     """The answers in a folder or ZIP: in one file or its parts, or in one file per item."""
     packed = isinstance(members, Zip)
     try:
-        files = answers_files(members, schema)
+        files = answers_files(members, source.schema)
         if not files:
-            return open_members(members, schema)
+            return open_members(members, source.schema)
     except BaseException:
         members.close()
         raise
     try:
         with _scratch_folder() as scratch:
-            paths = []
+            parts = []
             for number, name in enumerate(files):
                 folder = Path(scratch.name) / str(number)
                 folder.mkdir()
-                paths.append(members.unpacked(name, folder))
-            names = list(map(members.place, files))
-            if len(files) == 1:
-                [path], [name] = paths, names
-                opened = _open_file(
-                    path, name, schema, packed=packed, all_are_loaded=all_are_loaded, ids=ids
-                )
+                path = members.unpacked(name, folder)
+                parts.append(source._replace(path=path, name=members.place(name)))
+            if len(parts) == 1:
+                opened = _open_file(parts[0], packed=packed)
             else:
-                opened = _open_parts(
-                    paths, names, schema, packed=packed, all_are_loaded=all_are_loaded
-                )
+                opened = _open_parts(parts, packed=packed)
             return _Unpacked(opened, scratch)
     finally:
         members.close()
 
 
-def _open_parts(
-    paths: list[Path],
-    names: list[str],
-    schema: AnswerSchema | None,
-    *,
-    packed: bool,
-    all_are_loaded: bool,
-) -> Container:
-    """The answers in parts, in JSON Lines or Parquet."""
+def _open_parts(parts: list[AnswersSource], *, packed: bool) -> Container:
+    """The answers in parts, which are JSON Lines or can be written as such."""
     with _scratch_folder() as scratch:
         files, size = [], 0
-        for number, (path, name) in enumerate(zip(paths, names, strict=True)):
+        for number, (path, name, *_) in enumerate(parts):
             head = head_of(path)
             write, is_packed = _plain_writer(head)
             if packed and is_packed:
                 raise HdbenchError("{place}: packed twice: unpack it once", place=name)
-            if not head and not name.lower().endswith(LINES_ENDINGS):  # packed is never empty
+            if not head and not name.lower().endswith(JSON_LINES.endings):  # packed is never empty
                 raise HdbenchError(
                     "{place}: is empty, so it was cut off: write it again", place=name
                 )
             if write is None:
                 if kind := other_kind(head):
-                    raise HdbenchError(
-                        "{place}: this is {kind}: {accepted}",
-                        place=name,
-                        kind=kind,
-                        accepted=ACCEPTED,
-                    )
+                    raise _other(kind, name)
                 files.append(LinesFile(path, name))
                 continue
             copy = Path(scratch.name) / str(number)
@@ -305,7 +250,9 @@ def _open_parts(
                 size += copy.stat().st_size
                 check_unpacked(size, name)
             files.append(LinesFile(copy, name))
-        return _Unpacked(JsonLines(files, schema, all_are_loaded=all_are_loaded), scratch)
+        first = parts[0]
+        lines = JsonLines(files, first.schema, all_are_loaded=first.all_are_loaded)
+        return _Unpacked(lines, scratch)
 
 
 @contextmanager

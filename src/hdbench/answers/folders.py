@@ -10,7 +10,8 @@ from typing import Any
 from hdbench.answers.answer import WrittenAnswer
 from hdbench.answers.encodings import decode
 from hdbench.answers.fields import EntryReader, about
-from hdbench.answers.json_files import is_lines, parse_file
+from hdbench.answers.forms import FORMS, ITEM_ENDINGS, forms_in_parts, is_part
+from hdbench.answers.json_files import parse_file
 from hdbench.answers.members import Members
 from hdbench.answers.schema import AnswerSchema
 from hdbench.common.jsonio import UNIQUE, parse_json
@@ -21,7 +22,6 @@ OUR_ANSWERS = "answers.jsonl"
 """The file with the answers in one of our run folders."""
 
 _REQUEST = re.compile(r"request_([^_]+)_(.+)\.json", re.IGNORECASE | re.DOTALL)
-_ITEM_ENDINGS = (".json", ".txt")
 _ABOUT_RUN = "run.json"
 
 
@@ -34,8 +34,8 @@ def answers_files(members: Members, schema: AnswerSchema | None) -> list[str]:
     """
     if OUR_ANSWERS in members.names:
         return [OUR_ANSWERS]
-    tables = [name for name in members.names if not name.lower().endswith(_ITEM_ENDINGS)]
-    items = [name for name in members.names if name.lower().endswith(_ITEM_ENDINGS)]
+    tables = [name for name in members.names if not name.lower().endswith(ITEM_ENDINGS)]
+    items = [name for name in members.names if name.lower().endswith(ITEM_ENDINGS)]
     if tables and items == [_ABOUT_RUN]:
         items = []
     if not items and (parts := parts_of(tables, members.name)) and len(parts) == len(tables):
@@ -44,9 +44,10 @@ def answers_files(members: Members, schema: AnswerSchema | None) -> list[str]:
         second = (tables[1:] + items)[0]
         raise HdbenchError(
             "{place}: holds {first} and {second}: give the one file that has the answers, "
-            "or a folder with its parts (JSON Lines or Parquet) or a file for each item "
+            "or a folder with its parts ({forms}) or a file for each item "
             "and nothing else",
             place=members.name,
+            forms=forms_in_parts(),
             first=tables[0],
             second=second,
         )
@@ -66,29 +67,29 @@ def parts_of(names: list[str], where: str) -> list[str]:
         where: the folder, for messages.
 
     Raises:
-        HdbenchError: some are JSON Lines, and others Parquet.
+        HdbenchError: some are JSON Lines, and others Parquet, for example.
 
     Example:
         >>> parts_of(["b10.jsonl.gz", "b2.jsonl", "log.csv"], "answers")
         ['b2.jsonl', 'b10.jsonl.gz']
     """
-    lines, tables = (
-        sorted(filter(is_kind, names), key=lambda name: by_numbers(Path(name)))
-        for is_kind in (is_lines, _is_parquet)
-    )
-    if lines and tables:
-        raise HdbenchError(
-            "{place}: holds {first} and {second}: the parts of a run are all JSON Lines, "
-            "or all Parquet",
-            place=where,
-            first=lines[0],
-            second=tables[0],
+    parts = [
+        sorted(
+            (name for name in names if is_part(name, form)), key=lambda name: by_numbers(Path(name))
         )
-    return lines or tables
-
-
-def _is_parquet(name: str) -> bool:
-    return name.lower().endswith(".parquet")
+        for form in FORMS
+        if form.in_parts
+    ]
+    found = [files for files in parts if files]
+    if len(found) > 1:
+        raise HdbenchError(
+            "{place}: holds {first} and {second}: the parts of a run all have one form ({forms})",
+            place=where,
+            first=found[0][0],
+            second=found[1][0],
+            forms=forms_in_parts(),
+        )
+    return found[0] if found else []
 
 
 def _holds_many(members: Members, name: str, schema: AnswerSchema | None) -> bool:

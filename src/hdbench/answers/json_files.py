@@ -6,9 +6,10 @@ import re
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from hdbench.answers.container import AnswerEntry, Container, InMemory
+from hdbench.answers.container import AnswerEntry, AnswersSource, Container, InMemory
 from hdbench.answers.encodings import decode
 from hdbench.answers.fields import EntryReader, almost_id, given_id
+from hdbench.answers.forms import is_lines
 from hdbench.answers.json_lines import JsonLines, LinesFile
 from hdbench.answers.schema import AnswerSchema
 from hdbench.common.jsonio import MAX_LINE, UNIQUE, parse_json
@@ -25,27 +26,20 @@ _RESULT_KEYS = [re.compile(rb'"' + key + rb'"\s*:') for key in RESULT]
 _HEAD = 2**20  # bytes
 _OVERLAP = 2**10  # more than a key and the white space after it
 
-LINES_ENDINGS = (".jsonl", ".ndjson")
-"""Extensions of files that are meant as JSON Lines; `.gz` or `.zst` may follow."""
 
-
-def open_json(
-    path: Path, name: str, schema: AnswerSchema | None, *, all_are_loaded: bool = False
-) -> Container:
+def open_json(source: AnswersSource) -> Container:
     """The answers in a JSON file, whichever of the three forms it has.
 
     Args:
-        path: the file, in UTF-8.
-        name: what messages call it.
-        schema: the form of the benchmark's answers.
-        all_are_loaded: see `JsonLines`.
+        source: the file, in UTF-8.
 
     Raises:
         HdbenchError: it is unusable; the message says where.
     """
+    path, name, schema = source.path, source.name, source.schema
     files = [LinesFile(path, name)]
     if _is_json_lines(path, EntryReader(schema)):
-        return JsonLines(files, schema, all_are_loaded=all_are_loaded)
+        return JsonLines(files, schema, all_are_loaded=source.all_are_loaded)
     try:
         return _read_whole(path, name, schema)
     except HdbenchError:
@@ -97,16 +91,6 @@ def is_one_object(file: BinaryIO) -> bool:
         return not any(line.strip() for line in iter(lambda: file.readline(_HEAD), b""))
     finally:
         file.seek(0)
-
-
-def is_lines(name: str) -> bool:
-    """Return whether a file is meant as JSON Lines, by its name.
-
-    Example:
-        >>> is_lines("answers.jsonl.zst"), is_lines("answers.json")
-        (True, False)
-    """
-    return name.lower().removesuffix(".gz").removesuffix(".zst").endswith(LINES_ENDINGS)
 
 
 def _is_json_lines(path: Path, reader: EntryReader) -> bool:

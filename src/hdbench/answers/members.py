@@ -10,6 +10,7 @@ from io import BufferedReader, FileIO
 from pathlib import Path, PurePosixPath
 from typing import IO, Protocol
 
+from hdbench.answers.forms import folder_endings
 from hdbench.common.jsonio import MAX_LINE
 from hdbench.common.names import check_name
 from hdbench.common.os_errors import read_errors
@@ -23,11 +24,6 @@ MAX_UNPACKED = 512 * 2**20
 
 MAX_DIRECTORY = 64 * 2**20
 """Maximum size in bytes of a ZIP's list of members: some 600,000 members."""
-
-_LINES = (".jsonl", ".ndjson")
-_PACKED = tuple(f"{lines}{packed}" for lines in _LINES for packed in (".gz", ".zst"))
-READ_ENDINGS = (".json", ".txt", *_LINES, *_PACKED, ".parquet", ".csv", ".tsv", ".xlsx")
-"""Extensions of files that can hold answers."""
 
 _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError)
 
@@ -75,6 +71,7 @@ class Folder:
         self.names: list[str] = []
         self.others: list[str] = []
         self._path = path
+        readable = folder_endings()
         with read_errors(path), os.scandir(path) as entries:
             for entry in entries:
                 if _is_hidden(entry.name):
@@ -85,7 +82,7 @@ class Folder:
                         "itself there",
                         place=path / entry.name,
                     )
-                can_be_read = entry.is_file() and entry.name.lower().endswith(READ_ENDINGS)
+                can_be_read = entry.is_file() and entry.name.lower().endswith(readable)
                 if can_be_read:
                     check_name(path / entry.name)
                 (self.names if can_be_read else self.others).append(entry.name)
@@ -127,6 +124,7 @@ class Zip:
 
     def __init__(self, path: Path, name: str) -> None:
         self.name = name
+        self._readable = folder_endings()
         self._file = _ZipFile(path, name)
         try:
             self._archive = zipfile.ZipFile(self._file)
@@ -143,7 +141,7 @@ class Zip:
         self.names = [
             member
             for member in sorted(self._members)
-            if "/" not in member and member.lower().endswith(READ_ENDINGS)
+            if "/" not in member and member.lower().endswith(self._readable)
         ]
         self.others = sorted(self._members.keys() - set(self.names))
 
@@ -177,7 +175,7 @@ class Zip:
         size = sum(
             info.file_size
             for info in members.values()
-            if info.filename.lower().endswith(READ_ENDINGS)
+            if info.filename.lower().endswith(self._readable)
         )
         if size > MAX_UNPACKED:
             raise HdbenchError(

@@ -6,10 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from hdbench.answers.members import READ_ENDINGS
-
-ENDINGS = (*READ_ENDINGS, ".gz", ".zst", ".zip")
-"""Extensions of forms of answers, which are not part of a run's name."""
+from hdbench.answers.forms import endings
 
 
 def run_name(path: Path) -> str:
@@ -26,7 +23,8 @@ def run_name(path: Path) -> str:
         ('gpt-4.1', 'gpt-4.1')
     """
     name = Path(os.path.abspath(path)).name  # `.` and `..` have the names of their folders
-    while ending := next((each for each in ENDINGS if _has(name, each)), ""):
+    known = endings()
+    while ending := next((each for each in known if _has(name, each)), ""):
         name = name[: -len(ending)]
     return name
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from hdbench.answers.cells import Cell, text_of
 from hdbench.answers.columns import has_id, is_mapped, known
-from hdbench.answers.container import InMemory
+from hdbench.answers.container import AnswersSource, InMemory
 from hdbench.answers.csv_lines import (
     Line,
     at_most,
@@ -16,6 +16,7 @@ from hdbench.answers.csv_lines import (
     lines,
     without_empty_end,
 )
+from hdbench.answers.json_files import read_whole
 from hdbench.answers.rows import read_rows
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.sheets.answers import sheet_answers
@@ -26,6 +27,12 @@ from hdbench.errors import HdbenchError, Message
 
 MAX_CELL = 16 * 2**20
 """Maximum number of characters in a cell of a CSV file."""
+
+
+def open_csv(source: AnswersSource) -> InMemory:
+    """The answers in a CSV file; see `read_csv`."""
+    data = read_whole(source.path, source.name)
+    return read_csv(data, source.name, source.schema, source.ids)
 
 
 def read_csv(
@@ -72,6 +79,11 @@ def read_csv(
                 return mapped
         rows = (TableRow(f"{name}:{number}", cells) for number, cells in found)
         return read_rows(without_empty_end(header[1]), rows, name, schema, notes)
+
+
+def open_xlsx(source: AnswersSource) -> InMemory:
+    """The answers in an XLSX workbook; see `read_xlsx`."""
+    return read_xlsx(source.path, source.name, source.schema, source.ids)
 
 
 def read_xlsx(

@@ -10,8 +10,9 @@ from hdbench.answers.csv_lines import decode_or_cp1252
 from hdbench.answers.encodings import decode
 from hdbench.answers.fields import nested, shown
 from hdbench.answers.files import other_kind
+from hdbench.answers.forms import JSON_LINES
 from hdbench.answers.ids import plain_form
-from hdbench.answers.json_files import LINES_ENDINGS, parse_file, read_whole
+from hdbench.answers.json_files import parse_file, read_whole
 from hdbench.answers.members import Folder
 from hdbench.answers.sheets.truth import Truth, Truths
 from hdbench.common.jsonio import EXACT, MAX_LINE, read_jsonl
@@ -88,7 +89,7 @@ def _notes(name: str, beside: dict[str, str]) -> list[str]:
 
 def _is_lines(path: Path, name: str) -> bool:
     """Return whether a file is JSON Lines: by its extension, or by its first two lines."""
-    if name.lower().endswith(LINES_ENDINGS):
+    if name.lower().endswith(JSON_LINES.endings):
         return True
     with path.open("rb") as file:
         first, second = (file.readline(MAX_LINE).strip() for _ in range(2))

@@ -20,7 +20,7 @@ from hdbench.results.items import Candidate, prepare, score_items
 from hdbench.results.lead import effort_of
 from hdbench.results.result import signature
 from hdbench.scoring import METRICS
-from hdbench.scoring.metric import Metric, reference_for
+from hdbench.scoring.metric import Metric, reference_for, with_former_names
 
 SHOW_THE_FORM = 1_000
 """Maximum ground truths from which to see what a record in a text looks like."""
@@ -41,6 +41,9 @@ class MetricModule(evaluate.Metric):  # type: ignore[misc]  # evaluate is not ty
 
     The configuration is the protocol, `default` (and `documented`) or `published`, or the name of a
     benchmark of the metric, whose options it then has: see `configuration_of`.
+
+    Until hdbench 0.5, `compute` gives a figure that was renamed (`Figure.formerly`) under both of
+    its names.
     """
 
     metric: ClassVar[str]
@@ -140,12 +143,20 @@ class MetricModule(evaluate.Metric):  # type: ignore[misc]  # evaluate is not ty
             for position, (text, reference) in enumerate(zip(predictions, references, strict=True))
         )
         result = score_items(metric, candidates, details=details)
+        figures, intervals = result.to_dict(details=details), result.intervals.to_dict()
+        for part, name in (
+            (intervals, "figures"),
+            (intervals, "item_ranges"),
+            (figures, "strictly"),
+        ):
+            if name in part:
+                part[name] = with_former_names(metric, part[name])
         spec = configuration.benchmark
         benchmark = None if spec is None else (spec.name, spec.version)
         return {
-            **result.to_dict(details=details),
+            **with_former_names(metric, figures),
             "signature": signature(metric, benchmark=benchmark),
-            "intervals": result.intervals.to_dict(),
+            "intervals": intervals,
             **effort_of(result),
         }
 

@@ -17,7 +17,7 @@ from hdbench.common.jsonio import whole_file
 from hdbench.common.os_errors import read_errors
 from hdbench.errors import HdbenchError
 from hdbench.results.lead import effort_of
-from hdbench.results.record import from_record
+from hdbench.results.record import from_record, with_current_names
 from hdbench.results.result import Result
 from hdbench.scoring import make_metric
 from hdbench.scoring.metric import OUTCOMES, Metric
@@ -223,7 +223,7 @@ def read_results(path: Path | str) -> dict[str, Result]:
 
 
 def read_records(path: Path) -> dict[str, Any]:
-    """The records in a result file as they are there, by what messages call them.
+    """The records in a result file, by what messages call them; see `with_current_names`.
 
     Raises:
         HdbenchError: the file cannot be read, is too large or not one JSON object, or its `runs` is
@@ -253,8 +253,10 @@ def read_records(path: Path) -> dict[str, Any]:
             "{place}: not UTF-8 (byte {byte})", place=path, byte=error.start + 1
         ) from error
     if not isinstance(value, dict) or "runs" not in value:
-        return {str(path): value}
+        return {str(path): with_current_names(value)}
     runs = value["runs"]
     if not isinstance(runs, list) or not runs:
         raise HdbenchError("{place}: runs: is not a list of results", place=path)
-    return {f"{path}: runs[{position}]": run for position, run in enumerate(runs)}
+    return {
+        f"{path}: runs[{position}]": with_current_names(run) for position, run in enumerate(runs)
+    }

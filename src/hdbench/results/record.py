@@ -3,7 +3,7 @@
 import dataclasses
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeGuard
 
@@ -17,13 +17,21 @@ from hdbench.results.record_parts import MAX_NUMBER, Dataset, Head, ReadingRecor
 from hdbench.results.result import ERRATA, Result
 from hdbench.results.warning_texts import in_words
 from hdbench.scoring import METRICS, check_headline, make_metric
-from hdbench.scoring.metric import OUTCOMES, FieldMatch, Metric, Outcome
+from hdbench.scoring.metric import OUTCOMES, FieldMatch, Metric, Outcome, figure_names
 
 _MATCH = {each.name for each in dataclasses.fields(FieldMatch)} - {"record"}
 
 _WARNING = {"kind": str, "message": str, "count": int, "of": int, "ids": list}
 _SAID = {"key": str, "values": dict}
 """The keys of warnings in records, since warnings are data."""
+
+_NAMES_A_FIGURE = ("headline", "figure")
+_HOLDS_FIGURES = {
+    *("", "strictly", "intervals", "figures", "item_ranges", "without"),
+    *("by", "groups", "held_out", "gap", "people"),
+}
+"""The keys of a record whose values name a figure, and those of its parts in which figures are
+keys; the record itself has none."""
 
 MAX_WHY = 500
 """How many characters are shown of what is wrong with an option, which may have a long value."""
@@ -110,6 +118,40 @@ def from_record(value: Any, where: str) -> Result:
             "{place}: statistics: no figures follow from them: {why}", place=where, why=error
         ) from error
     return result
+
+
+def with_current_names(value: Any) -> Any:
+    """Return a record in which figures have the names that they have now.
+
+    Args:
+        value: JSON data, from anywhere; what is not a record of a metric that is known stays as it
+            is.
+    """
+    known = value.get("metric") if isinstance(value, dict) else None
+    if not isinstance(known, str) or known not in METRICS:
+        return value
+    renamed = {old: new for old, new in figure_names(METRICS[known]).items() if old != new}
+    record: dict[str, Any] = _renamed("", value, renamed)
+    others = record.get("also")
+    if isinstance(others, dict):
+        record["also"] = {name: with_current_names(other) for name, other in others.items()}
+    return record
+
+
+def _renamed(key: str, value: Any, names: Mapping[str, str]) -> Any:
+    """Return the value of a key in a record with other names for some figures."""
+    if isinstance(value, str) and key in _NAMES_A_FIGURE:
+        return names.get(value, value)
+    if isinstance(value, list) and key == "groups":
+        return [_renamed(key, child, names) for child in value]
+    if not isinstance(value, dict) or key not in _HOLDS_FIGURES:
+        return value
+    new = {name: names.get(name, name) for name in value}
+    # An option of the metric may have given a figure of its own such a name.
+    return {
+        (name if new[name] in value else new[name]): _renamed(name, child, names)
+        for name, child in value.items()
+    }
 
 
 def _metric(name: str, record: RunRecord, where: str) -> Metric:

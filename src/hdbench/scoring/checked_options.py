@@ -1,7 +1,7 @@
 """Options that general metrics share, checked."""
 
 import sys
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from hdbench.errors import HdbenchError
@@ -27,12 +27,12 @@ def read_digits(value: Any, names: Sequence[str]) -> dict[str, int]:
     return dict(value)
 
 
-def read_figures(value: Any, names: Collection[str]) -> dict[str, tuple[str, float]]:
+def read_figures(value: Any, names: Mapping[str, str]) -> dict[str, tuple[str, float]]:
     """The option `figures`: name → the figure that it repeats, and the factor.
 
     Args:
         value: the option.
-        names: the metric's own figures; `items` is one in any case.
+        names: see `figure_names`; `items` is a figure in any case.
 
     Raises:
         HdbenchError: it is unusable, or repeats a figure that there is not.
@@ -55,7 +55,8 @@ def read_figures(value: Any, names: Collection[str]) -> dict[str, tuple[str, flo
                 name=name,
                 figure=repr(figure["of"]),
             )
-        figures[str(name)] = (str(figure["of"]), number("figures", figure.get("scale", 1)))
+        of = names.get(figure["of"], "items")
+        figures[str(name)] = (of, number("figures", figure.get("scale", 1)))
     return figures
 
 

@@ -22,6 +22,7 @@ from hdbench.scoring.metric import (
     Metric,
     Outcome,
     RecordOutcome,
+    figure_names,
 )
 from hdbench.scoring.rates import cached_f1, f1, only_if, plain, ratio, rounded, truncated
 from hdbench.scoring.records.by_path import ByPath, compare_by_path
@@ -143,7 +144,9 @@ class RecordF1(Metric):
         *Figure.rates("precision_micro", divided_by=(ANSWERED,)),
         *Figure.rates("recall_micro", divided_by=(REQUESTED,)),
         *Figure.rates("similarity"),
-        *Figure.rates("records_f1", always=False, divided_by=(RECORDS,)),
+        Figure(
+            "f1_records", "rate", True, always=False, divided_by=(RECORDS,), formerly="records_f1"
+        ),
         *COUNTED,
         *PERFECT,
         *Figure.counts("records_found", higher_is_better=True),
@@ -160,7 +163,7 @@ class RecordF1(Metric):
 
     def __init__(self, protocol: str = "documented", **options: Any) -> None:
         super().__init__(protocol)
-        self._read = read_options(options, [figure.name for figure in self.figures])
+        self._read = read_options(options, figure_names(self))
         self._rules = self._read.rules
         self._has_weights = self._read.has_weights
         self._unanswered_is_empty = self._read.values["unanswered"] == "empty_object"
@@ -273,7 +276,7 @@ class RecordF1(Metric):
         """The figures, from the statistics added up over items.
 
         Micro: from the summed counts. `f1_macro`, `similarity`: the mean over items. All rates are
-        from 0.0 to 1.0, higher is better. `records_f1` is None where there are no lists.
+        from 0.0 to 1.0, higher is better. `f1_records` is None where there are no lists.
         """
         tp, fp, fn = (plain(totals[name]) for name in COUNTS)
         found, missed, invented = (plain(totals[name]) for name in RECORDS)
@@ -287,7 +290,7 @@ class RecordF1(Metric):
         if (digits := self._read.digits.get("run")) is not None:
             rates = {name: rounded(rate, digits) for name, rate in rates.items()}
         figures = rates | {
-            "records_f1": only_if(found + invented + missed, f1(found, invented, missed)),
+            "f1_records": only_if(found + invented + missed, f1(found, invented, missed)),
             "true_positives": tp,
             "false_positives": fp,
             "false_negatives": fn,

@@ -140,14 +140,16 @@ class SciencemetaAccuracy(Metric):
             for figure in _accuracies(suffix, always=False)
         ),
         *(
-            figure
-            for field in _SETS
-            for rate, counts in _SET_RATES.items()
-            for figure in Figure.rates(
-                f"{field}_{rate}",
+            Figure(
+                f"{rate}_{field}",
+                "rate",
+                True,
                 always=False,
                 divided_by=(tuple(f"{field}.{count}" for count in counts),),
+                formerly=f"{field}_{rate}",
             )
+            for field in _SETS
+            for rate, counts in _SET_RATES.items()
         ),
         *Figure.counts("both_empty"),
         *Figure.counts("field_both_empty", table=True),
@@ -455,7 +457,7 @@ def _set_figures(totals: Mapping[str, float], field: str) -> dict[str, float]:
     """Precision, recall and F1 of a field's names, from their counts over all records."""
     tp, fp, fn = (totals[f"{field}.{count}"] for count in COUNTS)
     return {
-        f"{field}_precision": ratio(tp, tp + fp),
-        f"{field}_recall": ratio(tp, tp + fn),
-        f"{field}_f1": ratio(2 * tp, 2 * tp + fp + fn),
+        f"precision_{field}": ratio(tp, tp + fp),
+        f"recall_{field}": ratio(tp, tp + fn),
+        f"f1_{field}": ratio(2 * tp, 2 * tp + fp + fn),
     }

@@ -25,6 +25,7 @@ from hdbench.scoring.metric import (
     Outcome,
     check_fields,
     check_list,
+    figure_names,
 )
 from hdbench.scoring.normalize import Normalizer
 from hdbench.scoring.rates import only_if, ratio, rounded, truncated
@@ -151,9 +152,7 @@ class TextCer(Metric):
         plain = one_of("sum", self._options["sum"], ("exact", "plain")) == "plain"
         self._total = added_plainly if plain else math.fsum
         self._digits = read_digits(self._options["round"], ("text", "item", "run"))
-        self._renamed = read_figures(
-            self._options["figures"], [figure.name for figure in self.figures]
-        )
+        self._renamed = read_figures(self._options["figures"], figure_names(self))
 
     @property
     def options(self) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import heapq
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from statistics import NormalDist
@@ -10,9 +10,9 @@ from typing import Literal
 
 from hdbench.answers import READ_AS
 from hdbench.errors import HdbenchError, Message
-from hdbench.scoring.metric import figure_of, judging_figure
+from hdbench.scoring.metric import figure_names, figure_of, judging_figure
 from hdbench.statistics.bootstrap import MIN_ITEMS, Interval
-from hdbench.statistics.differences import DrawnDifferences, differences
+from hdbench.statistics.differences import Differences, DrawnDifferences, differences
 from hdbench.statistics.rare_failures import parts_of
 from hdbench.statistics.resampling import check_settings, rate_names, tables
 from hdbench.statistics.scored import Scored
@@ -234,6 +234,7 @@ def compare_runs(
     first = scored[0]
     for name, other in results.items():
         check_comparable(names[0], first, name, other)
+    headline = figure_names(first.metric).get(headline, headline)
     rates = [result.rates for result in scored]
     wanted = rate_names(first.metric, rates[0])
     if any(headline not in rate_names(first.metric, run) for run in rates):
@@ -258,16 +259,7 @@ def compare_runs(
 
     comparisons = []
     for (a, b), test, p_holm in zip(pairs, tests, corrected, strict=True):
-        figures = {}
-        for position, name in enumerate(wanted):
-            one, other_one = rates[a].get(name), rates[b].get(name)
-            if one is None or other_one is None:
-                continue
-            difference, interval, why = one - other_one, None, None
-            if apart is not None:
-                interval = apart.interval(a, b, position, difference, level)
-                why = apart.why_without(a, b, position)
-            figures[name] = Difference(one, other_one, difference, interval, why)
+        figures = _differences(rates[a], rates[b], wanted, apart, (a, b), level)
         figure = figures[tested]
         fewest = min(item_counts[a], item_counts[b])
         doubt: _Doubt | None = None
@@ -412,6 +404,28 @@ def _why(
             **values,
         )
     return Message("p = {p:.2g}{corrected} is below {level:.2g}", **values)
+
+
+def _differences(
+    rates_a: Mapping[str, float],
+    rates_b: Mapping[str, float],
+    names: Sequence[str],
+    apart: Differences | None,
+    pair: tuple[int, int],
+    level: float,
+) -> dict[str, Difference]:
+    """Return name → difference of each figure that both runs have."""
+    figures = {}
+    for position, name in enumerate(names):
+        a, b = rates_a.get(name), rates_b.get(name)
+        if a is None or b is None:
+            continue
+        interval = why = None
+        if apart is not None:
+            interval = apart.interval(*pair, position, a - b, level)
+            why = apart.why_without(*pair, position)
+        figures[name] = Difference(a, b, a - b, interval, why)
+    return figures
 
 
 def _detectable(spread: float, level: float, joined: Interval | None) -> float:

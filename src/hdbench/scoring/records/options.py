@@ -1,6 +1,6 @@
 """The options of `hdb/record_f1`, read and checked."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, get_args
@@ -96,12 +96,12 @@ class Options:
         return bool(self.values["weights"] != DEFAULTS["weights"])
 
 
-def read_options(options: Mapping[str, Any], figures: Collection[str]) -> Options:
+def read_options(options: Mapping[str, Any], figures: Mapping[str, str]) -> Options:
     """Options with their defaults, checked.
 
     Args:
         options: the options.
-        figures: the figures that the metric has.
+        figures: see `figure_names`.
 
     Raises:
         HdbenchError: a value is unusable; the message names the option.

@@ -41,9 +41,6 @@ _PRIMARY = """(file) => [file, !file].map((is_primary) => (
 _PUBLISHED = {"name", "title", "version", "metric", "headline", "higher_is_better", "licence"}
 """The keys of a benchmark that programs are told."""
 
-FORMS = [".jsonl", ".json", ".csv", ".tsv", ".txt", ".xlsx", ".zip", ".gz"]
-"""The extensions that a browser offers; the content decides what a file is."""
-
 
 def score_tab(
     context: SpaceContext,

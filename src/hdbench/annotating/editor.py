@@ -1,28 +1,129 @@
 """What the editor's page asks for and changes."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock, Timer
-from typing import Any
+from typing import Any, NamedTuple
 
 from hdbench.annotating.annotation import read_annotation
-from hdbench.annotating.authorities import Suggested, read_authorities
 from hdbench.annotating.changes import SETTLED
-from hdbench.annotating.drafts import Draft, read_drafts
 from hdbench.annotating.folding import ItemState, Stage
 from hdbench.annotating.form import form_of
+from hdbench.annotating.history import HISTORY, SUFFIX
 from hdbench.annotating.media import CollectionMedia
 from hdbench.annotating.metadata import TakenError, check_collection
 from hdbench.annotating.store import Saving, Store, unbounded
-from hdbench.annotating.suggestions import Suggestions
-from hdbench.annotating.times import MAX_STAY, Times
+from hdbench.annotating.suggestions import Suggested, Suggestions, read_authorities
+from hdbench.answers.answers import Answers
+from hdbench.answers.files import open_container
 from hdbench.answers.ids import match_ids
+from hdbench.answers.run_info import is_run, read_run_info
+from hdbench.answers.run_names import run_name
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.sheets.fields import field_paths
 from hdbench.benchmarks.provenance import BLIND, DRAFT, IMPORTED
+from hdbench.common.appending import append
+from hdbench.common.os_errors import write_errors
 from hdbench.common.texts import Texts
 from hdbench.errors import HdbenchError
+
+TIMES = "times"
+"""The folder with the times, in that of the histories, which never leaves the collection."""
+
+MAX_STAY = 100
+"""Maximum number of bytes in the line of a stay, besides the item's id."""
+
+MAX_SECONDS = 86_400
+"""Maximum number of seconds of a stay at an item."""
+
+
+class Times:
+    """A file for each annotator, with a line for each stay at an item.
+
+    Args:
+        folder: the collection.
+        annotator: the pseudonym.
+    """
+
+    def __init__(self, folder: Path, annotator: str) -> None:
+        self._path = folder / HISTORY / TIMES / f"{annotator}{SUFFIX}"
+
+    def add(self, item: str, seconds: Any) -> None:
+        """Note a stay that has come to its end.
+
+        Args:
+            item: the item's id.
+            seconds: its time, as the page measured it.
+
+        Raises:
+            HdbenchError: that is not a time, or it cannot be written.
+        """
+        if type(seconds) not in (int, float) or not 0 <= seconds <= MAX_SECONDS:
+            raise HdbenchError("seconds must be a number from 0 to {most:,}", most=MAX_SECONDS)
+        at = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+        line = json.dumps({"item": item, "seconds": round(seconds), "at": at})
+        if self._path.is_symlink() or self._path.parent.is_symlink():
+            raise HdbenchError(
+                "{place}: is a symbolic link: put the file itself there", place=self._path
+            )
+        with write_errors(self._path):
+            self._path.parent.mkdir(exist_ok=True)
+            append(self._path, f"{line}\n".encode())
+
+
+class Draft(NamedTuple):
+    """A run whose answers can be filled in.
+
+    Attributes:
+        run: its name, for the history.
+        model: the model.
+        answers: the answers, looked up by item.
+    """
+
+    run: str
+    model: str
+    answers: Answers
+
+    def record(self, item: str) -> dict[str, Any] | None:
+        """The model's record for an item; None if it gave none.
+
+        Raises:
+            HdbenchError: it cannot be loaded.
+        """
+        value = self.answers.take(item).prediction
+        return value if isinstance(value, dict) else None
+
+
+def read_drafts(
+    paths: Sequence[Path], items: Sequence[str], folder: str, schema: AnswerSchema
+) -> list[Draft]:
+    """The runs that drafts come from.
+
+    Args:
+        paths: run folders, or files of answers in any form.
+        items: the ids of the collection.
+        folder: what messages call the collection.
+        schema: the form of its records.
+
+    Raises:
+        HdbenchError: one of them is unusable, or answers something else.
+    """
+    drafts = []
+    for path in paths:
+        info = read_run_info(path) if is_run(path) else None
+        container = open_container(path, schema, ids=items)
+        for name in container.runs:
+            run = info.run if info else run_name(path)
+            model = info.model if info else name or run_name(path)
+            answers = Answers(container, name, items, folder, schema)
+            drafts.append(Draft(run, model, answers))
+    if len({draft.run for draft in drafts}) < len(drafts):
+        raise HdbenchError("--drafts: two runs have the same name: rename one of them")
+    return drafts
+
 
 SCHEMA = "answer.schema.json"
 

@@ -4,25 +4,25 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hdbench.annotating.history import History
 from hdbench.benchmarks.benchmark import Benchmark, Item
 from hdbench.errors import HdbenchError, Message
 from hdbench.scoring.metric import Metric
 from hdbench.trust.as_planned import check_as_planned
-from hdbench.trust.earlier import known_before
-from hdbench.trust.plan import Plan, list_sha256
+from hdbench.trust.plan import RIGHTS, Plan, Right, list_sha256
 from hdbench.trust.runs import Judged, Runs, opened_runs, planned_fields
 from hdbench.trust.sample import check_drawn
 from hdbench.trust.values import ItemField, folded, texts_of
-from hdbench.trust.wish import RIGHTS, Right
 
 Flags = NDArray[np.bool_]
 
@@ -251,3 +251,32 @@ def _score(judged: Judged) -> float:
 def _hash(truths: Sequence[Item]) -> str:
     lines = [json.dumps([item.id, item.ground_truth], sort_keys=True) for item in truths]
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+def known_before(folder: Path, items: Collection[str], created: str) -> int:
+    """Return how many items had a ground truth typed in before a plan was made.
+
+    The histories of `hdbench annotate` in a collection's folder say when it was. A benchmark that
+    was built, or whose truth came from a table, has none. Nor is it noticed if somebody looked at
+    items without typing anything, set a clock back, or wrote a plan with another date: only the
+    hash of the plan can rule that out, if somebody else was given it before.
+
+    Args:
+        folder: the benchmark's folder.
+        items: the ids of the sample.
+        created: when the plan was made.
+
+    Raises:
+        HdbenchError: a history cannot be read.
+    """
+    made = datetime.fromisoformat(created)
+    return sum(
+        any(
+            change.what == "ground_truth"
+            and not change.is_base
+            and datetime.fromisoformat(change.at) < made
+            for change in changes.values()
+        )
+        for item, changes in History(folder).changes.items()
+        if item in items
+    )

@@ -22,12 +22,11 @@ from hdbench.statistics.acceptance import ShareBounds, bounds_of_share, upper_bo
 from hdbench.trust.as_planned import check_as_planned
 from hdbench.trust.checked import how_made, truths_of, wrong_values
 from hdbench.trust.out import APPLIED, CONTROL, PLAN, VALUES, Applied, read_applied, read_begun
-from hdbench.trust.plan import Plan, list_sha256
+from hdbench.trust.plan import RIGHTS, Plan, Right, list_sha256
 from hdbench.trust.runs import Judged, planned_fields
 from hdbench.trust.sealed import Sealed, Sha256, read_sealed, write_sealed
 from hdbench.trust.tally import IS_TAKEN, TAKEN
 from hdbench.trust.values import text_of
-from hdbench.trust.wish import RIGHTS, Right
 
 _HEAD = """\
 # A control sample of hdbench trust apply: items whose values were taken over, drawn at random.

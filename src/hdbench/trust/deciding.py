@@ -19,8 +19,7 @@ from hdbench.statistics.acceptance import (
     walk,
 )
 from hdbench.trust.checked import CheckedSample, Flags
-from hdbench.trust.plan import Plan
-from hdbench.trust.wish import RIGHTS, Right, VerdictName
+from hdbench.trust.plan import RIGHTS, Plan, Right, VerdictName
 
 VERDICTS: tuple[VerdictName, ...] = ("rule", "exact")
 

@@ -1,10 +1,10 @@
 """The decision: what may be taken over, with everything that it rests on, as plain data."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field as Checked
 from pydantic import model_validator
@@ -12,13 +12,14 @@ from pydantic_core import PydanticCustomError
 
 from hdbench import __version__
 from hdbench.benchmarks.benchmark import Benchmark
+from hdbench.benchmarks.provenance import BLIND
 from hdbench.common.checked import Strict, check_file, validate
 from hdbench.common.jsonio import json_reason, parse_json
 from hdbench.common.os_errors import read_errors
 from hdbench.common.regular_files import open_regular
 from hdbench.errors import HdbenchError, Message
 from hdbench.statistics.acceptance import CONFIDENCE, ShareBounds, Step
-from hdbench.trust.checked import CheckedSample, check_sample
+from hdbench.trust.checked import UNKNOWN, CheckedSample, check_sample
 from hdbench.trust.deciding import (
     FieldResult,
     Walk,
@@ -28,11 +29,9 @@ from hdbench.trust.deciding import (
     needed_items,
     passing,
 )
-from hdbench.trust.plan import Plan
+from hdbench.trust.plan import MAX_LIMIT, RIGHTS, Plan, Right, VerdictName
 from hdbench.trust.runs import Runs
 from hdbench.trust.sealed import is_sealed
-from hdbench.trust.warnings import warnings_of
-from hdbench.trust.wish import MAX_LIMIT, RIGHTS, Right, VerdictName
 
 _BEGIN = re.compile(rb'\s*\{\s*("decision":|"hdbench":\s*"[^"]*",\s*"finished":)')
 
@@ -147,6 +146,11 @@ class Warned(Strict):
     values: dict[str, Any]
     voids: bool = False
 
+    @classmethod
+    def of(cls, key: str, /, **values: Any) -> Self:
+        """Return a warning with some values."""
+        return cls(key=key, values=values)
+
 
 class Decision(Strict):
     """A decision.
@@ -243,10 +247,6 @@ def decide(plan: Plan, benchmark: Benchmark, where: Path, opened: Runs | None = 
     walks = {(right, verdict): found for right, verdict, found in decided(plan, sample)}
     counts = walks[plan.right, plan.verdict]
     outcome = _outcome(plan, sample, counts)
-    warned = [
-        Warned(key=key, values=dict(values), voids=voids)
-        for key, values, voids in warnings_of(plan, sample, walks)
-    ]
     return Decision(
         hdbench=__version__,
         plan=plan.hash(),
@@ -269,7 +269,7 @@ def decide(plan: Plan, benchmark: Benchmark, where: Path, opened: Runs | None = 
         curve=tuple(_curve(plan, sample, counts)),
         outcome=outcome,
         needed=None if outcome else needed_items(plan, sample, counts),
-        warnings=tuple(warned),
+        warnings=tuple(warnings_of(plan, sample, walks)),
     )
 
 
@@ -372,3 +372,90 @@ def _outcome(plan: Plan, sample: CheckedSample, found: Walk) -> Outcome | None:
         passing_in_whole=round(point.share * of_whole),
         by_field={plan.fields[place]: each[place] for place in fields},
     )
+
+
+TWINS = 0.5
+"""Share of errors with the same wrong value above which two runs count as one opinion."""
+
+SMALL_WHOLE = 0.1
+"""Betting takes items as if they were drawn from a population without end; above this share of the
+population, that does not hold."""
+
+
+def warnings_of(
+    plan: Plan, sample: CheckedSample, walks: Mapping[tuple[Right, VerdictName], Walk]
+) -> Iterator[Warned]:
+    """All warnings, the gravest first.
+
+    Args:
+        plan: the plan.
+        sample: the checked sample.
+        walks: all walks.
+    """
+    items = len(plan.sample)
+    if sample.known:
+        values = {"known": sample.known, "items": items}
+        yield Warned(key="known", values=values, voids=True)
+    if plan.as_planned is None:
+        yield Warned.of("not_sealed", version=plan.hdbench)
+    for how, number in sorted(sample.provenance.items()):
+        if how != BLIND:
+            said = None if how == UNKNOWN else how
+            yield Warned.of("not_blind", number=number, items=items, how=said)
+    for (one, other), errors in sample.shared_errors.items():
+        if errors.same > TWINS * errors.either:
+            pair = {"one": plan.runs[one].name, "other": plan.runs[other].name}
+            yield Warned.of("twins", **pair, **errors._asdict())
+    if items > SMALL_WHOLE * plan.whole.of:
+        key = "small_whole_exact" if plan.verdict == "exact" else "small_whole"
+        yield Warned.of(key, items=items, of=plan.whole.of)
+    counts = walks[plan.right, plan.verdict]
+    yield from _of_verdicts(plan, walks)
+    yield from _of_fields(plan, sample, counts)
+    if sample.without_truth:
+        names = ", ".join(plan.fields[place] for place in sample.without_truth)
+        yield Warned.of("without_truth", items=items, fields=names)
+    without = [
+        {"name": run.name, "number": number}
+        for run, number in zip(plan.runs, sample.unanswered, strict=True)
+        if number
+    ]
+    if without:
+        yield Warned.of("unanswered", runs=without, items=items)
+    if plan.several_values:
+        names = ", ".join(plan.several_values[:5])
+        yield Warned.of("several_values", count=len(plan.several_values), fields=names)
+
+
+def _of_verdicts(plan: Plan, walks: Mapping[tuple[Right, VerdictName], Walk]) -> Iterator[Warned]:
+    """Yield where the verdict that does not count says less than the one that does."""
+    other: VerdictName = "exact" if plan.verdict == "rule" else "rule"
+    counts, beside = walks[plan.right, plan.verdict].chosen, walks[plan.right, other].chosen
+    if counts and other == "exact" and (beside is None or beside.threshold > counts.threshold):
+        values = {"threshold": counts.threshold}
+        if beside is None:
+            yield Warned.of("exact_accepts_none", **values)
+        else:
+            yield Warned.of("exact_is_stricter", **values, exact=beside.threshold)
+    if plan.right == "threshold" and counts:
+        yield Warned.of("by_threshold")
+
+
+def _of_fields(plan: Plan, sample: CheckedSample, counts: Walk) -> Iterator[Warned]:
+    """Fields that are left out, and those that the promise about all of them hides."""
+    left_out = [
+        {"name": plan.fields[place], "share": bounds.lower}
+        for place, bounds in counts.left_out.items()
+    ]
+    if left_out:
+        yield Warned.of("fields_left_out", fields=left_out)
+    if counts.chosen is None:
+        return
+    each = by_field(plan, sample, plan.right, counts.chosen.threshold)
+    above = [
+        {"name": plan.fields[place], "share": each[place].share.upper}
+        for place in counts.fields
+        if each[place].passing and each[place].share.upper > plan.limit
+    ]
+    if above:
+        yield Warned.of("fields_above", fields=above)

@@ -10,7 +10,7 @@ from hdbench.statistics.acceptance import least_items
 from hdbench.trust.checked import UNKNOWN
 from hdbench.trust.control import Controlled
 from hdbench.trust.decision import Decision, Outcome, Warned
-from hdbench.trust.wish import RIGHTS, Right
+from hdbench.trust.plan import RIGHTS, Right
 
 _TEXTS = Texts(Path(__file__).with_name("translations"))
 

@@ -12,7 +12,7 @@ from hdbench.trust.deciding import passing
 from hdbench.trust.forecasting.measuring import MeasuredRule, MeasuredRun
 from hdbench.trust.forecasting.price_list import Price
 from hdbench.trust.forecasting.work import Pace
-from hdbench.trust.wish import Right
+from hdbench.trust.plan import Right
 
 Column = NDArray[np.float64]
 Flags = NDArray[np.bool_]

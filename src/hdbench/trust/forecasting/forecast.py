@@ -1,6 +1,6 @@
 """The forecast: what a whole collection will cost, as plain data."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -12,6 +12,7 @@ from hdbench.errors import HdbenchError
 from hdbench.results.files import answers_sha256
 from hdbench.scoring.metric import ProtocolName
 from hdbench.statistics.acceptance import GRID
+from hdbench.statistics.bootstrap import MIN_ITEMS
 from hdbench.statistics.means import LEVEL, RESAMPLES, Design
 from hdbench.trust.decision import Decision, Warned, Wrong, decide
 from hdbench.trust.forecasting.amounts import (
@@ -21,13 +22,10 @@ from hdbench.trust.forecasting.amounts import (
     model_forecast,
     rule_forecast,
 )
-from hdbench.trust.forecasting.assumptions import PACE_SOURCE
 from hdbench.trust.forecasting.measuring import Measured, measure
-from hdbench.trust.forecasting.notices import notices_of
 from hdbench.trust.forecasting.price_list import Price
-from hdbench.trust.forecasting.work import DEFAULT_PACE, Pace
-from hdbench.trust.plan import Plan, read_plan
-from hdbench.trust.wish import Right
+from hdbench.trust.forecasting.work import DEFAULT_PACE, PACE_SOURCE, Pace
+from hdbench.trust.plan import Plan, Right, read_plan
 
 
 class Promise(Strict):
@@ -299,3 +297,58 @@ def _together(models: Sequence[ModelForecast]) -> float | None:
     if len(known) < len(models):
         return None
     return sum(amount.whole.value for amount in known if amount is not None)
+
+
+def notices_of(
+    benchmark: Benchmark,
+    measured: Measured,
+    models: Sequence[ModelForecast],
+    *,
+    total: int,
+    prices: Mapping[str, Price] | None,
+    decision: Decision | None,
+) -> Iterator[Warned]:
+    """All notices, the gravest first.
+
+    Args:
+        benchmark: what was checked.
+        measured: what was measured.
+        models: the models' forecasts.
+        total: how many items the whole has.
+        prices: model → price.
+        decision: by a plan; None without one.
+    """
+    items = len(measured.items)
+    sample = benchmark.spec.sample
+    if decision is not None:
+        yield from (each for each in decision.warnings if each.voids)
+    elif sample is None and total > items:
+        yield Warned.of("forecast_not_drawn", items=items, total=total)
+    elif sample is not None and sample.of != total:
+        yield Warned.of("forecast_other_whole", of=sample.of, total=total)
+    if items < MIN_ITEMS:
+        yield Warned.of("forecast_few_items", items=items, least=MIN_ITEMS)
+    if measured.not_asked:
+        yield Warned.of("forecast_not_asked", number=measured.not_asked, items=items)
+    drafted = sum(bool(item.provenance and item.provenance.run) for item in measured.items)
+    if drafted:
+        yield Warned.of("forecast_drafted", number=drafted, items=items)
+    if measured.without_truth:
+        yield Warned.of("forecast_without_truth", fields=", ".join(measured.without_truth))
+    if measured.in_lists:
+        yield Warned.of("forecast_in_lists")
+    for run, each in zip(measured.runs, models, strict=True):
+        yield from _of_model(each, items, has_price=prices is None or run.model in prices)
+
+
+def _of_model(model: ModelForecast, items: int, *, has_price: bool) -> Iterator[Warned]:
+    if model.answered < items:
+        missing = items - model.answered
+        yield Warned.of("forecast_unanswered", model=model.model, number=missing, items=items)
+    tokens = min(model.input_tokens.items, model.output_tokens.items)
+    seconds = model.seconds.items
+    if min(tokens, seconds) < items:
+        known = {"tokens": tokens, "seconds": seconds, "items": items}
+        yield Warned.of("forecast_usage", model=model.model, **known)
+    if not has_price:
+        yield Warned.of("forecast_no_price", model=model.model)

@@ -8,7 +8,7 @@ from hdbench.common.texts import Texts, decimal, grouped
 from hdbench.statistics.means import Estimate
 from hdbench.trust.forecasting.amounts import Amount, Known, ModelForecast
 from hdbench.trust.forecasting.forecast import Forecast
-from hdbench.trust.wish import RIGHTS
+from hdbench.trust.plan import RIGHTS
 
 _TEXTS = Texts(Path(__file__).parents[1] / "translations")
 

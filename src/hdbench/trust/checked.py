@@ -4,10 +4,11 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -105,14 +106,15 @@ def check_sample(
     metric = benchmark.spec.make_metric("documented")
     rows = []
     has_truth = np.zeros(len(fields), np.bool_)
-    errors = _Errors(len(plan.runs))
+    texts, rights = [], []
     opening = opened_runs(plan, benchmark, where) if opened is None else nullcontext(opened)
     with opening as runs:
         for item in truths:
             true = texts_of(metric.right_answer(item.reference(metric.protocol)), fields)
             has_truth |= [bool(text) for text in true]
             records = runs.records(item.id)
-            errors.add(runs.texts(records), true)
+            texts.append([each and list(map(folded, each)) for each in runs.texts(records)])
+            rights.append(list(map(folded, true)))
             judged = runs.judged(item.id, records)
             rows.append((judged, wrong_values(metric, item, judged, fields)))
     return CheckedSample(
@@ -121,8 +123,8 @@ def check_sample(
         empty=np.array([[not each.text for each in row] for row, _ in rows]),
         without_truth=np.flatnonzero(~has_truth).tolist(),
         known=max(plan.known, known_before(benchmark.folder, set(plan.sample), plan.created)),
-        shared_errors=errors.shared(),
-        unanswered=errors.unanswered,
+        shared_errors=_shared_errors(texts, rights),
+        unanswered=[each.count(None) for each in zip(*texts, strict=True)],
         provenance=Counter(map(how_made, truths)),
         truths_sha256=_hash(truths),
     )
@@ -171,34 +173,28 @@ def as_record(judged: Sequence[Judged], fields: Sequence[ItemField]) -> dict[str
     return record
 
 
-class _Errors:
-    """Where errors of runs coincide."""
+def _shared_errors(
+    texts: Sequence[Sequence[Sequence[str] | None]], true: Sequence[Sequence[str]]
+) -> dict[tuple[int, int], SharedErrors]:
+    """Return where errors of two runs coincide.
 
-    def __init__(self, runs: int) -> None:
-        self._runs = runs
-        self._either = Counter[tuple[int, int]]()
-        self._same = Counter[tuple[int, int]]()
-        self.unanswered = [0] * runs
-
-    def add(self, texts: Sequence[Sequence[str] | None], true: Sequence[str]) -> None:
-        for place, each in enumerate(texts):
-            self.unanswered[place] += each is None
-        right = [folded(text) for text in true]
-        values = [None if each is None else [folded(text) for text in each] for each in texts]
-        for first, second in self._pairs():
-            one, other = values[first], values[second]
-            if one is None or other is None:
+    Args:
+        texts: of each item, the values in each run; None without an answer.
+        true: of each item, the right values.
+    """
+    shared = {}
+    for one, other in combinations(range(len(texts[0])), 2):
+        same = either = 0
+        for each, right in zip(texts, true, strict=True):
+            values, others = each[one], each[other]
+            if values is None or others is None:
                 continue
-            for value, another, truth in zip(one, other, right, strict=True):
+            for value, another, truth in zip(values, others, right, strict=True):
                 if value != truth or another != truth:
-                    self._either[first, second] += 1
-                    self._same[first, second] += value == another
-
-    def shared(self) -> dict[tuple[int, int], SharedErrors]:
-        return {pair: SharedErrors(self._same[pair], self._either[pair]) for pair in self._pairs()}
-
-    def _pairs(self) -> Iterator[tuple[int, int]]:
-        return ((one, two) for one in range(self._runs) for two in range(one + 1, self._runs))
+                    either += 1
+                    same += value == another
+        shared[one, other] = SharedErrors(same, either)
+    return shared
 
 
 def truths_of(sample: Sequence[str], benchmark: Benchmark, instead: Message = AGAIN) -> list[Item]:

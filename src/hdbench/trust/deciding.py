@@ -1,11 +1,11 @@
 """What may be taken over: thresholds, bounds and fields, from a checked sample."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
+from hdbench.common.checked import Strict
 from hdbench.statistics.acceptance import (
     ROUNDING,
     ShareBounds,
@@ -33,24 +33,33 @@ CHANCE = 0.8
 """How often something must pass for a size to be recommended."""
 
 
-class Walk(NamedTuple):
-    """The walk down the thresholds.
+class Walk(Strict):
+    """A walk down the thresholds.
 
     Attributes:
-        fields: the places of the fields that are in.
-        left_out: the place of each other field → the bounds of its share of wrong values among
-            those with the highest score.
+        right: by which way of being right.
+        verdict: by which verdict.
+        fields: the paths of the fields that are in.
+        left_out: path of each other field → the bounds of its share of wrong values among those
+            with the highest score.
         steps: the thresholds that were looked at.
+        threshold: the one to use; None if nothing can be taken over.
     """
 
-    fields: list[int]
-    left_out: dict[int, ShareBounds]
-    steps: list[Step]
+    right: Right
+    verdict: VerdictName
+    fields: tuple[str, ...]
+    left_out: dict[str, ShareBounds]
+    steps: tuple[Step, ...]
+    threshold: float | None
 
-    @property
-    def chosen(self) -> Step | None:
-        """The threshold to use; None if nothing can be taken over."""
-        return last_accepted(self.steps)
+    def places(self, plan: Plan) -> list[int]:
+        """Return the places of the fields that are in, among those of the plan."""
+        return [plan.fields.index(name) for name in self.fields]
+
+
+Walks = Mapping[tuple[Right, VerdictName], Walk]
+"""All walks, by the way of being right and the verdict."""
 
 
 @dataclass(frozen=True)
@@ -72,11 +81,13 @@ class FieldResult:
     share: ShareBounds
 
 
-def decided(plan: Plan, sample: CheckedSample) -> Iterator[tuple[Right, VerdictName, Walk]]:
-    """All walks: for both ways of being right, and by both verdicts."""
-    for right in RIGHTS:
-        for verdict in VERDICTS:
-            yield right, verdict, walk_of(plan, sample, right, verdict)
+def walks_of(plan: Plan, sample: CheckedSample) -> Walks:
+    """Return all walks: for both ways of being right, and by both verdicts."""
+    return {
+        (right, verdict): walk_of(plan, sample, right, verdict)
+        for right in RIGHTS
+        for verdict in VERDICTS
+    }
 
 
 def walk_of(plan: Plan, sample: CheckedSample, right: Right, verdict: VerdictName) -> Walk:
@@ -89,36 +100,55 @@ def walk_of(plan: Plan, sample: CheckedSample, right: Right, verdict: VerdictNam
     broke 29 of 100 promises instead of 10. The exact verdict leaves out none, as no such choice
     goes with a promise without assumptions.
     """
-    wrong = sample.wrong[right]
-    number = len(plan.fields)
-    of_all = 1 - (1 - plan.confidence) / number
-    left_out = {}
-    for place in range(number) if verdict == "rule" else ():
-        found = _of_field(sample, wrong, place, plan.grid[0], of_all)
-        if found.share.lower > plan.limit:
-            left_out[place] = found.share
-    fields = [place for place in range(number) if place not in left_out]
-    if not fields:
-        return Walk([], left_out, [])
-    steps = walk(
-        sample.scores[:, fields],
-        wrong[:, fields],
-        _verdict(plan, verdict, len(fields)),
-        least=plan.least_items,
-        grid=plan.grid,
+    of_all = 1 - (1 - plan.confidence) / len(plan.fields)
+    first = by_field(plan, sample, right, plan.grid[0], of_all) if verdict == "rule" else {}
+    left_out = {
+        name: found.share for name, found in first.items() if found.share.lower > plan.limit
+    }
+    places = [place for place, name in enumerate(plan.fields) if name not in left_out]
+    steps = (
+        walk(
+            sample.scores[:, places],
+            sample.wrong[right][:, places],
+            _verdict(plan, verdict, len(places)),
+            least=plan.least_items,
+            grid=plan.grid,
+        )
+        if places
+        else []
     )
-    return Walk(fields, left_out, steps)
+    chosen = last_accepted(steps)
+    return Walk(
+        right=right,
+        verdict=verdict,
+        fields=tuple(plan.fields[place] for place in places),
+        left_out=left_out,
+        steps=tuple(steps),
+        threshold=chosen.threshold if chosen else None,
+    )
 
 
 def by_field(
-    plan: Plan, sample: CheckedSample, right: Right, threshold: float
-) -> list[FieldResult]:
-    """Each field by itself at a threshold; its bounds are exact, as an item has one value of it."""
-    wrong = sample.wrong[right]
-    return [
-        _of_field(sample, wrong, place, threshold, plan.confidence)
-        for place in range(len(plan.fields))
-    ]
+    plan: Plan, sample: CheckedSample, right: Right, threshold: float, confidence: float
+) -> dict[str, FieldResult]:
+    """Return path → the values of that field at a threshold.
+
+    The bounds of a field by itself are exact, as an item has one value of it.
+    """
+    passes = passing(sample.scores, threshold)
+    wrong = passes & sample.wrong[right]
+    flags = (passes, wrong, passes & sample.empty, wrong & sample.empty)
+    counts = zip(plan.fields, *(each.sum(axis=0).tolist() for each in flags), strict=True)
+    return {
+        name: FieldResult(
+            number,
+            failed,
+            empty,
+            wrong_empty,
+            bounds_of_share(failed, number, confidence) if number else ShareBounds(0.0, 1.0),
+        )
+        for name, number, failed, empty, wrong_empty in counts
+    }
 
 
 def bound_at(
@@ -149,11 +179,11 @@ def needed_items(plan: Plan, sample: CheckedSample, found: Walk) -> int | None:
     """
     if not found.fields:
         return None
-    items = len(sample.scores)
-    passes = passing(sample.scores[:, found.fields], plan.grid[0])
+    items, places = len(sample.scores), found.places(plan)
+    passes = passing(sample.scores[:, places], plan.grid[0])
     of_item = passes.sum(axis=1)
-    wrong = (passes & sample.wrong[plan.right][:, found.fields]).sum(axis=1)
-    verdict = _verdict(plan, plan.verdict, len(found.fields))
+    wrong = (passes & sample.wrong[plan.right][:, places]).sum(axis=1)
+    verdict = _verdict(plan, plan.verdict, len(places))
     rng = np.random.default_rng(0)
     for factor in FACTORS:
         size = int(np.ceil(factor * items))
@@ -168,22 +198,6 @@ def needed_items(plan: Plan, sample: CheckedSample, found: Walk) -> int | None:
         if passed >= CHANCE * DRAWS:
             return size
     return None
-
-
-def _of_field(
-    sample: CheckedSample, wrong: Flags, place: int, threshold: float, confidence: float
-) -> FieldResult:
-    passes = passing(sample.scores[:, place], threshold)
-    errors = passes & wrong[:, place]
-    empty = sample.empty[:, place]
-    number, failed = int(passes.sum()), int(errors.sum())
-    return FieldResult(
-        number,
-        failed,
-        int((passes & empty).sum()),
-        int((errors & empty).sum()),
-        bounds_of_share(failed, number, confidence) if number else ShareBounds(0.0, 1.0),
-    )
 
 
 def _verdict(plan: Plan, name: VerdictName, fields: int) -> Verdict:

@@ -1,7 +1,7 @@
 """The decision: what may be taken over, with everything that it rests on, as plain data."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -18,16 +18,17 @@ from hdbench.common.jsonio import json_reason, parse_json
 from hdbench.common.os_errors import read_errors
 from hdbench.common.regular_files import open_regular
 from hdbench.errors import HdbenchError, Message
-from hdbench.statistics.acceptance import CONFIDENCE, ShareBounds, Step
+from hdbench.statistics.acceptance import CONFIDENCE
 from hdbench.trust.checked import UNKNOWN, CheckedSample, check_sample
 from hdbench.trust.deciding import (
     FieldResult,
     Walk,
+    Walks,
     bound_at,
     by_field,
-    decided,
     needed_items,
     passing,
+    walks_of,
 )
 from hdbench.trust.plan import MAX_LIMIT, RIGHTS, Plan, Right, VerdictName
 from hdbench.trust.runs import Runs
@@ -40,26 +41,6 @@ MAX_FILE = 64 * 2**20
 
 Count = Annotated[int, Checked(ge=0, le=10**12)]
 Share = Annotated[float, Checked(ge=0, le=1)]
-
-
-class WalkRecord(Strict):
-    """A walk down the thresholds, see `Walk`.
-
-    Attributes:
-        right: by which way of being right.
-        verdict: by which verdict.
-        fields: the paths of the fields that are in.
-        left_out: path → the bounds for which a field was left out.
-        steps: the thresholds that were looked at.
-        threshold: the one to use; None if nothing can be taken over.
-    """
-
-    right: Right
-    verdict: VerdictName
-    fields: tuple[str, ...]
-    left_out: dict[str, ShareBounds]
-    steps: tuple[Step, ...]
-    threshold: float | None
 
 
 class Wrong(Strict):
@@ -200,7 +181,7 @@ class Decision(Strict):
     verdict: VerdictName
     provenance: dict[str, Count]
     truths_sha256: str
-    walks: tuple[WalkRecord, ...]
+    walks: tuple[Walk, ...]
     curve: tuple[CurvePoint, ...]
     outcome: Outcome | None
     needed: Count | None
@@ -220,7 +201,7 @@ class Decision(Strict):
         return self
 
     @property
-    def counting(self) -> WalkRecord:
+    def counting(self) -> Walk:
         """The walk that counts."""
         wanted = (self.right, self.verdict)
         return next(each for each in self.walks if (each.right, each.verdict) == wanted)
@@ -244,7 +225,7 @@ def decide(plan: Plan, benchmark: Benchmark, where: Path, opened: Runs | None = 
         HdbenchError: nothing can be promised; see `check_sample`.
     """
     sample = check_sample(plan, benchmark, where, opened)
-    walks = {(right, verdict): found for right, verdict, found in decided(plan, sample)}
+    walks = walks_of(plan, sample)
     counts = walks[plan.right, plan.verdict]
     outcome = _outcome(plan, sample, counts)
     return Decision(
@@ -265,7 +246,7 @@ def decide(plan: Plan, benchmark: Benchmark, where: Path, opened: Runs | None = 
         verdict=plan.verdict,
         provenance=dict(sample.provenance),
         truths_sha256=sample.truths_sha256,
-        walks=tuple(_record(plan, *key, found) for key, found in walks.items()),
+        walks=tuple(walks.values()),
         curve=tuple(_curve(plan, sample, counts)),
         outcome=outcome,
         needed=None if outcome else needed_items(plan, sample, counts),
@@ -313,22 +294,11 @@ def read_decision(path: Path) -> Decision:
     return validate(Decision, said, path)
 
 
-def _record(plan: Plan, right: Right, verdict: VerdictName, found: Walk) -> WalkRecord:
-    names = plan.fields
-    return WalkRecord(
-        right=right,
-        verdict=verdict,
-        fields=tuple(names[place] for place in found.fields),
-        left_out={names[place]: bounds for place, bounds in found.left_out.items()},
-        steps=tuple(found.steps),
-        threshold=found.chosen.threshold if found.chosen else None,
-    )
-
-
 def _curve(plan: Plan, sample: CheckedSample, found: Walk) -> Iterator[CurvePoint]:
+    places = found.places(plan)
     for threshold in plan.grid:
-        if passing(sample.scores[:, found.fields], threshold).any():
-            yield _point(plan, sample, found.fields, threshold)
+        if passing(sample.scores[:, places], threshold).any():
+            yield _point(plan, sample, places, threshold)
 
 
 def _point(
@@ -353,24 +323,25 @@ def _point(
 
 
 def _outcome(plan: Plan, sample: CheckedSample, found: Walk) -> Outcome | None:
-    if found.chosen is None:
+    threshold, places = found.threshold, found.places(plan)
+    if threshold is None:
         return None
-    threshold, fields = found.chosen.threshold, found.fields
-    point = _point(plan, sample, fields, threshold)
-    passes = passing(sample.scores[:, fields], threshold)
+    point = _point(plan, sample, places, threshold)
     of_whole = plan.whole.of * len(plan.fields)
-    each = by_field(plan, sample, plan.right, threshold)
+    by_path = by_field(plan, sample, plan.right, threshold, plan.confidence)
     return Outcome(
         threshold=threshold,
-        fields=tuple(plan.fields[place] for place in fields),
+        fields=found.fields,
         values=len(plan.sample) * len(plan.fields),
         passing=point.passing,
         share=point.share,
-        untouched_items=int(passes.all(axis=1).sum()) if not found.left_out else 0,
+        untouched_items=0
+        if found.left_out
+        else int(passing(sample.scores, threshold).all(axis=1).sum()),
         wrong=point.wrong,
         of_whole=of_whole,
         passing_in_whole=round(point.share * of_whole),
-        by_field={plan.fields[place]: each[place] for place in fields},
+        by_field={name: by_path[name] for name in found.fields},
     )
 
 
@@ -382,9 +353,7 @@ SMALL_WHOLE = 0.1
 population, that does not hold."""
 
 
-def warnings_of(
-    plan: Plan, sample: CheckedSample, walks: Mapping[tuple[Right, VerdictName], Walk]
-) -> Iterator[Warned]:
+def warnings_of(plan: Plan, sample: CheckedSample, walks: Walks) -> Iterator[Warned]:
     """All warnings, the gravest first.
 
     Args:
@@ -427,35 +396,35 @@ def warnings_of(
         yield Warned.of("several_values", count=len(plan.several_values), fields=names)
 
 
-def _of_verdicts(plan: Plan, walks: Mapping[tuple[Right, VerdictName], Walk]) -> Iterator[Warned]:
+def _of_verdicts(plan: Plan, walks: Walks) -> Iterator[Warned]:
     """Yield where the verdict that does not count says less than the one that does."""
     other: VerdictName = "exact" if plan.verdict == "rule" else "rule"
-    counts, beside = walks[plan.right, plan.verdict].chosen, walks[plan.right, other].chosen
-    if counts and other == "exact" and (beside is None or beside.threshold > counts.threshold):
-        values = {"threshold": counts.threshold}
-        if beside is None:
-            yield Warned.of("exact_accepts_none", **values)
-        else:
-            yield Warned.of("exact_is_stricter", **values, exact=beside.threshold)
-    if plan.right == "threshold" and counts:
+    counts = walks[plan.right, plan.verdict].threshold
+    beside = walks[plan.right, other].threshold
+    if counts is None:
+        return
+    if other == "exact" and beside is None:
+        yield Warned.of("exact_accepts_none", threshold=counts)
+    elif other == "exact" and beside is not None and beside > counts:
+        yield Warned.of("exact_is_stricter", threshold=counts, exact=beside)
+    if plan.right == "threshold":
         yield Warned.of("by_threshold")
 
 
 def _of_fields(plan: Plan, sample: CheckedSample, counts: Walk) -> Iterator[Warned]:
     """Fields that are left out, and those that the promise about all of them hides."""
-    left_out = [
-        {"name": plan.fields[place], "share": bounds.lower}
-        for place, bounds in counts.left_out.items()
-    ]
-    if left_out:
+    if counts.left_out:
+        left_out = [
+            {"name": name, "share": bounds.lower} for name, bounds in counts.left_out.items()
+        ]
         yield Warned.of("fields_left_out", fields=left_out)
-    if counts.chosen is None:
+    if counts.threshold is None:
         return
-    each = by_field(plan, sample, plan.right, counts.chosen.threshold)
+    found = by_field(plan, sample, plan.right, counts.threshold, plan.confidence)
     above = [
-        {"name": plan.fields[place], "share": each[place].share.upper}
-        for place in counts.fields
-        if each[place].passing and each[place].share.upper > plan.limit
+        {"name": name, "share": found[name].share.upper}
+        for name in counts.fields
+        if found[name].passing and found[name].share.upper > plan.limit
     ]
     if above:
         yield Warned.of("fields_above", fields=above)

@@ -10,7 +10,7 @@ from hdbench.trust.forecasting.amounts import Amount, Known, ModelForecast
 from hdbench.trust.forecasting.forecast import Forecast
 from hdbench.trust.plan import RIGHTS
 
-_TEXTS = Texts(Path(__file__).parents[1] / "translations")
+_text = Texts(Path(__file__).parents[1] / "translations").text
 
 
 def model_sentence(forecast: Forecast, model: ModelForecast, language: str = "en") -> str:
@@ -138,7 +138,3 @@ def _number(value: float, language: str, *, decimals: bool) -> str:
         return decimal(f"{value:.1f}", language)
     more = 0 if value < 1 else math.floor(math.log10(value)) - 2
     return grouped(int(round(value, -max(0, more))), language)
-
-
-def _text(key: str, language: str, **values: Any) -> str:
-    return _TEXTS.text(key, language, **values)

@@ -50,7 +50,7 @@ def read_assigned(folder: Path) -> Assigned:
     """
     annotation, history = read_annotation(folder), History(folder)
     finished, unfinished = [], 0
-    for item in Metadata(folder).records:
+    for item in Metadata(folder).rows:
         annotators = annotation.annotators(item)
         if not annotators:
             continue

@@ -3,7 +3,7 @@
 import random
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from hdbench.annotating.annotation import (
     Annotation,
@@ -13,7 +13,7 @@ from hdbench.annotating.annotation import (
 )
 from hdbench.annotating.changes import check_pseudonym
 from hdbench.annotating.history import History
-from hdbench.annotating.metadata import Metadata
+from hdbench.annotating.metadata import CollectionRow, Metadata
 from hdbench.errors import HdbenchError, Message
 
 
@@ -65,8 +65,8 @@ def assign(
         }
         free = [
             item
-            for item, record in metadata.records.items()
-            if record is None and item not in begun and not annotation.annotators(item)
+            for item, row in metadata.rows.items()
+            if row.record is None and item not in begun and not annotation.annotators(item)
         ]
         if items is None:
             items = len(free)
@@ -90,14 +90,14 @@ def assign(
 
 
 def with_assignments(
-    ours: Annotation, theirs: Annotation, records: Mapping[str, Any], path: Path
+    ours: Annotation, theirs: Annotation, rows: Mapping[str, CollectionRow], path: Path
 ) -> Annotation:
     """An `annotation.yaml`, and what somebody else's copy of the collection has assigned besides.
 
     Args:
         ours: what is there.
         theirs: what the other one says, untrusted.
-        records: item → its ground truth in `metadata.jsonl`.
+        rows: item → its row in `metadata.jsonl`.
         path: where the other one comes from.
 
     Raises:
@@ -108,11 +108,11 @@ def with_assignments(
     for assignment in theirs.assignments:
         for item in assignment.items:
             here = ours.annotators(item)
-            if item not in records:
+            if item not in rows:
                 wrong = Message("which is not in this collection")
             elif here and set(here) != set(assignment.annotators):
                 wrong = Message("which is assigned to {names} here", names=", ".join(here))
-            elif not here and records[item] is not None:
+            elif not here and rows[item].record is not None:
                 wrong = Message("which has a ground truth here already")
             else:
                 continue
@@ -126,5 +126,5 @@ def with_assignments(
             )
         if items := tuple(item for item in assignment.items if not ours.annotators(item)):
             found.append(assignment.model_copy(update={"items": items}))
-    blind = dict.fromkeys([*ours.blind, *(item for item in theirs.blind if item in records)])
+    blind = dict.fromkeys([*ours.blind, *(item for item in theirs.blind if item in rows)])
     return ours.replaced(assignments=(*ours.assignments, *found), blind=tuple(blind))

@@ -42,13 +42,11 @@ class HandedOver(NamedTuple):
     """What a ZIP says that somebody did; nothing proves who wrote it.
 
     Attributes:
-        path: the ZIP.
         annotator: whose history it has.
         changes: the history, each change once, in the order in which they were made.
         annotation: which items are assigned to whom.
     """
 
-    path: Path
     annotator: str
     changes: list[Change]
     annotation: Annotation
@@ -84,9 +82,12 @@ def hand_over(folder: Path, annotator: str, path: Path) -> int:
         raise HdbenchError("{place}: exists already: choose another name", place=path)
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        _add(archive, f"{annotator}{SUFFIX}", b"".join(map(as_line, changes)))
+        members = {f"{annotator}{SUFFIX}": b"".join(map(as_line, changes))}
         if annotation.assignments or annotation.blind:
-            _add(archive, ASSIGNED, json.dumps(shared).encode())
+            members[ASSIGNED] = json.dumps(shared).encode()
+        for name, data in members.items():
+            # A date of its own would say when somebody worked, and make equal histories differ.
+            archive.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED)
     write_whole(path, packed.getvalue())
     return len(changes)
 
@@ -118,16 +119,9 @@ def read_hand_over(path: Path) -> HandedOver:
         if ASSIGNED in archive.names:
             said = parse_line(archive.read(ASSIGNED), f"{path}: {ASSIGNED}")
             annotation = validate(Annotation, said, Path(f"{path}: {ASSIGNED}"))
-        return HandedOver(path, annotator, changes, annotation)
+        return HandedOver(annotator, changes, annotation)
     finally:
         archive.close()
-
-
-def _add(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
-    # A date of its own would say when somebody worked, and make equal histories differ.
-    member = zipfile.ZipInfo(name)
-    member.compress_type = zipfile.ZIP_DEFLATED
-    archive.writestr(member, data)
 
 
 def _own(history: History, annotator: str) -> list[Change]:

@@ -16,7 +16,6 @@ from hdbench.annotating.changes import (
     SETTLED,
     Change,
     as_line,
-    base_change,
     same,
 )
 from hdbench.annotating.conflicts import Conflict
@@ -67,7 +66,7 @@ class Store:
         self.annotator = annotator
         self._saving = saving
         self._metadata = Metadata(folder)
-        self.items = list(self._metadata.records)
+        self.items = list(self._metadata.rows)
         self._history = History(folder)
         self._folder = folder
         self._said = said_when(folder)
@@ -80,7 +79,7 @@ class Store:
         self._states: dict[str, ItemState] = {}
         self._note_bases()
         self._due = set(self._history.changes)
-        if unknown := self._due - self._metadata.records.keys():
+        if unknown := self._due - self._metadata.rows.keys():
             self._history.notes.append(
                 Message(
                     "{place}: has changes of items that are not in metadata.jsonl, such as "
@@ -240,7 +239,7 @@ class Store:
             with self._metadata.writing() if wait else self._metadata.writing(0):
                 self._refresh()  # otherwise this could write less than another process just did
                 self._forget(self._metadata.refresh())
-                known = self._due & self._metadata.records.keys()
+                known = self._due & self._metadata.rows.keys()
                 self._settle(known)
                 states = [self._state(item) for item in sorted(known)]
                 self._metadata.write(each for each in states if each.stage is Stage.plain)
@@ -255,16 +254,16 @@ class Store:
         """Note the records here that a history needs which was put here without the others."""
         bases = []
         for item, known in self._history.changes.items():
-            record = self._metadata.records.get(item)
             truths = [change for change in known.values() if change.what == "ground_truth"]
             missing = {parent for change in truths for parent in change.parents} - known.keys()
-            if missing and record is not None and not any(change.is_base for change in truths):
-                bases.append(as_line(base_change(item, record, self._metadata.made[item])))
+            if missing and item in self._metadata.rows and not any(each.is_base for each in truths):
+                base = self._metadata.base(item)
+                bases += [as_line(base)] if base else []
         if bases:
             self._history.append(self.annotator, bases)
 
     def _state(self, item: str) -> ItemState:
-        if item not in self._metadata.records:
+        if item not in self._metadata.rows:
             raise HdbenchError("{item!r}: no such item", item=item[:100])
         if item not in self._states:
             changes = self._history.changes.get(item, {}).values()
@@ -273,8 +272,8 @@ class Store:
                 item,
                 changes,
                 self._annotation.annotators(item),
-                base=self._metadata.records[item],
-                made=self._metadata.made[item],
+                base=self._metadata.rows[item].record,
+                made=self._metadata.rows[item].made,
             )
         return self._states[item]
 
@@ -330,10 +329,10 @@ class Store:
                 most=MAX_ITEM_CHANGES,
             )
         lines = []
-        base = self._metadata.records[item]
-        if base is not None and not any(each.what == "ground_truth" for each in known.values()):
+        base = self._metadata.base(item)
+        if base and not any(each.what == "ground_truth" for each in known.values()):
             # Otherwise nothing would know of it once metadata.jsonl is written.
-            lines.append(as_line(base_change(item, base, self._metadata.made[item])))
+            lines.append(as_line(base))
         head = dict(state.head)
         for each in [*self._in_common(state, wish.what), wish]:
             *also, after = (head.get(each.what) or "").split(JOIN)

@@ -14,7 +14,7 @@ from playwright.sync_api import expect
 from hdbench.annotating.annotation import read_annotation
 from hdbench.annotating.assigning import assign
 from hdbench.annotating.editor import Editor
-from hdbench.annotating.handing_over import hand_over
+from hdbench.annotating.merging import hand_over
 from hdbench.annotating.own_file import NotSavedError
 from hdbench.annotating.reviewing.looks import ReviewLog
 from hdbench.annotating.reviewing.review import Review

@@ -19,7 +19,7 @@ from speed.trust_coverage import METHODS, catalogues
 from hdbench.benchmarks.sample import Sample, Stratum
 from hdbench.statistics.acceptance import GRID, capital, least_items, upper_bound
 from hdbench.trust.checked import CheckedSample
-from hdbench.trust.deciding import needed_items, walk_of
+from hdbench.trust.decision import needed_items, walk_of
 from hdbench.trust.plan import Plan
 
 SAMPLES = 4_000

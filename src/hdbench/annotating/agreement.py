@@ -66,7 +66,7 @@ _TAKEN_OVER = ("lists", "compare", "threshold", "ignore", "blank")
 
 
 class _Group(NamedTuple):
-    """What people have of the same record, or of the same entry of a list.
+    """The same record, or the same entry of a list, as each person has it.
 
     Attributes:
         item: the place of the item.
@@ -80,7 +80,7 @@ class _Group(NamedTuple):
 
 
 def rules_for(metric: Metric) -> PathRules:
-    """How the entries of lists are aligned: as the metric does it, if it is `hdb/record_f1`."""
+    """Return rules to align entries of lists: those of the metric, if it is `hdb/record_f1`."""
     options = metric.options if metric.name == "record_f1" else {}
     return read_rules({name: options[name] for name in _TAKEN_OVER if name in options})
 
@@ -88,7 +88,7 @@ def rules_for(metric: Metric) -> PathRules:
 def units_by_field(
     items: Iterable[Sequence[dict[str, Any] | None]], rules: PathRules
 ) -> dict[str, list[Unit]]:
-    """Field, such as `persons[].name` → what people entered for the same things.
+    """Return field, such as `persons[].name` → what people entered for the same things.
 
     Texts are taken in Unicode's form NFC, without white space around them. Null, a missing field
     and an empty text are one and the same. The entries of lists are aligned as in `hdb/record_f1`:
@@ -124,12 +124,12 @@ def units_by_field(
 
 
 def _leaves(group: _Group) -> dict[str, None]:
-    """The fields that anybody filled in."""
+    """Return the fields that anybody filled in."""
     return dict.fromkeys(path for each in group.records if each for path in each.leaves)
 
 
 def _groups(group: _Group, rules: PathRules) -> Iterator[_Group]:
-    """A record, and the aligned entries of its lists, and so on."""
+    """Yield a record, and the aligned entries of its lists, and so on."""
     yield group
     for path in dict.fromkeys(path for each in group.records if each for path in each.lists):
         lists = [each.lists.get(path, []) if each else [] for each in group.records]
@@ -141,7 +141,7 @@ def _groups(group: _Group, rules: PathRules) -> Iterator[_Group]:
 def _aligned(
     lists: Sequence[Sequence[Record]], rules: PathRules
 ) -> list[tuple[Record | None, ...]]:
-    """The entries of several people's lists, side by side; None where somebody lacks one."""
+    """Return the entries of several people's lists, side by side; None where somebody lacks one."""
     first: list[Record] = []  # of each row, the entry that others are aligned with
     rows: list[list[Record | None]] = []
     for column, entries in enumerate(lists):
@@ -158,7 +158,7 @@ def _aligned(
 
 
 def _plain(value: Any) -> Any:
-    """A value with texts in NFC and trimmed; None instead of an empty text."""
+    """Return a value with texts in NFC and trimmed; None instead of an empty text."""
     if isinstance(value, Mapping):
         return {key: _plain(child) for key, child in value.items()}
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""How a collection is annotated: who looks at what, and what is kept."""
+"""`annotation.yaml`: who looks at which items of a collection, and what is kept."""
 
 from collections.abc import Collection
 from functools import cached_property
@@ -58,7 +58,7 @@ class Assignment(Strict):
 
 
 class Annotation(Strict):
-    """What `annotation.yaml` says.
+    """Content of `annotation.yaml`.
 
     Attributes:
         assignments: the items that several annotators look at.
@@ -84,12 +84,12 @@ class Annotation(Strict):
         return self
 
     def annotators(self, item: str) -> tuple[str, ...]:
-        """Who looks at an item without seeing what the others entered; nobody for most items."""
+        """Return who looks at an item without seeing others' entries; nobody for most items."""
         return self._annotators.get(item, ())
 
     @property
     def assigned_items(self) -> Collection[str]:
-        """The items that several annotators look at."""
+        """Return the items that several annotators look at."""
         return self._annotators.keys()
 
     def is_blind(self, item: str) -> bool:
@@ -97,7 +97,7 @@ class Annotation(Strict):
         return item in self._blind or bool(self.annotators(item))
 
     def replaced(self, **fields: Any) -> "Annotation":
-        """With other values in some fields."""
+        """Return it with other values in some fields."""
         return Annotation.model_validate(self.model_dump() | fields)
 
     # Sets and dicts, as there may be ten thousand items, and the editor asks for each of them.

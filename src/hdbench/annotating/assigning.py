@@ -18,7 +18,7 @@ from hdbench.errors import HdbenchError, Message
 
 
 class Drawn(NamedTuple):
-    """What `assign` did.
+    """Outcome of `assign`.
 
     Attributes:
         assignment: who annotates what.
@@ -92,7 +92,7 @@ def assign(
 def with_assignments(
     ours: Annotation, theirs: Annotation, rows: Mapping[str, CollectionRow], path: Path
 ) -> Annotation:
-    """An `annotation.yaml`, and what somebody else's copy of the collection has assigned besides.
+    """Return an `annotation.yaml` with what another copy of the collection assigns besides.
 
     Args:
         ours: what is there.

@@ -1,4 +1,4 @@
-"""What the editor's page asks for and changes."""
+"""The collection that is open in the editor: its page asks for it and changes it."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -6,7 +6,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock, Timer
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from hdbench.annotating.annotation import read_annotation
 from hdbench.annotating.changes import SETTLED
@@ -28,7 +28,7 @@ from hdbench.benchmarks.provenance import BLIND, DRAFT, IMPORTED
 from hdbench.common.appending import append
 from hdbench.common.os_errors import write_errors
 from hdbench.common.texts import Texts
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 
 TIMES = "times"
 """The folder with the times, in that of the histories, which never leaves the collection."""
@@ -88,7 +88,7 @@ class Draft(NamedTuple):
     answers: Answers
 
     def record(self, item: str) -> dict[str, Any] | None:
-        """The model's record for an item; None if it gave none.
+        """Return the model's record for an item; None if it gave none.
 
         Raises:
             HdbenchError: it cannot be loaded.
@@ -100,7 +100,7 @@ class Draft(NamedTuple):
 def read_drafts(
     paths: Sequence[Path], items: Sequence[str], folder: str, schema: AnswerSchema
 ) -> list[Draft]:
-    """The runs that drafts come from.
+    """Return the runs that drafts come from.
 
     Args:
         paths: run folders, or files of answers in any form.
@@ -129,6 +129,11 @@ SCHEMA = "answer.schema.json"
 
 FLUSH_AFTER = 2.0
 """Seconds after the last change when the metadata.jsonl is written."""
+
+_Value = TypeVar("_Value")
+
+_SHOWN = ("record", "status", "comment", "how", "by", "head", "stage")
+"""The attributes of an item's state that the page is given as they are."""
 
 _TEXTS = Texts(Path(__file__).parent / "translations")
 
@@ -220,7 +225,7 @@ class Editor:
             }
 
     def item(self, number: int) -> dict[str, Any]:
-        """An item: its state, its media, and how it was drafted."""
+        """Return an item: its state, its media, and how it was drafted."""
         item = self._id(number)
         with self._lock:
             state = self._store.state(item)
@@ -233,7 +238,7 @@ class Editor:
         }
 
     def page(self, number: int, page: int) -> tuple[bytes, str]:
-        """A page of an item, and its media type."""
+        """Return a page of an item, and its media type."""
         return self._media.picture(self._id(number), page)
 
     def change(self, number: int, asked: dict[str, Any]) -> dict[str, Any]:
@@ -248,7 +253,7 @@ class Editor:
         if not isinstance(what, str) or not isinstance(field, str) or "to" not in asked:
             raise HdbenchError("a change needs what, field and to")
         with self._lock:
-            # What annotators differ in who do not see each other's entries, the store settles.
+            # The store settles differences between annotators who do not see each other's entries.
             is_plain = self._store.state(item).stage is Stage.plain
             is_settled = is_plain and asked.get("settled") is True
             how = SETTLED if is_settled else self._how(item, what)
@@ -292,7 +297,7 @@ class Editor:
             HdbenchError: the model gave none, or the item is annotated without a draft.
         """
         item = self._id(number)
-        draft = self._draft(asked.get("draft"))
+        draft = _at(self._drafts, asked.get("draft"), Message("there is no such draft"))
         with self._lock:
             self._check_drafted(item)
             record = draft.record(item)
@@ -311,7 +316,7 @@ class Editor:
         return as_json(state)
 
     def suggested(self, field: str, typed: str) -> list[Suggested]:
-        """Values that other items have in a field, or that its authority has."""
+        """Return values that other items have in a field, or that its authority has."""
         with self._lock:
             if self._suggestions is None:
                 self._suggestions = Suggestions(self._authorities)
@@ -320,14 +325,14 @@ class Editor:
             return self._suggestions.of(field, typed)
 
     def search(self, wanted: str) -> list[int]:
-        """The items whose id, comment or values have a text in them."""
+        """Return the items whose id, comment or values have a text in them."""
         wanted = wanted.casefold()
         with self._lock:
             states = self._store.states(self._items)
         return [number for number, state in enumerate(states) if wanted in _searched(state)]
 
     def waiting(self) -> dict[str, int]:
-        """Pseudonym → the number of assigned items that wait for them."""
+        """Return pseudonym → the number of assigned items that wait for them."""
         with self._lock:
             return self._store.waiting()
 
@@ -345,9 +350,7 @@ class Editor:
                     self._times.add(item, asked["seconds"])
 
     def _id(self, number: Any) -> str:
-        if type(number) is not int or not 0 <= number < len(self._items):
-            raise HdbenchError("there is no such item")
-        return self._items[number]
+        return _at(self._items, number, Message("there is no such item"))
 
     def _check_drafted(self, item: str) -> None:
         if self._store.annotation().is_blind(item):
@@ -359,11 +362,6 @@ class Editor:
         if what != "ground_truth" or state.record is None:
             return BLIND
         return state.made.how if state.made else IMPORTED
-
-    def _draft(self, number: Any) -> Draft:
-        if type(number) is not int or not 0 <= number < len(self._drafts):
-            raise HdbenchError("there is no such draft")
-        return self._drafts[number]
 
     def _changed(self, what: str) -> None:
         """Write the metadata.jsonl now or soon; the change itself is already safe."""
@@ -400,37 +398,30 @@ class Editor:
 
 
 def as_json(state: ItemState) -> dict[str, Any]:
-    """An item's state for the page."""
-    return {
-        "record": state.record,
-        "status": state.status,
-        "comment": state.comment,
-        "how": state.how,
-        "by": state.by,
-        "head": state.head,
-        "conflicts": [
-            {
-                "what": conflict.what,
-                "field": conflict.field,
-                "changes": [
-                    {"by": each.by, "at": each.at, "field": each.field, "to": each.to}
-                    for each in conflict.changes
-                ],
-            }
-            for conflict in state.conflicts
-        ],
-        "stage": state.stage,
-        "differences": [
-            {"field": each.field, "values": each.values, "settled": each.is_settled}
-            for each in state.differences
-        ],
-    }
+    """Return an item's state for the page."""
+    said = {key: getattr(state, key) for key in _SHOWN}
+    said["conflicts"] = [
+        {
+            "what": conflict.what,
+            "field": conflict.field,
+            "changes": [
+                {key: getattr(each, key) for key in ("by", "at", "field", "to")}
+                for each in conflict.changes
+            ],
+        }
+        for conflict in state.conflicts
+    ]
+    said["differences"] = [
+        {"field": each.field, "values": each.values, "settled": each.is_settled}
+        for each in state.differences
+    ]
+    return said
 
 
 def _found(
     only: Mapping[str, Sequence[str]], items: Sequence[str], folder: Path
 ) -> dict[str, Sequence[str]]:
-    """The collection's id → the fields to look at, in the list's order.
+    """Return the collection's id → the fields to look at, in the list's order.
 
     Ids may differ as in answers: a spreadsheet program drops leading zeros.
     """
@@ -446,6 +437,13 @@ def _found(
         )
     own = {listed: item for item, listed in matched.ids.items()}
     return {own.get(listed, listed): fields for listed, fields in only.items()}
+
+
+def _at(sequence: Sequence[_Value], number: Any, missing: Message) -> _Value:
+    """Return what has a number that a page sent, or refuse it."""
+    if type(number) is not int or not 0 <= number < len(sequence):
+        raise HdbenchError(missing)
+    return sequence[number]
 
 
 def _after(asked: dict[str, Any]) -> str | None:

@@ -14,7 +14,7 @@ _STEP = re.compile(r"(?:^|\.)(?P<key>[^.\[\]]+)|\[(?P<index>\d{1,6})\]", re.ASCI
 
 
 def parse_field(field: str) -> FieldPath:
-    """The keys and indices that a path consists of; none for the whole record.
+    """Return the keys and indices that a path consists of; none for the whole record.
 
     Raises:
         HdbenchError: it is not a path.
@@ -39,7 +39,7 @@ def parse_field(field: str) -> FieldPath:
 
 
 def as_field(path: FieldPath) -> str:
-    """A path as text.
+    """Return a path as text.
 
     Example:
         >>> as_field(("entries", 0, "name"))
@@ -63,7 +63,7 @@ def get(value: Any, path: FieldPath) -> Any:
 
 
 def with_value(record: Any, path: FieldPath, to: Any) -> Any:
-    """A record with another value at a path; the given one stays as it is.
+    """Return a record with another value at a path; the given one stays as it is.
 
     A key that is missing is added, also in a record or object that is null so far, and an index
     just behind the end of a list adds to it.

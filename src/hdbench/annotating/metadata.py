@@ -126,7 +126,7 @@ class Metadata:
 
     @contextmanager
     def writing(self, seconds: float = _SECONDS) -> Iterator[None]:
-        """A lock for `write`, for which others wait.
+        """Hold the lock for `write`, for which others wait.
 
         Args:
             seconds: how long to wait for it.
@@ -246,7 +246,7 @@ def check_collection(folder: Path) -> None:
 
 
 def _equal(one: Any, other: Any) -> bool:
-    """Whether two records are the same, the order of their keys and their spelling included."""
+    """Return whether two records are the same to the letter, with their keys in one order."""
     return spelled_json(one) == spelled_json(other)
 
 

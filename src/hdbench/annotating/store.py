@@ -9,7 +9,14 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from hdbench.annotating.annotation import Annotation, read_annotation, said_when
-from hdbench.annotating.assigned import own_states
+from hdbench.annotating.assigned import (
+    agreed_status,
+    check_settled,
+    is_given,
+    own_states,
+    seen_by,
+    visible,
+)
 from hdbench.annotating.changes import (
     MAX_ITEM_CHANGES,
     MAX_TIPS,
@@ -24,7 +31,6 @@ from hdbench.annotating.folding import JOIN, ItemState, Stage, causal_order, rec
 from hdbench.annotating.history import History
 from hdbench.annotating.metadata import Metadata, TakenError
 from hdbench.annotating.own_file import now
-from hdbench.annotating.settling import agreed_status, check_settled, is_given, seen_by, visible
 from hdbench.errors import HdbenchError, Message
 
 __all__ = ["Change", "Conflict", "ItemState", "StaleError", "Store"]
@@ -43,7 +49,7 @@ class StaleError(HdbenchError):
 
 
 Saving = Callable[[int], AbstractContextManager[None]]
-"""What is held while so many bytes are written; it may refuse them."""
+"""Makes a context for writing so many bytes, which may refuse them."""
 
 
 def unbounded(_: int) -> AbstractContextManager[None]:
@@ -150,7 +156,7 @@ class Store:
             return self._annotation
 
     def waiting(self) -> dict[str, int]:
-        """Pseudonym → the number of assigned items that the annotator is not done with."""
+        """Return pseudonym → the number of assigned items that the annotator is not done with."""
         counts = Counter[str]()
         with self._turn:
             self._refresh()
@@ -161,7 +167,7 @@ class Store:
         return dict(counts)
 
     def history(self, item: str) -> list[Change]:
-        """An item's changes as far as the annotator may see them.
+        """Return an item's changes as far as the annotator may see them.
 
         Each is behind those it was made on top of; otherwise they are in the order of time.
 
@@ -266,25 +272,17 @@ class Store:
         if item not in self._metadata.rows:
             raise HdbenchError("{item!r}: no such item", item=item[:100])
         if item not in self._states:
-            changes = self._history.changes.get(item, {}).values()
-            self._states[item] = seen_by(
-                self.annotator,
-                item,
-                changes,
-                self._annotation.annotators(item),
-                base=self._metadata.rows[item].record,
-                made=self._metadata.rows[item].made,
-            )
+            changes, row = self._history.of(item), self._metadata.rows[item]
+            annotators = self._annotation.annotators(item)
+            self._states[item] = seen_by(self.annotator, item, changes, annotators, row)
         return self._states[item]
 
     def _visible(self, state: ItemState) -> list[Change]:
-        changes = self._history.changes.get(state.item, {}).values()
-        return visible(changes, state.stage, self.annotator)
+        return visible(self._history.of(state.item), state.stage, self.annotator)
 
     def _own(self, item: str) -> dict[str, ItemState]:
         """Return what each annotator of an assigned item made of it alone."""
-        changes = self._history.changes.get(item, {}).values()
-        return own_states(item, changes, self._annotation.annotators(item))
+        return own_states(item, self._history.of(item), self._annotation.annotators(item))
 
     def _settle(self, items: Iterable[str]) -> None:
         """Settle the items whose annotators agree entirely."""
@@ -320,7 +318,7 @@ class Store:
         return self._state(state.item)
 
     def _lines(self, state: ItemState, wish: "_Wish") -> list[bytes]:
-        """The lines of a change, with what has to be noted before it."""
+        """Return the lines of a change, with what has to be noted before it."""
         item, known = state.item, self._history.changes.get(state.item, {})
         if len(known) >= MAX_ITEM_CHANGES:
             raise HdbenchError(
@@ -373,7 +371,7 @@ class Store:
         return wishes
 
     def _undoing(self, state: ItemState) -> "_Wish":
-        """The change that takes back the annotator's last one."""
+        """Return the change that takes back the annotator's last one."""
         item, changes = state.item, {change.id: change for change in self._visible(state)}
         own = [changes[one] for one in self._history.own.get(self.annotator, ()) if one in changes]
         undone = {change.undoes for change in own if change.undoes}
@@ -420,7 +418,7 @@ class _Wish(NamedTuple):
 
 
 def _before(state: ItemState, wish: _Wish) -> tuple[Any, bool]:
-    """The value that a change replaces, and whether there is one.
+    """Return the value that a change replaces, and whether there is one.
 
     Raises:
         HdbenchError: the field does not fit the record.
@@ -443,7 +441,7 @@ def _before(state: ItemState, wish: _Wish) -> tuple[Any, bool]:
 
 
 def _without(record: Any, before: Any, path: FieldPath, to: Any) -> tuple[FieldPath, Any]:
-    """The field to change, and its value, so that a value that was added is gone.
+    """Return the field to change, and its value, so that a value that was added is gone.
 
     Args:
         record: as it is.

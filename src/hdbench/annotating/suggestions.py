@@ -63,7 +63,7 @@ class Authority:
         self._folded = _Lines(folded("\n".join(values)))
 
     def find(self, typed: str, at_most: int) -> list[Suggested]:
-        """The values that begin with a text, then those that have it elsewhere."""
+        """Return the values that begin with a text, then those that have it elsewhere."""
         wanted = folded(typed)
         if "\n" in wanted:
             return []
@@ -87,7 +87,7 @@ class _Lines:
         return self._data[self._breaks[number] + 1 : self._breaks[number + 1]].decode()
 
     def find(self, wanted: str) -> Iterator[int]:
-        """The lines in which a text is, each once; a line break is at the beginning of each."""
+        """Yield the lines in which a text is, each once; each begins with a line break."""
         sought = wanted.encode(errors="replace")
         at, last = self._data.find(sought), len(self._breaks) - 1
         while at >= 0:
@@ -99,14 +99,14 @@ class _Lines:
 
 
 def folded(text: str) -> str:
-    """A text as it is compared: in NFC, and without regard to upper and lower case."""
+    """Return a text as it is compared: in NFC, and without regard to upper and lower case."""
     return unicodedata.normalize("NFC", text.casefold())
 
 
 def read_authorities(
     folder: Path, files: Mapping[str, str], fields: Iterable[str]
 ) -> dict[str, Authority]:
-    """The authority of each field that has one.
+    """Return the authority of each field that has one.
 
     Args:
         folder: the collection.
@@ -145,7 +145,7 @@ def read_authorities(
 
 @lru_cache(maxsize=_LOADED)
 def _loaded(path: Path, _changed: int, size: int) -> Authority:
-    """The authority in a file that was changed at some time."""
+    """Return the authority in a file that was changed at some time."""
     if size > MAX_BYTES:
         raise HdbenchError("{place}: larger than {most} MiB", place=path, most=MAX_BYTES >> 20)
     text = unicodedata.normalize("NFC", decode(path.read_bytes(), str(path)))
@@ -154,7 +154,7 @@ def _loaded(path: Path, _changed: int, size: int) -> Authority:
 
 
 def _values(rows: Iterable[tuple[int, Sequence[str]]], path: Path) -> dict[str, str]:
-    """Value → identifier."""
+    """Return value → identifier."""
     values: dict[str, str] = {}
     for number, cells in rows:
         if number > MAX_LINES:
@@ -175,7 +175,7 @@ def _values(rows: Iterable[tuple[int, Sequence[str]]], path: Path) -> dict[str, 
 
 
 def _rows(text: str, path: Path) -> Iterator[tuple[int, Sequence[str]]]:
-    """The number and the cells of each line."""
+    """Return the number and the cells of each line."""
     if path.suffix.lower() != ".csv":
         return enumerate(zip(text.removesuffix("\n").split("\n")), 1)
 
@@ -226,7 +226,7 @@ class Suggestions:
             self._counts[path][text] += 1
 
     def of(self, field: str, typed: str) -> list[Suggested]:
-        """The values with a text in them: those given, the most frequent first, then others.
+        """Return the values with a text in them: those given, the most frequent first, then others.
 
         Args:
             field: where it is typed.

@@ -47,13 +47,13 @@ NO_ANSWER = Message("no answer")
 LEFT_OUT = Message("field left out")
 BELOW = Message("score below threshold")
 REASONS = (NO_ANSWER, LEFT_OUT, BELOW)
-"""Why a person has to look at a value."""
+"""Reasons to have a person look at a value."""
 
 DIGITS = 6
 """The decimals of a trust score in the file; the threshold is compared with all of them."""
 
 AT_ONCE = 1_000
-"""How many items are written at once; a process that is killed loses no more of them."""
+"""Number of items written at once; a process that is killed loses no more of them."""
 
 _SEAL = re.compile(rb"([0-9]{1,18}) ([0-9a-f]{64})\n")
 
@@ -135,7 +135,7 @@ def _check(decision: Decision, where: Path) -> None:
 
 
 class _Lines:
-    """What becomes of the values of each item."""
+    """The decisions about the values of each item."""
 
     def __init__(self, plan: Plan, decision: Decision, benchmark: Benchmark, runs: Runs) -> None:
         outcome = decision.outcome
@@ -147,7 +147,7 @@ class _Lines:
         self._checked = _checked(plan, benchmark, planned_fields(plan, benchmark))
 
     def of(self, item: str) -> dict[str, dict[str, Any]]:
-        """Field → its value, what becomes of it, and why."""
+        """Return field → its value, the decision about it, and the reason."""
         if item in self._checked:
             return self._checked[item]
         judged = self._runs.judged(item, self._runs.records(item))
@@ -173,7 +173,7 @@ class _Lines:
 def _checked(
     plan: Plan, benchmark: Benchmark, fields: Sequence[ItemField]
 ) -> dict[str, dict[str, dict[str, Any]]]:
-    """Id → what the items of the sample have: their truth counts, whatever a model says."""
+    """Return id → what the items of the sample have: their truth counts, whatever a model says."""
     metric = benchmark.spec.make_metric("documented")
     found = {}
     for item in truths_of(plan.sample, benchmark):
@@ -229,7 +229,7 @@ def _write_values(path: Path, ids: Sequence[str], lines: _Lines) -> TrustCounts:
 
 
 def _sealed(path: Path, seals: Path) -> Iterator[tuple[bytes, bytes]]:
-    """The blocks that were written before, each with its seal.
+    """Yield the blocks that were written before, each with its seal.
 
     Raises:
         HdbenchError: one of them has changed since.

@@ -31,7 +31,7 @@ UNKNOWN = "unknown"
 """The provenance of a truth whose origin its row does not say."""
 
 AGAIN = Message("make a new plan, and check its sample without drafts")
-"""What to do if truths of a plan's sample were made from drafts."""
+"""Remedy if truths of a plan's sample were made from drafts."""
 
 
 class SharedErrors(NamedTuple):
@@ -48,7 +48,7 @@ class SharedErrors(NamedTuple):
 
 @dataclass(frozen=True)
 class CheckedSample:
-    """What became of each value of the sample; rows are items in the plan's order, columns fields.
+    """The values of the sample, checked; rows are items in the plan's order, columns fields.
 
     Attributes:
         scores: trust scores, 0.0 to 1.0; NaN where no run has an answer.
@@ -160,7 +160,7 @@ def wrong_by_metric(
 
 
 def as_record(judged: Sequence[Judged], fields: Sequence[ItemField]) -> dict[str, Any]:
-    """The values to take as one record."""
+    """Return the values to take as one record."""
     record: dict[str, Any] = {}
     for each, field in zip(judged, fields, strict=True):
         if each.value is None:
@@ -198,7 +198,7 @@ def _shared_errors(
 
 
 def truths_of(sample: Sequence[str], benchmark: Benchmark, instead: Message = AGAIN) -> list[Item]:
-    """The items of a sample with their truths, in the sample's order.
+    """Return the items of a sample with their truths, in the sample's order.
 
     Args:
         sample: their ids.

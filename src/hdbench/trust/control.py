@@ -38,7 +38,7 @@ DRAFTED = Message(
     "the control sample has to be checked before the work list, without drafts; the promise of the "
     "plan stays as it is"
 )
-"""What is said if its truths were made from drafts."""
+"""Remedy if its truths were made from drafts."""
 
 
 class Control(Sealed):
@@ -60,7 +60,7 @@ class Control(Sealed):
 
 
 class Found(Strict):
-    """How many of the values taken over are wrong, in the control sample.
+    """Wrong values among those taken over, in the control sample.
 
     Attributes:
         count: how many.
@@ -88,7 +88,7 @@ class FieldFound(Strict):
 
 
 class Controlled(Strict):
-    """What a control sample says.
+    """Findings of a control sample.
 
     Attributes:
         plan: the plan's hash.
@@ -168,7 +168,7 @@ def write_control(
 
 
 def read_control(path: Path) -> Control:
-    """A control sample, as it was written.
+    """Return a control sample, as it was written.
 
     Raises:
         HdbenchError: it cannot be read, is none, or was changed since.
@@ -293,7 +293,7 @@ def _of_field(passes: Any, wrong: Any, confidence: float) -> FieldFound:
 def _lines(
     path: Path, wanted: frozenset[str]
 ) -> tuple[dict[str, dict[str, dict[str, Any]]], list[str], int]:
-    """Id → the fields of its line, for some items; all items with a value taken over; of how many.
+    """Return the fields of some items by id, all items with a value taken over, and their number.
 
     Values that are taken over are counted in the bytes, as there are millions of them.
     """

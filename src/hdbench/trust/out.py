@@ -20,13 +20,13 @@ PLAN = "plan.yaml"
 """The plan, as it was."""
 
 DECISION = "decision.json"
-"""What was decided by it."""
+"""The decision made by it."""
 
 VALUES = "values.jsonl"
-"""What becomes of each value of each item, in the benchmark's order."""
+"""The decision about each value of each item, in the benchmark's order."""
 
 SEALS = ".values.seals"
-"""Where each part of `VALUES` ends, with the sha256 of all up to there, until all is written."""
+"""Ends of the parts of `VALUES`, each with the sha256 of all up to there, until all is written."""
 
 WORK_LIST = "worklist.csv"
 """The items that a person has to look at, worst first."""
@@ -35,7 +35,7 @@ CONTROL = "control.yaml"
 """Items whose values were taken over, drawn at random, to be checked blind."""
 
 APPLIED = "applied.json"
-"""What was done, with its hash; written last."""
+"""The record of what was done, with its hash; written last."""
 
 LOCK = ".lock"
 
@@ -46,7 +46,7 @@ Number = Annotated[int, Checked(ge=0)]
 
 
 class Applied(Sealed):
-    """What was done.
+    """Record of what was done with a decision.
 
     Attributes:
         hdbench: the version that finished it.
@@ -140,7 +140,7 @@ def begin(out: Path, plan_file: Path, decision: Decision) -> None:
 
 
 def read_begun(out: Path) -> tuple[Plan, Decision]:
-    """The plan and the decision that a folder was made from.
+    """Return the plan and the decision that a folder was made from.
 
     Raises:
         HdbenchError: the folder is not one of `hdbench trust apply`, or has another plan.

@@ -3,8 +3,10 @@
 import datetime
 import hashlib
 import math
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Literal
@@ -26,6 +28,7 @@ from hdbench.statistics.acceptance import (
     CONFIDENCE,
     GRID,
     ROUNDING,
+    Verdict,
     by_betting,
     by_rule,
     least_items,
@@ -36,7 +39,7 @@ from hdbench.trust.given_scores import GivenScores, read_scores
 from hdbench.trust.opening import Opened, names_of, opened_run
 from hdbench.trust.sample import draw_items
 from hdbench.trust.sealed import Sealed, Sha256, read_sealed, write_sealed
-from hdbench.trust.values import fields_of
+from hdbench.trust.values import fields_of, schema_with_fields
 
 Right = Literal["letter", "threshold"]
 VerdictName = Literal["rule", "exact"]
@@ -49,7 +52,7 @@ MAX_LIMIT = 0.5
 
 @dataclass(frozen=True)
 class PlanOptions:
-    """What a person asked for; see `hdbench.trust.plan.Plan`.
+    """Options of a plan, as a person gives them; see `Plan`.
 
     Attributes:
         number: how many items are to be checked.
@@ -130,35 +133,38 @@ def check_number(wish: PlanOptions, fields: int, items: int) -> None:
         )
     if _is_enough(wish, fields, wish.number):
         return
-    low, high = wish.number, 2 * wish.number
+    high = 2 * wish.number
     while not _is_enough(wish, fields, high) and high < items:
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if _is_enough(wish, fields, middle) else (middle, high)
+        high *= 2
+    is_enough = partial(_is_enough, wish, fields)
+    least = bisect_left(range(high), x=True, lo=high // 2, key=is_enough)
     values = Message("1 value each" if fields == 1 else "{count} values each", count=fields)
     raise HdbenchError(
         "-n {number}: too few: with {values}, at least {least:,} items have to be checked to show "
         "that at most {limit:.3g} of the values are wrong, even if no error is found",
         number=wish.number,
         values=values,
-        least=high,
+        least=least,
         limit=wish.limit,
     )
 
 
 def _is_enough(wish: PlanOptions, fields: int, number: int) -> bool:
-    verdict = (
-        by_rule(wish.limit, wish.confidence)
-        if wish.verdict == "rule"
-        else by_betting(fields, wish.limit, wish.confidence)
+    _, holds = verdict_of(wish, wish.verdict, fields)(
+        np.full(number, fields), np.zeros(number, dtype=np.int64)
     )
-    _, holds = verdict(np.full(number, fields), np.zeros(number, dtype=np.int64))
     return holds
 
 
+def verdict_of(by: "PlanOptions | Plan", name: VerdictName, fields: int) -> Verdict:
+    """Return a verdict about so many fields, for the limit and confidence of a plan."""
+    if name == "rule":
+        return by_rule(by.limit, by.confidence)
+    return by_betting(fields, by.limit, by.confidence)
+
+
 def chosen_fields(benchmark: Benchmark, wanted: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The fields whose values may be taken over, and those left out as items have several of them.
+    """Return the fields whose values may be taken over, and those left out as lists.
 
     Args:
         benchmark: the benchmark.
@@ -171,11 +177,7 @@ def chosen_fields(benchmark: Benchmark, wanted: Sequence[str]) -> tuple[list[str
         HdbenchError: the benchmark does not say its fields; a field does not exist, or an item may
             have several values of it.
     """
-    schema = benchmark.answer_schema()
-    if schema is None:
-        raise HdbenchError(
-            "{benchmark}: has no answer.schema.json, which names its fields", benchmark=benchmark.id
-        )
+    schema = schema_with_fields(benchmark)
     single, several = fields_of(schema)
     known = [field.path for field in single]
     names = list(dict.fromkeys(name.removesuffix("[]") for name in wanted)) or known
@@ -247,7 +249,7 @@ class PlannedScores(Strict):
 
 
 class Plan(Sealed):
-    """What will be decided, and how.
+    """Plan of a decision.
 
     Attributes:
         hdbench: the version that made the plan.
@@ -353,12 +355,12 @@ def make_plan(benchmark: Benchmark, runs: Sequence[Path], wish: PlanOptions) -> 
 
 
 def list_sha256(ids: Iterable[str]) -> str:
-    """A hash of a list of ids, whatever their order."""
+    """Return a hash of a list of ids, whatever their order."""
     return hashlib.sha256("\n".join(sorted(ids)).encode()).hexdigest()
 
 
 def _planned_runs(benchmark: Benchmark, paths: Sequence[Path], *, alone: bool) -> list[PlannedRun]:
-    """The runs; one is enough if it may stand alone."""
+    """Return the runs; one is enough if it may stand alone."""
     opened: list[Opened] = []
     for path in paths:
         with opened_run(path, benchmark) as run:
@@ -397,7 +399,7 @@ def write_plan(path: Path, plan: Plan) -> None:
 
 
 def read_plan(path: Path) -> Plan:
-    """A plan, as it was written.
+    """Return a plan, as it was written.
 
     Raises:
         HdbenchError: it cannot be read, is not a plan, or was changed since.
@@ -412,10 +414,10 @@ def read_plan(path: Path) -> Plan:
 
 
 PERCENT = range(25, 101, 5)
-"""How many percent of all values reach the thresholds."""
+"""Percentages of all values that reach the thresholds."""
 
 LIKELY = 0.95
-"""How probable it must be that enough items of the sample reach the first threshold."""
+"""Minimum probability that enough items of the sample reach the first threshold."""
 
 DIGITS = 6
 """Decimals of a threshold."""

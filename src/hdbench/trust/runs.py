@@ -69,11 +69,11 @@ class Runs:
         return prediction if is_record else None
 
     def texts(self, records: Sequence[dict[str, Any] | None]) -> list[list[str] | None]:
-        """The text of each field in each run; None for a run without an answer."""
+        """Return the text of each field in each run; None for a run without an answer."""
         return [None if each is None else texts_of(each, self._fields) for each in records]
 
     def judged(self, item_id: str, records: Sequence[dict[str, Any] | None]) -> list[Judged]:
-        """The value to take for each field of an item, from what each run answered.
+        """Return the value to take for each field of an item, from what each run answered.
 
         Args:
             item_id: the item.
@@ -94,7 +94,7 @@ class Runs:
         return found
 
     def _values(self, record: dict[str, Any] | None) -> list[Any]:
-        """The value of each field in a record."""
+        """Return the value of each field in a record."""
         return [None if record is None else value_of(record, field) for field in self._fields]
 
 
@@ -104,7 +104,7 @@ def _same_texts(values: Sequence[Any]) -> bool:
 
 
 def _judged(records: Sequence[dict[str, Any] | None], values: Sequence[Any]) -> Judged:
-    """The value to take for a field, from each run's record and its value of the field."""
+    """Return the value to take for a field, from each run's record and its value of the field."""
     texts = [
         None if record is None else text_of(value)
         for record, value in zip(records, values, strict=True)
@@ -121,7 +121,7 @@ def _judged(records: Sequence[dict[str, Any] | None], values: Sequence[Any]) -> 
 def opened_runs(
     plan: Plan, benchmark: Benchmark, where: Path, *, all_are_loaded: bool = False
 ) -> Iterator[Runs]:
-    """The runs of a plan, until the block ends.
+    """Open the runs of a plan, until the block ends.
 
     Args:
         plan: the plan.
@@ -149,7 +149,7 @@ def opened_runs(
 
 
 def planned_fields(plan: Plan, benchmark: Benchmark) -> list[ItemField]:
-    """The fields of a plan.
+    """Return the fields of a plan.
 
     Raises:
         HdbenchError: the benchmark does not have one of them.

@@ -19,16 +19,16 @@ MAX_FILE = 64 * 2**20
 
 _KIND = re.compile(rb"^(plan|control): 1\s*$", re.MULTILINE)
 _HEAD = 4096
-"""Within so many bytes, such a file says what it is."""
+"""Number of bytes within which such a file says what it is."""
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
 class Sealed(Strict):
-    """What is written with its hash."""
+    """Content of a file that has its own hash."""
 
     def hash(self) -> str:
-        """The sha256 of it as JSON: keys sorted, none that is null, no spaces, no escapes."""
+        """Return its sha256 as JSON: keys sorted, none that is null, no spaces, no escapes."""
         text = json.dumps(self.said(), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         return hashlib.sha256(text.encode()).hexdigest()
 
@@ -85,7 +85,7 @@ def check_replaceable(path: Path) -> None:
 def read_sealed(
     path: Path, kind: str, model: type[AnySealed], *, what: Message, to_do: Message
 ) -> AnySealed:
-    """A file, as it was written.
+    """Return a file, as it was written.
 
     Args:
         path: the file.

@@ -1,4 +1,4 @@
-"""What is known of all items once each of them was seen: few bytes for each of a million."""
+"""Counts of all items, once each of them was seen: few bytes for each of a million."""
 
 from array import array
 from collections import defaultdict
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 TAKEN, CHECK, CHECKED = "taken", "check", "checked"
-"""What becomes of a value: it is taken over, a person has to look at it, or one did already."""
+"""Decisions about a value: it is taken over, a person has to look at it, or one did already."""
 
 IS_TAKEN = b'"decision": "taken"'
 """In the line of an item of which a value is taken over, and in no other: quotation marks within
@@ -54,7 +54,7 @@ class TrustCounts:
         self._taken.append(taken)
 
     def worst_first(self) -> list[tuple[int, tuple[str, ...], float]]:
-        """The items that a person has to look at: place, fields, and doubt.
+        """Return the items that a person has to look at: place, fields, and doubt.
 
         The doubt is the sum over these fields of 1 - trust score: about how many are wrong. Of
         equal ones, those that come first in the benchmark do.
@@ -66,5 +66,5 @@ class TrustCounts:
         return [each for each in found if each[1]]
 
     def with_taken(self) -> Sequence[int]:
-        """The places of the items that have a value that is taken over."""
+        """Return the places of the items that have a value that is taken over."""
         return [place for place, taken in enumerate(self._taken) if taken]

@@ -81,7 +81,7 @@ def control_sentences(found: Controlled, language: str = "en") -> list[str]:
 
 
 def warning_in_words(warned: Warned, language: str = "en") -> str:
-    """A warning of a decision.
+    """Return a warning of a decision.
 
     Args:
         warned: the warning.
@@ -180,7 +180,7 @@ def _refused(decision: Decision, text: Any) -> list[str]:
 
 
 def _above(bound: float, limit: float) -> float:
-    """A bound in percent, with as many decimals as show that it is above the limit.
+    """Return a bound in percent, with as many decimals as show that it is above the limit.
 
     Example:
         >>> _above(0.0623, 0.05), _above(0.050006, 0.05)

@@ -29,7 +29,7 @@ from hdbench.trust.plan import Plan, Right, read_plan
 
 
 class Promise(Strict):
-    """What a plan's decision says about the values that are taken over.
+    """Promise of a plan's decision about the values that are taken over.
 
     Attributes:
         plan: the plan's hash.
@@ -92,7 +92,7 @@ class Forecast(Strict):
 
 @dataclass(frozen=True)
 class ForecastOptions:
-    """What a person asked for.
+    """Options of a forecast.
 
     Attributes:
         total: how many items the whole has; what the benchmark or the plan says, if not given.
@@ -224,7 +224,7 @@ def _total(benchmark: Benchmark, wish: ForecastOptions, plan: Plan | None) -> in
 
 
 def _in_order(plan: Plan, runs: Mapping[str, Path], wish: ForecastOptions) -> list[Path]:
-    """The runs in the plan's order."""
+    """Return the runs in the plan's order."""
     if wish.protocol != "documented":
         raise HdbenchError(
             "--protocol {protocol}: plans are decided by documented", protocol=wish.protocol
@@ -248,7 +248,7 @@ def _in_order(plan: Plan, runs: Mapping[str, Path], wish: ForecastOptions) -> li
 
 
 def _by_answers(runs: Sequence[Path]) -> dict[str, Path]:
-    """Hash of the answers → run: the same answers twice would agree with themselves."""
+    """Return hash of the answers → run; refuse the same answers twice."""
     found: dict[str, Path] = {}
     for path in runs:
         known = found.setdefault(answers_sha256(path), path)
@@ -308,7 +308,7 @@ def notices_of(
     prices: Mapping[str, Price] | None,
     decision: Decision | None,
 ) -> Iterator[Warned]:
-    """All notices, the gravest first.
+    """Yield all notices, the gravest first.
 
     Args:
         benchmark: what was checked.

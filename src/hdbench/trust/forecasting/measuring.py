@@ -1,4 +1,4 @@
-"""What runs answered to items with a truth: work, tokens and seconds of each, and trust scores."""
+"""Measurements of runs on items with a truth: work, tokens, seconds, and trust scores."""
 
 import re
 from collections.abc import Sequence
@@ -18,14 +18,14 @@ from hdbench.trust.forecasting.work import Work, keystrokes, work
 from hdbench.trust.opening import Opened, names_of, opened_run
 from hdbench.trust.plan import Plan
 from hdbench.trust.runs import Runs
-from hdbench.trust.values import ItemField, fields_of, text_of, texts_of
+from hdbench.trust.values import ItemField, fields_of, schema_with_fields, text_of, texts_of
 
 Tokens = tuple[float | None, float | None]
 
 
 @dataclass
 class MeasuredRun:
-    """What one run's answers cost, item by item.
+    """Cost of one run's answers, item by item.
 
     Attributes:
         path: where the run is.
@@ -69,7 +69,7 @@ class MeasuredRule:
 
 @dataclass(frozen=True)
 class Measured:
-    """What was measured.
+    """All that was measured.
 
     Attributes:
         items: the items, in the benchmark's order.
@@ -180,7 +180,7 @@ class _Measuring:
             self._rows.append((scores, distances, wrong or [each > 0 for each in distances]))
 
     def _in_lists(self, item: Item, record: dict[str, Any] | None) -> list[tuple[str, str]]:
-        """The values within lists of objects with their truth, paired as the metric does."""
+        """Return the values within lists of objects with their truth, paired as the metric does."""
         if not self._has_lists:
             return []
         prepared = self._metric.prepare(item.reference(self._metric.protocol))
@@ -213,7 +213,7 @@ class _Measuring:
 def _items(
     benchmark: Benchmark, opened: Sequence[Opened], plan: Plan | None
 ) -> tuple[list[Item], int]:
-    """The items that count, and how many were left out."""
+    """Return the items that count, and how many were left out."""
     known = list(benchmark.items())
     if plan is not None:
         wanted = set(plan.sample)
@@ -237,12 +237,8 @@ def _items(
 def _fields(
     benchmark: Benchmark, truths: Sequence[dict[str, Any]], plan: Plan | None
 ) -> tuple[list[ItemField], list[ItemField], bool]:
-    """Fields with one value for an item, those of them without any truth, and if it has lists."""
-    schema = benchmark.answer_schema()
-    if schema is None:
-        raise HdbenchError(
-            "{benchmark}: has no answer.schema.json, which says its fields", benchmark=benchmark.id
-        )
+    """Return the fields with one value per item, those without any truth, and if it has lists."""
+    schema = schema_with_fields(benchmark)
     single, several = fields_of(schema)
     has = [plan is not None and field.path in plan.fields for field in single]
     for truth in truths:

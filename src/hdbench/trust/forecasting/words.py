@@ -52,7 +52,7 @@ def _money(model: ModelForecast, usd: Known | None, language: str) -> str:
 
 
 def rule_sentences(forecast: Forecast, language: str = "en") -> list[str]:
-    """What the rule leaves to do, by a plan or without one; nothing if there is one run only.
+    """Return what the rule leaves to do, by a plan or without one; nothing with one run.
 
     Args:
         forecast: the forecast.
@@ -111,7 +111,7 @@ def pace_sentence(forecast: Forecast, language: str = "en") -> str:
 
 
 def shown(estimate: Estimate, language: str = "en", *, decimals: bool = False) -> str:
-    """An estimate for the whole in three significant digits, with its interval if it has one.
+    """Return an estimate for the whole in three significant digits, with its interval.
 
     Args:
         estimate: the estimate.

@@ -21,14 +21,14 @@ PACE_SOURCE = (
     "Card, Moran and Newell, The keystroke-level model for user performance time with interactive "
     "systems, Communications of the ACM 23(7), 1980"
 )
-"""Where both are from."""
+"""Source of both."""
 
 
 Number = TypeVar("Number", float, NDArray[np.float64])
 
 
 class Pace(NamedTuple):
-    """How fast a person works: an assumption, to be replaced by what was measured.
+    """Pace of a person: an assumption, to be replaced by what was measured.
 
     Attributes:
         keystrokes_per_minute: how fast a person types.
@@ -70,7 +70,7 @@ class Work(NamedTuple):
 
 
 def keystrokes(value: str, truth: str) -> int:
-    """The Levenshtein distance of two texts in which only letters count; see `folded`.
+    """Return the Levenshtein distance of two texts in which only letters count; see `folded`.
 
     It is 0 exactly if the value is right to the letter. Moving between fields is not in it.
 
@@ -82,7 +82,7 @@ def keystrokes(value: str, truth: str) -> int:
 
 
 def work(pairs: Iterable[tuple[str, str]]) -> Work:
-    """The work of checking values.
+    """Return the work of checking values.
 
     Args:
         pairs: each value with its truth, as texts.

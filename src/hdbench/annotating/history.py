@@ -2,8 +2,8 @@
 
 import os
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from hdbench.annotating.changes import MAX_CHANGE, Change, as_text, read_change
@@ -87,8 +87,7 @@ class History:
                 marker.unlink(missing_ok=True)
                 append(marker, self._place())
 
-    @contextmanager
-    def lock(self, annotator: str) -> Iterator[None]:
+    def lock(self, annotator: str) -> AbstractContextManager[None]:
         """Keep other processes from writing an annotator's history.
 
         Raises:
@@ -99,8 +98,7 @@ class History:
             place=self.file(annotator),
             name=annotator,
         )
-        with only_writer(self.path, annotator, taken):
-            yield
+        return only_writer(self.path, annotator, taken)
 
     def repair(self, annotator: str) -> None:
         """Cut off what a killed process left of a line; only with the lock."""

@@ -90,7 +90,7 @@ class Metadata:
         Args:
             states: the items that may differ from the file; call with the lock of `writing`.
         """
-        changed: dict[str, tuple[dict[str, Any] | None, Provenance | None]] = {}
+        changed: dict[str, CollectionRow] = {}
         for state in states:
             row = self.rows.get(state.item)
             if row is None:
@@ -99,21 +99,20 @@ class Metadata:
             made = state.made if record is not None else None
             is_other = made is not None and made != row.made and not self._has_own_column
             if is_other or not _equal(record, row.record):
-                changed[state.item] = record, made
+                changed[state.item] = self._changed(row, record, made)
         if not changed:
             return
         self._keep_what_others_wrote()
-        self.rows |= {item: self._changed(item, *values) for item, values in changed.items()}
+        self.rows |= changed
         data = b"".join(row.line for row in self.rows.values())
         write_whole(self._path, data)
         write_whole(self._folder / HISTORY / _WRITTEN, _digest(data))
         self._stamp = self._stamped()
 
     def _changed(
-        self, item: str, record: dict[str, Any] | None, made: Provenance | None
+        self, before: CollectionRow, record: dict[str, Any] | None, made: Provenance | None
     ) -> CollectionRow:
-        """Return the row of an item with another ground truth."""
-        before = self.rows[item]
+        """Return a row with another ground truth."""
         row = parse_line(before.line, self._path.name, SPELLED) | {"ground_truth": record}
         if self._has_own_column:
             made = before.made

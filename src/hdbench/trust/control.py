@@ -52,6 +52,11 @@ class Control(Sealed):
         sample: the items, in the order in which they were drawn.
     """
 
+    KIND = "control"
+    WHAT = Message("a control sample")
+    TO_DO = Message("restore it")
+    HEAD = _HEAD
+
     plan: Sha256
     values_sha256: Sha256
     of: Annotated[int, Checked(ge=0)]
@@ -163,7 +168,7 @@ def write_control(
         seed=plan.whole.seed,
         sample=tuple(draw_control(ids, number, plan.whole.seed)),
     )
-    write_sealed(path, "control", control, head=_HEAD)
+    write_sealed(path, control)
     return control
 
 
@@ -173,9 +178,7 @@ def read_control(path: Path) -> Control:
     Raises:
         HdbenchError: it cannot be read, is none, or was changed since.
     """
-    return read_sealed(
-        path, "control", Control, what=Message("a control sample"), to_do=Message("restore it")
-    )
+    return read_sealed(path, Control)
 
 
 def check_whole(out: Path, applied: Applied, control: Control) -> None:

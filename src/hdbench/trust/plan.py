@@ -271,6 +271,11 @@ class Plan(Sealed):
         sample: the items to be checked, in the order in which they were drawn.
     """
 
+    KIND = "plan"
+    WHAT = Message("a plan")
+    TO_DO = Message("restore it, or make a new plan and check a new sample")
+    HEAD = _HEAD
+
     hdbench: str
     created: str
     benchmark: str
@@ -395,7 +400,7 @@ def write_plan(path: Path, plan: Plan) -> None:
         raise HdbenchError(
             "{place}: exists already: a plan is never replaced: choose another -o", place=path
         )
-    write_sealed(path, "plan", plan, head=_HEAD)
+    write_sealed(path, plan)
 
 
 def read_plan(path: Path) -> Plan:
@@ -404,13 +409,7 @@ def read_plan(path: Path) -> Plan:
     Raises:
         HdbenchError: it cannot be read, is not a plan, or was changed since.
     """
-    return read_sealed(
-        path,
-        "plan",
-        Plan,
-        what=Message("a plan"),
-        to_do=Message("restore it, or make a new plan and check a new sample"),
-    )
+    return read_sealed(path, Plan)
 
 
 PERCENT = range(25, 101, 5)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -39,38 +40,34 @@ class Judged(NamedTuple):
     run: int | None
 
 
+@dataclass(frozen=True)
 class Runs:
     """The runs of a plan; open them with `opened_runs`.
 
-    Args:
+    Attributes:
         answers: of each run.
         metric: reads records as the benchmark does.
         fields: the fields of the plan.
         scores: the user's trust scores; None if the agreement of the runs is the score.
     """
 
-    def __init__(
-        self,
-        answers: Sequence[Answers],
-        metric: Metric,
-        fields: Sequence[ItemField],
-        scores: GivenScores | None = None,
-    ) -> None:
-        self._answers, self._metric, self._fields = answers, metric, fields
-        self._scores = scores
+    answers: Sequence[Answers]
+    metric: Metric
+    fields: Sequence[ItemField]
+    scores: GivenScores | None = None
 
     def records(self, item_id: str) -> list[dict[str, Any] | None]:
         """Return what each run answered to an item; None if that is not a record."""
-        return [self._record(answers, item_id) for answers in self._answers]
+        return [self._record(answers, item_id) for answers in self.answers]
 
     def _record(self, answers: Answers, item_id: str) -> dict[str, Any] | None:
-        prediction = self._metric.as_record(answers.take(item_id).prediction)
+        prediction = self.metric.as_record(answers.take(item_id).prediction)
         is_record = coverage_of(prediction, "documented") == "answered"
         return prediction if is_record else None
 
     def texts(self, records: Sequence[dict[str, Any] | None]) -> list[list[str] | None]:
         """Return the text of each field in each run; None for a run without an answer."""
-        return [None if each is None else texts_of(each, self._fields) for each in records]
+        return [None if each is None else texts_of(each, self.fields) for each in records]
 
     def judged(self, item_id: str, records: Sequence[dict[str, Any] | None]) -> list[Judged]:
         """Return the value to take for each field of an item, from what each run answered.
@@ -88,14 +85,14 @@ class Runs:
                 judged = Judged(first, text_of(first), 1.0, 0)
             else:
                 judged = _judged(records, values)
-            if self._scores is not None and judged.run is not None:
-                judged = judged._replace(score=self._scores.of(item_id, place))
+            if self.scores is not None and judged.run is not None:
+                judged = judged._replace(score=self.scores.of(item_id, place))
             found.append(judged)
         return found
 
     def _values(self, record: dict[str, Any] | None) -> list[Any]:
         """Return the value of each field in a record."""
-        return [None if record is None else value_of(record, field) for field in self._fields]
+        return [None if record is None else value_of(record, field) for field in self.fields]
 
 
 def _same_texts(values: Sequence[Any]) -> bool:

@@ -245,7 +245,7 @@ def _fold(lines: list[ReviewAction]) -> Look:
     """Return what lines about one entry add up to."""
     undone = {line.undoes for line in lines if line.what == "undo"}
     stand = [line for line in lines if line.what != "undo" and line.id not in undone]
-    reading = next((line for line in reversed(stand) if line.what == "reading"), None)
-    verdict = next((line for line in reversed(stand) if line.what == "verdict"), None)
+    last = {line.what: line for line in stand}
+    reading = last.get("reading")
     seen = any(line.what == "reading" for line in lines)
-    return Look(reading, verdict if reading else None, lines[-1].id, seen)
+    return Look(reading, last.get("verdict") if reading else None, lines[-1].id, seen)

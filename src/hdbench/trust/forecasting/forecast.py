@@ -172,15 +172,9 @@ def forecast(benchmark: Benchmark, runs: Sequence[Path], wish: ForecastOptions) 
         rule=tuple(_rule(measured, scale, decision)),
         rule_usd=_together(models),
         promise=None if decision is None else _promise(decision),
-        notices=tuple(
-            notices_of(
-                benchmark,
-                measured,
-                models,
-                total=total,
-                prices=wish.prices,
-                decision=decision,
-            )
+        notices=(
+            *_of_sample(benchmark, items, total, decision),
+            *_of_measured(measured, models, wish.prices),
         ),
     )
 
@@ -299,26 +293,10 @@ def _together(models: Sequence[ModelForecast]) -> float | None:
     return sum(amount.whole.value for amount in known if amount is not None)
 
 
-def notices_of(
-    benchmark: Benchmark,
-    measured: Measured,
-    models: Sequence[ModelForecast],
-    *,
-    total: int,
-    prices: Mapping[str, Price] | None,
-    decision: Decision | None,
+def _of_sample(
+    benchmark: Benchmark, items: int, total: int, decision: Decision | None
 ) -> Iterator[Warned]:
-    """Yield all notices, the gravest first.
-
-    Args:
-        benchmark: what was checked.
-        measured: what was measured.
-        models: the models' forecasts.
-        total: how many items the whole has.
-        prices: model → price.
-        decision: by a plan; None without one.
-    """
-    items = len(measured.items)
+    """Yield the gravest notices: why the items may not stand for the whole."""
     sample = benchmark.spec.sample
     if decision is not None:
         yield from (each for each in decision.warnings if each.voids)
@@ -326,6 +304,13 @@ def notices_of(
         yield Warned.of("forecast_not_drawn", items=items, total=total)
     elif sample is not None and sample.of != total:
         yield Warned.of("forecast_other_whole", of=sample.of, total=total)
+
+
+def _of_measured(
+    measured: Measured, models: Sequence[ModelForecast], prices: Mapping[str, Price] | None
+) -> Iterator[Warned]:
+    """Yield all other notices, the gravest first."""
+    items = len(measured.items)
     if items < MIN_ITEMS:
         yield Warned.of("forecast_few_items", items=items, least=MIN_ITEMS)
     if measured.not_asked:

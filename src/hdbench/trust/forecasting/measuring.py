@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hdbench.benchmarks.benchmark import Benchmark, Item
 from hdbench.errors import HdbenchError
-from hdbench.scoring.metric import Metric, ProtocolName
+from hdbench.scoring.metric import ProtocolName
 from hdbench.trust.checked import wrong_by_metric
 from hdbench.trust.forecasting.work import Work, keystrokes, work
 from hdbench.trust.opening import Opened, names_of, opened_run
@@ -120,7 +120,8 @@ def measure(
             MeasuredRun(str(path), name, each.name, _recorded(each, number))
             for path, name, each in zip(paths, names_of(paths, opened), opened, strict=True)
         ]
-        measuring = _Measuring(metric, single, without, opened, runs, has_lists=has_lists)
+        together = Runs([each.answers for each in opened], metric, single)
+        measuring = _Measuring(together, [*single, *without], opened, runs, has_lists)
         for item, truth in zip(items, truths, strict=True):
             measuring.add(item, truth)
         return Measured(
@@ -134,35 +135,27 @@ def measure(
         )
 
 
+@dataclass
 class _Measuring:
     """Adds up item by item, in `runs` what is about a single one."""
 
-    def __init__(
-        self,
-        metric: Metric,
-        fields: Sequence[ItemField],
-        without: Sequence[ItemField],
-        opened: Sequence[Opened],
-        runs: Sequence[MeasuredRun],
-        *,
-        has_lists: bool,
-    ) -> None:
-        self._metric, self._fields, self._opened, self._runs = metric, fields, opened, runs
-        self._has_lists = has_lists
-        self._known = (*fields, *without)
-        self._together = Runs([each.answers for each in opened], metric, fields)
-        self._rows: list[tuple[list[float], list[int], list[bool]]] = []
-        self._always: list[Work] = []
+    together: Runs
+    known: Sequence[ItemField]
+    opened: Sequence[Opened]
+    runs: Sequence[MeasuredRun]
+    has_lists: bool
+    rows: list[tuple[list[float], list[int], list[bool]]] = field(default_factory=list)
+    always: list[Work] = field(default_factory=list)
 
     def add(self, item: Item, truth: dict[str, Any]) -> None:
         """Add one more item."""
-        true = texts_of(truth, self._fields)
-        records = self._together.records(item.id)
+        true = texts_of(truth, self.together.fields)
+        records = self.together.records(item.id)
         in_lists = [self._in_lists(item, record) for record in records]
-        self._always += map(work, in_lists[:1])
-        texts = self._together.texts(records)
+        self.always += map(work, in_lists[:1])
+        texts = self.together.texts(records)
         for run, opened, record, values, lists in zip(
-            self._runs, self._opened, records, texts, in_lists, strict=True
+            self.runs, self.opened, records, texts, in_lists, strict=True
         ):
             pairs = zip(values or [""] * len(true), true, strict=True)
             run.work.append(work([*pairs, *lists]))
@@ -171,22 +164,25 @@ class _Measuring:
             tokens = written.get("tokens") or {}
             run.tokens.append((tokens.get("input"), tokens.get("output")))
             run.seconds.append(written.get("seconds"))
-        if len(records) > 1 and self._fields:
-            judged = self._together.judged(item.id, records)
+        if len(records) > 1 and self.together.fields:
+            judged = self.together.judged(item.id, records)
             beside = zip(judged, true, strict=True)
             distances = [keystrokes(each.text, text) for each, text in beside]
-            wrong = wrong_by_metric(self._metric, item, judged, self._fields)
+            wrong = wrong_by_metric(self.together.metric, item, judged, self.together.fields)
             scores = [np.nan if each.score is None else each.score for each in judged]
-            self._rows.append((scores, distances, wrong or [each > 0 for each in distances]))
+            self.rows.append((scores, distances, wrong or [each > 0 for each in distances]))
 
     def _in_lists(self, item: Item, record: dict[str, Any] | None) -> list[tuple[str, str]]:
         """Return the values within lists of objects with their truth, paired as the metric does."""
-        if not self._has_lists:
+        if not self.has_lists:
             return []
-        prepared = self._metric.prepare(item.reference(self._metric.protocol))
+        metric = self.together.metric
+        prepared = metric.prepare(item.reference(metric.protocol))
         if prepared is None:
             return []
-        matches = self._metric.explain(self._metric.score(record, prepared), prepared)
+        matches = self.together.metric.explain(
+            self.together.metric.score(record, prepared), prepared
+        )
         return [
             (text_of(match.prediction), text_of(match.reference))
             for match in matches
@@ -196,17 +192,17 @@ class _Measuring:
     def _is_single(self, path: str) -> bool:
         plain = re.sub(r"\[\d+\]", "", path)
         return any(
-            plain == field.path or plain.startswith(f"{field.path}.") for field in self._known
+            plain == field.path or plain.startswith(f"{field.path}.") for field in self.known
         )
 
     def rule(self) -> MeasuredRule:
         """Return what the runs say together."""
-        scores, distances, wrong = zip(*self._rows, strict=True)
+        scores, distances, wrong = zip(*self.rows, strict=True)
         return MeasuredRule(
             np.array(scores, np.float64),
             np.array(distances, np.int64),
             np.array(wrong, np.bool_),
-            self._always,
+            self.always,
         )
 
 

@@ -11,8 +11,7 @@ from annotating.reviews import entry, write_list
 from helpers.small_disk import FORMS, is_saved, small_disk
 from playwright.sync_api import expect
 
-from hdbench.annotating.annotation import read_annotation
-from hdbench.annotating.assigning import assign
+from hdbench.annotating.annotation import assign, read_annotation
 from hdbench.annotating.editor import Editor
 from hdbench.annotating.merging import hand_over
 from hdbench.annotating.own_file import NotSavedError

@@ -19,10 +19,10 @@ from hdbench.annotating.annotation import (
     Annotation,
     Assignment,
     read_annotation,
+    with_assignments,
     write_annotation,
 )
 from hdbench.annotating.assigned import is_plain
-from hdbench.annotating.assigning import with_assignments
 from hdbench.annotating.changes import (
     MAX_CHANGE,
     MAX_ITEM_CHANGES,

@@ -9,8 +9,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from hdbench.annotating.annotation import ANNOTATION
-from hdbench.annotating.assigning import assign
+from hdbench.annotating.annotation import ANNOTATION, assign
 from hdbench.annotating.changes import SETTLED
 from hdbench.annotating.editor import Editor
 from hdbench.annotating.merging import Incoming, hand_over, merge

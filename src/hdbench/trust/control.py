@@ -19,13 +19,22 @@ from hdbench.common.hashing import file_sha256
 from hdbench.common.jsonio import parse_line, plain_id, raw_lines
 from hdbench.errors import HdbenchError, Message
 from hdbench.statistics.acceptance import ShareBounds, bounds_of_share, upper_bound
+from hdbench.trust.applied_folder import (
+    APPLIED,
+    CONTROL,
+    IS_TAKEN,
+    PLAN,
+    TAKEN,
+    VALUES,
+    Applied,
+    read_applied,
+    read_begun,
+)
 from hdbench.trust.as_planned import check_as_planned
 from hdbench.trust.checked import how_made, truths_of, wrong_values
-from hdbench.trust.out import APPLIED, CONTROL, PLAN, VALUES, Applied, read_applied, read_begun
 from hdbench.trust.plan import RIGHTS, Plan, Right, list_sha256
 from hdbench.trust.runs import Judged, planned_fields
 from hdbench.trust.sealed import Sealed, Sha256, read_sealed, write_sealed
-from hdbench.trust.tally import IS_TAKEN, TAKEN
 from hdbench.trust.values import text_of
 
 _HEAD = """\

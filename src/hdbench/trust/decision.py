@@ -165,15 +165,6 @@ def by_field(
     }
 
 
-def bound_at(
-    plan: Plan, sample: CheckedSample, right: Right, fields: Sequence[int], threshold: float
-) -> float:
-    """Return the rule's upper bound at a threshold, for some fields."""
-    passes = passing(sample.scores[:, fields], threshold)
-    errors = (passes & sample.wrong[right][:, fields]).sum(axis=1)
-    return upper_bound(passes.sum(axis=1), errors, plan.confidence)
-
-
 def passing(scores: np.ndarray, threshold: float) -> Flags:
     """Return which values reach a threshold."""
     reached: Flags = scores >= threshold - ROUNDING
@@ -203,12 +194,12 @@ def needed_items(plan: Plan, sample: CheckedSample, found: Walk) -> int | None:
         size = int(np.ceil(factor * items))
         if size > plan.whole.of:
             return None
-        passed = 0
-        for _ in range(DRAWS):
-            rows = rng.integers(items, size=size)
-            enough = np.count_nonzero(of_item[rows]) >= plan.least_items
-            if enough and verdict(of_item[rows], wrong[rows])[1]:
-                passed += 1
+        draws = (rng.integers(items, size=size) for _ in range(DRAWS))
+        passed = sum(
+            np.count_nonzero(of_item[rows]) >= plan.least_items
+            and verdict(of_item[rows], wrong[rows])[1]
+            for rows in draws
+        )
         if passed >= CHANCE * DRAWS:
             return size
     return None
@@ -490,8 +481,9 @@ def _point(
     whole = share * plan.whole.of * len(plan.fields)
     wrong = {}
     for right in RIGHTS:
-        count = int((passes & sample.wrong[right][:, fields]).sum())
-        upper = bound_at(plan, sample, right, fields, threshold)
+        errors = passes & sample.wrong[right][:, fields]
+        count = int(errors.sum())
+        upper = upper_bound(passes.sum(axis=1), errors.sum(axis=1), plan.confidence)
         wrong[right] = Wrong(
             count=count,
             rate=count / number,

@@ -37,7 +37,7 @@ class Listed(NamedTuple):
 
 
 def read_listed(path: Path) -> Listed:
-    """Return the items of a plan, a control sample or a work list; see `hdbench.trust.out`.
+    """Return the items of a plan, a control sample or a work list; see `applied_folder`.
 
     A work list is CSV with the columns `id` and `fields`, see `as_cell`; others are ignored. It may
     be cut, sorted and saved again by a spreadsheet program.

@@ -12,9 +12,9 @@ from hdbench.common.hashing import file_sha256
 from hdbench.errors import HdbenchError
 from hdbench.results.files import answers_sha256
 from hdbench.scoring.metric import Metric, coverage_of
-from hdbench.trust.given_scores import GivenScores, read_scores
 from hdbench.trust.opening import opened_run
 from hdbench.trust.plan import Plan, PlannedRun, PlannedScores
+from hdbench.trust.score_table import GivenScores, read_scores
 from hdbench.trust.scores import choose
 from hdbench.trust.values import ItemField, fields_of, text_of, texts_of, value_of
 

@@ -39,6 +39,13 @@ APPLIED = "applied.json"
 
 LOCK = ".lock"
 
+TAKEN, CHECK, CHECKED = "taken", "check", "checked"
+"""Decisions about a value: it is taken over, a person has to look at it, or one did already."""
+
+IS_TAKEN = b'"decision": "taken"'
+"""In the line of an item of which a value is taken over, and in no other: quotation marks within
+texts are escaped."""
+
 MAX_FILE = 2**20
 """Maximum size in bytes of what says what was done."""
 

@@ -10,7 +10,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 from space.german import Walk, words
 
-from hdbench.annotating.handing_over import hand_over
+from hdbench.annotating.merging import hand_over
 from hdbench.annotating.store import Store
 
 pytestmark = pytest.mark.slow

@@ -8,11 +8,11 @@ from annotating.pages import write_collection
 from hdbench.annotating.annotation import (
     Annotation,
     Assignment,
+    assign,
     read_annotation,
     write_annotation,
 )
 from hdbench.annotating.assigned import before_settling, is_plain, read_assigned
-from hdbench.annotating.assigning import assign
 from hdbench.annotating.changes import Change, as_line
 from hdbench.annotating.store import Store
 from hdbench.errors import HdbenchError

@@ -11,7 +11,7 @@ from annotating.merges import merge
 from annotating.pages import SCHEMA, Served, serving, truths, write_collection
 from playwright.sync_api import expect
 
-from hdbench.annotating.handing_over import hand_over
+from hdbench.annotating.merging import hand_over
 from hdbench.annotating.store import Store
 
 pytestmark = pytest.mark.slow

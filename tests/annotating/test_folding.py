@@ -10,10 +10,11 @@ from helpers.work import growth
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hdbench.annotating.assigned import seen_by
 from hdbench.annotating.changes import MAX_ITEM_CHANGES, Change, same
 from hdbench.annotating.fields import parse_field
 from hdbench.annotating.folding import Stage, causal_order, fold, tips
-from hdbench.annotating.settling import seen_by
+from hdbench.annotating.metadata import CollectionRow
 
 VALUES = {
     "": [{"title": "A"}, {"author": {"name": "N"}}, None],
@@ -241,7 +242,8 @@ def settled(number):
 
 def test_twice_as_many_fields_that_were_settled_take_twice_the_work():
     def see(number):
-        state = seen_by("anna", "b1", settled(number), ("anna", "ben"), base=None, made=None)
+        row = CollectionRow(None, None, b"")
+        state = seen_by("anna", "b1", settled(number), ("anna", "ben"), row)
         assert state.stage is Stage.settling
         assert all(each.is_settled for each in state.differences)
 

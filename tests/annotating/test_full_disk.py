@@ -11,10 +11,9 @@ from annotating.reviews import entry, write_list
 from helpers.small_disk import FORMS, is_saved, small_disk
 from playwright.sync_api import expect
 
-from hdbench.annotating.annotation import read_annotation
-from hdbench.annotating.assigning import assign
+from hdbench.annotating.annotation import assign, read_annotation
 from hdbench.annotating.editor import Editor
-from hdbench.annotating.handing_over import hand_over
+from hdbench.annotating.merging import hand_over
 from hdbench.annotating.own_file import NotSavedError
 from hdbench.annotating.reviewing.looks import ReviewLog
 from hdbench.annotating.reviewing.review import Review

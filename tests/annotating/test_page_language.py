@@ -7,7 +7,7 @@ from starlette.testclient import TestClient
 
 from hdbench.annotating.editor import Editor
 from hdbench.annotating.reviewing.review import Review
-from hdbench.annotating.server import build_app, build_review_app
+from hdbench.annotating.server import build_app
 
 PLACE = "http://localhost/token/"
 
@@ -56,7 +56,7 @@ def test_what_is_wrong_with_the_media(folder):
 def test_second_looks(folder, tmp_path):
     path = write_list(tmp_path / "review.jsonl", entry("b1", "title", "Fausst", "Faust"))
     review = Review(folder, path, "anna", None)
-    client = TestClient(build_review_app(review, "token"), base_url=PLACE)
+    client = TestClient(build_app(review, "token"), base_url=PLACE)
     english, german = in_both(client, "entries/0/undo", json={"after": None})
     assert english.json() == {"error": "there is nothing to take back"}
     assert german.json() == {"error": "Es gibt nichts zurückzunehmen"}

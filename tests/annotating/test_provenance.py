@@ -10,7 +10,7 @@ from annotating.pages import write_collection
 from hdbench.annotating.changes import Change, as_line, read_change
 from hdbench.annotating.editor import Editor
 from hdbench.annotating.folding import fold
-from hdbench.annotating.handing_over import hand_over
+from hdbench.annotating.merging import hand_over
 from hdbench.annotating.store import Store
 from hdbench.errors import HdbenchError
 

@@ -7,11 +7,10 @@ import pytest
 from annotating.merges import merge
 
 from hdbench.annotating.annotation import Annotation, Assignment, write_annotation
-from hdbench.annotating.assigned import read_assigned
+from hdbench.annotating.assigned import compared, read_assigned
 from hdbench.annotating.changes import MAX_ITEM_CHANGES
 from hdbench.annotating.folding import Stage
-from hdbench.annotating.handing_over import hand_over
-from hdbench.annotating.settling import compared
+from hdbench.annotating.merging import hand_over
 from hdbench.annotating.store import StaleError, Store
 from hdbench.errors import HdbenchError
 

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from hdbench.annotating.annotation import Annotation, write_annotation
 from hdbench.annotating.editor import Editor
-from hdbench.annotating.handing_over import hand_over
+from hdbench.annotating.merging import hand_over
 from hdbench.errors import HdbenchError
 from hdbench.output.publishing import repositories
 

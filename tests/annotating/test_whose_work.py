@@ -16,7 +16,7 @@ from helpers.work import growth
 from hdbench.annotating import merging
 from hdbench.annotating.annotation import Annotation, Assignment, read_annotation, write_annotation
 from hdbench.annotating.changes import as_line, base_change
-from hdbench.annotating.handing_over import hand_over
+from hdbench.annotating.merging import hand_over
 from hdbench.annotating.store import Store
 from hdbench.benchmarks.provenance import Provenance
 from hdbench.errors import HdbenchError

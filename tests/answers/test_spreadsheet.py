@@ -14,7 +14,7 @@ from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.tables import read_xlsx
 from hdbench.errors import HdbenchError
 from hdbench.ground_truth.table import read_table
-from hdbench.trust.given_scores import read_scores
+from hdbench.trust.score_table import read_scores
 
 CARDS = AnswerSchema(
     {

@@ -32,8 +32,8 @@ from hdbench.datasets.collecting.matching import match_truths
 from hdbench.datasets.collecting.media import MediaFiles, MediaItem
 from hdbench.datasets.collecting.truth_files import open_truth
 from hdbench.running.image_shards.sources import questions_in
-from hdbench.trust.given_scores import read_scores
 from hdbench.trust.listed import read_listed
+from hdbench.trust.score_table import read_scores
 
 TEXT = {"type": "string"}
 PERSONS = {"type": "array", "items": {"type": "object", "properties": {"name": TEXT}}}

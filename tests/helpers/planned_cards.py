@@ -6,8 +6,7 @@ from helpers.run_folders import SPEC, write_run
 
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.trust.decision import decide
-from hdbench.trust.plan import make_plan, read_plan, write_plan
-from hdbench.trust.wish import PlanOptions
+from hdbench.trust.plan import PlanOptions, make_plan, read_plan, write_plan
 
 TEXT = {"type": "string"}
 SCHEMA = {

@@ -16,8 +16,7 @@ from hdbench.space.jobs.deciding import decide_example
 from hdbench.statistics.acceptance import by_rule, last_accepted, walk
 from hdbench.trust.checked import check_sample
 from hdbench.trust.decision import decide
-from hdbench.trust.plan import make_plan
-from hdbench.trust.wish import PlanOptions
+from hdbench.trust.plan import PlanOptions, make_plan
 
 GOOD = ("2025-11-25_T0420", "2026-01-24_T0230", "2025-09-30_T0160")
 FIVE = (

@@ -13,8 +13,7 @@ from pathlib import Path
 
 from helpers.killed_annotators import kill_while_writing
 
-from hdbench.annotating.handing_over import hand_over
-from hdbench.annotating.merging import merge
+from hdbench.annotating.merging import hand_over, merge
 from hdbench.annotating.store import Store
 
 ITEMS = 10_000

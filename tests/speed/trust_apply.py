@@ -21,9 +21,8 @@ from speed.catalogue import SAMPLE, WORDS
 from speed.scale import measured
 
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.trust.plan import make_plan, read_plan, write_plan
+from hdbench.trust.plan import PlanOptions, make_plan, read_plan, write_plan
 from hdbench.trust.runs import opened_runs
-from hdbench.trust.wish import PlanOptions
 
 RUNS = ("one", "two", "three")
 WRONG, WRONG_IN_HARD, EVERY = 0.04, 0.5, 5

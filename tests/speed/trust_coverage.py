@@ -24,8 +24,7 @@ from scipy import special
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.statistics.acceptance import GRID, ROUNDING, capital, least_items, upper_bound
 from hdbench.trust.checked import check_sample
-from hdbench.trust.plan import make_plan
-from hdbench.trust.wish import PlanOptions
+from hdbench.trust.plan import PlanOptions, make_plan
 
 SAMPLES = 2_000
 SIZES = (50, 100, 150, 263)

@@ -19,7 +19,7 @@ from speed.trust_coverage import METHODS, catalogues
 from hdbench.benchmarks.sample import Sample, Stratum
 from hdbench.statistics.acceptance import GRID, capital, least_items, upper_bound
 from hdbench.trust.checked import CheckedSample
-from hdbench.trust.deciding import needed_items, walk_of
+from hdbench.trust.decision import needed_items, walk_of
 from hdbench.trust.plan import Plan
 
 SAMPLES = 4_000
@@ -145,7 +145,7 @@ def fields_left_out(rng):
                 sample = sample_of(np.ones(wrong.shape), wrong)
                 for place, name in enumerate(NAMES):
                     found = walk_of(plan_for(fields, LIMIT, name), sample, "letter", name)
-                    held[place] += found.chosen is None
+                    held[place] += found.threshold is None
                     left += len(found.left_out)  # by the rule
             print(
                 f"{fields:3} fields {items:5} items: {left / samples:5.2f} left out   "
@@ -169,14 +169,14 @@ def recorded_fields(rng, found):
                     for place, verdict in enumerate(NAMES):
                         plan = plan_for(sample.scores.shape[1], limit, verdict)
                         walk = walk_of(plan, sample, "letter", verdict)
-                        if walk.chosen is None:
+                        if walk.threshold is None:
                             held[place] += 1
                             continue
                         kept = catalogue._replace(
-                            scores=catalogue.scores[:, walk.fields],
-                            chance=catalogue.chance[:, walk.fields],
+                            scores=catalogue.scores[:, walk.places(plan)],
+                            chance=catalogue.chance[:, walk.places(plan)],
                         )
-                        held[place] += kept.true_error(walk.chosen.threshold) <= limit
+                        held[place] += kept.true_error(walk.threshold) <= limit
                         left += bool(walk.left_out)
                 worst = np.minimum(worst, held / samples)
             print(
@@ -198,7 +198,7 @@ def recommended(rng, found, items=100):
             for _ in range(60):
                 sample = sample_of(*catalogue.drawn(rng, items))
                 walk = walk_of(plan, sample, "letter", verdict)
-                if walk.chosen:
+                if walk.threshold is not None:
                     continue
                 tried += 1
                 size = needed_items(plan, sample, walk)
@@ -209,7 +209,7 @@ def recommended(rng, found, items=100):
                     again = 0
                     for _ in range(200):
                         larger = sample_of(*catalogue.drawn(rng, size))
-                        again += walk_of(plan, larger, "letter", verdict).chosen is not None
+                        again += walk_of(plan, larger, "letter", verdict).threshold is not None
                     known[size] = again / 200
                 chances.append(known[size])
             by_size = {size: round(chance, 2) for size, chance in sorted(known.items())}

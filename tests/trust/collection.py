@@ -9,8 +9,7 @@ import json
 from pathlib import Path
 
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.trust.plan import make_plan, write_plan
-from hdbench.trust.wish import PlanOptions
+from hdbench.trust.plan import PlanOptions, make_plan, write_plan
 
 SPEC = {
     "name": "cards",

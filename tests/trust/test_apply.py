@@ -9,8 +9,8 @@ from trust.collection import FIELDS, Collection, values
 
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.errors import HdbenchError
+from hdbench.trust.applied_folder import only_process
 from hdbench.trust.applying import apply
-from hdbench.trust.out import only_process
 from hdbench.trust.plan import read_plan, write_plan
 
 DERIVED = ("worklist.csv", "control.yaml", "decision.json", "plan.yaml", "values.jsonl")

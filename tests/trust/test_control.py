@@ -9,9 +9,9 @@ from trust.test_apply import applied
 
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.errors import HdbenchError
+from hdbench.trust.applied_folder import Applied
 from hdbench.trust.checked import UNKNOWN
 from hdbench.trust.control import Control, check_control, read_control
-from hdbench.trust.out import Applied
 from hdbench.trust.plan import write_plan
 from hdbench.trust.words import control_sentences
 

@@ -15,8 +15,7 @@ from hdbench.trust.decision import decide
 from hdbench.trust.forecasting.forecast import ForecastOptions, forecast
 from hdbench.trust.forecasting.price_list import Price
 from hdbench.trust.forecasting.work import Pace
-from hdbench.trust.plan import make_plan, write_plan
-from hdbench.trust.wish import PlanOptions
+from hdbench.trust.plan import PlanOptions, make_plan, write_plan
 
 PACE = Pace(keystrokes_per_minute=60, seconds_per_look=2)
 WISH = ForecastOptions(total=1_000, pace=PACE)

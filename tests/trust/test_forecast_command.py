@@ -19,8 +19,7 @@ from hdbench.output.report.forecast_plot import write_forecast_plot
 from hdbench.trust.forecasting.forecast import Forecast, ForecastOptions, forecast
 from hdbench.trust.forecasting.price_list import Price
 from hdbench.trust.forecasting.words import model_sentence, pace_sentence, rule_sentences
-from hdbench.trust.plan import make_plan, write_plan
-from hdbench.trust.wish import PlanOptions
+from hdbench.trust.plan import PlanOptions, make_plan, write_plan
 from hdbench.trust.words import warning_in_words
 
 PRICES = "".join(

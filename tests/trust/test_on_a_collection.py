@@ -9,8 +9,7 @@ from hdbench.annotating.editor import Editor
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.trust.decision import decide
 from hdbench.trust.listed import read_listed
-from hdbench.trust.plan import make_plan, write_plan
-from hdbench.trust.wish import PlanOptions
+from hdbench.trust.plan import PlanOptions, make_plan, write_plan
 
 IDS = [f"c{number:03}" for number in range(150)]
 

@@ -12,8 +12,7 @@ from reference import acceptance as naive
 
 from hdbench.errors import HdbenchError
 from hdbench.statistics.acceptance import GRID
-from hdbench.trust.plan import make_plan, read_plan, write_plan
-from hdbench.trust.wish import PlanOptions
+from hdbench.trust.plan import PlanOptions, make_plan, read_plan, write_plan
 
 
 @pytest.fixture(scope="module")

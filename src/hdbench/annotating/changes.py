@@ -14,13 +14,13 @@ from hdbench.common.jsonio import SPELLED, is_too_deep, parse_line, spelled_json
 from hdbench.errors import HdbenchError
 
 STATUSES = ("open", "done", "doubtful", "missing", "rejected")
-"""What an item can be: `missing` means that there is no ground truth to be had."""
+"""Statuses of an item: `missing` means that there is no ground truth to be had."""
 
 WITHOUT_TRUTH = ("missing", "rejected")
 """The statuses of items whose ground truth is null in `metadata.jsonl`."""
 
 WHATS = ("ground_truth", "status", "comment")
-"""What of an item can change."""
+"""The parts of an item that can change."""
 
 MAX_CHANGE = 4 * 2**20
 """Maximum number of bytes in the line of a change, which has the value before and after."""
@@ -35,13 +35,19 @@ MAX_ITEM_CHANGES = 10_000
 """Maximum number of changes to one item; in a hand-over, of the changes that they build on."""
 
 IMPORTED = "imported"
-"""Who made a change that only notes what was in `metadata.jsonl`: no annotator can be called so."""
+"""Author of changes that only note what was in `metadata.jsonl`: no annotator can be called so."""
 
 SETTLED = "settled"
-"""How a value was made that was chosen where people or windows disagreed."""
+"""Provenance of a value that was chosen where people or windows disagreed."""
 
 MAX_TIPS = 100
 """Maximum number of changes besides the first one that a change is made on top of."""
+
+_KEYS = (
+    *("id", "item", "by", "at", "what", "field"),
+    *("from", "to", "after", "how", "model", "also", "undoes"),
+)
+"""The keys of a line, in its order; `from` is what a change calls `old`."""
 
 _LONG_AGO = "1970-01-01T00:00:00.000Z"
 _PSEUDONYM = re.compile(r"[a-z0-9_-]{1,32}")
@@ -91,7 +97,7 @@ class Change:
 
     @property
     def parents(self) -> tuple[str, ...]:
-        """The changes that this one was made on top of."""
+        """Return the changes that this one was made on top of."""
         return self.also if self.after is None else (self.after, *self.also)
 
     @property
@@ -101,7 +107,7 @@ class Change:
 
     @property
     def is_base(self) -> bool:
-        """Whether it only notes what was in `metadata.jsonl` before anybody changed the item."""
+        """Return whether it only notes what was in `metadata.jsonl` before anybody's change."""
         return self.by == IMPORTED
 
     def is_by(self, annotator: str) -> bool:
@@ -132,7 +138,7 @@ def check_pseudonym(annotator: str) -> None:
 
 
 def base_change(item: str, record: Any, made: Provenance | None = None) -> Change:
-    """The change that notes a record from `metadata.jsonl`: the same one for everybody.
+    """Return the change that notes a record from `metadata.jsonl`: the same one for everybody.
 
     Args:
         item: the item's id.
@@ -143,16 +149,7 @@ def base_change(item: str, record: Any, made: Provenance | None = None) -> Chang
     said = [item, record] if how == WAS_IMPORTED else [item, record, how, model]
     digest = hashlib.sha256(as_text(said).encode()).hexdigest()[:32]
     return Change(
-        digest,
-        item,
-        IMPORTED,
-        _LONG_AGO,
-        "ground_truth",
-        "",
-        None,
-        record,
-        None,
-        how,
+        *(digest, item, IMPORTED, _LONG_AGO, "ground_truth", "", None, record, None, how),
         was_there=False,
         model=None if how == WAS_IMPORTED else model,
     )
@@ -164,7 +161,7 @@ def same_change(one: Change, other: Change) -> bool:
 
 
 def as_text(value: Any) -> str:
-    """A value as JSON that is the same for equal values, and ASCII."""
+    """Return a value as JSON that is the same for equal values, and ASCII."""
     return json.dumps(value, sort_keys=True)
 
 
@@ -174,28 +171,19 @@ def same(one: Any, other: Any) -> bool:
 
 
 def as_line(change: Change) -> bytes:
-    """The line of a history that a change is written as.
+    """Return the line of a history that a change is written as.
 
     Raises:
         HdbenchError: its values are not JSON, too deep or too long.
     """
-    line: dict[str, Any] = {
-        "id": change.id,
-        "item": change.item,
-        "by": change.by,
-        "at": change.at,
-        "what": change.what,
-        "field": change.field,
+    known = vars(change) | {"from": change.old, "also": list(change.also)}
+    is_said = {
+        "from": change.was_there,
+        "model": change.model,
+        "also": change.also,
+        "undoes": change.undoes,
     }
-    if change.was_there:
-        line["from"] = change.old
-    line |= {"to": change.to, "after": change.after, "how": change.how}
-    if change.model:
-        line["model"] = change.model
-    if change.also:
-        line["also"] = list(change.also)
-    if change.undoes:
-        line["undoes"] = change.undoes
+    line = {key: known[key] for key in _KEYS if is_said.get(key, True)}
     try:
         text = spelled_json(line, ensure_ascii=False) + "\n"
     except (ValueError, TypeError, RecursionError) as error:
@@ -208,7 +196,7 @@ def as_line(change: Change) -> bytes:
 
 
 def read_change(raw: bytes, where: str) -> Change:
-    """The change in a line of a history.
+    """Return the change in a line of a history.
 
     Args:
         raw: the line, untrusted.
@@ -233,22 +221,9 @@ def read_change(raw: bytes, where: str) -> Change:
             place=where,
             wrong=wrong,
         )
-    return Change(
-        line["id"],
-        line["item"],
-        line["by"],
-        line["at"],
-        line["what"],
-        line["field"],
-        line.get("from"),
-        line["to"],
-        line["after"],
-        line["how"],
-        tuple(line.get("also", ())),
-        line.get("undoes"),
-        "from" in line,
-        line.get("model"),
-    )
+    said: dict[str, Any] = {key: line.get(key) for key in _KEYS if key not in ("from", "also")}
+    was_there, also = "from" in line, tuple(line.get("also", ()))
+    return Change(old=line.get("from"), was_there=was_there, also=also, **said)
 
 
 def _is(pattern: re.Pattern[str], value: Any) -> bool:
@@ -297,4 +272,4 @@ _CHECKS: dict[str, Callable[[dict[str, Any]], bool]] = {
     "also": lambda line: _are_ids(line.get("also", [])),
     "undoes": lambda line: line.get("undoes") is None or _is(_ID, line["undoes"]),
 }
-"""What each key of a line has to be; those further down rely on those further up."""
+"""Check of each key of a line; those further down rely on those further up."""

@@ -116,7 +116,7 @@ class _Fields:
 
 
 def _relatives(ordered: Sequence[Change]) -> tuple[list[int], list[int]]:
-    """The changes that each one has behind it, and those that have it behind them."""
+    """Return the changes that each one has behind it, and those that have it behind them."""
     places = {change.id: place for place, change in enumerate(ordered)}
     parents = [
         [at for each in change.parents if (at := places.get(each, place)) < place]
@@ -155,7 +155,7 @@ def _agreeing(
 
 
 def _values(node: _Node, value: Any) -> Iterator[tuple[FieldPath, str]]:
-    """The fields that changes are about for which a value says something, itself first."""
+    """Yield the fields that changes are about for which a value says something, itself first."""
     if node.path is not None:
         yield node.path, as_text(value)
     if not node.parts or not isinstance(value, dict | list):
@@ -170,7 +170,7 @@ def _values(node: _Node, value: Any) -> Iterator[tuple[FieldPath, str]]:
 
 
 def _places(changes: int) -> Iterator[int]:
-    """The places of the bits that are set, in order."""
+    """Yield the places of the bits that are set, in order."""
     while changes:
         lowest = changes & -changes
         yield lowest.bit_length() - 1

@@ -1,33 +1,139 @@
-"""What the editor's page asks for and changes."""
+"""The collection that is open in the editor: its page asks for it and changes it."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock, Timer
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 from hdbench.annotating.annotation import read_annotation
-from hdbench.annotating.authorities import Suggested, read_authorities
 from hdbench.annotating.changes import SETTLED
-from hdbench.annotating.drafts import Draft, read_drafts
 from hdbench.annotating.folding import ItemState, Stage
 from hdbench.annotating.form import form_of
+from hdbench.annotating.history import HISTORY, SUFFIX
 from hdbench.annotating.media import CollectionMedia
 from hdbench.annotating.metadata import TakenError, check_collection
 from hdbench.annotating.store import Saving, Store, unbounded
-from hdbench.annotating.suggestions import Suggestions
-from hdbench.annotating.times import MAX_STAY, Times
+from hdbench.annotating.suggestions import Suggested, Suggestions, read_authorities
+from hdbench.answers.answers import Answers
+from hdbench.answers.files import open_container
 from hdbench.answers.ids import match_ids
+from hdbench.answers.run_info import is_run, read_run_info
+from hdbench.answers.run_names import run_name
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.sheets.fields import field_paths
 from hdbench.benchmarks.provenance import BLIND, DRAFT, IMPORTED
+from hdbench.common.appending import append
+from hdbench.common.os_errors import write_errors
 from hdbench.common.texts import Texts
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
+
+TIMES = "times"
+"""The folder with the times, in that of the histories, which never leaves the collection."""
+
+MAX_STAY = 100
+"""Maximum number of bytes in the line of a stay, besides the item's id."""
+
+MAX_SECONDS = 86_400
+"""Maximum number of seconds of a stay at an item."""
+
+
+class Times:
+    """A file for each annotator, with a line for each stay at an item.
+
+    Args:
+        folder: the collection.
+        annotator: the pseudonym.
+    """
+
+    def __init__(self, folder: Path, annotator: str) -> None:
+        self._path = folder / HISTORY / TIMES / f"{annotator}{SUFFIX}"
+
+    def add(self, item: str, seconds: Any) -> None:
+        """Note a stay that has come to its end.
+
+        Args:
+            item: the item's id.
+            seconds: its time, as the page measured it.
+
+        Raises:
+            HdbenchError: that is not a time, or it cannot be written.
+        """
+        if type(seconds) not in (int, float) or not 0 <= seconds <= MAX_SECONDS:
+            raise HdbenchError("seconds must be a number from 0 to {most:,}", most=MAX_SECONDS)
+        at = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+        line = json.dumps({"item": item, "seconds": round(seconds), "at": at})
+        if self._path.is_symlink() or self._path.parent.is_symlink():
+            raise HdbenchError(
+                "{place}: is a symbolic link: put the file itself there", place=self._path
+            )
+        with write_errors(self._path):
+            self._path.parent.mkdir(exist_ok=True)
+            append(self._path, f"{line}\n".encode())
+
+
+class Draft(NamedTuple):
+    """A run whose answers can be filled in.
+
+    Attributes:
+        run: its name, for the history.
+        model: the model.
+        answers: the answers, looked up by item.
+    """
+
+    run: str
+    model: str
+    answers: Answers
+
+    def record(self, item: str) -> dict[str, Any] | None:
+        """Return the model's record for an item; None if it gave none.
+
+        Raises:
+            HdbenchError: it cannot be loaded.
+        """
+        value = self.answers.take(item).prediction
+        return value if isinstance(value, dict) else None
+
+
+def read_drafts(
+    paths: Sequence[Path], items: Sequence[str], folder: str, schema: AnswerSchema
+) -> list[Draft]:
+    """Return the runs that drafts come from.
+
+    Args:
+        paths: run folders, or files of answers in any form.
+        items: the ids of the collection.
+        folder: what messages call the collection.
+        schema: the form of its records.
+
+    Raises:
+        HdbenchError: one of them is unusable, or answers something else.
+    """
+    drafts = []
+    for path in paths:
+        info = read_run_info(path) if is_run(path) else None
+        container = open_container(path, schema, ids=items)
+        for name in container.runs:
+            run = info.run if info else run_name(path)
+            model = info.model if info else name or run_name(path)
+            answers = Answers(container, name, items, folder, schema)
+            drafts.append(Draft(run, model, answers))
+    if len({draft.run for draft in drafts}) < len(drafts):
+        raise HdbenchError("--drafts: two runs have the same name: rename one of them")
+    return drafts
+
 
 SCHEMA = "answer.schema.json"
 
 FLUSH_AFTER = 2.0
 """Seconds after the last change when the metadata.jsonl is written."""
+
+_Value = TypeVar("_Value")
+
+_SHOWN = ("record", "status", "comment", "how", "by", "head", "stage")
+"""The attributes of an item's state that the page is given as they are."""
 
 _TEXTS = Texts(Path(__file__).parent / "translations")
 
@@ -119,7 +225,7 @@ class Editor:
             }
 
     def item(self, number: int) -> dict[str, Any]:
-        """An item: its state, its media, and how it was drafted."""
+        """Return an item: its state, its media, and how it was drafted."""
         item = self._id(number)
         with self._lock:
             state = self._store.state(item)
@@ -132,7 +238,7 @@ class Editor:
         }
 
     def page(self, number: int, page: int) -> tuple[bytes, str]:
-        """A page of an item, and its media type."""
+        """Return a page of an item, and its media type."""
         return self._media.picture(self._id(number), page)
 
     def change(self, number: int, asked: dict[str, Any]) -> dict[str, Any]:
@@ -147,7 +253,7 @@ class Editor:
         if not isinstance(what, str) or not isinstance(field, str) or "to" not in asked:
             raise HdbenchError("a change needs what, field and to")
         with self._lock:
-            # What annotators differ in who do not see each other's entries, the store settles.
+            # The store settles differences between annotators who do not see each other's entries.
             is_plain = self._store.state(item).stage is Stage.plain
             is_settled = is_plain and asked.get("settled") is True
             how = SETTLED if is_settled else self._how(item, what)
@@ -191,7 +297,7 @@ class Editor:
             HdbenchError: the model gave none, or the item is annotated without a draft.
         """
         item = self._id(number)
-        draft = self._draft(asked.get("draft"))
+        draft = _at(self._drafts, asked.get("draft"), Message("there is no such draft"))
         with self._lock:
             self._check_drafted(item)
             record = draft.record(item)
@@ -210,7 +316,7 @@ class Editor:
         return as_json(state)
 
     def suggested(self, field: str, typed: str) -> list[Suggested]:
-        """Values that other items have in a field, or that its authority has."""
+        """Return values that other items have in a field, or that its authority has."""
         with self._lock:
             if self._suggestions is None:
                 self._suggestions = Suggestions(self._authorities)
@@ -219,14 +325,14 @@ class Editor:
             return self._suggestions.of(field, typed)
 
     def search(self, wanted: str) -> list[int]:
-        """The items whose id, comment or values have a text in them."""
+        """Return the items whose id, comment or values have a text in them."""
         wanted = wanted.casefold()
         with self._lock:
             states = self._store.states(self._items)
         return [number for number, state in enumerate(states) if wanted in _searched(state)]
 
     def waiting(self) -> dict[str, int]:
-        """Pseudonym → the number of assigned items that wait for them."""
+        """Return pseudonym → the number of assigned items that wait for them."""
         with self._lock:
             return self._store.waiting()
 
@@ -244,9 +350,7 @@ class Editor:
                     self._times.add(item, asked["seconds"])
 
     def _id(self, number: Any) -> str:
-        if type(number) is not int or not 0 <= number < len(self._items):
-            raise HdbenchError("there is no such item")
-        return self._items[number]
+        return _at(self._items, number, Message("there is no such item"))
 
     def _check_drafted(self, item: str) -> None:
         if self._store.annotation().is_blind(item):
@@ -258,11 +362,6 @@ class Editor:
         if what != "ground_truth" or state.record is None:
             return BLIND
         return state.made.how if state.made else IMPORTED
-
-    def _draft(self, number: Any) -> Draft:
-        if type(number) is not int or not 0 <= number < len(self._drafts):
-            raise HdbenchError("there is no such draft")
-        return self._drafts[number]
 
     def _changed(self, what: str) -> None:
         """Write the metadata.jsonl now or soon; the change itself is already safe."""
@@ -299,37 +398,30 @@ class Editor:
 
 
 def as_json(state: ItemState) -> dict[str, Any]:
-    """An item's state for the page."""
-    return {
-        "record": state.record,
-        "status": state.status,
-        "comment": state.comment,
-        "how": state.how,
-        "by": state.by,
-        "head": state.head,
-        "conflicts": [
-            {
-                "what": conflict.what,
-                "field": conflict.field,
-                "changes": [
-                    {"by": each.by, "at": each.at, "field": each.field, "to": each.to}
-                    for each in conflict.changes
-                ],
-            }
-            for conflict in state.conflicts
-        ],
-        "stage": state.stage,
-        "differences": [
-            {"field": each.field, "values": each.values, "settled": each.is_settled}
-            for each in state.differences
-        ],
-    }
+    """Return an item's state for the page."""
+    said = {key: getattr(state, key) for key in _SHOWN}
+    said["conflicts"] = [
+        {
+            "what": conflict.what,
+            "field": conflict.field,
+            "changes": [
+                {key: getattr(each, key) for key in ("by", "at", "field", "to")}
+                for each in conflict.changes
+            ],
+        }
+        for conflict in state.conflicts
+    ]
+    said["differences"] = [
+        {"field": each.field, "values": each.values, "settled": each.is_settled}
+        for each in state.differences
+    ]
+    return said
 
 
 def _found(
     only: Mapping[str, Sequence[str]], items: Sequence[str], folder: Path
 ) -> dict[str, Sequence[str]]:
-    """The collection's id → the fields to look at, in the list's order.
+    """Return the collection's id → the fields to look at, in the list's order.
 
     Ids may differ as in answers: a spreadsheet program drops leading zeros.
     """
@@ -345,6 +437,13 @@ def _found(
         )
     own = {listed: item for item, listed in matched.ids.items()}
     return {own.get(listed, listed): fields for listed, fields in only.items()}
+
+
+def _at(sequence: Sequence[_Value], number: Any, missing: Message) -> _Value:
+    """Return what has a number that a page sent, or refuse it."""
+    if type(number) is not int or not 0 <= number < len(sequence):
+        raise HdbenchError(missing)
+    return sequence[number]
 
 
 def _after(asked: dict[str, Any]) -> str | None:

@@ -1,6 +1,7 @@
 """Fields of a record by their path, such as `entries[0].name`."""
 
 import re
+from itertools import islice
 from typing import Any
 
 from hdbench.errors import HdbenchError
@@ -10,11 +11,12 @@ MAX_STEPS = 30
 
 FieldPath = tuple[str | int, ...]
 
-_STEP = re.compile(r"(?:^|\.)(?P<key>[^.\[\]]+)|\[(?P<index>\d{1,6})\]", re.ASCII)
+_STEP = re.compile(r"(?P<key>[^.\[\]]+)|\[(?P<index>\d{1,6})\]", re.ASCII)
+_PATH = re.compile(r"\.?[^.\[\]]+(?:\.[^.\[\]]+|\[\d{1,6}\])*", re.ASCII)
 
 
 def parse_field(field: str) -> FieldPath:
-    """The keys and indices that a path consists of; none for the whole record.
+    """Return the keys and indices that a path consists of; none for the whole record.
 
     Raises:
         HdbenchError: it is not a path.
@@ -23,23 +25,16 @@ def parse_field(field: str) -> FieldPath:
         >>> parse_field("entries[0].name")
         ('entries', 0, 'name')
     """
-    path: list[str | int] = []
-    end = 0
-    while end < len(field) and len(path) < MAX_STEPS:
-        step = _STEP.match(field, end)
-        if step is None or (end == 0 and step["key"] is None):
-            break
-        path.append(step["key"] if step["index"] is None else int(step["index"]))
-        end = step.end()
-    if end < len(field):
+    steps = list(islice(_STEP.finditer(field), MAX_STEPS + 1))
+    if field and (len(steps) > MAX_STEPS or not _PATH.fullmatch(field)):
         raise HdbenchError(
             "{field!r}: not the path of a field, such as entries[0].name", field=field[:100]
         )
-    return tuple(path)
+    return tuple(step["key"] if step["index"] is None else int(step["index"]) for step in steps)
 
 
 def as_field(path: FieldPath) -> str:
-    """A path as text.
+    """Return a path as text.
 
     Example:
         >>> as_field(("entries", 0, "name"))
@@ -63,7 +58,7 @@ def get(value: Any, path: FieldPath) -> Any:
 
 
 def with_value(record: Any, path: FieldPath, to: Any) -> Any:
-    """A record with another value at a path; the given one stays as it is.
+    """Return a record with another value at a path; the given one stays as it is.
 
     A key that is missing is added, also in a record or object that is null so far, and an index
     just behind the end of a list adds to it.
@@ -71,28 +66,21 @@ def with_value(record: Any, path: FieldPath, to: Any) -> Any:
     Raises:
         KeyError: the path does not fit the record.
     """
-    if not path:
-        return to
-    step, *rest = path
-    if record is None:
-        record = {} if isinstance(step, str) else []
-    if isinstance(step, str) and isinstance(record, dict):
-        return {**record, step: with_value(record.get(step), tuple(rest), to)}
-    if isinstance(step, int) and isinstance(record, list) and step <= len(record):
-        before = record[step] if step < len(record) else None
-        return [*record[:step], with_value(before, tuple(rest), to), *record[step + 1 :]]
-    raise KeyError(step)
+    growing = Growing(record)
+    growing.put(path, to)
+    return growing.value
 
 
 class Growing:
     """A record that many values are put into, in a time that does not grow with the record.
 
     Attributes:
-        value: the record; objects and lists that were put into it stay as they are.
+        value: the record; objects and lists that it began with, or that were put into it, stay as
+            they are.
     """
 
-    def __init__(self) -> None:
-        self.value: Any = None
+    def __init__(self, value: Any = None) -> None:
+        self.value = value
         self._own: dict[int, Any] = {}  # by their ids, what was copied and may be changed
 
     def put(self, path: FieldPath, to: Any) -> None:
@@ -113,7 +101,7 @@ class Growing:
             else:
                 at = None
             end += 1
-        new = with_value(None, path[end:], to)
+        new = _nested(path[end:], to)
         if not end:
             self.value = new
             return
@@ -132,6 +120,15 @@ class Growing:
         copied = container.copy()
         self._own[id(copied)] = copied
         return copied
+
+
+def _nested(path: FieldPath, to: Any) -> Any:
+    """Return new objects and lists with a value at a path."""
+    for step in reversed(path):
+        if isinstance(step, int) and step:
+            raise KeyError(step)
+        to = {step: to} if isinstance(step, str) else [to]
+    return to
 
 
 def _holds(value: Any, step: str | int) -> bool:

@@ -1,4 +1,4 @@
-"""What the changes of an item add up to, in whatever order they are found."""
+"""The state of an item: the sum of its changes, in whatever order they are found."""
 
 import heapq
 from collections import defaultdict
@@ -19,7 +19,7 @@ JOIN = "+"
 
 
 class Stage(StrEnum):
-    """How far an item is that several people annotate without seeing each other's entries."""
+    """Stage of an item that several people annotate without seeing each other's entries."""
 
     plain = "plain"
     """It is like any other: not assigned to anybody, or settled."""
@@ -48,7 +48,7 @@ class Disagreement:
 
 @dataclass(frozen=True)
 class ItemState:
-    """What is known of an item. Treat it as read-only.
+    """State of an item. Treat it as read-only.
 
     Attributes:
         item: the item's id.
@@ -119,7 +119,7 @@ def fold(
 
 
 def record_of(truths: Iterable[Change]) -> dict[str, Any] | None:
-    """The record that changes of a ground truth, in causal order, add up to.
+    """Return the record that changes of a ground truth, in causal order, add up to.
 
     A change that no longer fits is passed over: it overlaps with one that did not know of it, so
     that both are shown as a conflict.
@@ -132,7 +132,7 @@ def record_of(truths: Iterable[Change]) -> dict[str, Any] | None:
 
 
 def causal_order(changes: Sequence[Change]) -> list[Change]:
-    """Changes of one item and what, each behind those it was made on top of.
+    """Return changes of one item and what, each behind those it was made on top of.
 
     Where that leaves a choice, the earlier one is first, then the one with the smaller id. Changes
     that are not there are as if nobody had built on them, and so is a circle, which nobody can
@@ -166,7 +166,7 @@ def causal_order(changes: Sequence[Change]) -> list[Change]:
 
 
 def tips(ordered: Sequence[Change]) -> list[str]:
-    """The ids of the changes that no other one was made on top of, in order."""
+    """Return the ids of the changes that no other one was made on top of, in order."""
     behind = {parent for change in ordered for parent in change.parents if parent != change.id}
     found = [change.id for change in ordered if change.id not in behind]
     return found or [change.id for change in ordered[-1:]]  # a circle has none

@@ -14,7 +14,7 @@ LONG = frozenset({"text", "transcription", "abstract", "note", "notes", "comment
 
 
 def form_of(schema: AnswerSchema) -> dict[str, Any]:
-    """The fields of a record, nested as the record is.
+    """Return the fields of a record, nested as the record is.
 
     A field has its `name`, a `label` for each language, its `kind` (`text`, `integer`, `number`,
     `boolean`, `choice`, `object`, `list` or `any`), what it is when it is `empty`, and according to

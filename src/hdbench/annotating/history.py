@@ -2,8 +2,8 @@
 
 import os
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from hdbench.annotating.changes import MAX_CHANGE, Change, as_text, read_change
@@ -58,16 +58,20 @@ class History:
                     touched |= self._read_on(path)
         return touched
 
+    def of(self, item: str) -> Collection[Change]:
+        """Return all changes of an item."""
+        return self.changes[item].values() if item in self.changes else ()
+
     def file(self, annotator: str) -> Path:
-        """The file with an annotator's changes."""
+        """Return the file with an annotator's changes."""
         return self.path / f"{annotator}{SUFFIX}"
 
     def marker(self, annotator: str) -> Path:
-        """The file that says that an annotator's changes are made in this folder."""
+        """Return the file that says that an annotator's changes are made in this folder."""
         return self.path / f".{annotator}.here"
 
     def is_written_here(self, annotator: str) -> bool:
-        """Whether an annotator's changes are made in this folder, and not in a copy of it."""
+        """Return whether an annotator's changes are made in this folder, not in a copy of it."""
         marker = self.marker(annotator)
         return marker.is_file() and holds(marker, self._place())
 
@@ -83,8 +87,7 @@ class History:
                 marker.unlink(missing_ok=True)
                 append(marker, self._place())
 
-    @contextmanager
-    def lock(self, annotator: str) -> Iterator[None]:
+    def lock(self, annotator: str) -> AbstractContextManager[None]:
         """Keep other processes from writing an annotator's history.
 
         Raises:
@@ -95,8 +98,7 @@ class History:
             place=self.file(annotator),
             name=annotator,
         )
-        with only_writer(self.path, annotator, taken):
-            yield
+        return only_writer(self.path, annotator, taken)
 
     def repair(self, annotator: str) -> None:
         """Cut off what a killed process left of a line; only with the lock."""
@@ -126,7 +128,7 @@ class History:
         return b"%d\n" % self.path.stat().st_ino
 
     def _files(self) -> list[Path]:
-        """The histories there are."""
+        """Return the histories there are."""
         if self.path.is_symlink():
             raise HdbenchError(
                 "{place}: is a symbolic link: put the folder itself there", place=self.path

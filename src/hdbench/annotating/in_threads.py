@@ -1,4 +1,4 @@
-"""What requests have done in threads: those that wait for their turn wait without a thread."""
+"""Threads for requests: those that wait for their turn wait without a thread."""
 
 from collections.abc import Callable
 from contextlib import AsyncExitStack
@@ -28,7 +28,7 @@ class BusyError(HdbenchError):
 
 
 def one_at_a_time() -> CapacityLimiter:
-    """The turns of requests of which only one is answered at a time."""
+    """Return the turns of requests of which only one is answered at a time."""
     return CapacityLimiter(1)
 
 

@@ -1,7 +1,8 @@
-"""What an item shows: its images, the pages of its PDF, or its text."""
+"""The media of items: images, the pages of a PDF, or text."""
 
 import io
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -52,7 +53,7 @@ class CollectionMedia:
 
     @property
     def items(self) -> Collection[str]:
-        """The ids of all items."""
+        """Return the ids of all items."""
         return self._rows.keys()
 
     def shown(self, item: str) -> dict[str, Any]:
@@ -63,7 +64,7 @@ class CollectionMedia:
             return {"text": None, "pages": 0, "problem": error.message}
 
     def text(self, item: str) -> str | None:
-        """The text that an item is; None if it has files."""
+        """Return the text that an item is; None if it has files."""
         files, text = self._rows[item]
         return text if isinstance(text, str) and not files else None
 
@@ -76,17 +77,11 @@ class CollectionMedia:
         files, _ = self._rows[item]
         if not _is_pdf(files):
             return len(files)
-        path = self._path(files[0])
-        try:
-            with pdf.opened(path) as document:
-                return min(len(document), MAX_PAGES)
-        except (OSError, ValueError) as error:
-            raise HdbenchError(
-                "{place}: cannot be shown: {why}", place=files[0], why=_why(error)
-            ) from error
+        with _media_errors(files[0]), pdf.opened(self._path(files[0])) as document:
+            return min(len(document), MAX_PAGES)
 
     def picture(self, item: str, number: int) -> BrowserImage:
-        """A page of an item.
+        """Return a page of an item.
 
         Args:
             item: its id.
@@ -101,30 +96,41 @@ class CollectionMedia:
         if not 0 <= number < (MAX_PAGES if is_pdf else len(files)):
             raise HdbenchError("{item}: no page {number}", item=item, number=number + 1)
         name = files[0] if is_pdf else files[number]
-        path = self._path(name)
-        try:
+        with _media_errors(name):
+            path = self._path(name)
             return _pdf_page(path, number) if is_pdf else _image(path)
-        except (
-            *(OSError, SyntaxError, ValueError, IndexError),
-            Image.DecompressionBombError,
-        ) as error:
-            raise HdbenchError(
-                "{place}: cannot be shown: {why}", place=name, why=_why(error)
-            ) from error
 
     def _path(self, name: Any) -> Path:
-        try:
-            return file_in(self._folder, str(name))
-        except (MissingFileError, RefusedFileError) as error:
-            raise HdbenchError(
-                "{place}: cannot be shown: {why}", place=name, why=error.why
-            ) from error
+        return file_in(self._folder, str(name))
+
+
+@contextmanager
+def _media_errors(name: Any) -> Iterator[None]:
+    """Say that a file cannot be shown where reading it fails.
+
+    Args:
+        name: the file, as the collection names it.
+
+    Raises:
+        HdbenchError: it did.
+    """
+    try:
+        yield
+    except (
+        *(OSError, SyntaxError, ValueError, IndexError),
+        Image.DecompressionBombError,
+    ) as error:
+        raise HdbenchError(
+            "{place}: cannot be shown: {why}", place=name, why=_why(error)
+        ) from error
 
 
 def _why(error: Exception) -> Message:
     """Return why a file cannot be shown, without where it is on this machine."""
     if isinstance(error, UnidentifiedImageError):
         return Message("not a readable image")
+    if isinstance(error, MissingFileError | RefusedFileError):
+        return error.why
     if isinstance(error, HdbenchError):
         return error.message
     return os_reason(error) if isinstance(error, OSError) else Message(str(error))

@@ -1,9 +1,17 @@
-"""Taking in what somebody else handed over: first all of it is understood, then it is written."""
+"""Two people without a server: one hands over a history, the other takes it in.
 
+First all of it is understood, then it is written.
+"""
+
+import io
+import json
+import tempfile
+import zipfile
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,10 +19,10 @@ from hdbench.annotating.annotation import (
     Annotation,
     Assignment,
     read_annotation,
+    with_assignments,
     write_annotation,
 )
 from hdbench.annotating.assigned import is_plain
-from hdbench.annotating.assigning import with_assignments
 from hdbench.annotating.changes import (
     MAX_CHANGE,
     MAX_ITEM_CHANGES,
@@ -22,27 +30,163 @@ from hdbench.annotating.changes import (
     Change,
     as_line,
     as_text,
-    base_change,
     check_pseudonym,
+    is_pseudonym,
+    read_change,
     same_change,
 )
 from hdbench.annotating.conflicts import Conflict
-from hdbench.annotating.folding import JOIN, fold
-from hdbench.annotating.handing_over import HandedOver, read_hand_over
-from hdbench.annotating.history import History
+from hdbench.annotating.folding import JOIN
+from hdbench.annotating.history import SUFFIX, History
 from hdbench.annotating.metadata import Metadata
+from hdbench.answers.members import Zip
+from hdbench.common.checked import validate
+from hdbench.common.jsonio import parse_line, write_whole
+from hdbench.common.os_errors import read_errors
 from hdbench.errors import HdbenchError
+
+MAX_CHANGES = 1_000_000
+"""Maximum number of changes in a history that is taken in."""
+
+MAX_ITEM_BYTES = 64 * 2**20
+"""Maximum number of bytes of all changes to one item in it."""
+
+ASSIGNED = "annotation.json"
+"""The file in such a ZIP that says which items are assigned to whom."""
+
+
+class HandedOver(NamedTuple):
+    """Content of a ZIP that somebody handed over; nothing proves who wrote it.
+
+    Attributes:
+        annotator: whose history it has.
+        changes: the history, each change once, in the order in which they were made.
+        annotation: which items are assigned to whom.
+    """
+
+    annotator: str
+    changes: list[Change]
+    annotation: Annotation
+
+
+def hand_over(folder: Path, annotator: str, path: Path) -> int:
+    """Write an annotator's history into a ZIP, and which items are assigned to whom.
+
+    Args:
+        folder: the collection.
+        annotator: the pseudonym.
+        path: the ZIP; never one that is there already.
+
+    Returns:
+        How many changes it has.
+
+    Raises:
+        HdbenchError: there is neither of both, or the file exists or cannot be written.
+    """
+    check_pseudonym(annotator)
+    Metadata(folder)
+    history = History(folder)
+    changes = _own(history, annotator)
+    annotation = read_annotation(folder)
+    shared = annotation.model_dump(mode="json", include={"assignments", "blind"})
+    if not changes and not annotation.assignments:
+        raise HdbenchError(
+            "{place}: {name} has changed nothing here yet",
+            place=history.file(annotator),
+            name=annotator,
+        )
+    if path.exists():
+        raise HdbenchError("{place}: exists already: choose another name", place=path)
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        members = {f"{annotator}{SUFFIX}": b"".join(map(as_line, changes))}
+        if annotation.assignments or annotation.blind:
+            members[ASSIGNED] = json.dumps(shared).encode()
+        for name, data in members.items():
+            # A date of its own would say when somebody worked, and make equal histories differ.
+            archive.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED)
+    write_whole(path, packed.getvalue())
+    return len(changes)
+
+
+def read_hand_over(path: Path) -> HandedOver:
+    """Read what `hand_over` wrote; nothing is written.
+
+    Args:
+        path: the ZIP, untrusted.
+
+    Raises:
+        HdbenchError: it is not such a ZIP, or has more changes than are taken in.
+    """
+    with read_errors(path):
+        archive = Zip(path, str(path))
+    try:
+        names = [name for name in (*archive.names, *archive.others) if name != ASSIGNED]
+        annotator = names[0].removesuffix(SUFFIX) if names else ""
+        if len(names) != 1 or not names[0].endswith(SUFFIX) or not is_pseudonym(annotator):
+            raise HdbenchError(
+                "{place}: must have the history of one annotator, such as anna{ending}, and "
+                "nothing else: hdbench annotate --hand-over writes such a file",
+                place=path,
+                ending=SUFFIX,
+            )
+        with tempfile.TemporaryDirectory(prefix="hdbench-") as scratch:
+            changes = _read(archive.unpacked(names[0], Path(scratch)), annotator, path)
+        annotation = Annotation()
+        if ASSIGNED in archive.names:
+            said = parse_line(archive.read(ASSIGNED), f"{path}: {ASSIGNED}")
+            annotation = validate(Annotation, said, Path(f"{path}: {ASSIGNED}"))
+        return HandedOver(annotator, changes, annotation)
+    finally:
+        archive.close()
+
+
+def _own(history: History, annotator: str) -> list[Change]:
+    """Return an annotator's changes, in the order in which they were made."""
+    changes = {one: each for known in history.changes.values() for one, each in known.items()}
+    return [changes[one] for one in dict.fromkeys(history.own.get(annotator, ()))]
+
+
+def _read(unpacked: Path, annotator: str, path: Path) -> list[Change]:
+    """Return the changes in an untrusted history; every line has to be one."""
+    changes: dict[str, Change] = {}
+    sizes, weights = Counter[str](), Counter[str]()
+    with unpacked.open("rb") as file:
+        for number, raw in enumerate(iter(partial(file.readline, MAX_CHANGE + 1), b""), 1):
+            change = read_change(raw, f"{path}:{number}")
+            if not change.is_by(annotator):
+                raise HdbenchError(
+                    "{place}:{number}: a change by {by}, not by {name}",
+                    place=path,
+                    number=number,
+                    by=change.by,
+                    name=annotator,
+                )
+            if changes.setdefault(change.id, change) is change:
+                sizes[change.item] += change.weight
+                weights[change.item] += len(raw)
+            elif not same_change(changes[change.id], change):
+                raise HdbenchError(
+                    "{place}:{number}: has the id of another change", place=path, number=number
+                )
+            too_many = len(changes) > MAX_CHANGES or sizes[change.item] > MAX_ITEM_CHANGES
+            if too_many or weights[change.item] > MAX_ITEM_BYTES:
+                raise HdbenchError(
+                    "{place}:{number}: more changes than are taken in", place=path, number=number
+                )
+    return list(changes.values())
+
 
 FIRST = "2026-01-01T00:00:00.000Z"
 """When nobody can have annotated with hdbench yet."""
 
 MAX_SKEW = timedelta(days=1)
-"""How far the clocks of two computers may be apart: time zones are set wrong, and set right."""
+"""Maximum difference between the clocks of two computers: time zones can be set wrong."""
 
 
 @dataclass(frozen=True)
 class Incoming:
-    """What would come in, for whoever has to say whether it may.
+    """Summary of a merge, for whoever has to allow it.
 
     Attributes:
         annotator: whose history it is said to be.
@@ -71,11 +215,11 @@ class Incoming:
 
 
 Ask = Callable[[Incoming], object]
-"""Is called before anything is written, if there is anything new; raises what ends it."""
+"""Callback before anything is written, if there is anything new; raises what ends the merge."""
 
 
 class Merged(NamedTuple):
-    """What `merge` did.
+    """Outcome of `merge`.
 
     Attributes:
         taken: how many changes are new.
@@ -106,32 +250,20 @@ def merge(folder: Path, path: Path, merger: str, ask: Ask) -> Merged:
             Nothing is taken in then.
     """
     check_pseudonym(merger)
-    metadata = Metadata(folder)
-    handed = read_hand_over(path)
-    annotator, changes = handed.annotator, handed.changes
-    for change in changes:
-        if change.item not in metadata.records:
-            raise HdbenchError(
-                "{place}: has a change of {item!r}, which is not in {folder}: is it the "
-                "history of another collection?",
-                place=path,
-                item=change.item[:100],
-                folder=folder,
-            )
-    history = History(folder)
+    merging = _Merging(folder, path, merger)
+    annotator, metadata, history = merging.annotator, merging.metadata, merging.history
     with history.lock(annotator):
         history.refresh()
-        new = _new(handed, merger, metadata, history)
-        _check_times(new, handed, history)
-        added = _bases(new, metadata, history) + new
-        _check_folded(added, metadata, history, path)
-        incoming = _incoming(handed, new, metadata, history, read_annotation(folder))
+        new = merging.new()
+        added = merging.bases(new) + new
+        merging.check_folded(added)
+        incoming = merging.incoming(new, read_annotation(folder))
         if incoming.is_news:
             ask(incoming)
         history.repair(annotator)
         with metadata.writing():  # as another process may assign or merge just now
             annotation = read_annotation(folder)
-            joined = with_assignments(annotation, handed.annotation, metadata.records, path)
+            joined = merging.joined(annotation)
             if joined != annotation:
                 write_annotation(folder, joined)  # first: what is assigned must not be seen before
         touched = history.append(annotator, list(map(as_line, added))) if added else set()
@@ -139,196 +271,203 @@ def merge(folder: Path, path: Path, merger: str, ask: Ask) -> Merged:
             # Otherwise this could write less than another process just did.
             touched |= history.refresh() | metadata.refresh()
             # Also what is known already: a merge may have been killed before it wrote that.
-            due = touched | {change.item for change in changes}
+            due = touched | {change.item for change in merging.changes}
             # Who has annotated an assigned item sees nothing of the others before it is settled.
             states = [
-                fold(
-                    item,
-                    history.changes[item].values(),
-                    metadata.records[item],
-                    metadata.made[item],
-                )
-                for item in sorted(due & metadata.records.keys())
+                metadata.folded(item, history.changes[item].values())
+                for item in sorted(due & metadata.rows.keys())
                 if is_plain(history.changes[item].values(), joined.annotators(item))
             ]
             metadata.write(states)
     conflicts = tuple(one for state in states if state.item in touched for one in state.conflicts)
     assigned = sum(not annotation.annotators(item) for item in joined.assigned_items)
-    return Merged(len(new), len(changes) - len(new), conflicts, assigned)
+    return Merged(len(new), len(merging.changes) - len(new), conflicts, assigned)
 
 
-def _incoming(
-    handed: HandedOver,
-    new: Sequence[Change],
-    metadata: Metadata,
-    history: History,
-    annotation: Annotation,
-) -> Incoming:
-    """Return what would come in; refused if its assignments do not fit those here."""
-    joined = with_assignments(annotation, handed.annotation, metadata.records, handed.path)
-    assignments = joined.assignments[len(annotation.assignments) :]
-    known = history.own.keys() | {
-        name for each in annotation.assignments for name in each.annotators
-    }
-    named = {name for each in assignments for name in each.annotators}
-    return Incoming(
-        handed.annotator,
-        handed.annotator in known,
-        new,
-        [each for each in new if each.is_base and not _is_here(each, metadata, history)],
-        assignments,
-        sorted(named - known - {handed.annotator}),
-        len(joined.blind) - len(annotation.blind),
-    )
+class _Merging:
+    """A hand-over beside the collection that it is merged into.
 
-
-def _is_here(base: Change, metadata: Metadata, history: History) -> bool:
-    """Return whether a base notes the record that is here, or is known already."""
-    record, made = metadata.records[base.item], metadata.made[base.item]
-    is_record = record is not None and base.id == base_change(base.item, record, made).id
-    return is_record or base.id in history.changes[base.item]
-
-
-def _new(handed: HandedOver, merger: str, metadata: Metadata, history: History) -> list[Change]:
-    """The changes that are not there yet; what is there has to be the same."""
-    path, annotator = handed.path, handed.annotator
-    there = set(history.own.get(annotator, ()))
-    for change in handed.changes:
-        known = history.changes[change.item].get(change.id)
-        if known is not None and not same_change(known, change):
-            raise HdbenchError(
-                "{place}: has the change {change} otherwise than {history}: one of both was "
-                "edited by hand; nothing is taken in",
-                place=path,
-                change=change.id,
-                history=history.path,
-            )
-    new = [change for change in handed.changes if change.id not in there]
-    if not all(change.is_base and _is_here(change, metadata, history) for change in new):
-        _check_author(handed, merger, history, there)
-    sizes = Counter[str]()
-    for change in new:
-        sizes[change.item] += change.weight
-    for item, size in sizes.items():
-        if len(history.changes[item]) + size > MAX_ITEM_CHANGES:
-            raise HdbenchError(
-                "{place}: {item!r}: more changes than are kept", place=path, item=item[:100]
-            )
-    return new
-
-
-def _check_author(handed: HandedOver, merger: str, history: History, there: set[str]) -> None:
-    """Refuse changes under the name of the merger or of somebody who annotates here.
-
-    One person's history only ever grows. So of two that are said to be the same person's, one has
-    all that the other one has, unless two people have one name, or one of both was forged.
+    Args:
+        folder: the collection.
+        path: the ZIP.
+        merger: the pseudonym of whoever takes it in.
     """
-    if history.is_written_here(handed.annotator):
-        raise HdbenchError(
-            "{place}: has changes by {name} that were not made here, but {name} annotates in this "
-            "folder: nothing is taken in; each person, on each computer, needs a pseudonym of "
-            "their own. If nobody is {name} here any more, delete {marker}",
-            place=handed.path,
-            name=handed.annotator,
-            marker=history.marker(handed.annotator),
-        )
-    if handed.annotator == merger:
-        raise HdbenchError(
-            "{place}: has changes by {name}, which is your own pseudonym here, that are not in "
-            "{folder}: nothing is taken in. If you made them on another computer, copy the folder "
-            "from there, or choose another pseudonym for this computer with --as",
-            place=handed.path,
-            name=merger,
-            folder=history.path.parent,
-        )
-    missing = there - {change.id for change in handed.changes}
-    if any(
-        change.id in missing and not change.is_base
-        for known in history.changes.values()
-        for change in known.values()
-    ):
-        raise HdbenchError(
-            "{place}: has new changes by {name}, but lacks some that {history} has: nothing is "
-            "taken in; do two people have this name, or was it put together by somebody else?",
-            place=handed.path,
-            name=handed.annotator,
-            history=history.file(handed.annotator),
+
+    def __init__(self, folder: Path, path: Path, merger: str) -> None:
+        self._folder, self._path, self._merger = folder, path, merger
+        self.metadata = Metadata(folder)
+        self.annotator, self.changes, self._annotation = read_hand_over(path)
+        for change in self.changes:
+            if change.item not in self.metadata.rows:
+                raise HdbenchError(
+                    "{place}: has a change of {item!r}, which is not in {folder}: is it the "
+                    "history of another collection?",
+                    place=path,
+                    item=change.item[:100],
+                    folder=folder,
+                )
+        self.history = History(folder)
+
+    def joined(self, annotation: Annotation) -> Annotation:
+        """Return what is assigned here, with what is assigned there; refused if it does not fit."""
+        return with_assignments(annotation, self._annotation, self.metadata.rows, self._path)
+
+    def incoming(self, new: Sequence[Change], annotation: Annotation) -> Incoming:
+        """Return what would come in; refused if its assignments do not fit those here."""
+        joined = self.joined(annotation)
+        assignments = joined.assignments[len(annotation.assignments) :]
+        known = self.history.own.keys() | {
+            name for each in annotation.assignments for name in each.annotators
+        }
+        named = {name for each in assignments for name in each.annotators}
+        return Incoming(
+            self.annotator,
+            self.annotator in known,
+            new,
+            [each for each in new if each.is_base and not self._is_here(each)],
+            assignments,
+            sorted(named - known - {self.annotator}),
+            len(joined.blind) - len(annotation.blind),
         )
 
+    def new(self) -> list[Change]:
+        """Return the changes that are not here yet; what is here has to be the same."""
+        there = set(self.history.own.get(self.annotator, ()))
+        for change in self.changes:
+            known = self.history.changes[change.item].get(change.id)
+            if known is not None and not same_change(known, change):
+                raise HdbenchError(
+                    "{place}: has the change {change} otherwise than {history}: one of both was "
+                    "edited by hand; nothing is taken in",
+                    place=self._path,
+                    change=change.id,
+                    history=self.history.path,
+                )
+        new = [change for change in self.changes if change.id not in there]
+        if not all(change.is_base and self._is_here(change) for change in new):
+            self._check_author(there)
+        sizes = Counter[str]()
+        for change in new:
+            sizes[change.item] += change.weight
+        for item, size in sizes.items():
+            if len(self.history.changes[item]) + size > MAX_ITEM_CHANGES:
+                raise HdbenchError(
+                    "{place}: {item!r}: more changes than are kept",
+                    place=self._path,
+                    item=item[:100],
+                )
+        self._check_times(new)
+        return new
 
-def _check_times(new: Sequence[Change], handed: HandedOver, history: History) -> None:
-    """Refuse changes from a time when they cannot have been made."""
-    latest = datetime.now(UTC) + MAX_SKEW
-    coming = {(change.item, change.id): change for change in handed.changes}
-    for change in new:
-        if change.is_base:
-            continue
-        try:
-            at = datetime.fromisoformat(change.at)
-        except ValueError:
-            at = datetime.max.replace(tzinfo=UTC)
-        known = history.changes[change.item]
-        earlier = (
-            known.get(parent) or coming.get((change.item, parent)) for parent in change.parents
-        )
-        if (
-            at > latest
-            or change.at < FIRST
-            or any(each and _time(each) - at > MAX_SKEW for each in earlier)
+    def bases(self, new: Sequence[Change]) -> list[Change]:
+        """Return the records here of items whose first change this is: they would be lost."""
+        ids = {change.id for change in new}
+        bases = []
+        for item in dict.fromkeys(change.item for change in new):
+            known = self.history.changes[item].values()
+            base = self.metadata.base(item)
+            if base and not any(each.what == "ground_truth" for each in known):
+                bases += [base] if base.id not in ids else []
+        return bases
+
+    def check_folded(self, added: Sequence[Change]) -> None:
+        """Refuse what nobody could go on with once it is written."""
+        by_item: dict[str, dict[str, Change]] = {}
+        for change in added:
+            known = self.history.changes[change.item]
+            by_item.setdefault(change.item, dict(known))[change.id] = change
+        for item, changes in by_item.items():
+            state = self.metadata.folded(item, changes.values())
+            if any((head or "").count(JOIN) > MAX_TIPS for head in state.head.values()):
+                raise HdbenchError(
+                    "{place}: {item!r}: more than {most} changes that do not know of each other, "
+                    "which nobody could settle: nothing is taken in",
+                    place=self._path,
+                    item=item[:100],
+                    most=MAX_TIPS + 1,
+                )
+            if len(as_text(state.record)) > MAX_CHANGE:
+                raise HdbenchError(
+                    "{place}: {item!r}: its ground truth would have more than {most} MiB: nothing "
+                    "is taken in",
+                    place=self._path,
+                    item=item[:100],
+                    most=MAX_CHANGE >> 20,
+                )
+
+    def _is_here(self, base: Change) -> bool:
+        """Return whether a base notes the record that is here, or is known already."""
+        here = self.metadata.base(base.item)
+        return (here and here.id) == base.id or base.id in self.history.changes[base.item]
+
+    def _check_author(self, there: set[str]) -> None:
+        """Refuse changes under the name of the merger or of somebody who annotates here.
+
+        One person's history only ever grows. So of two that are said to be the same person's, one
+        has all that the other one has, unless two people have one name, or one of both was forged.
+        """
+        if self.history.is_written_here(self.annotator):
+            raise HdbenchError(
+                "{place}: has changes by {name} that were not made here, but {name} annotates in "
+                "this folder: nothing is taken in; each person, on each computer, needs a "
+                "pseudonym of their own. If nobody is {name} here any more, delete {marker}",
+                place=self._path,
+                name=self.annotator,
+                marker=self.history.marker(self.annotator),
+            )
+        if self.annotator == self._merger:
+            raise HdbenchError(
+                "{place}: has changes by {name}, which is your own pseudonym here, that are not in "
+                "{folder}: nothing is taken in. If you made them on another computer, copy the "
+                "folder from there, or choose another pseudonym for this computer with --as",
+                place=self._path,
+                name=self._merger,
+                folder=self._folder,
+            )
+        missing = there - {change.id for change in self.changes}
+        if any(
+            change.id in missing and not change.is_base
+            for known in self.history.changes.values()
+            for change in known.values()
         ):
             raise HdbenchError(
-                "{place}: {item!r}: a change is said to be of {at}, which is impossible: it is "
-                "before those that it was made on top of, before hdbench, or still to come; "
-                "nothing is taken in",
-                place=handed.path,
-                item=change.item[:100],
-                at=change.at,
+                "{place}: has new changes by {name}, but lacks some that {history} has: nothing is "
+                "taken in; do two people have this name, or was it put together by somebody else?",
+                place=self._path,
+                name=self.annotator,
+                history=self.history.file(self.annotator),
             )
 
+    def _check_times(self, new: Sequence[Change]) -> None:
+        """Refuse changes from a time when they cannot have been made."""
+        latest = datetime.now(UTC) + MAX_SKEW
+        coming = {(change.item, change.id): change for change in self.changes}
+        for change in new:
+            if change.is_base:
+                continue
+            at = _time(change, datetime.max)
+            known = self.history.changes[change.item]
+            earlier = (
+                known.get(parent) or coming.get((change.item, parent)) for parent in change.parents
+            )
+            if (
+                at > latest
+                or change.at < FIRST
+                or any(each and _time(each, datetime.min) - at > MAX_SKEW for each in earlier)
+            ):
+                raise HdbenchError(
+                    "{place}: {item!r}: a change is said to be of {at}, which is impossible: it is "
+                    "before those that it was made on top of, before hdbench, or still to come; "
+                    "nothing is taken in",
+                    place=self._path,
+                    item=change.item[:100],
+                    at=change.at,
+                )
 
-def _time(change: Change) -> datetime:
-    """Return when a change was made; long ago if what stands there is not a time."""
+
+def _time(change: Change, otherwise: datetime) -> datetime:
+    """Return when a change was made; another time if what stands there is not one."""
     try:
         return datetime.fromisoformat(change.at)
     except ValueError:
-        return datetime.min.replace(tzinfo=UTC)
-
-
-def _check_folded(
-    added: Sequence[Change], metadata: Metadata, history: History, path: Path
-) -> None:
-    """Refuse what nobody could go on with once it is written."""
-    by_item: dict[str, dict[str, Change]] = {}
-    for change in added:
-        by_item.setdefault(change.item, dict(history.changes[change.item]))[change.id] = change
-    for item, changes in by_item.items():
-        state = fold(item, changes.values(), metadata.records[item], metadata.made[item])
-        if any((head or "").count(JOIN) > MAX_TIPS for head in state.head.values()):
-            raise HdbenchError(
-                "{place}: {item!r}: more than {most} changes that do not know of each other, "
-                "which nobody could settle: nothing is taken in",
-                place=path,
-                item=item[:100],
-                most=MAX_TIPS + 1,
-            )
-        if len(as_text(state.record)) > MAX_CHANGE:
-            raise HdbenchError(
-                "{place}: {item!r}: its ground truth would have more than {most} MiB: nothing is "
-                "taken in",
-                place=path,
-                item=item[:100],
-                most=MAX_CHANGE >> 20,
-            )
-
-
-def _bases(new: list[Change], metadata: Metadata, history: History) -> list[Change]:
-    """The records here of items whose first change this is: they would be lost otherwise."""
-    ids = {change.id for change in new}
-    bases = []
-    for item in dict.fromkeys(change.item for change in new):
-        record, known = metadata.records[item], history.changes[item].values()
-        if record is not None and not any(each.what == "ground_truth" for each in known):
-            base = base_change(item, record, metadata.made[item])
-            if base.id not in ids:
-                bases.append(base)
-    return bases
+        return otherwise.replace(tzinfo=UTC)

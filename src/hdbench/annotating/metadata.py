@@ -5,12 +5,12 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from filelock import FileLock, Timeout
 
-from hdbench.annotating.changes import WITHOUT_TRUTH
-from hdbench.annotating.folding import ItemState
+from hdbench.annotating.changes import WITHOUT_TRUTH, Change, base_change
+from hdbench.annotating.folding import ItemState, fold
 from hdbench.annotating.history import HISTORY
 from hdbench.annotating.own_file import lock_file
 from hdbench.benchmarks.benchmark import METADATA
@@ -28,6 +28,20 @@ class TakenError(HdbenchError):
     """Another process is writing the metadata.jsonl; what was changed is safe in the history."""
 
 
+class CollectionRow(NamedTuple):
+    """A row of `metadata.jsonl`.
+
+    Attributes:
+        record: the ground truth in it.
+        made: what it says about how that was made, if it does.
+        line: the row as it is in the file.
+    """
+
+    record: dict[str, Any] | None
+    made: Provenance | None
+    line: bytes
+
+
 class Metadata:
     """The rows of `metadata.jsonl`; lines that nobody changes stay as they are, to the byte.
 
@@ -35,8 +49,7 @@ class Metadata:
         folder: the collection.
 
     Attributes:
-        records: item → the ground truth in the file, in the order of the file.
-        made: item → what the file says about how it was made, where it does.
+        rows: item → its row, in the order of the file.
         notes: what was found to be odd, for the user.
 
     Raises:
@@ -45,11 +58,9 @@ class Metadata:
 
     def __init__(self, folder: Path) -> None:
         self._folder, self._path = folder, folder / METADATA
-        self.records: dict[str, dict[str, Any] | None] = {}
-        self.made: dict[str, Provenance | None] = {}
+        self.rows: dict[str, CollectionRow] = {}
         self.notes: list[str] = []
         self._has_own_column = False
-        self._lines: dict[str, bytes] = {}
         self._stamp: tuple[int, ...] = ()
         check_collection(folder)
         self._read()
@@ -63,46 +74,58 @@ class Metadata:
                 )
             )
 
+    def base(self, item: str) -> Change | None:
+        """Return the change that notes the record of an item; None if there is none."""
+        record, made, _ = self.rows[item]
+        return None if record is None else base_change(item, record, made)
+
+    def folded(self, item: str, changes: Iterable[Change]) -> ItemState:
+        """Return what all changes of an item add up to, on top of its row."""
+        record, made, _ = self.rows[item]
+        return fold(item, changes, record, made)
+
     def write(self, states: Iterable[ItemState]) -> None:
         """Bring the file up to date; not touched if it is.
 
         Args:
             states: the items that may differ from the file; call with the lock of `writing`.
         """
-        changed: dict[str, tuple[dict[str, Any] | None, Provenance | None]] = {}
+        changed: dict[str, CollectionRow] = {}
         for state in states:
-            record = None if state.status in WITHOUT_TRUTH else state.record
-            if state.item not in self._lines:
+            row = self.rows.get(state.item)
+            if row is None:
                 continue
+            record = None if state.status in WITHOUT_TRUTH else state.record
             made = state.made if record is not None else None
-            is_other = made is not None and made != self.made[state.item]
-            if not _equal(record, self.records[state.item]) or (
-                is_other and not self._has_own_column
-            ):
-                changed[state.item] = record, made
+            is_other = made is not None and made != row.made and not self._has_own_column
+            if is_other or not _equal(record, row.record):
+                changed[state.item] = self._changed(row, record, made)
         if not changed:
             return
         self._keep_what_others_wrote()
-        for item, (record, made) in changed.items():
-            row = parse_line(self._lines[item], self._path.name, SPELLED)
-            row |= {"ground_truth": record}
-            if not self._has_own_column:
-                row = {key: value for key, value in row.items() if key not in COLUMNS}
-                if record is not None:
-                    made = made or Provenance(IMPORTED)  # noqa: PLW2901
-                    row |= made.as_row()
-                self.made[item] = made
-            text = spelled_json(row, ensure_ascii=False) + "\n"
-            self._lines[item] = text.encode("utf-8", errors="backslashreplace")
-            self.records[item] = record
-        data = b"".join(self._lines.values())
+        self.rows |= changed
+        data = b"".join(row.line for row in self.rows.values())
         write_whole(self._path, data)
         write_whole(self._folder / HISTORY / _WRITTEN, _digest(data))
         self._stamp = self._stamped()
 
+    def _changed(
+        self, before: CollectionRow, record: dict[str, Any] | None, made: Provenance | None
+    ) -> CollectionRow:
+        """Return a row with another ground truth."""
+        row = parse_line(before.line, self._path.name, SPELLED) | {"ground_truth": record}
+        if self._has_own_column:
+            made = before.made
+        else:
+            made = None if record is None else made or Provenance(IMPORTED)
+            row = {key: value for key, value in row.items() if key not in COLUMNS}
+            row |= made.as_row() if made else {}
+        text = spelled_json(row, ensure_ascii=False) + "\n"
+        return CollectionRow(record, made, text.encode("utf-8", errors="backslashreplace"))
+
     @contextmanager
     def writing(self, seconds: float = _SECONDS) -> Iterator[None]:
-        """A lock for `write`, for which others wait.
+        """Hold the lock for `write`, for which others wait.
 
         Args:
             seconds: how long to wait for it.
@@ -137,14 +160,16 @@ class Metadata:
         """
         if self._stamped() == self._stamp:
             return set()
-        before = self._lines
+        before = self.rows
         self._read()
-        return {item for item, line in self._lines.items() if before.get(item) != line}
+        return {
+            item
+            for item, row in self.rows.items()
+            if item not in before or before[item].line != row.line
+        }
 
     def _read(self) -> None:
-        records: dict[str, dict[str, Any] | None] = {}
-        made: dict[str, Provenance | None] = {}
-        lines: dict[str, bytes] = {}
+        rows: dict[str, CollectionRow] = {}
         has_column = has_other = False
         try:
             stamp = self._stamped()
@@ -157,22 +182,24 @@ class Metadata:
         for number, _, raw in raw_lines(self._path):
             row = parse_line(raw, f"{self._path}:{number}", SPELLED)
             item, truth = row.get("id"), row.get("ground_truth")
-            if not isinstance(item, str) or item in lines or not isinstance(truth, dict | None):
+            if not isinstance(item, str) or item in rows or not isinstance(truth, dict | None):
                 raise HdbenchError(
                     "{place}:{number}: needs an id of its own, and a ground_truth that is an "
                     "object or null: hdbench check names all that is wrong",
                     place=self._path,
                     number=number,
                 )
-            records[item], made[item] = truth, Provenance.of_row(row)
+            made = Provenance.of_row(row)
             has_column |= PROVENANCE in row
-            has_other |= row.get(PROVENANCE) is not None and made[item] is None
-            lines[item] = raw if raw.endswith(b"\n") else raw + b"\n"
-        if not lines:
+            has_other |= row.get(PROVENANCE) is not None and made is None
+            rows[item] = CollectionRow(truth, made, raw if raw.endswith(b"\n") else raw + b"\n")
+        if not rows:
             raise HdbenchError("{place}: has no rows", place=self._path)
-        self.records, self.made, self._lines, self._stamp = records, made, lines, stamp
+        self.rows, self._stamp = rows, stamp
         # Programs that write tables put null where a row has no value: that alone says nothing.
-        self._has_own_column = has_other or (has_column and not any(made.values()))
+        self._has_own_column = has_other or (
+            has_column and not any(row.made for row in rows.values())
+        )
 
     def _stamped(self) -> tuple[int, ...]:
         found = self._path.stat()
@@ -218,7 +245,7 @@ def check_collection(folder: Path) -> None:
 
 
 def _equal(one: Any, other: Any) -> bool:
-    """Whether two records are the same, the order of their keys and their spelling included."""
+    """Return whether two records are the same to the letter, with their keys in one order."""
     return spelled_json(one) == spelled_json(other)
 
 

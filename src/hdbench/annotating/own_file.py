@@ -76,7 +76,7 @@ def saving(path: Path) -> Iterator[None]:
 
 
 def lock_file(folder: Path, name: str) -> Path:
-    """The lock file for something in a folder.
+    """Return the lock file for something in a folder.
 
     Raises:
         HdbenchError: it is a symbolic link: locking would empty what it leads to.
@@ -88,5 +88,5 @@ def lock_file(folder: Path, name: str) -> Path:
 
 
 def now() -> str:
-    """The time in UTC, to the millisecond, as lines have it."""
+    """Return the time in UTC, to the millisecond, as lines have it."""
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,4 +1,4 @@
-"""How the ground truth of an item was made, from all changes that it is made of."""
+"""The provenance of an item's ground truth, from all changes that it is made of."""
 
 from collections.abc import Iterable, Sequence
 
@@ -32,7 +32,7 @@ def provenance_of(truths: Sequence[Change]) -> Provenance | None:
     last_of = {change.how: place for place, change in enumerate(truths)}
 
     def joined(ids: Iterable[str]) -> frozenset[str]:
-        """Of several drafts only the last one: untrusted histories can have thousands."""
+        """Return the ways of changes, with only the last draft: there can be thousands."""
         found = frozenset[str]().union(*(ways.get(each, ()) for each in ids))
         drafts = sorted(filter(_is_draft, found), key=last_of.__getitem__)
         return found.difference(drafts[:-1])
@@ -64,7 +64,7 @@ def provenance_of(truths: Sequence[Change]) -> Provenance | None:
 
 
 def _of_settled(before: frozenset[str]) -> frozenset[str]:
-    """The ways of a whole record that was settled: people made it, unless they had a draft."""
+    """Return the ways of a record settled as a whole: people made it, unless from a draft."""
     drafts = frozenset(filter(_is_draft, before))
     return drafts or (before - {IMPORTED}) or before
 

@@ -75,8 +75,8 @@ def page_routes(editor: Editor) -> list[BaseRoute]:
     route = _Routes()
     return [
         route("/start", lambda *_: editor.start()),
-        route("/search", lambda request, _: editor.search(request.query_params.get("q", ""))),
-        route("/suggest", lambda request, _: editor.suggested(*_typed(request))),
+        route("/search", lambda request, _: editor.search(*_query(request, "q"))),
+        route("/suggest", lambda request, _: editor.suggested(*_query(request, "field", "typed"))),
         route("/waiting", lambda *_: editor.waiting()),
         route("/leave", lambda _, asked: editor.leave(asked), "POST"),
         route("/items/{n:place}", lambda request, _: _shown(request, editor.item)),
@@ -89,25 +89,14 @@ def page_routes(editor: Editor) -> list[BaseRoute]:
     ]
 
 
-def build_app(editor: Editor, token: str) -> Starlette:
-    """The application.
+def review_routes(review: Review) -> list[BaseRoute]:
+    """Return what the page for reviews consists of, and what it asks for.
 
     Args:
-        editor: what is edited.
-        token: the first part of all addresses, which no other page in the browser can guess.
-    """
-    return _app(page_routes(editor), token)
-
-
-def build_review_app(review: Review, token: str) -> Starlette:
-    """The application for second looks.
-
-    Args:
-        review: what is looked at.
-        token: the first part of all addresses, which no other page in the browser can guess.
+        review: what is reviewed.
     """
     route = _Routes()
-    routes: list[BaseRoute] = [
+    return [
         Route("/", lambda _: FileResponse(_PAGE / "review.html")),
         route("/start", lambda *_: review.start()),
         route("/entries/{n:place}", lambda request, _: _shown(request, review.entry)),
@@ -117,10 +106,16 @@ def build_review_app(review: Review, token: str) -> Starlette:
         route.picture("/entries/{n:place}/pages/{page:place}", review.picture),
         Mount("/", StaticFiles(directory=_PAGE)),
     ]
-    return _app(routes, token)
 
 
-def _app(routes: list[BaseRoute], token: str) -> Starlette:
+def build_app(edited: Editor | Review, token: str) -> Starlette:
+    """Return the application.
+
+    Args:
+        edited: what is edited, or reviewed.
+        token: the first part of all addresses, which no other page in the browser can guess.
+    """
+    routes = review_routes(edited) if isinstance(edited, Review) else page_routes(edited)
     return Starlette(
         routes=[Mount(f"/{token}", routes=routes)],
         middleware=[
@@ -148,12 +143,8 @@ def serve(edited: Editor | Review, *, port: int, started: Callable[[str], object
             # Uvicorn sends itself the signal again when it has ended: then the editor still has to
             # be closed.
             interrupt_on_sigterm(end)
-            if isinstance(edited, Review):
-                served = build_review_app(edited, token)
-            else:
-                served = build_app(edited, token)
             config = uvicorn.Config(
-                served,
+                build_app(edited, token),
                 log_level="warning",
                 access_log=False,
                 lifespan="off",
@@ -214,10 +205,9 @@ class _Routes:
                 return _json({"stale": as_json(error.state)})
             except ChangedError as error:
                 return _json({"stale": error.state})
-            except BusyError as error:  # the page tries again what is to be saved
-                return _json({"error": why_not(error.message, request)}, 503)
             except HdbenchError as error:
-                status = NOT_SAVED if isinstance(error, NotSavedError) else 400
+                # What is busy, or not saved, is tried again by the page.
+                status = {BusyError: 503, NotSavedError: NOT_SAVED}.get(type(error), 400)
                 return _json({"error": why_not(error.message, request)}, status)
             except ClientDisconnect:
                 return Response(status_code=400)  # to nobody
@@ -226,7 +216,7 @@ class _Routes:
 
     @staticmethod
     def picture(path: str, picture: Callable[[int, int], tuple[bytes, str]]) -> Route:
-        """A route to pictures, which need not wait for anything else."""
+        """Return a route to pictures, which need not wait for anything else."""
         turns = CapacityLimiter(THREADS // 3)
 
         async def endpoint(request: Request) -> Response:
@@ -246,13 +236,13 @@ def _with(change: Callable[[int, dict[str, Any]], Any]) -> Answer:
 
 
 def _shown(request: Request, read: Callable[[int], dict[str, Any]]) -> dict[str, Any]:
-    """What the page shows of an item, with what is wrong with its media in the page's language."""
+    """Return an item as the page shows it, with problems of its media in its language."""
     shown = read(_number(request))
     return shown | {"problem": why_not(shown["problem"], request)}
 
 
 def why_not(message: str, request: Request) -> str:
-    """Why something is not done, in the language of the page, which says it with each request.
+    """Return why something is not done, in the language that the page sends with requests.
 
     Where the request's scope has a `FOLDER`, nobody is told where on the server that is.
     """
@@ -261,8 +251,8 @@ def why_not(message: str, request: Request) -> str:
     return told(message, language_of(request.headers.get("accept-language")))
 
 
-def _typed(request: Request) -> tuple[str, str]:
-    return request.query_params.get("field", ""), request.query_params.get("typed", "")
+def _query(request: Request, *names: str) -> list[str]:
+    return [request.query_params.get(name, "") for name in names]
 
 
 def _number(request: Request) -> int:
@@ -271,7 +261,7 @@ def _number(request: Request) -> int:
 
 
 async def _body(request: Request) -> dict[str, Any]:
-    """The JSON object that a request carries.
+    """Return the JSON object that a request carries.
 
     Raises:
         HdbenchError: it carries something else, or too much.

@@ -9,14 +9,20 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from hdbench.annotating.annotation import Annotation, read_annotation, said_when
-from hdbench.annotating.assigned import own_states
+from hdbench.annotating.assigned import (
+    agreed_status,
+    check_settled,
+    is_given,
+    own_states,
+    seen_by,
+    visible,
+)
 from hdbench.annotating.changes import (
     MAX_ITEM_CHANGES,
     MAX_TIPS,
     SETTLED,
     Change,
     as_line,
-    base_change,
     same,
 )
 from hdbench.annotating.conflicts import Conflict
@@ -25,7 +31,6 @@ from hdbench.annotating.folding import JOIN, ItemState, Stage, causal_order, rec
 from hdbench.annotating.history import History
 from hdbench.annotating.metadata import Metadata, TakenError
 from hdbench.annotating.own_file import now
-from hdbench.annotating.settling import agreed_status, check_settled, is_given, seen_by, visible
 from hdbench.errors import HdbenchError, Message
 
 __all__ = ["Change", "Conflict", "ItemState", "StaleError", "Store"]
@@ -44,7 +49,7 @@ class StaleError(HdbenchError):
 
 
 Saving = Callable[[int], AbstractContextManager[None]]
-"""What is held while so many bytes are written; it may refuse them."""
+"""Makes a context for writing so many bytes, which may refuse them."""
 
 
 def unbounded(_: int) -> AbstractContextManager[None]:
@@ -67,7 +72,7 @@ class Store:
         self.annotator = annotator
         self._saving = saving
         self._metadata = Metadata(folder)
-        self.items = list(self._metadata.records)
+        self.items = list(self._metadata.rows)
         self._history = History(folder)
         self._folder = folder
         self._said = said_when(folder)
@@ -80,7 +85,7 @@ class Store:
         self._states: dict[str, ItemState] = {}
         self._note_bases()
         self._due = set(self._history.changes)
-        if unknown := self._due - self._metadata.records.keys():
+        if unknown := self._due - self._metadata.rows.keys():
             self._history.notes.append(
                 Message(
                     "{place}: has changes of items that are not in metadata.jsonl, such as "
@@ -151,7 +156,7 @@ class Store:
             return self._annotation
 
     def waiting(self) -> dict[str, int]:
-        """Pseudonym → the number of assigned items that the annotator is not done with."""
+        """Return pseudonym → the number of assigned items that the annotator is not done with."""
         counts = Counter[str]()
         with self._turn:
             self._refresh()
@@ -162,7 +167,7 @@ class Store:
         return dict(counts)
 
     def history(self, item: str) -> list[Change]:
-        """An item's changes as far as the annotator may see them.
+        """Return an item's changes as far as the annotator may see them.
 
         Each is behind those it was made on top of; otherwise they are in the order of time.
 
@@ -240,7 +245,7 @@ class Store:
             with self._metadata.writing() if wait else self._metadata.writing(0):
                 self._refresh()  # otherwise this could write less than another process just did
                 self._forget(self._metadata.refresh())
-                known = self._due & self._metadata.records.keys()
+                known = self._due & self._metadata.rows.keys()
                 self._settle(known)
                 states = [self._state(item) for item in sorted(known)]
                 self._metadata.write(each for each in states if each.stage is Stage.plain)
@@ -255,37 +260,29 @@ class Store:
         """Note the records here that a history needs which was put here without the others."""
         bases = []
         for item, known in self._history.changes.items():
-            record = self._metadata.records.get(item)
             truths = [change for change in known.values() if change.what == "ground_truth"]
             missing = {parent for change in truths for parent in change.parents} - known.keys()
-            if missing and record is not None and not any(change.is_base for change in truths):
-                bases.append(as_line(base_change(item, record, self._metadata.made[item])))
+            if missing and item in self._metadata.rows and not any(each.is_base for each in truths):
+                base = self._metadata.base(item)
+                bases += [as_line(base)] if base else []
         if bases:
             self._history.append(self.annotator, bases)
 
     def _state(self, item: str) -> ItemState:
-        if item not in self._metadata.records:
+        if item not in self._metadata.rows:
             raise HdbenchError("{item!r}: no such item", item=item[:100])
         if item not in self._states:
-            changes = self._history.changes.get(item, {}).values()
-            self._states[item] = seen_by(
-                self.annotator,
-                item,
-                changes,
-                self._annotation.annotators(item),
-                base=self._metadata.records[item],
-                made=self._metadata.made[item],
-            )
+            changes, row = self._history.of(item), self._metadata.rows[item]
+            annotators = self._annotation.annotators(item)
+            self._states[item] = seen_by(self.annotator, item, changes, annotators, row)
         return self._states[item]
 
     def _visible(self, state: ItemState) -> list[Change]:
-        changes = self._history.changes.get(state.item, {}).values()
-        return visible(changes, state.stage, self.annotator)
+        return visible(self._history.of(state.item), state.stage, self.annotator)
 
     def _own(self, item: str) -> dict[str, ItemState]:
         """Return what each annotator of an assigned item made of it alone."""
-        changes = self._history.changes.get(item, {}).values()
-        return own_states(item, changes, self._annotation.annotators(item))
+        return own_states(item, self._history.of(item), self._annotation.annotators(item))
 
     def _settle(self, items: Iterable[str]) -> None:
         """Settle the items whose annotators agree entirely."""
@@ -321,7 +318,7 @@ class Store:
         return self._state(state.item)
 
     def _lines(self, state: ItemState, wish: "_Wish") -> list[bytes]:
-        """The lines of a change, with what has to be noted before it."""
+        """Return the lines of a change, with what has to be noted before it."""
         item, known = state.item, self._history.changes.get(state.item, {})
         if len(known) >= MAX_ITEM_CHANGES:
             raise HdbenchError(
@@ -330,10 +327,10 @@ class Store:
                 most=MAX_ITEM_CHANGES,
             )
         lines = []
-        base = self._metadata.records[item]
-        if base is not None and not any(each.what == "ground_truth" for each in known.values()):
+        base = self._metadata.base(item)
+        if base and not any(each.what == "ground_truth" for each in known.values()):
             # Otherwise nothing would know of it once metadata.jsonl is written.
-            lines.append(as_line(base_change(item, base, self._metadata.made[item])))
+            lines.append(as_line(base))
         head = dict(state.head)
         for each in [*self._in_common(state, wish.what), wish]:
             *also, after = (head.get(each.what) or "").split(JOIN)
@@ -374,7 +371,7 @@ class Store:
         return wishes
 
     def _undoing(self, state: ItemState) -> "_Wish":
-        """The change that takes back the annotator's last one."""
+        """Return the change that takes back the annotator's last one."""
         item, changes = state.item, {change.id: change for change in self._visible(state)}
         own = [changes[one] for one in self._history.own.get(self.annotator, ()) if one in changes]
         undone = {change.undoes for change in own if change.undoes}
@@ -421,7 +418,7 @@ class _Wish(NamedTuple):
 
 
 def _before(state: ItemState, wish: _Wish) -> tuple[Any, bool]:
-    """The value that a change replaces, and whether there is one.
+    """Return the value that a change replaces, and whether there is one.
 
     Raises:
         HdbenchError: the field does not fit the record.
@@ -444,7 +441,7 @@ def _before(state: ItemState, wish: _Wish) -> tuple[Any, bool]:
 
 
 def _without(record: Any, before: Any, path: FieldPath, to: Any) -> tuple[FieldPath, Any]:
-    """The field to change, and its value, so that a value that was added is gone.
+    """Return the field to change, and its value, so that a value that was added is gone.
 
     Args:
         record: as it is.

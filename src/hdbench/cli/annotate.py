@@ -9,12 +9,10 @@ from typing import Annotated, Literal
 
 import typer
 
-from hdbench.annotating.annotation import ANNOTATION
-from hdbench.annotating.assigning import assign
+from hdbench.annotating.annotation import ANNOTATION, assign
 from hdbench.annotating.changes import SETTLED
 from hdbench.annotating.editor import Editor
-from hdbench.annotating.handing_over import hand_over
-from hdbench.annotating.merging import Incoming, merge
+from hdbench.annotating.merging import Incoming, hand_over, merge
 from hdbench.annotating.reviewing.review import Review
 from hdbench.benchmarks.names import full_name
 from hdbench.benchmarks.provenance import BLIND

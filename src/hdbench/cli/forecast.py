@@ -17,12 +17,11 @@ from hdbench.common.told import spoken
 from hdbench.errors import Message, escaped
 from hdbench.statistics.means import Estimate
 from hdbench.trust.forecasting.amounts import Known, ModelForecast
-from hdbench.trust.forecasting.assumptions import KEYSTROKES_PER_MINUTE, SECONDS_PER_LOOK
 from hdbench.trust.forecasting.forecast import Forecast, ForecastOptions
 from hdbench.trust.forecasting.forecast import forecast as forecast_of
 from hdbench.trust.forecasting.price_list import read_prices
 from hdbench.trust.forecasting.words import model_sentence, pace_sentence, rule_sentences, shown
-from hdbench.trust.forecasting.work import Pace
+from hdbench.trust.forecasting.work import KEYSTROKES_PER_MINUTE, SECONDS_PER_LOOK, Pace
 from hdbench.trust.sealed import check_replaceable
 from hdbench.trust.words import warning_in_words
 

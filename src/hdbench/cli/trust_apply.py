@@ -21,8 +21,8 @@ from hdbench.output.exporting.applied_marc import (
     check_marc,
     write_marc,
 )
+from hdbench.trust.applied_folder import CONTROL, WORK_LIST, Applied
 from hdbench.trust.applying import apply as apply_plan
-from hdbench.trust.out import CONTROL, WORK_LIST, Applied
 from hdbench.trust.plan import read_plan
 
 

@@ -13,8 +13,8 @@ from hdbench.common.jsonio import write_json
 from hdbench.common.printing import heading
 from hdbench.common.told import spoken
 from hdbench.errors import Message, escaped
+from hdbench.trust.applied_folder import VALUES, WORK_LIST, read_applied, read_begun
 from hdbench.trust.control import Controlled, check_control
-from hdbench.trust.out import VALUES, WORK_LIST, read_applied, read_begun
 from hdbench.trust.sealed import check_replaceable
 from hdbench.trust.words import control_sentences
 

@@ -12,8 +12,7 @@ from hdbench.cli.arguments import Misplaced, Runs, benchmark_first, names_in
 from hdbench.cli.saying import print_line, print_marked, said
 from hdbench.common.printing import printable
 from hdbench.errors import Message
-from hdbench.trust.plan import Plan, make_plan, write_plan
-from hdbench.trust.wish import PlanOptions, Right, VerdictName
+from hdbench.trust.plan import Plan, PlanOptions, Right, VerdictName, make_plan, write_plan
 
 
 def command(

@@ -5,10 +5,13 @@ import hashlib
 import json
 import os
 import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from hdbench import __version__
 from hdbench.benchmarks.benchmark import Benchmark
@@ -20,15 +23,14 @@ from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError, Message, write_reason
 from hdbench.evaluation.part_scorer import seldom_collected
 from hdbench.statistics.acceptance import ROUNDING
-from hdbench.trust.checked import truths_of
-from hdbench.trust.control import check_whole, read_control, write_control
-from hdbench.trust.decision import Decision, decide
-from hdbench.trust.listed import as_cell
-from hdbench.trust.out import (
+from hdbench.trust.applied_folder import (
     APPLIED,
+    CHECK,
+    CHECKED,
     CONTROL,
     DECISION,
     SEALS,
+    TAKEN,
     VALUES,
     WORK_LIST,
     Applied,
@@ -38,26 +40,84 @@ from hdbench.trust.out import (
     read_applied,
     write_applied,
 )
+from hdbench.trust.checked import truths_of
+from hdbench.trust.control import check_whole, read_control, write_control
+from hdbench.trust.decision import Decision, decide
+from hdbench.trust.listed import as_cell
 from hdbench.trust.plan import Plan
 from hdbench.trust.runs import Judged, Runs, opened_runs, planned_fields
-from hdbench.trust.tally import CHECK, CHECKED, TAKEN, TrustCounts
 from hdbench.trust.values import ItemField, text_of, value_of
 
 NO_ANSWER = Message("no answer")
 LEFT_OUT = Message("field left out")
 BELOW = Message("score below threshold")
 REASONS = (NO_ANSWER, LEFT_OUT, BELOW)
-"""Why a person has to look at a value."""
+"""Reasons to have a person look at a value."""
 
 DIGITS = 6
 """The decimals of a trust score in the file; the threshold is compared with all of them."""
 
 AT_ONCE = 1_000
-"""How many items are written at once; a process that is killed loses no more of them."""
+"""Number of items written at once; a process that is killed loses no more of them."""
 
 _SEAL = re.compile(rb"([0-9]{1,18}) ([0-9a-f]{64})\n")
 
 _encode = json.JSONEncoder(ensure_ascii=False).encode
+
+
+class TrustCounts:
+    """Counts, and what the work list and the control sample are made from.
+
+    Attributes:
+        counts: field → `taken`, `checked`, or why a person has to look at it → how many.
+    """
+
+    def __init__(self) -> None:
+        self.counts: defaultdict[str, defaultdict[str, int]] = defaultdict(lambda: defaultdict(int))
+        self._fields: dict[tuple[str, ...], int] = {}
+        self._of_item = array("L")
+        self._doubt = array("d")
+        self._taken = array("b")
+
+    def __len__(self) -> int:
+        return len(self._of_item)
+
+    def add(self, fields: Mapping[str, Mapping[str, Any]]) -> None:
+        """Count an item.
+
+        Args:
+            fields: as the line of the item has them.
+        """
+        look = []
+        doubt, taken = 0.0, 0
+        for name, value in fields.items():
+            decision = value["decision"]
+            if decision == CHECK:
+                look.append(name)
+                doubt += 1 - value.get("score", 0.0)
+                self.counts[name][value["reason"]] += 1
+            else:
+                taken |= decision == TAKEN
+                self.counts[name][decision] += 1
+        self._of_item.append(self._fields.setdefault(tuple(look), len(self._fields)))
+        self._doubt.append(doubt)
+        self._taken.append(taken)
+
+    def worst_first(self) -> list[tuple[int, tuple[str, ...], float]]:
+        """Return the items that a person has to look at: place, fields, and doubt.
+
+        The doubt is the sum over these fields of 1 - trust score: about how many are wrong. Of
+        equal ones, those that come first in the benchmark do.
+        """
+        fields = list(self._fields)
+        doubt = np.frombuffer(self._doubt)
+        order = np.argsort(-doubt, kind="stable").tolist() if len(doubt) else []
+        found = ((place, fields[self._of_item[place]], self._doubt[place]) for place in order)
+        return [each for each in found if each[1]]
+
+    def with_taken(self) -> Sequence[int]:
+        """Return the places of the items that have a value that is taken over."""
+        return [place for place, taken in enumerate(self._taken) if taken]
 
 
 def apply(plan: Plan, benchmark: Benchmark, where: Path, out: Path, *, control: int) -> Applied:
@@ -135,7 +195,7 @@ def _check(decision: Decision, where: Path) -> None:
 
 
 class _Lines:
-    """What becomes of the values of each item."""
+    """The decisions about the values of each item."""
 
     def __init__(self, plan: Plan, decision: Decision, benchmark: Benchmark, runs: Runs) -> None:
         outcome = decision.outcome
@@ -147,7 +207,7 @@ class _Lines:
         self._checked = _checked(plan, benchmark, planned_fields(plan, benchmark))
 
     def of(self, item: str) -> dict[str, dict[str, Any]]:
-        """Field → its value, what becomes of it, and why."""
+        """Return field → its value, the decision about it, and the reason."""
         if item in self._checked:
             return self._checked[item]
         judged = self._runs.judged(item, self._runs.records(item))
@@ -173,7 +233,7 @@ class _Lines:
 def _checked(
     plan: Plan, benchmark: Benchmark, fields: Sequence[ItemField]
 ) -> dict[str, dict[str, dict[str, Any]]]:
-    """Id → what the items of the sample have: their truth counts, whatever a model says."""
+    """Return id → what the items of the sample have: their truth counts, whatever a model says."""
     metric = benchmark.spec.make_metric("documented")
     found = {}
     for item in truths_of(plan.sample, benchmark):
@@ -229,7 +289,7 @@ def _write_values(path: Path, ids: Sequence[str], lines: _Lines) -> TrustCounts:
 
 
 def _sealed(path: Path, seals: Path) -> Iterator[tuple[bytes, bytes]]:
-    """The blocks that were written before, each with its seal.
+    """Yield the blocks that were written before, each with its seal.
 
     Raises:
         HdbenchError: one of them has changed since.

@@ -1,4 +1,4 @@
-"""What a benchmark must still be when a plan is decided by, and what has changed of it since."""
+"""A benchmark as it was when a plan was made, and its changes since."""
 
 import hashlib
 import json

@@ -4,25 +4,25 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from datetime import datetime
+from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hdbench.annotating.history import History
 from hdbench.benchmarks.benchmark import Benchmark, Item
 from hdbench.errors import HdbenchError, Message
 from hdbench.scoring.metric import Metric
 from hdbench.trust.as_planned import check_as_planned
-from hdbench.trust.earlier import known_before
-from hdbench.trust.plan import Plan, list_sha256
+from hdbench.trust.plan import RIGHTS, Plan, Right, check_drawn, list_sha256
 from hdbench.trust.runs import Judged, Runs, opened_runs, planned_fields
-from hdbench.trust.sample import check_drawn
 from hdbench.trust.values import ItemField, folded, texts_of
-from hdbench.trust.wish import RIGHTS, Right
 
 Flags = NDArray[np.bool_]
 
@@ -30,7 +30,7 @@ UNKNOWN = "unknown"
 """The provenance of a truth whose origin its row does not say."""
 
 AGAIN = Message("make a new plan, and check its sample without drafts")
-"""What to do if truths of a plan's sample were made from drafts."""
+"""Remedy if truths of a plan's sample were made from drafts."""
 
 
 class SharedErrors(NamedTuple):
@@ -47,7 +47,7 @@ class SharedErrors(NamedTuple):
 
 @dataclass(frozen=True)
 class CheckedSample:
-    """What became of each value of the sample; rows are items in the plan's order, columns fields.
+    """The values of the sample, checked; rows are items in the plan's order, columns fields.
 
     Attributes:
         scores: trust scores, 0.0 to 1.0; NaN where no run has an answer.
@@ -105,14 +105,15 @@ def check_sample(
     metric = benchmark.spec.make_metric("documented")
     rows = []
     has_truth = np.zeros(len(fields), np.bool_)
-    errors = _Errors(len(plan.runs))
+    texts, rights = [], []
     opening = opened_runs(plan, benchmark, where) if opened is None else nullcontext(opened)
     with opening as runs:
         for item in truths:
             true = texts_of(metric.right_answer(item.reference(metric.protocol)), fields)
             has_truth |= [bool(text) for text in true]
             records = runs.records(item.id)
-            errors.add(runs.texts(records), true)
+            texts.append([each and list(map(folded, each)) for each in runs.texts(records)])
+            rights.append(list(map(folded, true)))
             judged = runs.judged(item.id, records)
             rows.append((judged, wrong_values(metric, item, judged, fields)))
     return CheckedSample(
@@ -121,8 +122,8 @@ def check_sample(
         empty=np.array([[not each.text for each in row] for row, _ in rows]),
         without_truth=np.flatnonzero(~has_truth).tolist(),
         known=max(plan.known, known_before(benchmark.folder, set(plan.sample), plan.created)),
-        shared_errors=errors.shared(),
-        unanswered=errors.unanswered,
+        shared_errors=_shared_errors(texts, rights),
+        unanswered=[each.count(None) for each in zip(*texts, strict=True)],
         provenance=Counter(map(how_made, truths)),
         truths_sha256=_hash(truths),
     )
@@ -158,7 +159,7 @@ def wrong_by_metric(
 
 
 def as_record(judged: Sequence[Judged], fields: Sequence[ItemField]) -> dict[str, Any]:
-    """The values to take as one record."""
+    """Return the values to take as one record."""
     record: dict[str, Any] = {}
     for each, field in zip(judged, fields, strict=True):
         if each.value is None:
@@ -171,38 +172,32 @@ def as_record(judged: Sequence[Judged], fields: Sequence[ItemField]) -> dict[str
     return record
 
 
-class _Errors:
-    """Where errors of runs coincide."""
+def _shared_errors(
+    texts: Sequence[Sequence[Sequence[str] | None]], true: Sequence[Sequence[str]]
+) -> dict[tuple[int, int], SharedErrors]:
+    """Return where errors of two runs coincide.
 
-    def __init__(self, runs: int) -> None:
-        self._runs = runs
-        self._either = Counter[tuple[int, int]]()
-        self._same = Counter[tuple[int, int]]()
-        self.unanswered = [0] * runs
-
-    def add(self, texts: Sequence[Sequence[str] | None], true: Sequence[str]) -> None:
-        for place, each in enumerate(texts):
-            self.unanswered[place] += each is None
-        right = [folded(text) for text in true]
-        values = [None if each is None else [folded(text) for text in each] for each in texts]
-        for first, second in self._pairs():
-            one, other = values[first], values[second]
-            if one is None or other is None:
+    Args:
+        texts: of each item, the values in each run; None without an answer.
+        true: of each item, the right values.
+    """
+    shared = {}
+    for one, other in combinations(range(len(texts[0])), 2):
+        same = either = 0
+        for each, right in zip(texts, true, strict=True):
+            values, others = each[one], each[other]
+            if values is None or others is None:
                 continue
-            for value, another, truth in zip(one, other, right, strict=True):
+            for value, another, truth in zip(values, others, right, strict=True):
                 if value != truth or another != truth:
-                    self._either[first, second] += 1
-                    self._same[first, second] += value == another
-
-    def shared(self) -> dict[tuple[int, int], SharedErrors]:
-        return {pair: SharedErrors(self._same[pair], self._either[pair]) for pair in self._pairs()}
-
-    def _pairs(self) -> Iterator[tuple[int, int]]:
-        return ((one, two) for one in range(self._runs) for two in range(one + 1, self._runs))
+                    either += 1
+                    same += value == another
+        shared[one, other] = SharedErrors(same, either)
+    return shared
 
 
 def truths_of(sample: Sequence[str], benchmark: Benchmark, instead: Message = AGAIN) -> list[Item]:
-    """The items of a sample with their truths, in the sample's order.
+    """Return the items of a sample with their truths, in the sample's order.
 
     Args:
         sample: their ids.
@@ -251,3 +246,32 @@ def _score(judged: Judged) -> float:
 def _hash(truths: Sequence[Item]) -> str:
     lines = [json.dumps([item.id, item.ground_truth], sort_keys=True) for item in truths]
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+def known_before(folder: Path, items: Collection[str], created: str) -> int:
+    """Return how many items had a ground truth typed in before a plan was made.
+
+    The histories of `hdbench annotate` in a collection's folder say when it was. A benchmark that
+    was built, or whose truth came from a table, has none. Nor is it noticed if somebody looked at
+    items without typing anything, set a clock back, or wrote a plan with another date: only the
+    hash of the plan can rule that out, if somebody else was given it before.
+
+    Args:
+        folder: the benchmark's folder.
+        items: the ids of the sample.
+        created: when the plan was made.
+
+    Raises:
+        HdbenchError: a history cannot be read.
+    """
+    made = datetime.fromisoformat(created)
+    return sum(
+        any(
+            change.what == "ground_truth"
+            and not change.is_base
+            and datetime.fromisoformat(change.at) < made
+            for change in changes.values()
+        )
+        for item, changes in History(folder).changes.items()
+        if item in items
+    )

@@ -1,4 +1,4 @@
-"""What several runs say together, as a run of its own that is scored beside them."""
+"""The consensus of several runs, as a run of its own that is scored beside them."""
 
 import datetime
 import json
@@ -18,7 +18,7 @@ from hdbench.results.files import answers_sha256
 from hdbench.trust.checked import as_record
 from hdbench.trust.opening import Opened, opened_run
 from hdbench.trust.runs import Runs
-from hdbench.trust.values import whole_values
+from hdbench.trust.values import schema_with_fields, whole_values
 
 
 def write_consensus(benchmark: Benchmark, paths: Sequence[Path], out: Path) -> int:
@@ -40,11 +40,7 @@ def write_consensus(benchmark: Benchmark, paths: Sequence[Path], out: Path) -> i
         HdbenchError: there are fewer than two runs, or they were asked different items; a run is
             unusable; the folder holds something, or cannot be written.
     """
-    schema = benchmark.answer_schema()
-    if schema is None:
-        raise HdbenchError(
-            "{benchmark}: has no answer.schema.json, which names its fields", benchmark=benchmark.id
-        )
+    schema = schema_with_fields(benchmark)
     if len(paths) < 2:  # noqa: PLR2004
         raise HdbenchError("a consensus needs two runs or more")
     fields = whole_values(schema)
@@ -76,7 +72,7 @@ def write_consensus(benchmark: Benchmark, paths: Sequence[Path], out: Path) -> i
 
 
 def _asked(paths: Sequence[Path], opened: Sequence[Opened]) -> list[str] | None:
-    """The items that all runs were asked; None if that is all of them."""
+    """Return the items that all runs were asked; None if that is all of them."""
     first, *others = [None if each.info is None else each.info.items for each in opened]
     for path, items in zip(paths[1:], others, strict=True):
         if (items and set(items)) != (first and set(first)):
@@ -95,7 +91,7 @@ def _about(
     out: Path,
     asked: list[str] | None,
 ) -> dict[str, Any]:
-    """The run.json: what is the same in all runs, and which runs they are."""
+    """Return the run.json: what is the same in all runs, and which runs they are."""
     infos = [each.info for each in opened]
     prompt = _prompt(infos)
     return {
@@ -112,7 +108,7 @@ def _about(
 
 
 def _prompt(infos: Iterable[RunInfo | None]) -> dict[str, Any] | None:
-    """The prompt that all runs were given; None if they differ, or one does not say it."""
+    """Return the prompt that all runs were given; None if they differ, or one does not say it."""
     first, *others = [info.prompt if info else None for info in infos]
     if first is None or any(prompt != first for prompt in others):
         return None

@@ -19,15 +19,23 @@ from hdbench.common.hashing import file_sha256
 from hdbench.common.jsonio import parse_line, plain_id, raw_lines
 from hdbench.errors import HdbenchError, Message
 from hdbench.statistics.acceptance import ShareBounds, bounds_of_share, upper_bound
+from hdbench.trust.applied_folder import (
+    APPLIED,
+    CONTROL,
+    IS_TAKEN,
+    PLAN,
+    TAKEN,
+    VALUES,
+    Applied,
+    read_applied,
+    read_begun,
+)
 from hdbench.trust.as_planned import check_as_planned
 from hdbench.trust.checked import how_made, truths_of, wrong_values
-from hdbench.trust.out import APPLIED, CONTROL, PLAN, VALUES, Applied, read_applied, read_begun
-from hdbench.trust.plan import Plan, list_sha256
+from hdbench.trust.plan import RIGHTS, Plan, Right, list_sha256
 from hdbench.trust.runs import Judged, planned_fields
 from hdbench.trust.sealed import Sealed, Sha256, read_sealed, write_sealed
-from hdbench.trust.tally import IS_TAKEN, TAKEN
 from hdbench.trust.values import text_of
-from hdbench.trust.wish import RIGHTS, Right
 
 _HEAD = """\
 # A control sample of hdbench trust apply: items whose values were taken over, drawn at random.
@@ -39,7 +47,7 @@ DRAFTED = Message(
     "the control sample has to be checked before the work list, without drafts; the promise of the "
     "plan stays as it is"
 )
-"""What is said if its truths were made from drafts."""
+"""Remedy if its truths were made from drafts."""
 
 
 class Control(Sealed):
@@ -53,6 +61,11 @@ class Control(Sealed):
         sample: the items, in the order in which they were drawn.
     """
 
+    KIND = "control"
+    WHAT = Message("a control sample")
+    TO_DO = Message("restore it")
+    HEAD = _HEAD
+
     plan: Sha256
     values_sha256: Sha256
     of: Annotated[int, Checked(ge=0)]
@@ -61,7 +74,7 @@ class Control(Sealed):
 
 
 class Found(Strict):
-    """How many of the values taken over are wrong, in the control sample.
+    """Wrong values among those taken over, in the control sample.
 
     Attributes:
         count: how many.
@@ -89,7 +102,7 @@ class FieldFound(Strict):
 
 
 class Controlled(Strict):
-    """What a control sample says.
+    """Findings of a control sample.
 
     Attributes:
         plan: the plan's hash.
@@ -164,19 +177,17 @@ def write_control(
         seed=plan.whole.seed,
         sample=tuple(draw_control(ids, number, plan.whole.seed)),
     )
-    write_sealed(path, "control", control, head=_HEAD)
+    write_sealed(path, control)
     return control
 
 
 def read_control(path: Path) -> Control:
-    """A control sample, as it was written.
+    """Return a control sample, as it was written.
 
     Raises:
         HdbenchError: it cannot be read, is none, or was changed since.
     """
-    return read_sealed(
-        path, "control", Control, what=Message("a control sample"), to_do=Message("restore it")
-    )
+    return read_sealed(path, Control)
 
 
 def check_whole(out: Path, applied: Applied, control: Control) -> None:
@@ -294,7 +305,7 @@ def _of_field(passes: Any, wrong: Any, confidence: float) -> FieldFound:
 def _lines(
     path: Path, wanted: frozenset[str]
 ) -> tuple[dict[str, dict[str, dict[str, Any]]], list[str], int]:
-    """Id → the fields of its line, for some items; all items with a value taken over; of how many.
+    """Return the fields of some items by id, all items with a value taken over, and their number.
 
     Values that are taken over are counted in the bytes, as there are millions of them.
     """

@@ -25,7 +25,7 @@ _QUOTED = re.compile(r'[,"\r\n]')
 
 
 class Listed(NamedTuple):
-    """What is to be looked at.
+    """Items, and which of their fields to look at.
 
     Attributes:
         fields: id → the fields to look at, in the order in which the items come; none for all.
@@ -37,7 +37,7 @@ class Listed(NamedTuple):
 
 
 def read_listed(path: Path) -> Listed:
-    """The items of a plan, a control sample or a work list; see `hdbench.trust.out`.
+    """Return the items of a plan, a control sample or a work list; see `applied_folder`.
 
     A work list is CSV with the columns `id` and `fields`, see `as_cell`; others are ignored. It may
     be cut, sorted and saved again by a spreadsheet program.

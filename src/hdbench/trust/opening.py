@@ -35,7 +35,7 @@ class Opened(NamedTuple):
 def opened_run(
     path: Path, benchmark: Benchmark, *, all_are_loaded: bool = False
 ) -> Iterator[Opened]:
-    """A run of one model, until the block ends.
+    """Open a run of one model, until the block ends.
 
     Args:
         path: a file or folder of answers in any form, or a run folder.

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,9 +12,9 @@ from hdbench.common.hashing import file_sha256
 from hdbench.errors import HdbenchError
 from hdbench.results.files import answers_sha256
 from hdbench.scoring.metric import Metric, coverage_of
-from hdbench.trust.given_scores import GivenScores, read_scores
 from hdbench.trust.opening import opened_run
 from hdbench.trust.plan import Plan, PlannedRun, PlannedScores
+from hdbench.trust.score_table import GivenScores, read_scores
 from hdbench.trust.scores import choose
 from hdbench.trust.values import ItemField, fields_of, text_of, texts_of, value_of
 
@@ -39,41 +40,37 @@ class Judged(NamedTuple):
     run: int | None
 
 
+@dataclass(frozen=True)
 class Runs:
     """The runs of a plan; open them with `opened_runs`.
 
-    Args:
+    Attributes:
         answers: of each run.
         metric: reads records as the benchmark does.
         fields: the fields of the plan.
         scores: the user's trust scores; None if the agreement of the runs is the score.
     """
 
-    def __init__(
-        self,
-        answers: Sequence[Answers],
-        metric: Metric,
-        fields: Sequence[ItemField],
-        scores: GivenScores | None = None,
-    ) -> None:
-        self._answers, self._metric, self._fields = answers, metric, fields
-        self._scores = scores
+    answers: Sequence[Answers]
+    metric: Metric
+    fields: Sequence[ItemField]
+    scores: GivenScores | None = None
 
     def records(self, item_id: str) -> list[dict[str, Any] | None]:
         """Return what each run answered to an item; None if that is not a record."""
-        return [self._record(answers, item_id) for answers in self._answers]
+        return [self._record(answers, item_id) for answers in self.answers]
 
     def _record(self, answers: Answers, item_id: str) -> dict[str, Any] | None:
-        prediction = self._metric.as_record(answers.take(item_id).prediction)
+        prediction = self.metric.as_record(answers.take(item_id).prediction)
         is_record = coverage_of(prediction, "documented") == "answered"
         return prediction if is_record else None
 
     def texts(self, records: Sequence[dict[str, Any] | None]) -> list[list[str] | None]:
-        """The text of each field in each run; None for a run without an answer."""
-        return [None if each is None else texts_of(each, self._fields) for each in records]
+        """Return the text of each field in each run; None for a run without an answer."""
+        return [None if each is None else texts_of(each, self.fields) for each in records]
 
     def judged(self, item_id: str, records: Sequence[dict[str, Any] | None]) -> list[Judged]:
-        """The value to take for each field of an item, from what each run answered.
+        """Return the value to take for each field of an item, from what each run answered.
 
         Args:
             item_id: the item.
@@ -88,14 +85,14 @@ class Runs:
                 judged = Judged(first, text_of(first), 1.0, 0)
             else:
                 judged = _judged(records, values)
-            if self._scores is not None and judged.run is not None:
-                judged = judged._replace(score=self._scores.of(item_id, place))
+            if self.scores is not None and judged.run is not None:
+                judged = judged._replace(score=self.scores.of(item_id, place))
             found.append(judged)
         return found
 
     def _values(self, record: dict[str, Any] | None) -> list[Any]:
-        """The value of each field in a record."""
-        return [None if record is None else value_of(record, field) for field in self._fields]
+        """Return the value of each field in a record."""
+        return [None if record is None else value_of(record, field) for field in self.fields]
 
 
 def _same_texts(values: Sequence[Any]) -> bool:
@@ -104,7 +101,7 @@ def _same_texts(values: Sequence[Any]) -> bool:
 
 
 def _judged(records: Sequence[dict[str, Any] | None], values: Sequence[Any]) -> Judged:
-    """The value to take for a field, from each run's record and its value of the field."""
+    """Return the value to take for a field, from each run's record and its value of the field."""
     texts = [
         None if record is None else text_of(value)
         for record, value in zip(records, values, strict=True)
@@ -121,7 +118,7 @@ def _judged(records: Sequence[dict[str, Any] | None], values: Sequence[Any]) -> 
 def opened_runs(
     plan: Plan, benchmark: Benchmark, where: Path, *, all_are_loaded: bool = False
 ) -> Iterator[Runs]:
-    """The runs of a plan, until the block ends.
+    """Open the runs of a plan, until the block ends.
 
     Args:
         plan: the plan.
@@ -149,7 +146,7 @@ def opened_runs(
 
 
 def planned_fields(plan: Plan, benchmark: Benchmark) -> list[ItemField]:
-    """The fields of a plan.
+    """Return the fields of a plan.
 
     Raises:
         HdbenchError: the benchmark does not have one of them.

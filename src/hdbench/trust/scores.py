@@ -1,4 +1,4 @@
-"""What several runs say about a value: the one to take, and how far it can be trusted."""
+"""The value to take from several runs, and how far it can be trusted."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -46,7 +46,7 @@ def similarity(first: str | None, second: str | None) -> float:
 
 
 def choose(texts: Sequence[str | None]) -> Chosen:
-    """The medoid of what runs say: the value that is most similar to the others.
+    """Return the medoid of what runs say: the value that is most similar to the others.
 
     Args:
         texts: the value in each run, in order of preference, which decides between equals; None for

@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, ClassVar, TypeVar
 
 import yaml
 from pydantic import Field
@@ -19,16 +19,28 @@ MAX_FILE = 64 * 2**20
 
 _KIND = re.compile(rb"^(plan|control): 1\s*$", re.MULTILINE)
 _HEAD = 4096
-"""Within so many bytes, such a file says what it is."""
+"""Number of bytes within which such a file says what it is."""
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
 class Sealed(Strict):
-    """What is written with its hash."""
+    """Content of a file that has its own hash.
+
+    Attributes:
+        KIND: the key that says what the file is: `plan`, or `control`.
+        WHAT: what people call it.
+        TO_DO: what to do if it was changed since.
+        HEAD: the comment that it begins with.
+    """
+
+    KIND: ClassVar[str]
+    WHAT: ClassVar[Message]
+    TO_DO: ClassVar[Message]
+    HEAD: ClassVar[str]
 
     def hash(self) -> str:
-        """The sha256 of it as JSON: keys sorted, none that is null, no spaces, no escapes."""
+        """Return its sha256 as JSON: keys sorted, none that is null, no spaces, no escapes."""
         text = json.dumps(self.said(), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         return hashlib.sha256(text.encode()).hexdigest()
 
@@ -40,20 +52,14 @@ class Sealed(Strict):
 AnySealed = TypeVar("AnySealed", bound=Sealed)
 
 
-def write_sealed(path: Path, kind: str, content: Sealed, *, head: str) -> None:
+def write_sealed(path: Path, content: Sealed) -> None:
     """Write a file with its hash.
-
-    Args:
-        path: the file.
-        kind: the key that says what it is: `plan`, or `control`.
-        content: what is in it.
-        head: the comment that it begins with.
 
     Raises:
         HdbenchError: it cannot be written.
     """
-    said = {kind: 1, "hash": content.hash(), **content.said()}
-    text = head + yaml.safe_dump(said, sort_keys=False, allow_unicode=True, width=10**6)
+    said = {content.KIND: 1, "hash": content.hash(), **content.said()}
+    text = content.HEAD + yaml.safe_dump(said, sort_keys=False, allow_unicode=True, width=10**6)
     write_whole(path, text.encode())
 
 
@@ -82,26 +88,23 @@ def check_replaceable(path: Path) -> None:
         )
 
 
-def read_sealed(
-    path: Path, kind: str, model: type[AnySealed], *, what: Message, to_do: Message
-) -> AnySealed:
-    """A file, as it was written.
+def read_sealed(path: Path, model: type[AnySealed]) -> AnySealed:
+    """Return a file, as it was written.
 
     Args:
         path: the file.
-        kind: see `write_sealed`.
         model: the class of what is in it.
-        what: what people call it, such as "a plan".
-        to_do: what to do if it was changed since.
 
     Raises:
         HdbenchError: it cannot be read, is something else, or was changed since.
     """
-    check_file(path, MAX_FILE, what)
+    check_file(path, MAX_FILE, model.WHAT)
     said: Any = read_yaml(path)
-    if not isinstance(said, dict) or said.pop(kind, None) != 1:
+    if not isinstance(said, dict) or said.pop(model.KIND, None) != 1:
         raise HdbenchError(
-            "{place}: not {what} of hdbench trust, or of another version", place=path, what=what
+            "{place}: not {what} of hdbench trust, or of another version",
+            place=path,
+            what=model.WHAT,
         )
     noted = said.pop("hash", None)
     content = validate(model, said, path)
@@ -112,6 +115,6 @@ def read_sealed(
             place=path,
             now=content.hash()[:12],
             noted=str(noted)[:12],
-            to_do=to_do,
+            to_do=model.TO_DO,
         )
     return content

@@ -7,9 +7,11 @@ from typing import Any, NamedTuple
 
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.sheets.fields import field_paths
+from hdbench.benchmarks.benchmark import Benchmark
+from hdbench.errors import HdbenchError
 
 BETWEEN = " / "
-"""What joins the texts of a list."""
+"""Separator between the texts of a list."""
 
 
 class ItemField(NamedTuple):
@@ -26,12 +28,26 @@ class ItemField(NamedTuple):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names from the record inwards."""
+        """Return the names from the record inwards."""
         return self.places[0]
 
 
+def schema_with_fields(benchmark: Benchmark) -> AnswerSchema:
+    """Return the schema of a benchmark's answers.
+
+    Raises:
+        HdbenchError: it has none, so that its fields are not known.
+    """
+    schema = benchmark.answer_schema()
+    if schema is None:
+        raise HdbenchError(
+            "{benchmark}: has no answer.schema.json, which names its fields", benchmark=benchmark.id
+        )
+    return schema
+
+
 def fields_of(schema: AnswerSchema) -> tuple[list[ItemField], list[str]]:
-    """The fields of a benchmark's answers, in the schema's order.
+    """Return the fields of a benchmark's answers, in the schema's order.
 
     Returns:
         Those that an item has one value of, and the paths of those that it may have several of,
@@ -54,7 +70,7 @@ def fields_of(schema: AnswerSchema) -> tuple[list[ItemField], list[str]]:
 
 
 def whole_values(schema: AnswerSchema) -> list[ItemField]:
-    """The fields of a benchmark's answers, a list of objects taken as one value.
+    """Return the fields of a benchmark's answers, a list of objects taken as one value.
 
     Example:
         >>> schema = AnswerSchema({"properties": {
@@ -70,7 +86,7 @@ def whole_values(schema: AnswerSchema) -> list[ItemField]:
 
 
 def _placed(paths: Sequence[str], schema: AnswerSchema) -> list[ItemField]:
-    """Fields by their paths; what is within an allowed object around the answer is the same one."""
+    """Return fields by their paths; one within an object around the answer is the same one."""
     alternatives = [list(each.get("properties", {})) for each in schema.alternatives]
     around = [names[0] for names in alternatives if len(names) == 1 < len(alternatives)]
     places: dict[str, list[tuple[str, ...]]] = {path: [] for path in paths}
@@ -82,7 +98,7 @@ def _placed(paths: Sequence[str], schema: AnswerSchema) -> list[ItemField]:
 
 
 def value_of(record: Any, field: ItemField) -> Any:
-    """The value of a field in a record; None if there is none."""
+    """Return the value of a field in a record; None if there is none."""
     for place in field.places:
         value = record
         for name in place:
@@ -93,7 +109,7 @@ def value_of(record: Any, field: ItemField) -> Any:
 
 
 def text_of(value: Any) -> str:
-    """A value as a text, empty for all that stands for nothing: null, 0, an empty list, `"null"`.
+    """Return a value as a text, empty for what stands for nothing: null, 0, [], `"null"`.
 
     Example:
         >>> [text_of(value) for value in (None, 0, " null ", 1924.0, ["Diss", "Basel"], True)]
@@ -115,12 +131,12 @@ def text_of(value: Any) -> str:
 
 
 def texts_of(record: Any, fields: Sequence[ItemField]) -> list[str]:
-    """The text of each field of a record."""
+    """Return the text of each field of a record."""
     return [text_of(value_of(record, field)) for field in fields]
 
 
 def folded(text: str) -> str:
-    r"""A text in which only letters count: normalized (NFC), without case, spaces made one.
+    r"""Return a text in which only letters count: normalized (NFC), without case, spaces made one.
 
     Two values are the same to the letter if they are the same when folded.
 

@@ -13,7 +13,7 @@ from hdbench.trust.decision import Decision, decide, read_decision
 from hdbench.trust.plan import read_plan
 
 MOVABLE = {"hdbench", "plan_file", "decided", "benchmark", "benchmark_version"}
-"""What may be another one now; versions are named as causes or in notes."""
+"""Keys that may differ now; versions are named as causes or in notes."""
 
 
 def verify_decision(
@@ -88,7 +88,7 @@ def _causes(then: Decision, now: Decision) -> Iterator[Message]:
 
 
 def _figures(decision: Decision) -> Any:
-    """A decision without what may be another one now: its outcome first, its lists by name."""
+    """Return a decision without what may differ now: its outcome first, its lists by name."""
     said = decision.model_dump(mode="json", exclude=MOVABLE)
     for walk in said["walks"]:
         walk["steps"] = {f"{step['threshold']:g}": step for step in walk["steps"]}

@@ -1,5 +1,6 @@
 """A decision in sentences that a person can sign, in English or German."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,8 @@ from hdbench.errors import HdbenchError
 from hdbench.statistics.acceptance import least_items
 from hdbench.trust.checked import UNKNOWN
 from hdbench.trust.control import Controlled
-from hdbench.trust.decision import Decision, Outcome, Warned
-from hdbench.trust.wish import RIGHTS, Right
+from hdbench.trust.decision import Decision, Outcome, Warned, Wrong
+from hdbench.trust.plan import RIGHTS, Right
 
 _TEXTS = Texts(Path(__file__).with_name("translations"))
 
@@ -22,10 +23,7 @@ def sentences(decision: Decision, language: str = "en") -> list[str]:
         decision: the decision.
         language: one of `hdbench.common.texts.LANGUAGES`.
     """
-
-    def text(key: str, **values: Any) -> str:
-        return _TEXTS.text(key, language, **values)
-
+    text = partial(_TEXTS.text, language=language)
     said = (
         _refused(decision, text)
         if decision.outcome is None
@@ -43,9 +41,7 @@ def control_sentences(found: Controlled, language: str = "en") -> list[str]:
         found: what was counted.
         language: one of `hdbench.common.texts.LANGUAGES`.
     """
-
-    def text(key: str, **values: Any) -> str:
-        return _TEXTS.text(key, language, **values)
+    text = partial(_TEXTS.text, language=language)
 
     def counted(key: str, right: Right) -> str:
         each = found.wrong[right]
@@ -85,7 +81,7 @@ def control_sentences(found: Controlled, language: str = "en") -> list[str]:
 
 
 def warning_in_words(warned: Warned, language: str = "en") -> str:
-    """A warning of a decision.
+    """Return a warning of a decision.
 
     Args:
         warned: the warning.
@@ -113,12 +109,10 @@ def _shown(name: str, value: Any, language: str) -> Any:
 
 
 def _taken(decision: Decision, outcome: Outcome, text: Any) -> list[str]:
-    counted = outcome.wrong[decision.right]
     of = len(outcome.fields) + len(decision.counting.left_out)
     every = len(outcome.fields) == of
     fields = text("all_fields") if every else text("some_fields", count=len(outcome.fields), of=of)
     other = next(right for right in RIGHTS if right != decision.right)
-    beside = outcome.wrong[other]
     promised = _promised(decision, text)
     said = [
         text(
@@ -135,20 +129,12 @@ def _taken(decision: Decision, outcome: Outcome, text: Any) -> list[str]:
             "measured",
             checked=decision.checked,
             passing=outcome.passing,
-            wrong=counted.count,
-            rate=counted.rate,
-            upper=counted.upper,
-            in_whole=counted.in_whole,
-            at_most=counted.at_most_in_whole,
+            **_counted(outcome.wrong[decision.right]),
         ),
         text(
             "also",
             right=text(f"right_{other}"),
-            wrong=beside.count,
-            rate=beside.rate,
-            upper=beside.upper,
-            in_whole=beside.in_whole,
-            at_most=beside.at_most_in_whole,
+            **_counted(outcome.wrong[other]),
         ),
     ]
     if decision.verdict == "rule":
@@ -158,6 +144,12 @@ def _taken(decision: Decision, outcome: Outcome, text: Any) -> list[str]:
     if decision.verdict == "exact":
         said.append(text("by_exact", needed=1 / (1 - decision.confidence)))
     return said
+
+
+def _counted(wrong: Wrong) -> dict[str, Any]:
+    """Return the figures of texts about wrong values."""
+    figures = wrong.model_dump()
+    return figures | {"wrong": wrong.count, "at_most": wrong.at_most_in_whole}
 
 
 def _promised(decision: Decision, text: Any) -> dict[str, Any]:
@@ -188,7 +180,7 @@ def _refused(decision: Decision, text: Any) -> list[str]:
 
 
 def _above(bound: float, limit: float) -> float:
-    """A bound in percent, with as many decimals as show that it is above the limit.
+    """Return a bound in percent, with as many decimals as show that it is above the limit.
 
     Example:
         >>> _above(0.0623, 0.05), _above(0.050006, 0.05)

@@ -19,7 +19,7 @@ from hdbench.scoring.analysis.forms import text_of
 _NUMBER = re.compile(r"\[\d+\]")
 
 SECOND_LOOKS = "second looks at what the audit listed"
-"""Who proposes a correction, unless somebody is named: pseudonyms stay with the list."""
+"""Proposer of a correction, unless somebody is named: pseudonyms stay with the list."""
 
 
 class Accepted(NamedTuple):
@@ -42,7 +42,7 @@ class Accepted(NamedTuple):
 
 @dataclass(frozen=True)
 class ReviewOutcome:
-    """What a list came to.
+    """Outcome of the reviews of a list.
 
     Attributes:
         accepted: the slips.
@@ -61,7 +61,7 @@ class ReviewOutcome:
 
 @dataclass(frozen=True)
 class Recorded:
-    """What was recorded.
+    """Corrections that were recorded.
 
     Attributes:
         review: the list.

@@ -1,4 +1,4 @@
-"""What people read and judged, saved line by line: nothing is overwritten."""
+"""Readings and verdicts of reviewers, saved line by line: nothing is overwritten."""
 
 import json
 import os
@@ -22,7 +22,7 @@ from hdbench.errors import HdbenchError, Message
 from hdbench.scoring.analysis.forms import text_of
 
 LOOKS = ".looks"
-"""How the folder beside a list ends that has everybody's looks."""
+"""Ending of the folder beside a list that has everybody's reviews."""
 
 MAX_LINE = 2**20
 """Maximum number of bytes in a line."""
@@ -120,7 +120,7 @@ class ReviewLog:
 
     @property
     def people(self) -> list[str]:
-        """Who looked."""
+        """Return who looked."""
         return sorted(self._files)
 
     def of(self, entry: str, annotator: str) -> Look:
@@ -166,21 +166,13 @@ class ReviewLog:
             HdbenchError: it cannot be written, or is not usable; then nothing of it is there.
         """
         file = self._file(annotator)
+        about = {"id": uuid.uuid4().hex, "entry": entry, "by": annotator}
         line = validate(
             ReviewAction,
-            {
-                "id": uuid.uuid4().hex,
-                "entry": entry,
-                "by": annotator,
-                "at": now(),
-                "what": what,
-                "after": self.of(entry, annotator).last,
-                **said,
-            },
+            about | {"at": now(), "what": what, "after": self.of(entry, annotator).last} | said,
             file,
         )
-        raw = _raw(line, file)
-        append(file, raw)
+        append(file, _raw(line, file))
         self._files.setdefault(annotator, _File()).lines.append(line)
 
     def _lines(self, annotator: str) -> list[ReviewAction]:
@@ -217,7 +209,7 @@ def _raw(line: ReviewAction, file: Path) -> bytes:
 
 
 def _read(file: Path) -> _File:
-    """The whole lines of a file; what a killed process left of one is not among them.
+    """Return the whole lines of a file; what a killed process left of one is not among them.
 
     Where something was written behind such a rest, that line is left out.
     """
@@ -253,7 +245,7 @@ def _fold(lines: list[ReviewAction]) -> Look:
     """Return what lines about one entry add up to."""
     undone = {line.undoes for line in lines if line.what == "undo"}
     stand = [line for line in lines if line.what != "undo" and line.id not in undone]
-    reading = next((line for line in reversed(stand) if line.what == "reading"), None)
-    verdict = next((line for line in reversed(stand) if line.what == "verdict"), None)
+    last = {line.what: line for line in stand}
+    reading = last.get("reading")
     seen = any(line.what == "reading" for line in lines)
-    return Look(reading, verdict if reading else None, lines[-1].id, seen)
+    return Look(reading, last.get("verdict") if reading else None, lines[-1].id, seen)

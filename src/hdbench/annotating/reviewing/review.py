@@ -1,4 +1,4 @@
-"""What the page for second looks asks for and saves."""
+"""The reviews that one person makes in the browser: their page asks for them and saves them."""
 
 import re
 from contextlib import ExitStack
@@ -97,7 +97,7 @@ class Review:
         }
 
     def entry(self, number: int) -> dict[str, Any]:
-        """An entry: where to look, and, once it was read, what is said to stand there."""
+        """Return an entry: where to look, and, once it was read, what is said to stand there."""
         entry = self._entry(number)
         with self._lock:
             state = self._state(number)
@@ -109,7 +109,7 @@ class Review:
         }
 
     def picture(self, number: int, page: int) -> tuple[bytes, str]:
-        """A page of an entry's item, and its media type."""
+        """Return a page of an entry's item, and its media type."""
         return self._media.picture(self._entry(number).id, page)
 
     def read(self, number: int, asked: dict[str, Any]) -> dict[str, Any]:
@@ -194,7 +194,7 @@ class Review:
         return self._list.entries[number]
 
     def _current(self, number: int, asked: dict[str, Any]) -> Look:
-        """The look that a change is made on top of."""
+        """Return the look that a change is made on top of."""
         look = self._looks.of(self._entry(number).key, self._annotator)
         if asked.get("after") != look.last:
             raise ChangedError(self._state(number))
@@ -216,12 +216,7 @@ class Review:
             "good": entry.good,
         }
         if look.verdict:
-            given = look.verdict
-            state["verdict"] = {
-                "verdict": given.verdict,
-                "new": given.new,
-                "evidence": given.evidence,
-            }
+            state["verdict"] = look.verdict.model_dump(include={"verdict", "new", "evidence"})
         return state
 
 

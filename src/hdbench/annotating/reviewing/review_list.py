@@ -42,7 +42,7 @@ class Entry(Strict):
 
 
 class ReviewListHead(Strict):
-    """What the list's first line says.
+    """First line of a list.
 
     Attributes:
         review: the version of the list's form.
@@ -75,14 +75,14 @@ class ReviewListHead(Strict):
 
 @dataclass(frozen=True)
 class ReviewList:
-    """What is to be looked at, in the order in which it is shown."""
+    """List of values to review, in the order in which they are shown."""
 
     head: ReviewListHead
     entries: tuple[Entry, ...]
 
 
 def key_of(item: str, field: str, truth: Any) -> str:
-    """The key of an entry."""
+    """Return the key of an entry."""
     text = json.dumps([item, field, truth], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 

@@ -12,8 +12,7 @@ from hdbench.errors import HdbenchError
 from hdbench.output.exporting.cells import Cell, cell, plain
 from hdbench.output.exporting.columns import FieldColumns
 from hdbench.output.exporting.formats import check_size, write_table
-from hdbench.trust.out import VALUES, read_applied, read_begun
-from hdbench.trust.tally import CHECK
+from hdbench.trust.applied_folder import CHECK, VALUES, read_applied, read_begun
 
 WIDTH = 24
 """Characters of a column in a spreadsheet."""

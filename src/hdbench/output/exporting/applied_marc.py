@@ -16,8 +16,7 @@ from hdbench.errors import HdbenchError
 from hdbench.ground_truth.marc import marc_elements, record_from
 from hdbench.ground_truth.marc_filling import Filled, Left, Process, fill
 from hdbench.ground_truth.marc_mapping import DEFAULT_MAPPING, MarcMapping, read_mapping
-from hdbench.trust.out import VALUES, read_applied, read_begun
-from hdbench.trust.tally import IS_TAKEN, TAKEN
+from hdbench.trust.applied_folder import IS_TAKEN, TAKEN, VALUES, read_applied, read_begun
 from hdbench.trust.values import text_of
 
 if TYPE_CHECKING:

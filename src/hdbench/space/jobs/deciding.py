@@ -10,8 +10,7 @@ from hdbench.output.report.trust_page import write_decision_page
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.computed_once import ComputedOnce
 from hdbench.trust.decision import Decision, decide, read_decision
-from hdbench.trust.plan import make_plan
-from hdbench.trust.wish import PlanOptions
+from hdbench.trust.plan import PlanOptions, make_plan
 
 MAX_DECISION = 2**20
 """Maximum size in bytes of an uploaded decision: one over 11 fields has 20 kB."""

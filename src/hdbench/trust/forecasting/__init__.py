@@ -1,1 +1,1 @@
-"""What a whole collection will cost: work and money, for each model and for the rule."""
+"""Forecast for a whole collection: work and money, for each model and for the rule."""

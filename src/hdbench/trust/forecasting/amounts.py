@@ -8,18 +8,18 @@ from numpy.typing import NDArray
 
 from hdbench.common.checked import Strict
 from hdbench.statistics.means import Design, Estimate, means, share
-from hdbench.trust.deciding import passing
+from hdbench.trust.decision import passing
 from hdbench.trust.forecasting.measuring import MeasuredRule, MeasuredRun
 from hdbench.trust.forecasting.price_list import Price
 from hdbench.trust.forecasting.work import Pace
-from hdbench.trust.wish import Right
+from hdbench.trust.plan import Right
 
 Column = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 
 class Amount(Strict):
-    """How much of something there is.
+    """An amount, for one item and for all.
 
     Attributes:
         per_item: for an item of the whole, on average; for a number of items, their share.
@@ -43,7 +43,7 @@ class Known(Strict):
 
 
 class ModelForecast(Strict):
-    """What one model's answers cost if a person checks every value.
+    """Cost of one model's answers if a person checks every value.
 
     Attributes:
         model: its name.
@@ -79,7 +79,7 @@ class ModelForecast(Strict):
 
 
 class RuleForecast(Strict):
-    """What is left to do if values are taken over that runs agree on, down to a threshold.
+    """Work that remains if values are taken over that runs agree on, down to a threshold.
 
     Attributes:
         threshold: the least trust score of values that are taken over; None if all are looked at.
@@ -105,7 +105,7 @@ class RuleForecast(Strict):
 
 
 class Scale(NamedTuple):
-    """What turns measurements into amounts.
+    """Scale that turns measurements into amounts.
 
     Attributes:
         total: how many items the whole has.
@@ -120,15 +120,15 @@ class Scale(NamedTuple):
     wage: float | None
 
     def amounts(self, *columns: Column) -> list[Amount]:
-        """Of numbers for each item."""
+        """Return the amounts of numbers that each item has."""
         return [self._of(found) for found in means(np.column_stack(columns), self.design)]
 
     def items(self, flags: Flags) -> Amount:
-        """Of the items for which something holds."""
+        """Return the amount of items for which something holds."""
         return self._of(share(flags, self.design))
 
     def known(self, values: Sequence[float | None]) -> Known:
-        """Of a number that not all items have."""
+        """Return the amount of a number that not all items have."""
         there = {place: value for place, value in enumerate(values) if value is not None}
         if not there:
             return Known(items=0, amount=None)
@@ -143,7 +143,7 @@ class Scale(NamedTuple):
         return Amount(per_item=hours.per_item.times(self.wage), whole=hours.whole.times(self.wage))
 
     def fixed(self, per_item: float, items: int) -> Known:
-        """Of a number that is known for all items together only."""
+        """Return the amount of a number that is known for all items together only."""
         return Known(items=items, amount=self._of(Estimate(per_item)))
 
     def _of(self, per_item: Estimate) -> Amount:

@@ -1,6 +1,6 @@
 """The forecast: what a whole collection will cost, as plain data."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -12,6 +12,7 @@ from hdbench.errors import HdbenchError
 from hdbench.results.files import answers_sha256
 from hdbench.scoring.metric import ProtocolName
 from hdbench.statistics.acceptance import GRID
+from hdbench.statistics.bootstrap import MIN_ITEMS
 from hdbench.statistics.means import LEVEL, RESAMPLES, Design
 from hdbench.trust.decision import Decision, Warned, Wrong, decide
 from hdbench.trust.forecasting.amounts import (
@@ -21,17 +22,14 @@ from hdbench.trust.forecasting.amounts import (
     model_forecast,
     rule_forecast,
 )
-from hdbench.trust.forecasting.assumptions import PACE_SOURCE
 from hdbench.trust.forecasting.measuring import Measured, measure
-from hdbench.trust.forecasting.notices import notices_of
 from hdbench.trust.forecasting.price_list import Price
-from hdbench.trust.forecasting.work import DEFAULT_PACE, Pace
-from hdbench.trust.plan import Plan, read_plan
-from hdbench.trust.wish import Right
+from hdbench.trust.forecasting.work import DEFAULT_PACE, PACE_SOURCE, Pace
+from hdbench.trust.plan import Plan, Right, read_plan
 
 
 class Promise(Strict):
-    """What a plan's decision says about the values that are taken over.
+    """Promise of a plan's decision about the values that are taken over.
 
     Attributes:
         plan: the plan's hash.
@@ -94,7 +92,7 @@ class Forecast(Strict):
 
 @dataclass(frozen=True)
 class ForecastOptions:
-    """What a person asked for.
+    """Options of a forecast.
 
     Attributes:
         total: how many items the whole has; what the benchmark or the plan says, if not given.
@@ -174,15 +172,9 @@ def forecast(benchmark: Benchmark, runs: Sequence[Path], wish: ForecastOptions) 
         rule=tuple(_rule(measured, scale, decision)),
         rule_usd=_together(models),
         promise=None if decision is None else _promise(decision),
-        notices=tuple(
-            notices_of(
-                benchmark,
-                measured,
-                models,
-                total=total,
-                prices=wish.prices,
-                decision=decision,
-            )
+        notices=(
+            *_of_sample(benchmark, items, total, decision),
+            *_of_measured(measured, models, wish.prices),
         ),
     )
 
@@ -226,7 +218,7 @@ def _total(benchmark: Benchmark, wish: ForecastOptions, plan: Plan | None) -> in
 
 
 def _in_order(plan: Plan, runs: Mapping[str, Path], wish: ForecastOptions) -> list[Path]:
-    """The runs in the plan's order."""
+    """Return the runs in the plan's order."""
     if wish.protocol != "documented":
         raise HdbenchError(
             "--protocol {protocol}: plans are decided by documented", protocol=wish.protocol
@@ -250,7 +242,7 @@ def _in_order(plan: Plan, runs: Mapping[str, Path], wish: ForecastOptions) -> li
 
 
 def _by_answers(runs: Sequence[Path]) -> dict[str, Path]:
-    """Hash of the answers → run: the same answers twice would agree with themselves."""
+    """Return hash of the answers → run; refuse the same answers twice."""
     found: dict[str, Path] = {}
     for path in runs:
         known = found.setdefault(answers_sha256(path), path)
@@ -299,3 +291,49 @@ def _together(models: Sequence[ModelForecast]) -> float | None:
     if len(known) < len(models):
         return None
     return sum(amount.whole.value for amount in known if amount is not None)
+
+
+def _of_sample(
+    benchmark: Benchmark, items: int, total: int, decision: Decision | None
+) -> Iterator[Warned]:
+    """Yield the gravest notices: why the items may not stand for the whole."""
+    sample = benchmark.spec.sample
+    if decision is not None:
+        yield from (each for each in decision.warnings if each.voids)
+    elif sample is None and total > items:
+        yield Warned.of("forecast_not_drawn", items=items, total=total)
+    elif sample is not None and sample.of != total:
+        yield Warned.of("forecast_other_whole", of=sample.of, total=total)
+
+
+def _of_measured(
+    measured: Measured, models: Sequence[ModelForecast], prices: Mapping[str, Price] | None
+) -> Iterator[Warned]:
+    """Yield all other notices, the gravest first."""
+    items = len(measured.items)
+    if items < MIN_ITEMS:
+        yield Warned.of("forecast_few_items", items=items, least=MIN_ITEMS)
+    if measured.not_asked:
+        yield Warned.of("forecast_not_asked", number=measured.not_asked, items=items)
+    drafted = sum(bool(item.provenance and item.provenance.run) for item in measured.items)
+    if drafted:
+        yield Warned.of("forecast_drafted", number=drafted, items=items)
+    if measured.without_truth:
+        yield Warned.of("forecast_without_truth", fields=", ".join(measured.without_truth))
+    if measured.in_lists:
+        yield Warned.of("forecast_in_lists")
+    for run, each in zip(measured.runs, models, strict=True):
+        yield from _of_model(each, items, has_price=prices is None or run.model in prices)
+
+
+def _of_model(model: ModelForecast, items: int, *, has_price: bool) -> Iterator[Warned]:
+    if model.answered < items:
+        missing = items - model.answered
+        yield Warned.of("forecast_unanswered", model=model.model, number=missing, items=items)
+    tokens = min(model.input_tokens.items, model.output_tokens.items)
+    seconds = model.seconds.items
+    if min(tokens, seconds) < items:
+        known = {"tokens": tokens, "seconds": seconds, "items": items}
+        yield Warned.of("forecast_usage", model=model.model, **known)
+    if not has_price:
+        yield Warned.of("forecast_no_price", model=model.model)

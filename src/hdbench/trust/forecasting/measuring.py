@@ -1,53 +1,52 @@
-"""What runs answered to items with a truth: work, tokens and seconds of each, and trust scores."""
+"""Measurements of runs on items with a truth: work, tokens, seconds, and trust scores."""
 
 import re
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hdbench.answers.answers import Answers
 from hdbench.benchmarks.benchmark import Benchmark, Item
 from hdbench.errors import HdbenchError
-from hdbench.scoring.metric import Metric, ProtocolName
+from hdbench.scoring.metric import ProtocolName
 from hdbench.trust.checked import wrong_by_metric
 from hdbench.trust.forecasting.work import Work, keystrokes, work
 from hdbench.trust.opening import Opened, names_of, opened_run
 from hdbench.trust.plan import Plan
-from hdbench.trust.runs import Judged, Runs
-from hdbench.trust.values import ItemField, fields_of, text_of, texts_of
+from hdbench.trust.runs import Runs
+from hdbench.trust.values import ItemField, fields_of, schema_with_fields, text_of, texts_of
 
 Tokens = tuple[float | None, float | None]
 
 
-@dataclass(frozen=True)
+@dataclass
 class MeasuredRun:
-    """What one run's answers cost, item by item.
+    """Cost of one run's answers, item by item.
 
     Attributes:
         path: where the run is.
         name: what it is called beside the others.
         model: its model, or its file.
+        recorded_usd: what the run says that it cost, for each item that it was asked; None if it
+            does not say it.
         work: of checking all values of each item.
         answered: how many items have a record.
         tokens: read and written for each item; None where that is not known.
         seconds: for each item; None where that is not known.
-        recorded_usd: what the run says that it cost, for each item that it was asked; None if it
-            does not say it.
     """
 
     path: str
     name: str
     model: str
-    work: Sequence[Work]
-    answered: int
-    tokens: Sequence[Tokens]
-    seconds: Sequence[float | None]
     recorded_usd: float | None
+    work: list[Work] = field(default_factory=list)
+    answered: int = 0
+    tokens: list[Tokens] = field(default_factory=list)
+    seconds: list[float | None] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -70,7 +69,7 @@ class MeasuredRule:
 
 @dataclass(frozen=True)
 class Measured:
-    """What was measured.
+    """All that was measured.
 
     Attributes:
         items: the items, in the benchmark's order.
@@ -116,80 +115,74 @@ def measure(
         items, not_asked = _items(benchmark, opened, plan)
         truths = [metric.right_answer(item.reference(metric.protocol)) for item in items]
         single, without, has_lists = _fields(benchmark, truths, plan)
-        measured = _Measuring(metric, single, without, opened, has_lists=has_lists)
-        for item, truth in zip(items, truths, strict=True):
-            measured.add(item, truth)
         number = sum(1 for _ in benchmark.ids())
+        runs = [
+            MeasuredRun(str(path), name, each.name, _recorded(each, number))
+            for path, name, each in zip(paths, names_of(paths, opened), opened, strict=True)
+        ]
+        together = Runs([each.answers for each in opened], metric, single)
+        measuring = _Measuring(together, [*single, *without], opened, runs, has_lists)
+        for item, truth in zip(items, truths, strict=True):
+            measuring.add(item, truth)
         return Measured(
             items,
             not_asked,
-            [field.path for field in single],
-            [field.path for field in without],
+            [each.path for each in single],
+            [each.path for each in without],
             has_lists,
-            measured.runs(paths, number),
-            measured.rule() if len(paths) > 1 and single else None,
+            runs,
+            measuring.rule() if len(paths) > 1 and single else None,
         )
 
 
+@dataclass
 class _Measuring:
-    """Adds up item by item."""
+    """Adds up item by item, in `runs` what is about a single one."""
 
-    def __init__(
-        self,
-        metric: Metric,
-        fields: Sequence[ItemField],
-        without: Sequence[ItemField],
-        opened: Sequence[Opened],
-        *,
-        has_lists: bool,
-    ) -> None:
-        self._metric, self._fields, self._opened = metric, fields, opened
-        self._has_lists = has_lists
-        self._known = (*fields, *without)
-        self._together = Runs([each.answers for each in opened], metric, fields)
-        self._works: list[list[Work]] = [[] for _ in opened]
-        self._used: list[list[tuple[Tokens, float | None]]] = [[] for _ in opened]
-        self._answered = [0] * len(opened)
-        self._rows: list[tuple[list[float], list[int], list[bool]]] = []
-        self._always: list[Work] = []
+    together: Runs
+    known: Sequence[ItemField]
+    opened: Sequence[Opened]
+    runs: Sequence[MeasuredRun]
+    has_lists: bool
+    rows: list[tuple[list[float], list[int], list[bool]]] = field(default_factory=list)
+    always: list[Work] = field(default_factory=list)
 
     def add(self, item: Item, truth: dict[str, Any]) -> None:
-        """One more item."""
-        true = texts_of(truth, self._fields)
-        records = self._together.records(item.id)
-        nothing = [""] * len(true)
-        for place, (record, texts) in enumerate(
-            zip(records, self._together.texts(records), strict=True)
+        """Add one more item."""
+        true = texts_of(truth, self.together.fields)
+        records = self.together.records(item.id)
+        in_lists = [self._in_lists(item, record) for record in records]
+        self.always += map(work, in_lists[:1])
+        texts = self.together.texts(records)
+        for run, opened, record, values, lists in zip(
+            self.runs, self.opened, records, texts, in_lists, strict=True
         ):
-            in_lists = self._in_lists(item, record)
-            self._works[place].append(work([*zip(texts or nothing, true, strict=True), *in_lists]))
-            self._answered[place] += record is not None
-            self._used[place].append(_used(self._opened[place].answers, item.id))
-            if place == 0:
-                self._always.append(work(in_lists))
-        if len(records) > 1 and self._fields:
-            self._rows.append(self._row(item, true, self._together.judged(item.id, records)))
-
-    def _row(
-        self, item: Item, true: Sequence[str], judged: Sequence[Judged]
-    ) -> tuple[list[float], list[int], list[bool]]:
-        distances = [keystrokes(each.text, text) for each, text in zip(judged, true, strict=True)]
-        letter = [each > 0 for each in distances]
-        scores = [np.nan if each.score is None else each.score for each in judged]
-        return (
-            scores,
-            distances,
-            wrong_by_metric(self._metric, item, judged, self._fields) or letter,
-        )
+            pairs = zip(values or [""] * len(true), true, strict=True)
+            run.work.append(work([*pairs, *lists]))
+            run.answered += record is not None
+            written = opened.answers.written(item.id) or {}
+            tokens = written.get("tokens") or {}
+            run.tokens.append((tokens.get("input"), tokens.get("output")))
+            run.seconds.append(written.get("seconds"))
+        if len(records) > 1 and self.together.fields:
+            judged = self.together.judged(item.id, records)
+            beside = zip(judged, true, strict=True)
+            distances = [keystrokes(each.text, text) for each, text in beside]
+            wrong = wrong_by_metric(self.together.metric, item, judged, self.together.fields)
+            scores = [np.nan if each.score is None else each.score for each in judged]
+            self.rows.append((scores, distances, wrong or [each > 0 for each in distances]))
 
     def _in_lists(self, item: Item, record: dict[str, Any] | None) -> list[tuple[str, str]]:
-        """The values within lists of objects with their truth, paired as the metric does."""
-        if not self._has_lists:
+        """Return the values within lists of objects with their truth, paired as the metric does."""
+        if not self.has_lists:
             return []
-        prepared = self._metric.prepare(item.reference(self._metric.protocol))
+        metric = self.together.metric
+        prepared = metric.prepare(item.reference(metric.protocol))
         if prepared is None:
             return []
-        matches = self._metric.explain(self._metric.score(record, prepared), prepared)
+        matches = self.together.metric.explain(
+            self.together.metric.score(record, prepared), prepared
+        )
         return [
             (text_of(match.prediction), text_of(match.reference))
             for match in matches
@@ -199,48 +192,24 @@ class _Measuring:
     def _is_single(self, path: str) -> bool:
         plain = re.sub(r"\[\d+\]", "", path)
         return any(
-            plain == field.path or plain.startswith(f"{field.path}.") for field in self._known
+            plain == field.path or plain.startswith(f"{field.path}.") for field in self.known
         )
-
-    def runs(self, paths: Sequence[Path], items: int) -> list[MeasuredRun]:
-        """Return what each run cost, if it lies there and the benchmark has that many items."""
-        return [
-            MeasuredRun(
-                str(path),
-                name,
-                each.name,
-                works,
-                answered,
-                [tokens for tokens, _ in used],
-                [seconds for _, seconds in used],
-                _recorded(each, items),
-            )
-            for path, name, each, works, answered, used in zip(
-                paths,
-                names_of(paths, self._opened),
-                self._opened,
-                self._works,
-                self._answered,
-                self._used,
-                strict=True,
-            )
-        ]
 
     def rule(self) -> MeasuredRule:
         """Return what the runs say together."""
-        scores, distances, wrong = zip(*self._rows, strict=True)
+        scores, distances, wrong = zip(*self.rows, strict=True)
         return MeasuredRule(
             np.array(scores, np.float64),
             np.array(distances, np.int64),
             np.array(wrong, np.bool_),
-            self._always,
+            self.always,
         )
 
 
 def _items(
     benchmark: Benchmark, opened: Sequence[Opened], plan: Plan | None
 ) -> tuple[list[Item], int]:
-    """The items that count, and how many were left out."""
+    """Return the items that count, and how many were left out."""
     known = list(benchmark.items())
     if plan is not None:
         wanted = set(plan.sample)
@@ -264,12 +233,8 @@ def _items(
 def _fields(
     benchmark: Benchmark, truths: Sequence[dict[str, Any]], plan: Plan | None
 ) -> tuple[list[ItemField], list[ItemField], bool]:
-    """Fields with one value for an item, those of them without any truth, and if it has lists."""
-    schema = benchmark.answer_schema()
-    if schema is None:
-        raise HdbenchError(
-            "{benchmark}: has no answer.schema.json, which says its fields", benchmark=benchmark.id
-        )
+    """Return the fields with one value per item, those without any truth, and if it has lists."""
+    schema = schema_with_fields(benchmark)
     single, several = fields_of(schema)
     has = [plan is not None and field.path in plan.fields for field in single]
     for truth in truths:
@@ -277,14 +242,6 @@ def _fields(
     pairs = list(zip(single, has, strict=True))
     known, unknown = ([field for field, each in pairs if each is flag] for flag in (True, False))
     return known, unknown, bool(several)
-
-
-def _used(answers: Answers, item_id: str) -> tuple[Tokens, float | None]:
-    written = answers.written(item_id)
-    if written is None:
-        return (None, None), None
-    tokens = written.get("tokens") or {}
-    return (tokens.get("input"), tokens.get("output")), written.get("seconds")
 
 
 def _recorded(opened: Opened, items: int) -> float | None:

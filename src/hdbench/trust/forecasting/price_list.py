@@ -21,7 +21,7 @@ Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max
 
 
 class Price(Strict):
-    """What a model costs, in US dollars: by tokens, or by hours of hardware.
+    """Price of a model, in US dollars: by tokens, or by hours of hardware.
 
     Attributes:
         input: for a million tokens that it reads.
@@ -71,7 +71,7 @@ class _PriceList(RootModel[dict[str, Price]]):
 
 
 def read_prices(path: Path) -> dict[str, Price]:
-    """The prices in a YAML file: model → price.
+    """Return the prices in a YAML file: model → price.
 
     Raises:
         HdbenchError: the file cannot be read, or a price lacks its date or source.

@@ -8,9 +8,9 @@ from hdbench.common.texts import Texts, decimal, grouped
 from hdbench.statistics.means import Estimate
 from hdbench.trust.forecasting.amounts import Amount, Known, ModelForecast
 from hdbench.trust.forecasting.forecast import Forecast
-from hdbench.trust.wish import RIGHTS
+from hdbench.trust.plan import RIGHTS
 
-_TEXTS = Texts(Path(__file__).parents[1] / "translations")
+_text = Texts(Path(__file__).parents[1] / "translations").text
 
 
 def model_sentence(forecast: Forecast, model: ModelForecast, language: str = "en") -> str:
@@ -52,7 +52,7 @@ def _money(model: ModelForecast, usd: Known | None, language: str) -> str:
 
 
 def rule_sentences(forecast: Forecast, language: str = "en") -> list[str]:
-    """What the rule leaves to do, by a plan or without one; nothing if there is one run only.
+    """Return what the rule leaves to do, by a plan or without one; nothing with one run.
 
     Args:
         forecast: the forecast.
@@ -111,7 +111,7 @@ def pace_sentence(forecast: Forecast, language: str = "en") -> str:
 
 
 def shown(estimate: Estimate, language: str = "en", *, decimals: bool = False) -> str:
-    """An estimate for the whole in three significant digits, with its interval if it has one.
+    """Return an estimate for the whole in three significant digits, with its interval.
 
     Args:
         estimate: the estimate.
@@ -138,7 +138,3 @@ def _number(value: float, language: str, *, decimals: bool) -> str:
         return decimal(f"{value:.1f}", language)
     more = 0 if value < 1 else math.floor(math.log10(value)) - 2
     return grouped(int(round(value, -max(0, more))), language)
-
-
-def _text(key: str, language: str, **values: Any) -> str:
-    return _TEXTS.text(key, language, **values)

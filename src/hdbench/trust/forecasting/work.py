@@ -7,14 +7,28 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
-from hdbench.trust.forecasting.assumptions import KEYSTROKES_PER_MINUTE, SECONDS_PER_LOOK
 from hdbench.trust.values import folded
+
+KEYSTROKES_PER_MINUTE = 214.0
+"""0.28 s for each key: an average typist, at 40 words a minute; see `PACE_SOURCE`."""
+
+SECONDS_PER_LOOK = 2.7
+"""Twice 1.35 s of mental preparation, to find a value on the image and to compare it; see
+`PACE_SOURCE`. That these two are enough is our assumption: reading faded handwriting takes longer,
+and looking at values that are empty on both sides less."""
+
+PACE_SOURCE = (
+    "Card, Moran and Newell, The keystroke-level model for user performance time with interactive "
+    "systems, Communications of the ACM 23(7), 1980"
+)
+"""Source of both."""
+
 
 Number = TypeVar("Number", float, NDArray[np.float64])
 
 
 class Pace(NamedTuple):
-    """How fast a person works: an assumption, to be replaced by what was measured.
+    """Pace of a person: an assumption, to be replaced by what was measured.
 
     Attributes:
         keystrokes_per_minute: how fast a person types.
@@ -56,7 +70,7 @@ class Work(NamedTuple):
 
 
 def keystrokes(value: str, truth: str) -> int:
-    """The Levenshtein distance of two texts in which only letters count; see `folded`.
+    """Return the Levenshtein distance of two texts in which only letters count; see `folded`.
 
     It is 0 exactly if the value is right to the letter. Moving between fields is not in it.
 
@@ -68,7 +82,7 @@ def keystrokes(value: str, truth: str) -> int:
 
 
 def work(pairs: Iterable[tuple[str, str]]) -> Work:
-    """The work of checking values.
+    """Return the work of checking values.
 
     Args:
         pairs: each value with its truth, as texts.

@@ -43,7 +43,7 @@ class GivenScores:
         self._rows, self._scores = rows, scores
 
     def of(self, item_id: str, field: int) -> float | None:
-        """The trust score of a value, 0.0 to 1.0; None if the table has none.
+        """Return the trust score of a value, 0.0 to 1.0; None if the table has none.
 
         Args:
             item_id: the item.
@@ -54,12 +54,12 @@ class GivenScores:
         return None if math.isnan(score) else score
 
     def by_value(self, fields: int) -> NDArray[np.float64]:
-        """The scores of all values: a row for each item, and a column for each field."""
+        """Return the scores of all values: a row for each item, and a column for each field."""
         return np.broadcast_to(self._scores, (len(self._scores), fields))
 
 
 def read_scores(path: Path, fields: Sequence[str], ids: Iterable[str]) -> GivenScores:
-    """The trust scores in a table: CSV, XLSX or JSON Lines.
+    """Return the trust scores in a table: CSV, XLSX or JSON Lines.
 
     It has a column `id`, and either one column for each field, with its path as the name, or one
     column `score` for all of them. A score is a number from 0 to 1; a value without one is never
@@ -118,7 +118,7 @@ def read_scores(path: Path, fields: Sequence[str], ids: Iterable[str]) -> GivenS
 
 
 def _columns(row: Mapping[str, Any], fields: Sequence[str], where: str) -> Sequence[str]:
-    """The columns with scores."""
+    """Return the columns with scores."""
     if ID not in row:
         raise HdbenchError(
             "{place}: no column {column!r}; the columns are {has}",

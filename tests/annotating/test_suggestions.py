@@ -10,8 +10,14 @@ from annotating.pages import serving, write_collection
 from playwright.sync_api import expect
 
 from hdbench.annotating.annotation import Annotation, write_annotation
-from hdbench.annotating.authorities import MAX_LINES, Authority, folded, read_authorities
-from hdbench.annotating.suggestions import MAX_SUGGESTED, Suggestions
+from hdbench.annotating.suggestions import (
+    MAX_LINES,
+    MAX_SUGGESTED,
+    Authority,
+    Suggestions,
+    folded,
+    read_authorities,
+)
 from hdbench.errors import HdbenchError
 
 

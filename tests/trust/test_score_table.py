@@ -9,7 +9,7 @@ from helpers.planned_cards import FIELDS, RIGHT, Catalogue, agreeing
 from reference import acceptance as naive
 
 from hdbench.errors import HdbenchError
-from hdbench.trust.given_scores import read_scores
+from hdbench.trust.score_table import read_scores
 from hdbench.trust.words import sentences
 
 IDS = ["0001", "0002", "0003"]

@@ -15,8 +15,8 @@ from hdbench.annotating.annotation import (
     read_annotation,
     write_annotation,
 )
-from hdbench.annotating.handing_over import hand_over, read_hand_over
 from hdbench.annotating.history import History
+from hdbench.annotating.merging import hand_over, read_hand_over
 from hdbench.annotating.metadata import Metadata
 from hdbench.annotating.store import Store
 from hdbench.errors import HdbenchError

@@ -20,13 +20,13 @@ PLAN = "plan.yaml"
 """The plan, as it was."""
 
 DECISION = "decision.json"
-"""What was decided by it."""
+"""The decision made by it."""
 
 VALUES = "values.jsonl"
-"""What becomes of each value of each item, in the benchmark's order."""
+"""The decision about each value of each item, in the benchmark's order."""
 
 SEALS = ".values.seals"
-"""Where each part of `VALUES` ends, with the sha256 of all up to there, until all is written."""
+"""Ends of the parts of `VALUES`, each with the sha256 of all up to there, until all is written."""
 
 WORK_LIST = "worklist.csv"
 """The items that a person has to look at, worst first."""
@@ -35,9 +35,16 @@ CONTROL = "control.yaml"
 """Items whose values were taken over, drawn at random, to be checked blind."""
 
 APPLIED = "applied.json"
-"""What was done, with its hash; written last."""
+"""The record of what was done, with its hash; written last."""
 
 LOCK = ".lock"
+
+TAKEN, CHECK, CHECKED = "taken", "check", "checked"
+"""Decisions about a value: it is taken over, a person has to look at it, or one did already."""
+
+IS_TAKEN = b'"decision": "taken"'
+"""In the line of an item of which a value is taken over, and in no other: quotation marks within
+texts are escaped."""
 
 MAX_FILE = 2**20
 """Maximum size in bytes of what says what was done."""
@@ -46,7 +53,7 @@ Number = Annotated[int, Checked(ge=0)]
 
 
 class Applied(Sealed):
-    """What was done.
+    """Record of what was done with a decision.
 
     Attributes:
         hdbench: the version that finished it.
@@ -140,7 +147,7 @@ def begin(out: Path, plan_file: Path, decision: Decision) -> None:
 
 
 def read_begun(out: Path) -> tuple[Plan, Decision]:
-    """The plan and the decision that a folder was made from.
+    """Return the plan and the decision that a folder was made from.
 
     Raises:
         HdbenchError: the folder is not one of `hdbench trust apply`, or has another plan.

@@ -30,7 +30,7 @@ from hdbench.reading.answer import Answer
 from hdbench.reading.bounds import Bounds
 from hdbench.reading.schema import AnswerSchema
 from hdbench.results.files import to_record
-from hdbench.results.items import Tally, candidate_of
+from hdbench.results.items import Tally
 from hdbench.scoring import make_metric
 
 SCRIPTS = Path(__file__).parents[2] / "dataset_scripts"
@@ -341,9 +341,11 @@ def test_what_parts_saw_adds_up_to_one_pass(records, cuts):
                 status = "clean" if isinstance(value, dict) else "unparsable"
                 status = "unanswered" if value is None else status
                 text = None if value is None else str(value)
-                answer = Answer(f"{number:03}", text, value, status, {"input": number % 3})
+                answer = Answer(
+                    value, status, id=f"{number:03}", text=text, tokens={"input": number % 3}
+                )
                 truth = {"title": f"T {number % 4}", "year": number % 2}
-                scored = part.add(candidate_of(answer, metric.prepare(truth)))
+                scored = part.add(answer, metric.prepare(truth))
                 looks.add(answer, scored, SCHEMA.violations(value), truth)
             tally.take(part.tallied())
             checks.take(looks)

@@ -15,9 +15,10 @@ from reference import letters_f1 as naive
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.building.builder import build
 from hdbench.building.recipe import find_recipe
+from hdbench.reading.answer import Answer
 from hdbench.reading.schema import AnswerSchema
 from hdbench.reading.text import read_text
-from hdbench.results.items import Candidate, score_items
+from hdbench.results.items import score_items
 from hdbench.scoring import make_metric
 
 ROOT = Path(__file__).parents[2]
@@ -104,7 +105,7 @@ def rows(runs, schema, metric, truths, headline):
         before = {answer["id"]: metric.as_record(answer["answer"]) for answer in run["answers"]}
         figures = [
             score_items(
-                metric, [Candidate(name, truths[name], answers[name]) for name in before]
+                metric, [(Answer(answers[name], id=name), truths[name]) for name in before]
             ).figures()[headline]
             for answers in (before, before | usable)
         ]

@@ -18,9 +18,10 @@ import pytest
 
 from hdbench.analysis.forms import form
 from hdbench.audit.findings import MAKERS, audit
+from hdbench.reading.answer import Answer
 from hdbench.reading.schema import AnswerSchema
 from hdbench.reading.text import read_text
-from hdbench.results.items import Candidate, score_items
+from hdbench.results.items import score_items
 from hdbench.scoring.zettel_f1 import ZettelF1
 
 SCHEMA = Path(__file__).parents[2] / "dataset_scripts/zettelkatalog/answer.schema.json"
@@ -58,7 +59,7 @@ def scored(recorded, truths):
     results = {}
     for run in recorded:
         candidates = (
-            Candidate(name, truth, run["records"].get(name)) for name, truth in prepared.items()
+            (Answer(run["records"].get(name), id=name), truth) for name, truth in prepared.items()
         )
         result = score_items(metric, candidates, details=True)
         about = {key: run[key] for key in ("run", "provider", "model")}

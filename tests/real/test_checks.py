@@ -12,7 +12,7 @@ from hdbench.evaluation.looks import Looks
 from hdbench.reading.answer import Answer
 from hdbench.reading.schema import AnswerSchema
 from hdbench.reading.text import read_text
-from hdbench.results.items import Tally, candidate_of
+from hdbench.results.items import Tally
 from hdbench.scoring import make_metric
 
 SCHEMAS = Path(__file__).parents[2] / "dataset_scripts"
@@ -61,8 +61,8 @@ def warnings_of(shared, recorded, truths, metric, dataset, *, reread=False):
                 status = "unanswered" if prediction is None else "clean"
                 if reread:
                     prediction, status, *_ = read_text(recorded_answer["text"] or "", schema)
-                answer = Answer(name, recorded_answer["text"], prediction, status)
-                scored = tally.add(candidate_of(answer, prepared[name]))
+                answer = Answer(prediction, status, id=name, text=recorded_answer["text"])
+                scored = tally.add(answer, prepared[name])
                 looks.add(answer, scored, schema.violations(prediction), truths[name])
             checks.take(looks)
             found[run["run"]] = checks.warnings(tally.result())

@@ -8,16 +8,17 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from hdbench.reading.answer import Answer
 from hdbench.report.csv_files import csv_bytes, csv_files
 from hdbench.report.rows import Rows
-from hdbench.results.items import Candidate, score_items
+from hdbench.results.items import score_items
 from hdbench.scoring import make_metric
 
 
 def result_of(truth, *answers, metric="zettel_f1"):
     metric = make_metric(metric)
     prepared = metric.prepare(truth)
-    items = [Candidate(f"000{n}", prepared, answer) for n, answer in enumerate(answers)]
+    items = [(Answer(answer, id=f"000{n}"), prepared) for n, answer in enumerate(answers)]
     return score_items(metric, items, details=True)
 
 

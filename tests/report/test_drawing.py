@@ -4,9 +4,10 @@ import psutil
 import pytest
 
 from hdbench.errors import HdbenchError
+from hdbench.reading.answer import Answer
 from hdbench.report.drawing import Drawing
 from hdbench.report.plots import plots
-from hdbench.results.items import Candidate, score_items
+from hdbench.results.items import score_items
 from hdbench.scoring import make_metric
 
 
@@ -15,7 +16,7 @@ def result():
     metric = make_metric("zettel_f1")
     prepared = metric.prepare({"title": "Stellingen", "year": 1924})
     answers = ({"title": "Stellingen", "year": 1942}, {"title": "Zettel"}) * 15
-    items = [Candidate(f"{n:04}", prepared, answer) for n, answer in enumerate(answers)]
+    items = [(Answer(answer, id=f"{n:04}"), prepared) for n, answer in enumerate(answers)]
     return score_items(metric, items, details=True)
 
 

@@ -12,8 +12,9 @@ import matplotlib as mpl
 import pytest
 from PIL import Image
 
+from hdbench.reading.answer import Answer
 from hdbench.report.plots import plots
-from hdbench.results.items import Candidate, score_items
+from hdbench.results.items import score_items
 from hdbench.scoring import make_metric
 
 NAMES = ("fields", "errors", "items")
@@ -24,7 +25,7 @@ ANSWER = {"title": "Stellingen", "year": 1942, "place": "BERN", "editor": "Glase
 def result_of(truth, *answers, metric="zettel_f1", **dataset):
     metric = make_metric(metric)
     prepared = metric.prepare(truth)
-    items = [Candidate(f"000{n}", prepared, answer) for n, answer in enumerate(answers)]
+    items = [(Answer(answer, id=f"000{n}"), prepared) for n, answer in enumerate(answers)]
     dataset = {"benchmark": "hdb/cards", "dataset_version": "1.0.0"} | dataset
     return score_items(metric, items, details=True, dataset=dataset)
 

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 
 from hdbench.common.excel import cell_text, write_text
 from hdbench.errors import HdbenchError
+from hdbench.reading.answer import Answer
 from hdbench.report import workbook as module
 from hdbench.report.workbook import workbook
-from hdbench.results.items import Candidate, score_items
+from hdbench.results.items import score_items
 from hdbench.scoring import make_metric
 from hdbench.statistics.bootstrap import intervals
 
@@ -54,7 +55,7 @@ def result_of(truths, answers, metric="zettel_f1", *, details=True):
     return score_items(
         metric,
         [
-            Candidate(f"000{number}", metric.prepare(truth), answer)
+            (Answer(answer, id=f"000{number}"), metric.prepare(truth))
             for number, (truth, answer) in enumerate(zip(truths, answers, strict=True))
         ],
         details=details,

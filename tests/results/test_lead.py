@@ -5,8 +5,9 @@ import json
 import pytest
 
 from hdbench.errors import HdbenchError
+from hdbench.reading.answer import Answer
 from hdbench.results.files import read_result, to_record, write_records
-from hdbench.results.items import Candidate, score_items
+from hdbench.results.items import score_items
 from hdbench.results.lead import lead, lead_figures, resources
 from hdbench.scoring import METRICS, make_metric
 from hdbench.scoring.metric import EFFORT
@@ -17,7 +18,8 @@ TRUTH = {"title": "Stellingen", "year": 1924, "place": "Leiden"}
 
 def result_of(metric, pairs, **dataset):
     candidates = [
-        Candidate(str(n), metric.prepare(truth), answer) for n, (answer, truth) in enumerate(pairs)
+        (Answer(answer, id=str(n)), metric.prepare(truth))
+        for n, (answer, truth) in enumerate(pairs)
     ]
     return score_items(metric, candidates, dataset=dataset)
 

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hdbench.errors import HdbenchError
-from hdbench.results.items import Candidate, score_items
+from hdbench.reading.answer import Answer
+from hdbench.results.items import score_items
 from hdbench.results.result import Result
 from hdbench.scoring import make_metric
 from hdbench.scoring.rates import f1
@@ -223,9 +224,9 @@ def test_many_pairs_get_as_many_exchanges_as_their_correction_needs():
 def test_fields_are_compared_by_their_main_rate():
     metric = make_metric("zettel_f1")
     truth = metric.prepare({"title": "Stellingen", "year": 1924})
-    one = score_items(metric, [Candidate("a", truth, {"title": "Stellingen", "year": 1924})])
+    one = score_items(metric, [(Answer({"title": "Stellingen", "year": 1924}, id="a"), truth)])
     other = score_items(
-        metric, [Candidate("a", truth, {"title": "Stellingen", "year": 1931, "place": "Bonn"})]
+        metric, [(Answer({"title": "Stellingen", "year": 1931, "place": "Bonn"}, id="a"), truth)]
     )
     assert compare(one, other, **HEADLINE).fields == {
         "place": FieldEffect(None, 0.0, None),

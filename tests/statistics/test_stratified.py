@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from hdbench.benchmarks.sample import Sample, weighed
 from hdbench.errors import HdbenchError
-from hdbench.results.items import Candidate, score_items
+from hdbench.reading.answer import Answer
+from hdbench.results.items import score_items
 from hdbench.scoring import make_metric
 from hdbench.scoring.rates import f1
 from hdbench.statistics.bootstrap import METHOD, WITHIN_STRATA
@@ -128,9 +129,9 @@ def test_every_metric_s_rates_are_those_of_a_whole_that_is_like_its_strata(name,
     answers = [truth] * 6 + [wrong] * 2 + [None] * 2
     prepared = metric.prepare(truth)
     whole = score_items(
-        metric, [Candidate(str(n), prepared, answer) for n, answer in enumerate(answers)]
+        metric, [(Answer(answer, id=str(n)), prepared) for n, answer in enumerate(answers)]
     )
-    drawn = [Candidate(str(n), prepared, answers[n], stratum=(n - 4) // 2) for n in range(4, 10)]
+    drawn = [(Answer(answers[n], id=str(n)), prepared, (n - 4) // 2) for n in range(4, 10)]
     dataset = {"sample": sample_of([6, 2, 2], {0: 2, 1: 2, 2: 2})}
     run = score_items(metric, drawn, dataset=dataset)
     counted = score_items(metric, drawn)

@@ -10,11 +10,10 @@ from hdbench.analysis.error_classes import classify, pair
 from hdbench.analysis.forms import column_of, field_name, form, text_of
 from hdbench.audit.models import MAKERS, AskedRun, ask
 from hdbench.errors import HdbenchError, Message, shortened
+from hdbench.reading.answer import LOST
 from hdbench.results.result import Result
 from hdbench.scoring.metric import FieldMatch, Metric, Outcome, ValueForm
 from hdbench.scoring.similarity import similarity
-
-_LOST = ("unanswered", "unparsable")
 
 _ENTRY = re.compile(r"\](?=\.)")
 """Where the path of an entry of a list ends in that of one of its fields."""
@@ -188,7 +187,7 @@ def agreeing_values(runs: Mapping[str, Result]) -> list[Finding]:
         truths: dict[_Place, Any] = {}
         for run in good:
             item = items[run.name][item_id]
-            matches = () if item["status"] in _LOST else item["fields"]
+            matches = () if item["status"] in LOST else item["fields"]
             for match in (FieldMatch(**match) for match in matches):
                 place = _Place(match.field, text_of(match.reference))
                 if match.outcome == "correct" and place.truth:
@@ -223,7 +222,7 @@ def _of_item(
     truths: dict[_Place, Any] = {}
     votes: dict[tuple[_Place, str], dict[AskedRun, Any]] = {}
     for run, item in answers:
-        if item["status"] in _LOST:
+        if item["status"] in LOST:
             continue
         matches = [FieldMatch(**match) for match in item["fields"]]
         own = [match for match in matches if match.outcome != "spurious"]

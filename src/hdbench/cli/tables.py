@@ -15,7 +15,7 @@ from hdbench.cli.warning_lines import print_warnings
 from hdbench.common.printing import HEADING_WIDTH, MAX_NOTE, MAX_VALUE, heading, printable
 from hdbench.common.told import spoken
 from hdbench.errors import Message
-from hdbench.results.error_counts import LOST
+from hdbench.reading.answer import LOST
 from hdbench.results.items import WORST
 from hdbench.results.lead import lead, resources
 from hdbench.results.warning_texts import in_words, people_in_words

@@ -18,7 +18,7 @@ from hdbench.reading.answers import AnswerReader
 from hdbench.reading.place import Place
 from hdbench.reading.schema import AnswerSchema
 from hdbench.reading.usage import Usage
-from hdbench.results.items import ScoredItem, Tallied, Tally, candidate_of, prepare
+from hdbench.results.items import ScoredItem, Tallied, Tally, prepare
 from hdbench.scoring.metric import Metric
 
 OBJECTS = 200_000
@@ -191,7 +191,7 @@ class _Reading:
         for rules, tally, looks in self._scorers:
             metric = rules.metric
             truth = item.reference(metric.protocol, rules.errata)
-            scored = tally.add(candidate_of(answer, prepare(metric, truth, item.id), stratum))
+            scored = tally.add(answer, prepare(metric, truth, item.id), stratum)
             if scored is not None:
                 looks.add(answer, scored, found, truth)
                 if rules.each_item is not None:

@@ -12,11 +12,11 @@ from hdbench import __version__
 from hdbench.benchmarks.configurations import Configuration, configuration_of
 from hdbench.common.jsonio import parse_json
 from hdbench.errors import HdbenchError
-from hdbench.reading.answer import Reading
+from hdbench.reading.answer import Answer
 from hdbench.reading.inferred import schema_of
 from hdbench.reading.schema import AnswerSchema
 from hdbench.reading.text import read_text
-from hdbench.results.items import Candidate, prepare, score_items
+from hdbench.results.items import prepare, score_items
 from hdbench.results.lead import effort_of
 from hdbench.results.result import signature
 from hdbench.scoring import METRICS
@@ -129,15 +129,14 @@ class MetricModule(evaluate.Metric):  # type: ignore[misc]  # evaluate is not ty
             (metric.right_answer(reference) for reference in first),
             metric.options.get("root_list"),
         )
-        candidates = (
-            Candidate(
-                str(position),
+        items = (
+            (
+                _answer(text, schema)._replace(id=str(position)),
                 prepare(metric, _reference(metric, position, reference), f"references[{position}]"),
-                *_answer(text, schema)[:3],
             )
             for position, (text, reference) in enumerate(zip(predictions, references, strict=True))
         )
-        result = score_items(metric, candidates, details=details)
+        result = score_items(metric, items, details=details)
         spec = configuration.benchmark
         benchmark = None if spec is None else (spec.name, spec.version)
         return {
@@ -193,7 +192,7 @@ def _reference(metric: Metric, position: int, encoded: str) -> Any:
     return reference_for(metric.protocol, value)
 
 
-def _answer(encoded: str, schema: AnswerSchema) -> Reading:
+def _answer(encoded: str, schema: AnswerSchema) -> Answer:
     """A prediction; a string is a model's raw text, which is read."""
     value = json.loads(encoded)
-    return read_text(value, schema) if isinstance(value, str) else Reading(value, "clean")
+    return read_text(value, schema) if isinstance(value, str) else Answer(value)

@@ -7,14 +7,14 @@ from typing import Any, Self
 
 from hdbench.errors import HdbenchError
 from hdbench.reading import ReadAs
-from hdbench.reading.answer import Answer, Reading, WrittenAnswer
+from hdbench.reading.answer import Answer, WrittenAnswer
 from hdbench.reading.bounds import number_of_values
 from hdbench.reading.container import Container
 from hdbench.reading.fields import shown
 from hdbench.reading.ids import match_ids
 from hdbench.reading.place import Place
 from hdbench.reading.schema import AnswerSchema
-from hdbench.reading.text import is_record, read_text, read_value
+from hdbench.reading.text import read_text, read_value
 
 MOST_IDS = 1_000
 """How many ids of a file say to which benchmark they belong."""
@@ -80,8 +80,8 @@ class AnswerReader:
             HdbenchError: the answers so far have more values than allowed.
         """
         if fields is None:
-            return Answer(item_id, None, None, "unanswered")
-        value, status, kind, set_aside = self._read(fields)
+            return Answer(None, "unanswered", id=item_id)
+        value, status, kind, set_aside, *_ = self._read(fields)
         if self._most is not None:
             self._values += number_of_values(value)
             if self._values > self._most:
@@ -94,18 +94,18 @@ class AnswerReader:
         if self.read_as.strict and isinstance(value, dict) and status != "clean":
             value, status = json.dumps(value), "unparsable"  # as text: otherwise it would be scored
         return Answer(
-            item_id,
-            fields.get("text"),
             value,
             status,
+            kind,
+            set_aside,
+            item_id,
+            fields.get("text"),
             fields.get("tokens"),
             fields.get("seconds"),
             fields.get("error"),
-            kind,
-            set_aside,
         )
 
-    def _read(self, fields: WrittenAnswer) -> Reading:
+    def _read(self, fields: WrittenAnswer) -> Answer:
         text, prediction = fields.get("text") or "", fields.get("prediction")
         has_text = bool(text) and not text.isspace()
         if "prediction" not in fields or (has_text and self.read_as.reread):
@@ -113,7 +113,7 @@ class AnswerReader:
         if self.read_as.as_given:
             return _as_given(prediction)
         given = read_value(prediction, self._schema)
-        return given if is_record(given) or not has_text else read_text(text, self._schema)
+        return given if given.is_record or not has_text else read_text(text, self._schema)
 
 
 class Answers:
@@ -201,9 +201,9 @@ class Answers:
         return None if key is None else self._container.load(key)
 
 
-def _as_given(prediction: Any) -> Reading:
+def _as_given(prediction: Any) -> Answer:
     if prediction is None:
-        return Reading(None, "unanswered")
+        return Answer(None, "unanswered")
     if isinstance(prediction, dict):
-        return Reading(prediction, "clean")
-    return Reading(prediction, "unparsable", "other")
+        return Answer(prediction)
+    return Answer(prediction, "unparsable", "other")

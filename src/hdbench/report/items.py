@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from hdbench.analysis.error_classes import ErrorClass
 from hdbench.analysis.forms import field_name, text_of
+from hdbench.reading.answer import LOST
 from hdbench.report.differences import Part, differences
-from hdbench.results.error_counts import LOST
 from hdbench.scoring.metric import FieldMatch, Metric
 
 _OF_LIST = re.compile(r".*\[\d+\](?=\.)", re.DOTALL)

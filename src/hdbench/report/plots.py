@@ -11,9 +11,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from hdbench.analysis.error_classes import ERROR_CLASSES
+from hdbench.reading.answer import LOST
 from hdbench.report.plot_parts import BLUE, DPI, GREY, LOCK, ORANGE, SETTINGS, as_bytes, short
 from hdbench.report.rows import text
-from hdbench.results.error_counts import LOST
 from hdbench.results.result import Result
 from hdbench.statistics.bootstrap import Interval
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from hdbench.analysis.error_classes import ErrorClass
 from hdbench.errors import HdbenchError
+from hdbench.reading.answer import LOST
 from hdbench.results.result import Result
 from hdbench.scoring.metric import FieldMatch, Figure
 
@@ -102,7 +103,7 @@ def _error_rows(
     items: Sequence[dict[str, Any]], errors: Sequence[Sequence[tuple[FieldMatch, ErrorClass]]]
 ) -> Iterator[Sequence[Cell]]:
     for item, found in zip(items, errors, strict=True):
-        answered = item["status"] not in ("unparsable", "unanswered")
+        answered = item["status"] not in LOST
         for match, error in found:
             yield (
                 item["id"],

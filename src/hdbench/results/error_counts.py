@@ -5,14 +5,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hdbench.analysis.error_classes import ErrorClass, errors, form_counts, summarise
+from hdbench.reading.answer import LOST
 from hdbench.scoring.metric import FieldMatch, Metric
 from hdbench.scoring.rates import f1
 
 CONFUSIONS = 50
 """Maximum number of pairs of confused characters that a result holds."""
-
-LOST = ("unanswered", "unparsable")
-"""The statuses of items without an answer that could be scored."""
 
 
 def item_errors(

@@ -28,55 +28,37 @@ WORST = 5
 _MATCH = tuple(each.name for each in fields(FieldMatch) if each.name != "record")
 
 
-class Candidate(NamedTuple):
-    """An item to score.
-
-    Attributes:
-        id: its id, or its position if there are no ids.
-        prepared: its ground truth, from `prepare`; None leaves the item out.
-        prediction: a JSON value; None if there is none.
-        status: what was done to read the prediction, if it is a record.
-        kind: what the prediction is, if it is not a record.
-        stratum: its stratum, if the items are a stratified sample.
-    """
-
-    id: str
-    prepared: Any
-    prediction: Any
-    status: Status = "clean"
-    kind: Kind | None = None
-    stratum: int = 0
-
-
 class ScoredItem:
     """An item with its score.
 
     Args:
         metric: the metric that scored it.
-        candidate: the item.
+        answer: its answer.
+        prepared: its ground truth, from `prepare`.
         coverage: whether its prediction is an answer.
         score: its score.
     """
 
     def __init__(
-        self, metric: Metric, candidate: Candidate, coverage: Coverage, score: ItemScore
+        self, metric: Metric, answer: Answer, prepared: Any, coverage: Coverage, score: ItemScore
     ) -> None:
-        self.metric, self.candidate, self.coverage, self.score = metric, candidate, coverage, score
+        self.metric, self.answer, self.prepared = metric, answer, prepared
+        self.coverage, self.score = coverage, score
 
     @property
     def status(self) -> Status:
         """What was done to read its answer; `unanswered` or `unparsable` if there is none."""
-        return self.candidate.status if self.coverage == "answered" else self.coverage
+        return self.answer.status if self.coverage == "answered" else self.coverage
 
     @cached_property
     def matches(self) -> list[FieldMatch]:
         """What became of each of its fields."""
-        return self.metric.explain(self.score, self.candidate.prepared)
+        return self.metric.explain(self.score, self.prepared)
 
     def details(self) -> dict[str, Any]:
         """What became of it, as JSON data."""
         return {
-            "id": self.candidate.id,
+            "id": self.answer.id,
             "status": self.status,
             **self.score.statistics,
             "fields": [
@@ -149,25 +131,32 @@ class Tally:
         # A heap whose smallest entry is the best of the worst so far; among equals, the later one.
         self._worst: list[tuple[float, int, ScoredItem | dict[str, Any]]] = []
 
-    def add(self, candidate: Candidate) -> ScoredItem | None:
-        """Score an item; None if an option of the metric leaves it out."""
-        item_id, prepared, prediction, _, _, stratum = candidate
+    def add(self, answer: Answer, prepared: Any, stratum: int = 0) -> ScoredItem | None:
+        """Score an item.
+
+        Args:
+            answer: its answer; without ids, its position is its id.
+            prepared: its ground truth, from `prepare`; None leaves the item out.
+            stratum: its stratum, if the items are a stratified sample.
+
+        Returns:
+            The item with its score; None if an option of the metric leaves it out.
+        """
         if prepared is None:
             return None
-        metric = self._metric
-        record = metric.as_record(prediction)
-        if record is not prediction:
-            prediction = record
-            candidate = candidate._replace(prediction=record, status="unwrapped", kind=None)
-        coverage = coverage_of(prediction, metric.protocol)
-        score = metric.score(prediction if coverage == "answered" else None, prepared)
-        item = ScoredItem(metric, candidate, coverage, score)
+        metric, item_id = self._metric, answer.id
+        record = metric.as_record(answer.prediction)
+        if record is not answer.prediction:
+            answer = answer._replace(prediction=record, status="unwrapped", kind=None)
+        coverage = coverage_of(record, metric.protocol)
+        score = metric.score(record if coverage == "answered" else None, prepared)
+        item = ScoredItem(metric, answer, prepared, coverage, score)
         position = len(self._ids)
         self._ids.append(item_id)
         status = item.status
         self._status[status] += 1
         self._statuses.append(status)
-        if kind := _kind(candidate, coverage):
+        if kind := _kind(answer, coverage):
             self._kinds[kind] += 1
         elif coverage == "answered" and status != "clean":
             lost = metric.score(None, prepared).statistics
@@ -201,8 +190,8 @@ class Tally:
         """
         if prepared is None:
             return
-        record = item.candidate.prediction if item.coverage == "answered" else None
-        self._other_errata[item.candidate.id] = self._metric.score(record, prepared).statistics
+        record = item.answer.prediction if item.coverage == "answered" else None
+        self._other_errata[item.answer.id] = self._metric.score(record, prepared).statistics
 
     def tallied(self) -> Tallied:
         """What there is of the items so far."""
@@ -291,11 +280,6 @@ class Tally:
                 paths.clear()
 
 
-def candidate_of(answer: Answer, prepared: Any, stratum: int = 0) -> Candidate:
-    """An answer with its prepared ground truth, to be scored."""
-    return Candidate(answer.id, prepared, answer.prediction, answer.status, answer.kind, stratum)
-
-
 def prepare(metric: Metric, reference: dict[str, Any], place: str) -> Any:
     """Prepare a ground truth for scoring.
 
@@ -315,7 +299,7 @@ def prepare(metric: Metric, reference: dict[str, Any], place: str) -> Any:
 
 def score_items(
     metric: Metric,
-    candidates: Iterable[Candidate],
+    items: Iterable[tuple[Answer, Any] | tuple[Answer, Any, int]],
     *,
     details: bool = False,
     dataset: Mapping[str, Any] | None = None,
@@ -324,21 +308,21 @@ def score_items(
 
     Args:
         metric: the metric with its protocol and options.
-        candidates: the items with their answers, in the dataset's order.
+        items: the arguments of `Tally.add` for each, in the dataset's order.
         details: keep what became of every item and field.
         dataset: what is scored against, to be named in the result.
     """
     tally = Tally(metric, details=details)
-    for candidate in candidates:
-        tally.add(candidate)
+    for item in items:
+        tally.add(*item)
     return tally.result(dataset=dataset)
 
 
-def _kind(candidate: Candidate, coverage: Coverage) -> Kind | None:
+def _kind(answer: Answer, coverage: Coverage) -> Kind | None:
     """What an unparsable prediction is; None for one that only strict reading rejects."""
-    if coverage == "unparsable" != candidate.status:  # it was given as it is, not read
-        return "message" if isinstance(candidate.prediction, dict) else "other"
-    return candidate.kind
+    if coverage == "unparsable" != answer.status:  # it was given as it is, not read
+        return "message" if isinstance(answer.prediction, dict) else "other"
+    return answer.kind
 
 
 def _details(item: ScoredItem | dict[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from hdbench.errors import Message
 from hdbench.reading.answer import WrittenAnswer
 from hdbench.reading.schema import AnswerSchema
 from hdbench.reading.text import read_text
-from hdbench.results.items import Candidate, Tally, prepare
+from hdbench.results.items import Tally, prepare
 
 
 class RunningScore:
@@ -32,8 +32,8 @@ class RunningScore:
         if item_id not in self._truths:
             return
         prepared = prepare(self._metric, self._truths[item_id], item_id)
-        value, status, kind, _ = read_text(answer.get("text") or "", self._schema)
-        scored = self._tally.add(Candidate(item_id, prepared, value, status, kind))
+        read = read_text(answer.get("text") or "", self._schema)
+        scored = self._tally.add(read._replace(id=item_id), prepared)
         if scored is not None:
             self._totals.update(scored.score.statistics)
             self._totals["items"] += 1

@@ -6,7 +6,7 @@ import random
 import pytest
 
 from hdbench.leaderboard.boards import leaderboards
-from hdbench.leaderboard.page import leaderboard_page
+from hdbench.leaderboard.tables import leaderboard_page
 from hdbench.results.files import read_result
 from hdbench.scoring.text_cer import TextCer
 from hdbench.space.views.summary import summary

@@ -15,7 +15,7 @@ from hdbench.evaluation.frequent import Frequent
 from hdbench.evaluation.looks import Looks
 from hdbench.reading.answer import KINDS, Answer
 from hdbench.reading.schema import AnswerSchema
-from hdbench.results.items import Tally
+from hdbench.results.items import ScoreCollector
 from hdbench.results.warning_texts import in_language
 from hdbench.scoring import make_metric
 from hdbench.scoring.records import tree
@@ -50,7 +50,7 @@ def check(answers, truths=None, metric=None, schema=SCHEMA):
     """The warnings on some answers, to cards unless there are other truths."""
     metric = metric or make_metric("zettel_f1")
     truths = truths or [card(number) for number in range(len(answers))]
-    checks, tally, looks = Checks(metric), Tally(metric), Looks(len(answers))
+    checks, tally, looks = Checks(metric), ScoreCollector(metric), Looks(len(answers))
     for number, (prediction, truth) in enumerate(zip(answers, truths, strict=True)):
         answer = as_answer(number, prediction)
         scored = tally.add(answer, metric.prepare(truth))
@@ -277,14 +277,14 @@ def test_each_kind_of_answer_without_a_record_is_named_however_few():
 @pytest.mark.parametrize("kind", sorted(set(KINDS) - {"text", "other"}))
 def test_each_kind_has_its_message_in_german_too(kind):
     (warning,) = check([unparsable(0, kind), *(card(number) for number in range(1, 9))])
-    assert in_language(warning.to_dict(), "de").text.startswith("1 von 9 Antworten")
+    assert in_language(warning, "de").text.startswith("1 von 9 Antworten")
 
 
 def test_records_that_were_set_aside_are_counted():
     aside = Answer(card(0), "unwrapped", id="0000", text="…", set_aside=True)
     warning = only(check([aside, card(1)]), "several_records")
     assert (warning.count, warning.of, warning.ids) == (1, 2, ["0000"])
-    assert in_language(warning.to_dict(), "de").language == "de"
+    assert in_language(warning, "de").language == "de"
 
 
 def test_one_count_of_input_tokens_for_all_items_asks_whether_the_image_was_sent():
@@ -494,14 +494,14 @@ def test_lists_that_are_too_long_to_be_compared_are_named(monkeypatch):
         "compare them all: 6 were not compared and count as invented; does the model repeat itself "
         "there?"
     )
-    assert in_language(warning.to_dict(), "de").text == (
+    assert in_language(warning, "de").text == (
         '2 von 3 Antworten, zum Beispiel die zum Eintrag "0001", haben in pages[].entries zu viele '
         "Elemente, um alle zu vergleichen: 6 wurden nicht verglichen und zählen als erfunden. "
         "Wiederholt sich das Modell dort?"
     )
     one = only(check([truth, long], [truth] * 2, make_metric("record_f1")), "too_many_items")
     assert one.message.startswith('1 of 2 answers, that of item "0001", has too many entries in ')
-    assert in_language(one.to_dict(), "de").text.startswith(
+    assert in_language(one, "de").text.startswith(
         '1 von 2 Antworten, die zum Eintrag "0001", hat in pages[].entries zu viele Elemente, um '
     )
 
@@ -527,7 +527,7 @@ def test_answers_with_other_fields_than_the_ground_truth_are_told_just_that(is_r
         "the ground truth has title, year."
     )
     assert (warning.count, warning.of) == (12, 12)
-    assert in_language(warning.to_dict(), "de").text.startswith(
+    assert in_language(warning, "de").text.startswith(
         "Antworten und Referenz haben in 12 Antworten kein Feld gemeinsam"
     )
 

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from hdbench.reading.answer import Answer
+from hdbench.reading.run_info import RunInfo
 from hdbench.results.items import score_items
 from hdbench.scoring.letters_f1 import LettersF1
 from hdbench.scoring.record_f1 import RecordF1
@@ -17,7 +18,13 @@ def run(metric, truths, answers, maker, model):
         for name, truth in truths.items()
     ]
     result = score_items(metric, candidates, details=True)
-    return replace(result, run={"run": f"{model} 1", "provider": maker, "model": model})
+    return replace(
+        result,
+        run=RunInfo(
+            **{"run": "", "benchmark": "", "model": ""}
+            | {"run": f"{model} 1", "provider": maker, "model": model}
+        ),
+    )
 
 
 def card_runs(truth, *answers):

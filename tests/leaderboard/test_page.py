@@ -6,14 +6,14 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from hdbench.benchmarks.agreement import Ceiling
-from hdbench.leaderboard.boards import Board, Kind, Row, Run
-from hdbench.leaderboard.page import leaderboard_page
+from hdbench.leaderboard.boards import Board, BoardRow, Run, RunKind
+from hdbench.leaderboard.tables import leaderboard_page
 from hdbench.statistics.bootstrap import Interval
 from hdbench.statistics.ranking import Ranks
 
 ATTACK = "window.attacked = true"
 HOSTILE = f'"><script>{ATTACK}</script>\u202e{{x}}'
-KIND = Kind(
+KIND = RunKind(
     benchmark="hdb/cards",
     dataset_version="1.0.0",
     dataset_sha256="",
@@ -38,7 +38,7 @@ def row(model, value, ranks, *, seconds, interval=0.05):
     about |= {"spread": None, "runs_apart": False, "better": (), "without_media": None}
     used = {"answered": 0.95, "seconds": seconds, "tokens": None, "cost_usd": None}
     figures = {"value": value, "judged": value, "interval": ends}
-    return Row(Ranks(*ranks), model, **figures, runs=[run], **about, **used)
+    return BoardRow(Ranks(*ranks), model, **figures, runs=[run], **about, **used)
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from helpers.run_folders import run_info
 
 from hdbench.analysis.forms import form
 from hdbench.audit.findings import MAKERS, audit
@@ -63,7 +64,7 @@ def scored(recorded, truths):
         )
         result = score_items(metric, candidates, details=True)
         about = {key: run[key] for key in ("run", "provider", "model")}
-        results[run["run"]] = replace(result, run=about)
+        results[run["run"]] = replace(result, run=run_info(**about))
     return results
 
 

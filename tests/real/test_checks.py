@@ -12,7 +12,7 @@ from hdbench.evaluation.looks import Looks
 from hdbench.reading.answer import Answer
 from hdbench.reading.schema import AnswerSchema
 from hdbench.reading.text import read_text
-from hdbench.results.items import Tally
+from hdbench.results.items import ScoreCollector
 from hdbench.scoring import make_metric
 
 SCHEMAS = Path(__file__).parents[2] / "dataset_scripts"
@@ -55,7 +55,7 @@ def warnings_of(shared, recorded, truths, metric, dataset, *, reread=False):
     with gzip.open(shared / f"recorded/{recorded}.jsonl.gz", "rt") as file:
         for line in file:
             run = json.loads(line)
-            checks, tally, looks = Checks(metric), Tally(metric), Looks()
+            checks, tally, looks = Checks(metric), ScoreCollector(metric), Looks()
             for recorded_answer in run["answers"]:
                 prediction, name = recorded_answer["answer"], recorded_answer["id"]
                 status = "unanswered" if prediction is None else "clean"

@@ -24,7 +24,7 @@ def processes():
     """Those that draw plots: other tests may have left their own children to this process."""
     children = psutil.Process().children()
     running = (each for each in children if each.status() != psutil.STATUS_ZOMBIE)
-    return [each for each in running if "hdbench.report.plots_process" in each.cmdline()]
+    return [each for each in running if "hdbench.report.drawing" in each.cmdline()]
 
 
 def drawn(drawing, result, errors):

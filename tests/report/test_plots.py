@@ -10,11 +10,13 @@ from xml.etree import ElementTree
 
 import matplotlib as mpl
 import pytest
+from helpers.run_folders import run_info
 from PIL import Image
 
 from hdbench.reading.answer import Answer
 from hdbench.report.plots import plots
 from hdbench.results.items import score_items
+from hdbench.results.parts import ScoredDataset
 from hdbench.scoring import make_metric
 
 NAMES = ("fields", "errors", "items")
@@ -27,7 +29,7 @@ def result_of(truth, *answers, metric="zettel_f1", **dataset):
     prepared = metric.prepare(truth)
     items = [(Answer(answer, id=f"000{n}"), prepared) for n, answer in enumerate(answers)]
     dataset = {"benchmark": "hdb/cards", "dataset_version": "1.0.0"} | dataset
-    return score_items(metric, items, details=True, dataset=dataset)
+    return score_items(metric, items, details=True, dataset=ScoredDataset(**dataset))
 
 
 def texts(svg):
@@ -115,7 +117,11 @@ HOSTILE = [
 @pytest.mark.parametrize("hostile", HOSTILE)
 def test_hostile_names_are_shown_as_they_are_without_a_warning(hostile):
     result = result_of({"title": "a"}, {"title": "a", hostile: "b"}, benchmark=hostile)
-    result = replace(result, model=hostile, run={"run": hostile})
+    result = replace(
+        result,
+        model=hostile,
+        run=run_info(run=hostile),
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         made = plots(result)

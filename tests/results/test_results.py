@@ -12,14 +12,9 @@ from hypothesis import strategies as st
 from hdbench.api import score, score_runs
 from hdbench.errors import HdbenchError
 from hdbench.reading.answer import Answer
-from hdbench.results.files import (
-    answers_sha256,
-    item_set,
-    read_result,
-    read_results,
-    write_results,
-)
+from hdbench.results.files import answers_sha256, read_result, read_results, write_results
 from hdbench.results.items import score_items
+from hdbench.results.record import item_set
 from hdbench.scoring import make_metric
 
 RIGHT = {"title": "Stellingen", "year": 1924}

@@ -14,7 +14,7 @@ from hdbench.evaluation.looks import Looks
 from hdbench.reading.answer import Answer
 from hdbench.reading.schema import AnswerSchema
 from hdbench.reading.text import read_text
-from hdbench.results.items import Tally
+from hdbench.results.items import ScoreCollector
 from hdbench.scoring.zettel_f1 import ZettelF1
 
 ROOT = Path(__file__).parents[2]
@@ -45,7 +45,7 @@ def main() -> None:
     clean = by_status["clean"]
 
     def check() -> None:
-        checks, tally, looks = Checks(metric), Tally(metric), Looks(len(clean))
+        checks, tally, looks = Checks(metric), ScoreCollector(metric), Looks(len(clean))
         for answer in clean:
             scored = tally.add(answer, truths[answer.id])
             violations = schema.violations(answer.prediction)

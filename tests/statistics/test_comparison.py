@@ -12,8 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hdbench.errors import HdbenchError
+from hdbench.reading import ReadAs
 from hdbench.reading.answer import Answer
 from hdbench.results.items import score_items
+from hdbench.results.parts import AnswersRead, ScoredDataset
 from hdbench.results.result import Result
 from hdbench.scoring import make_metric
 from hdbench.scoring.rates import f1
@@ -44,7 +46,7 @@ def cards(rows, ids=None, protocol="documented", sha256="0" * 64, **options):
         outcomes,
         [],
         [],
-        dataset={"dataset_sha256": sha256},
+        dataset=ScoredDataset(dataset_sha256=sha256),
     )
 
 
@@ -287,8 +289,7 @@ def test_results_of_two_metrics_are_refused():
 
 def test_results_that_were_read_in_two_ways_are_refused():
     one, other = cards([(1, 0, 0)]), cards([(1, 0, 0)])
-    one = replace(one, reading={"strict": False})
-    other = replace(other, reading={"strict": True})
+    other = replace(other, reading=AnswersRead(ReadAs(strict=True)))
     with pytest.raises(HdbenchError, match=r"reading: 'A' has \[\], 'B' \['strict'\]: score both"):
         compare(one, other, **HEADLINE)
 

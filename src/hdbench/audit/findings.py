@@ -156,9 +156,9 @@ def audit(runs: Mapping[str, Result]) -> Audit:
         findings += found
         of_form += alike
     return Audit(
-        benchmark=first.dataset.get("benchmark"),
-        dataset_version=first.dataset.get("dataset_version"),
-        dataset_sha256=first.dataset.get("dataset_sha256"),
+        benchmark=first.dataset.benchmark or None,
+        dataset_version=first.dataset.dataset_version or None,
+        dataset_sha256=first.dataset.dataset_sha256 or None,
         metric=first.metric.name,
         protocol=first.metric.protocol,
         headline=first.headline,

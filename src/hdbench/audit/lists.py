@@ -9,8 +9,7 @@ from hdbench.audit.findings import Audit
 from hdbench.common.printing import printable
 from hdbench.common.told import told
 from hdbench.errors import Message
-from hdbench.report.csv_files import csv_bytes
-from hdbench.report.rows import Rows, text
+from hdbench.report.tables import TableRows, csv_bytes, text
 
 MAX_ROWS = 200
 """How many findings a terminal shows."""
@@ -71,7 +70,7 @@ def print_audit(console: Console, audit: Audit, language: str = "en") -> None:
 def work_list(audit: Audit) -> bytes:
     """The findings as a CSV file, with an empty column `verdict` to fill in.
 
-    As in `hdbench.report.csv_files`: no spreadsheet takes anything in it for a formula, and
+    As in `hdbench.report.tables`: no spreadsheet takes anything in it for a formula, and
     invisible characters are written as escapes.
 
     Args:
@@ -90,7 +89,7 @@ def work_list(audit: Audit) -> bytes:
         )
         for finding in audit.findings
     )
-    return csv_bytes(Rows(_HEAD, rows))
+    return csv_bytes(TableRows(_HEAD, rows))
 
 
 def _shown(value: object, absent: str) -> Text:

@@ -9,10 +9,10 @@ from hdbench.analysis.forms import text_of
 from hdbench.audit.findings import Audit, Finding
 from hdbench.audit.models import MAKERS
 from hdbench.common.told import told
-from hdbench.report.differences import Part, differences
+from hdbench.report.differences import TextPart, differences
 from hdbench.report.items import Value, cut
-from hdbench.report.pictures import Picture, pictures
 from hdbench.report.rendering import render
+from hdbench.report.thumbnails import ItemPicture, pictures
 
 MAX_ITEMS = 1_000
 """How many items are shown, from the first."""
@@ -54,7 +54,7 @@ def audit_page(
     shown = found[:MAX_ITEMS]
     files = [list(media.get(item, ())) for item, _ in shown]
     made = iter(pictures([file for those in files for file in those]))
-    items: list[tuple[str, list[Picture], list[FindingView]]] = [
+    items: list[tuple[str, list[ItemPicture], list[FindingView]]] = [
         (item, list(islice(made, len(those))), [_view(each) for each in findings])
         for (item, findings), those in zip(shown, files, strict=True)
     ]
@@ -86,5 +86,5 @@ def _view(finding: Finding) -> FindingView:
     )
 
 
-def _whole(text: str) -> list[Part]:
-    return [Part(text, differs=False)] if text else []
+def _whole(text: str) -> list[TextPart]:
+    return [TextPart(text, differs=False)] if text else []

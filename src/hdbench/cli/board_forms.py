@@ -38,7 +38,7 @@ def write_boards(boards: "Sequence[Board]", form: Form, language: str) -> None:
     elif form is Form.csv:
         sys.stdout.buffer.write(formats.csv(boards))
     elif form is Form.html:
-        from hdbench.leaderboard.page import leaderboard_page  # noqa: PLC0415
+        from hdbench.leaderboard.tables import leaderboard_page  # noqa: PLC0415
 
         page = leaderboard_page(boards, language)
         sys.stdout.buffer.write(page.encode(errors="backslashreplace"))

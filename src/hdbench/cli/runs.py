@@ -349,7 +349,7 @@ def audit(
     no_witness = [
         name
         for name, result in loaded.items()
-        if result.run.get("without_media") or result.run.get("consensus_of")
+        if result.run.without_media or result.run.consensus_of
     ]
     for name in no_witness:
         del loaded[name]

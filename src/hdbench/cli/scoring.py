@@ -124,7 +124,9 @@ def score(
     from hdbench.cli.tables import print_held_out, print_result, print_under  # noqa: PLC0415
     from hdbench.evaluation.held_out import score_held_out, totals  # noqa: PLC0415  slow
     from hdbench.evaluation.score import Settings, score_under  # noqa: PLC0415  slow to import
-    from hdbench.results.files import to_record, write_records  # noqa: PLC0415
+    from hdbench.results.files import write_records  # noqa: PLC0415
+    from hdbench.results.record import to_record  # noqa: PLC0415
+    from hdbench.results.summary import ResultSummary  # noqa: PLC0415
 
     benchmark, (predictions,) = benchmark_first("score", benchmark, [predictions])
     settings = Settings(
@@ -161,18 +163,11 @@ def score(
         write_records(json_out, records)
     for (model, result), record in zip(results.items(), records, strict=True):
         named = "" if model is None else f"{model}: "
-        title = f"{named}{record['benchmark']} {record['dataset_version']}, {record['protocol']}"
-        print_result(
-            Console(),
-            title,
-            result.metric,
-            record,
-            result.field_rates(),
-            worst=result.worst,
-            details=result.per_item,
-            keystrokes=_keystrokes(result) if details else None,
-            all_warnings=all_warnings,
-        )
+        dataset, scored_by = result.dataset, result.metric.protocol
+        title = f"{named}{dataset.benchmark} {dataset.dataset_version}, {scored_by}"
+        keystrokes = _keystrokes(result) if details else None
+        summary = ResultSummary(result, spoken(), keystrokes=keystrokes)
+        print_result(Console(), title, summary, details=details, all_warnings=all_warnings)
         if others:
             alike = [each[model] for each in (results, *others)]
             print_under(Console(), dict(zip(rules, alike, strict=True)))
@@ -204,7 +199,7 @@ def _require(results: "Mapping[str | None, Result]", least: float) -> None:
             "{named}{headline} {value:.6g} is worse than --fail-under {least:.6g}",
             named="" if model is None else f"{model}: ",
             headline=each.headline,
-            value=each.figures()[each.headline],
+            value=each.value,
             least=least,
             err=True,
         )

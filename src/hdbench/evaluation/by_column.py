@@ -129,14 +129,12 @@ def by_column(result: Result, benchmark: Benchmark, column: str) -> ByColumn[Gro
         part = result.of_items(places)
         figure = part.rates.get(part.headline)
         found = None if figure is None else intervals(part, only=part.headline)
-        coverage = {name: part.status[name] for name in ("unanswered", "unparsable")}
-        lost = sum(coverage.values())
         return Group(
             value,
             items=len(places),
-            answered=len(places) - lost if part.statuses else None,
-            unanswered=coverage["unanswered"] if part.statuses else None,
-            unparsable=coverage["unparsable"] if part.statuses else None,
+            answered=part.answered if part.statuses else None,
+            unanswered=part.status["unanswered"] if part.statuses else None,
+            unparsable=part.status["unparsable"] if part.statuses else None,
             figure=figure,
             interval=None if found is None else found.figures.get(part.headline),
         )

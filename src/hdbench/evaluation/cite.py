@@ -11,7 +11,7 @@ from hdbench.benchmarks.names import full_name
 from hdbench.benchmarks.spec import HubSource
 from hdbench.common.told import told
 from hdbench.errors import HdbenchError, Message, escaped, joined
-from hdbench.reading import READ_AS, READING
+from hdbench.reading import READING
 from hdbench.results.files import given_options, read_results
 from hdbench.results.result import Result
 from hdbench.scoring import METRICS
@@ -44,14 +44,14 @@ def cite(path: Path | str, language: str = "en") -> str:
         benchmark = load_benchmark(folder)
         return _text(benchmark, [__version__], [_of_benchmark(benchmark)], language)
     results = list(read_results(path).values())
-    names = list(dict.fromkeys(result.dataset.get("benchmark", "") for result in results))
+    names = list(dict.fromkeys(result.dataset.benchmark for result in results))
     if len(names) > 1 or not names[0]:
         raise HdbenchError(
             "{place}: benchmark: names none, or several: cite a benchmark's folder instead",
             place=path,
         )
     benchmark = load_benchmark(names[0])
-    versions = dict.fromkeys(result.versions["hdbench"] for result in results)
+    versions = dict.fromkeys(result.versions.hdbench for result in results)
     sentences = [methods_sentence(each, benchmark) for each in results]
     if any(result.model is None for result in results):
         sentences.append(
@@ -143,10 +143,10 @@ def methods_sentence(result: Result, benchmark: Benchmark) -> Message:
         metric=result.metric.name,
         rules=joined(list(_conditions(result))),
         name=benchmark.spec.name,
-        version=result.dataset["dataset_version"],
+        version=result.dataset.dataset_version,
         count=len(result.ids),
         subset=joined(list(_subset(result)), ""),
-        sha256=result.dataset["dataset_sha256"][:12],
+        sha256=result.dataset.dataset_sha256[:12],
         answered=figures["answered"],
         items=figures["items"],
         headline=headline,
@@ -155,7 +155,7 @@ def methods_sentence(result: Result, benchmark: Benchmark) -> Message:
         method=_method(result) if headline in found.figures else "",
         estimated=Message(", {estimated}", estimated=result.estimated) if result.estimated else "",
     )
-    hdbench = result.versions["hdbench"]
+    hdbench = result.versions.hdbench
     if result.model is None:
         return Message("Scored with hdbench {hdbench}, {scored}", hdbench=hdbench, scored=scored)
     return Message(
@@ -169,9 +169,9 @@ def methods_sentence(result: Result, benchmark: Benchmark) -> Message:
 def _model(result: Result) -> str | None:
     """Return the model's name with who ran it and when, as providers change what a name means."""
     about: list[str] = []
-    if provider := result.run.get("provider"):
+    if provider := result.run.provider:
         about.append(provider)
-    if date := result.run.get("date"):
+    if date := result.run.date:
         about.append(Message("asked on {date}", date=date))
     if not about:
         return result.model
@@ -180,9 +180,9 @@ def _model(result: Result) -> str | None:
 
 def _subset(result: Result) -> Iterator[str]:
     """Which of the items, and whether the model saw them."""
-    if "subset" in result.run:
-        yield f" ({result.run['subset']})"
-    if result.run.get("without_media"):
+    if result.run.subset is not None:
+        yield f" ({result.run.subset})"
+    if result.run.without_media:
         yield Message(", asked without media")
 
 
@@ -206,7 +206,7 @@ def _conditions(result: Result) -> Iterator[str]:
         if name in given or isinstance(value, float):
             text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
             yield name if value is True else f"{name} {text}"
-    yield from (name for name in READ_AS if result.reading.get(name))
+    yield from result.reading.read_as.names
 
 
 def _of_benchmark(benchmark: Benchmark) -> Message:

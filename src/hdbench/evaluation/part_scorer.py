@@ -18,7 +18,7 @@ from hdbench.reading.answers import AnswerReader
 from hdbench.reading.place import Place
 from hdbench.reading.schema import AnswerSchema
 from hdbench.reading.usage import Usage
-from hdbench.results.items import ScoredItem, Tallied, Tally, prepare
+from hdbench.results.items import CollectedScores, ScoreCollector, ScoredItem, prepare
 from hdbench.scoring.metric import Metric
 
 OBJECTS = 200_000
@@ -83,7 +83,7 @@ class ReadOnce(NamedTuple):
 
     usage: Usage
     violations: dict[str, Counter[str]]
-    scored: list[tuple[Tallied, Looks]]
+    scored: list[tuple[CollectedScores, Looks]]
 
 
 class Scored(NamedTuple):
@@ -178,7 +178,8 @@ class _Reading:
         self._usage = Usage()
         self._violations: dict[str, Counter[str]] = defaultdict(Counter)
         self._scorers = [
-            (each, Tally(each.metric, details=each.keeps_items), Looks(answers)) for each in rules
+            (each, ScoreCollector(each.metric, details=each.keeps_items), Looks(answers))
+            for each in rules
         ]
 
     def add(self, answer: Answer, item: Item, stratum: int, schema: AnswerSchema | None) -> None:
@@ -201,7 +202,7 @@ class _Reading:
                     tally.add_other_errata(scored, prepare(metric, other, item.id))
 
     def done(self) -> ReadOnce:
-        scored = [(tally.tallied(), looks) for _, tally, looks in self._scorers]
+        scored = [(tally.collected(), looks) for _, tally, looks in self._scorers]
         return ReadOnce(self._usage, self._violations, scored)
 
 

@@ -15,7 +15,8 @@ from hdbench.evaluation.score_cache import ScoreCache
 from hdbench.reading.json_files import is_result
 from hdbench.reading.run_info import RUN_FILE, is_run, read_run_info
 from hdbench.reading.run_names import run_name
-from hdbench.results.files import item_set, read_results
+from hdbench.results.files import read_results
+from hdbench.results.record import item_set
 from hdbench.results.result import Result
 
 
@@ -127,7 +128,7 @@ class _Found(NamedTuple):
     @property
     def name(self) -> str:
         """Its model, or else its file; and whether it saw the items."""
-        without = " (without media)" if self.result.run.get("without_media") else ""
+        without = " (without media)" if self.result.run.without_media else ""
         return (self.result.model or self.file) + without
 
 
@@ -149,17 +150,17 @@ def benchmark_of(result: Result, benchmark: str | None = None, *, media: bool = 
         HdbenchError: the result names no benchmark, or the benchmark is missing or a different one.
     """
     loaded = load_benchmark(
-        benchmark or result.dataset.get("benchmark", ""),
-        revision=None if benchmark else result.dataset.get("dataset_revision"),
+        benchmark or result.dataset.benchmark,
+        revision=None if benchmark else result.dataset.dataset_revision,
         media=media,
     )
-    if loaded.content_hash() != result.dataset.get("dataset_sha256"):
+    if loaded.content_hash() != result.dataset.dataset_sha256:
         raise HdbenchError(
             "{benchmark}: is not what was scored: version {version}, and the result is for "
             "{scored}: score the answers again",
             benchmark=loaded.id,
             version=loaded.spec.version,
-            scored=result.dataset.get("dataset_version"),
+            scored=result.dataset.dataset_version,
         )
     return loaded
 
@@ -221,8 +222,8 @@ def with_same_items(
         if path.is_dir() and not is_run(path)
         for run in _run_folders(path)
     }
-    named = any(results[name].answers.get("path") not in in_folders for name in left_out)
-    benchmarks = {result.dataset.get("benchmark") for result in results.values()}
+    named = any(results[name].answers.path not in in_folders for name in left_out)
+    benchmarks = {result.dataset.benchmark for result in results.values()}
     if named or len(benchmarks) > 1:
         return dict(results), []
     return largest, [name for name in results if name in left_out]
@@ -281,7 +282,7 @@ def _distinct(found: Sequence[_Found]) -> dict[str, Result]:
     """The results by unique names."""
     seen: set[tuple[str, ...]] = set()
     for each in found:
-        key = (each.name, each.result.answers.get("sha256", ""), each.result.figures()["signature"])
+        key = (each.name, each.result.answers.sha256, each.result.signature)
         if key[1] and key in seen:
             raise HdbenchError(
                 "{name}: the same answers are given twice: name each run once", name=each.name
@@ -290,7 +291,7 @@ def _distinct(found: Sequence[_Found]) -> dict[str, Result]:
     times = Counter(each.name for each in found)
     named: dict[str, _Found] = {}
     for each in found:
-        own = each.result.run.get("run") or (each.file if each.result.model else None)
+        own = each.result.run.run or (each.file if each.result.model else None)
         full = f"{each.name} ({own})" if times[each.name] > 1 and own else each.name
         if full in named:
             raise HdbenchError(

@@ -17,7 +17,6 @@ from hdbench.reading.inferred import schema_of
 from hdbench.reading.schema import AnswerSchema
 from hdbench.reading.text import read_text
 from hdbench.results.items import prepare, score_items
-from hdbench.results.lead import effort_of
 from hdbench.results.result import signature
 from hdbench.scoring import METRICS
 from hdbench.scoring.metric import Metric, reference_for
@@ -142,8 +141,7 @@ class MetricModule(evaluate.Metric):  # type: ignore[misc]  # evaluate is not ty
         return {
             **result.to_dict(details=details),
             "signature": signature(metric, benchmark=benchmark),
-            "intervals": result.intervals.to_dict(),
-            **effort_of(result),
+            **result.spread_dict(),
         }
 
 

@@ -25,7 +25,7 @@ RULES: Mapping[str, Settings] = {
 a null one is read, which is often an answer that the harness lost."""
 
 
-class Place(NamedTuple):
+class ModelPlace(NamedTuple):
     """A model's headline under some rules, or by the ground truth of some revision.
 
     Attributes:
@@ -50,7 +50,7 @@ class Changes:
     """
 
     boards: dict[str, Board]
-    models: dict[str, dict[str, Place]]
+    models: dict[str, dict[str, ModelPlace]]
 
 
 def changes(
@@ -141,9 +141,10 @@ def _changes(boards: dict[str, Board]) -> Changes:
     return Changes(boards, models)
 
 
-def _places(board: Board) -> dict[str, Place]:
+def _places(board: Board) -> dict[str, ModelPlace]:
     """Model → its place; the rows come best first."""
     values = [row.judged for row in board.rows]
     return {
-        row.model: Place(row.value, values.index(row.judged) + 1, row.rank) for row in board.rows
+        row.model: ModelPlace(row.value, values.index(row.judged) + 1, row.rank)
+        for row in board.rows
     }

@@ -16,7 +16,7 @@ from hdbench.common.texts import decimal
 from hdbench.common.told import told
 from hdbench.leaderboard.boards import Board
 from hdbench.leaderboard.changes import Changes
-from hdbench.leaderboard.columns import number, shown_columns
+from hdbench.leaderboard.tables import number, shown_columns
 from hdbench.leaderboard.words import (
     MAX_NAME,
     about_ranks,
@@ -26,8 +26,7 @@ from hdbench.leaderboard.words import (
     short_name,
     title,
 )
-from hdbench.report.csv_files import csv_bytes
-from hdbench.report.rows import Cell, Rows
+from hdbench.report.tables import Cell, TableRows, csv_bytes
 from hdbench.statistics.bootstrap import MIN_ITEMS
 
 _DISPENSABLE = ("answered", "seconds", "tokens", "cost")
@@ -196,7 +195,7 @@ def latex(boards: Sequence[Board], language: str = "en") -> str:
 def csv(boards: Sequence[Board]) -> bytes:
     """A line for each model of each leaderboard, with all figures unrounded."""
     lines = [line for board in boards for line in _lines(board)]
-    return csv_bytes(Rows(list(lines[0]), iter([list(line.values()) for line in lines])))
+    return csv_bytes(TableRows(list(lines[0]), iter([list(line.values()) for line in lines])))
 
 
 def as_json(boards: Sequence[Board]) -> str:

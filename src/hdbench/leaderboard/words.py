@@ -6,7 +6,7 @@ from typing import Any
 from hdbench.benchmarks.agreement import Ceiling
 from hdbench.common.texts import Texts, decimal
 from hdbench.errors import escaped
-from hdbench.leaderboard.boards import Board, Row
+from hdbench.leaderboard.boards import Board, BoardRow
 from hdbench.results.warning_texts import in_words
 from hdbench.statistics.bootstrap import MIN_ITEMS, Interval
 
@@ -110,12 +110,12 @@ def interval_in_words(ends: Interval, language: str = "en") -> str:
     return say("from_to", language, low=low, high=high)
 
 
-def marks_of(row: Row) -> str:
+def marks_of(row: BoardRow) -> str:
     """The marks of a model that `notes` explains."""
     return (AFTER_PUBLIC if row.after_public else "") + (FROM_DRAFTS if row.drafted else "")
 
 
-def spread_in_words(row: Row, language: str = "en") -> str:
+def spread_in_words(row: BoardRow, language: str = "en") -> str:
     """How far the runs of a model spread; nothing if there is only one."""
     if row.spread is None:
         return ""

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from hdbench.analysis.error_classes import ErrorClass
 from hdbench.reading.answer import LOST
-from hdbench.report.rows import text
+from hdbench.report.tables import text
 from hdbench.results.error_counts import ErrorCounts, item_errors
 from hdbench.results.items import ScoredItem
 from hdbench.scoring.metric import FieldMatch, Metric

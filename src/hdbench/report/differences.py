@@ -12,7 +12,7 @@ differences to be marked one by one; otherwise chance letters would be shown as 
 _ZERO_WIDTH_JOINER = "\u200d"
 
 
-class Part(NamedTuple):
+class TextPart(NamedTuple):
     """A piece of a text.
 
     Attributes:
@@ -24,7 +24,7 @@ class Part(NamedTuple):
     differs: bool
 
 
-def differences(reference: str, prediction: str) -> tuple[list[Part], list[Part]]:
+def differences(reference: str, prediction: str) -> tuple[list[TextPart], list[TextPart]]:
     """The pieces of a reference and of an answer, alternately shared and not.
 
     From the edit operations of the Levenshtein distance of their characters, as split by
@@ -76,12 +76,12 @@ def characters(text: str) -> list[str]:
     return found
 
 
-def _parts(pieces: list[tuple[str, bool]]) -> list[Part]:
+def _parts(pieces: list[tuple[str, bool]]) -> list[TextPart]:
     """Parts made from the pieces that are not empty, neighbours of one kind joined."""
-    found: list[Part] = []
+    found: list[TextPart] = []
     for text, differs in pieces:
         if text and found and found[-1].differs == differs:
-            found[-1] = Part(found[-1].text + text, differs)
+            found[-1] = TextPart(found[-1].text + text, differs)
         elif text:
-            found.append(Part(text, differs))
+            found.append(TextPart(text, differs))
     return found

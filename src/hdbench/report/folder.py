@@ -14,14 +14,14 @@ from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.by_column import by_column
 from hdbench.evaluation.runs import benchmark_of, load_runs
 from hdbench.evaluation.score import Settings
-from hdbench.report.csv_files import csv_bytes, csv_files
 from hdbench.report.details import WHOLE, Details
 from hdbench.report.drawing import Drawing, DrawingHere
 from hdbench.report.page import report_page
-from hdbench.report.rows import field_rows
+from hdbench.report.tables import csv_bytes, csv_files, field_rows
 from hdbench.report.thumbnails import keep_in
 from hdbench.report.workbook import workbook
-from hdbench.results.files import to_record, write_records
+from hdbench.results.files import write_records
+from hdbench.results.record import to_record
 from hdbench.results.result import Result
 from hdbench.statistics.comparison import check_comparable
 
@@ -46,7 +46,7 @@ of some 20,000 cards."""
 
 
 @dataclass(frozen=True)
-class Report:
+class WrittenReport:
     """What was written.
 
     Attributes:
@@ -74,7 +74,7 @@ def write_report(
     without_media: Path | None = None,
     whole: int = WHOLE,
     called: str | None = None,
-) -> Report:
+) -> WrittenReport:
     """Write a report on a run; without their extras, it has no workbook and no plots.
 
     The items of a large run are not kept in memory. Thumbnails are kept in the user's cache, for
@@ -176,7 +176,7 @@ def write_report(
             for file, data in drawing.plots().items():
                 (folder / "plots" / file).write_bytes(data)
         paths = [path.relative_to(folder) for path in sorted(folder.rglob("*")) if path.is_file()]
-    return Report(out / PAGE, [out / path for path in paths], notes)
+    return WrittenReport(out / PAGE, [out / path for path in paths], notes)
 
 
 def _only(run: Path, loaded: Mapping[str, Result]) -> Result:
@@ -198,7 +198,7 @@ def check_floor(result: Result, floor: Result, path: Path) -> None:
         HdbenchError: it saw the media, is by another model or with another prompt, or is not
             scored in the same way, on the same items.
     """
-    if not floor.run.get("without_media"):
+    if not floor.run.without_media:
         raise HdbenchError(
             "{place}: was not asked without media: see hdbench run --without-media", place=path
         )
@@ -209,8 +209,7 @@ def check_floor(result: Result, floor: Result, path: Path) -> None:
             floor=repr(floor.model),
             model=repr(result.model),
         )
-    prompts = [each.run.get("prompt", {}).get("sha256") for each in (result, floor)]
-    if prompts[0] != prompts[1]:
+    if result.run.prompt_sha256 != floor.run.prompt_sha256:
         raise HdbenchError("{place}: was asked with another prompt than the run itself", place=path)
     check_comparable(Message("the run"), result, str(path), floor)
 

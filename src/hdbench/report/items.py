@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from hdbench.analysis.error_classes import ErrorClass
 from hdbench.analysis.forms import field_name, text_of
 from hdbench.reading.answer import LOST
-from hdbench.report.differences import Part, differences
+from hdbench.report.differences import TextPart, differences
 from hdbench.scoring.metric import FieldMatch, Metric
 
 _OF_LIST = re.compile(r".*\[\d+\](?=\.)", re.DOTALL)
@@ -19,7 +19,7 @@ MAX_FIELD = 100
 """How many characters of a field's path are shown."""
 
 
-class Limits(NamedTuple):
+class ItemLimits(NamedTuple):
     """How much of an item is shown.
 
     Attributes:
@@ -31,8 +31,8 @@ class Limits(NamedTuple):
     value: int
 
 
-FULL = Limits(rows=300, value=2_000)
-BRIEF = Limits(rows=5, value=200)
+FULL = ItemLimits(rows=300, value=2_000)
+BRIEF = ItemLimits(rows=5, value=200)
 
 MAX_TEXT = 4_000_000
 """Maximum characters of references and answers in a page; items after them, the better ones, are
@@ -84,13 +84,13 @@ class Value(NamedTuple):
         more: how many characters were left out.
     """
 
-    parts: list[Part]
+    parts: list[TextPart]
     absent: bool
     more: int
 
 
 @dataclass(frozen=True)
-class Row:
+class ShownField:
     """A field of an item.
 
     Attributes:
@@ -143,9 +143,9 @@ class ItemView:
     id: str
     status: str
     figure: float
-    errors: list[Row]
+    errors: list[ShownField]
     more_errors: int
-    others: list[Row]
+    others: list[ShownField]
     more_others: int
 
     @property
@@ -184,7 +184,7 @@ def _view(
     item: Mapping[str, Any],
     errors: Sequence[tuple[FieldMatch, ErrorClass]],
     metric: Metric,
-    limits: Limits,
+    limits: ItemLimits,
 ) -> ItemView:
     matches = [FieldMatch(**match) for match in item["fields"]]
     if item["status"] in LOST:
@@ -204,7 +204,7 @@ def _view(
     )
 
 
-def _rows(found: Sequence[tuple[FieldMatch, str | None]], most: int) -> list[Row]:
+def _rows(found: Sequence[tuple[FieldMatch, str | None]], most: int) -> list[ShownField]:
     """The fields with their errors, those of one item of a list together.
 
     A single field of an item with a counterpart is shown alone.
@@ -220,13 +220,13 @@ def _rows(found: Sequence[tuple[FieldMatch, str | None]], most: int) -> list[Row
     return rows
 
 
-def _row(match: FieldMatch, error: str | None, most: int, group: str) -> Row:
+def _row(match: FieldMatch, error: str | None, most: int, group: str) -> ShownField:
     truth, answer = text_of(match.reference), text_of(match.prediction)
     if truth and answer:
         truth_parts, answer_parts = differences(truth[:most], answer[:most])
     else:
         truth_parts, answer_parts = _whole(truth[:most]), _whole(answer[:most])
-    return Row(
+    return ShownField(
         field=cut(match.field),
         name=field_name(match.field),
         reference=Value(truth_parts, match.reference is None, max(0, len(truth) - most)),
@@ -244,5 +244,5 @@ def cut(text: str, most: int = MAX_FIELD) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def _whole(text: str) -> list[Part]:
-    return [Part(text, differs=False)] if text else []
+def _whole(text: str) -> list[TextPart]:
+    return [TextPart(text, differs=False)] if text else []

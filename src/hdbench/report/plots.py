@@ -13,7 +13,6 @@ from matplotlib.ticker import MaxNLocator
 from hdbench.analysis.error_classes import ERROR_CLASSES
 from hdbench.reading.answer import LOST
 from hdbench.report.plot_parts import BLUE, DPI, GREY, LOCK, ORANGE, SETTINGS, as_bytes, short
-from hdbench.report.rows import text
 from hdbench.results.result import Result
 from hdbench.statistics.bootstrap import Interval
 
@@ -215,10 +214,9 @@ def _figure(result: Result, what: str, bars: int) -> tuple[Figure, Axes]:
     """A figure with its title, and a height for so many bars."""
     figure = Figure(figsize=(9, 1.7 + 0.27 * max(bars, 3)), dpi=DPI, layout="constrained")
     axes = figure.subplots()
-    dataset = result.dataset
-    name = " ".join(str(dataset.get(key, "")) for key in ("benchmark", "dataset_version")).strip()
+    name = f"{result.dataset.benchmark} {result.dataset.dataset_version}".strip()
     scored = f"{short(name or result.metric.name, _MAX_TITLE)}, {result.metric.protocol} protocol"
-    run = text(result.run.get("run"))
+    run = result.run.run
     who = ", ".join(
         short(part, _MAX_TITLE // (1 + bool(run))) for part in (result.model, run) if part
     )

@@ -5,7 +5,7 @@ from itertools import accumulate
 from urllib.parse import quote
 
 from hdbench.errors import escaped
-from hdbench.report.items import ItemView, Row, Value
+from hdbench.report.items import ItemView, ShownField, Value
 
 MAX_URL = 1_900
 """Maximum characters of an address: some servers and mail programs cut those above 2,000."""
@@ -68,7 +68,7 @@ def truth_error_url(address: str, benchmark: str, version: str, item: ItemView, 
     return url
 
 
-def _field(row: Row, tell: Tell) -> list[str]:
+def _field(row: ShownField, tell: Tell) -> list[str]:
     return [
         "",
         f"    {tell('truth_error_field', field=_bounded(row.field, _MAX_FIELD))}",

@@ -36,7 +36,7 @@ class Evaluation(NamedTuple):
     @property
     def value(self) -> float:
         """The headline."""
-        return float(self.result.figures()[self.result.headline])
+        return self.result.value
 
     @property
     def passed(self) -> bool:

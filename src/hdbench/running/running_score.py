@@ -7,7 +7,7 @@ from hdbench.errors import Message
 from hdbench.reading.answer import WrittenAnswer
 from hdbench.reading.schema import AnswerSchema
 from hdbench.reading.text import read_text
-from hdbench.results.items import Tally, prepare
+from hdbench.results.items import ScoreCollector, prepare
 
 
 class RunningScore:
@@ -23,7 +23,7 @@ class RunningScore:
         self._headline = benchmark.spec.headline
         self._schema = schema
         self._truths = {item.id: item.ground_truth for item in benchmark.items()}
-        self._tally = Tally(self._metric)
+        self._tally = ScoreCollector(self._metric)
         self._totals: Counter[str] = Counter(dict.fromkeys(self._metric.statistics, 0))
 
     def add(self, answer: WrittenAnswer) -> None:

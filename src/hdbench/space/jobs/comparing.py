@@ -100,7 +100,7 @@ def compare_wanted(
         upload = Upload(wanted.benchmark, path, wanted.protocol)
         _, results = score_upload(context, upload, details=False)
         for model, result in results.items():
-            source = result.run.get("run") or run_name(path)
+            source = result.run.run or run_name(path)
             found.append((result.model or model or run_name(path), source, result))
         _check_number(len(found), least=1)
     _check_number(len(found))

@@ -130,7 +130,7 @@ def score_run(
             "{place}: has answers of several models: give each a run", place=folder.name
         )
     (result,) = results.values()
-    return replace(result, run={**result.run, "run": folder.name})
+    return replace(result, run=result.run.model_copy(update={"run": folder.name}))
 
 
 def state_of(files: list[Path]) -> State:

@@ -96,9 +96,17 @@ def score_upload(
             )
         results[model] = replace(
             result,
-            dataset={**result.dataset, "benchmark": context.public_id(benchmark)},
-            answers={**result.answers, "path": upload.path.name},
-            reading=_mapped(result.reading, plain),
+            dataset=result.dataset.model_copy(update={"benchmark": context.public_id(benchmark)}),
+            answers=result.answers.model_copy(update={"path": upload.path.name}),
+            reading=replace(
+                result.reading,
+                notes=_mapped(result.reading.notes, plain),
+                schema_violations=_mapped(result.reading.schema_violations, plain),
+                warnings=[
+                    replace(each, said=_mapped(each.said, plain), ids=_mapped(each.ids, plain))
+                    for each in result.reading.warnings
+                ],
+            ),
         )
     return benchmark, results
 

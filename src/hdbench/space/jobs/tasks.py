@@ -15,7 +15,7 @@ from hdbench.common.jsonio import write_json
 from hdbench.common.progress import Listener, listening
 from hdbench.report.page import report_page
 from hdbench.report.thumbnails import keep_in
-from hdbench.results.files import to_record
+from hdbench.results.record import to_record
 from hdbench.results.result import Result
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.comparing import Wanted, compare_wanted

@@ -8,7 +8,7 @@ from urllib.parse import quote
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.told import is_told, told
 from hdbench.errors import escaped
-from hdbench.leaderboard.boards import Board, Row
+from hdbench.leaderboard.boards import Board, BoardRow
 from hdbench.leaderboard.words import AFTER_PUBLIC, FROM_DRAFTS, marks_of
 from hdbench.report.items import cut
 from hdbench.report.page import MAX_MESSAGE
@@ -172,7 +172,7 @@ def _word(value: bool | str | None, language: str) -> str:
     return text(_WORDS[value], language) if value in _WORDS else cut(value, MAX_NAME)
 
 
-def _span(rows: Sequence[Row]) -> tuple[float, float]:
+def _span(rows: Sequence[BoardRow]) -> tuple[float, float]:
     """The lowest and the highest of all intervals and values."""
     ends = [row.judged for row in rows]
     for row in rows:
@@ -181,7 +181,7 @@ def _span(rows: Sequence[Row]) -> tuple[float, float]:
     return min(ends), max(ends)
 
 
-def _bar(row: Row, span: tuple[float, float]) -> Bar | None:
+def _bar(row: BoardRow, span: tuple[float, float]) -> Bar | None:
     start, end = span
     if row.interval is None or end <= start:
         return None

@@ -123,6 +123,6 @@ def _done(submission: Submission, url: str, language: str) -> str:
         language,
         url=url,
         headline=result.headline,
-        value=four_digits(result.figures()[result.headline], language),
+        value=four_digits(result.value, language),
         folder=submission.folder,
     )

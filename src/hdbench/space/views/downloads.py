@@ -4,7 +4,7 @@ import io
 import zipfile
 from pathlib import Path
 
-from hdbench.report.csv_files import csv_files
+from hdbench.report.tables import csv_files
 from hdbench.report.workbook import workbook
 from hdbench.results.files import write_results
 from hdbench.results.result import Result

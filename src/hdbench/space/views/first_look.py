@@ -16,11 +16,11 @@ from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.documentation import documentation
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.opened_run import OpenedRun
-from hdbench.report.differences import Part
-from hdbench.report.items import MAX_FIELD, ItemView, Row, Value, cut, item_views
+from hdbench.report.differences import TextPart
+from hdbench.report.items import MAX_FIELD, ItemView, ShownField, Value, cut, item_views
 from hdbench.report.thumbnails import thumbnail
 from hdbench.results.error_counts import item_errors
-from hdbench.results.items import Tally, prepare
+from hdbench.results.items import ScoreCollector, prepare
 from hdbench.scoring.flatten import flatten
 from hdbench.space.context import SpaceContext
 from hdbench.space.views.example import MADE, write_example
@@ -63,7 +63,7 @@ class FirstLook:
     id: str
     picture: Path | None
     text: str
-    rows: list[Row]
+    rows: list[ShownField]
     wrong: int
     values: int
     made: bool
@@ -85,7 +85,7 @@ def first_look(benchmark: Benchmark) -> FirstLook | None:
             answers = run.answers(run.models[0])
             for item in islice(benchmark.items(), MAX_LOOKED_AT):
                 prepared = prepare(metric, item.ground_truth, item.id)
-                scored = Tally(metric).add(answers.take(item.id), prepared)
+                scored = ScoreCollector(metric).add(answers.take(item.id), prepared)
                 if scored is None:
                     continue
                 details = scored.details()
@@ -178,7 +178,9 @@ def _shown(benchmark: Benchmark, view: ItemView, truth: dict[str, Any], *, made:
     )
 
 
-def _rows(errors: list[Row], others: list[Row], truth: dict[str, Any]) -> list[Row]:
+def _rows(
+    errors: list[ShownField], others: list[ShownField], truth: dict[str, Any]
+) -> list[ShownField]:
     """What is wrong, and as much of what is right as there is room for, in the truth's order."""
     alone = [row for row in errors if _is_alone(row)]
     wrong = [row for row in errors if not _is_alone(row)][: MAX_ERRORS - 1] + alone[:1]
@@ -191,12 +193,12 @@ def _rows(errors: list[Row], others: list[Row], truth: dict[str, Any]) -> list[R
     return [_short(row) for row in rows]
 
 
-def _is_alone(row: Row) -> bool:
+def _is_alone(row: ShownField) -> bool:
     """Whether only one of its values is there."""
     return not (row.reference.parts and row.prediction.parts)
 
 
-def _short(row: Row) -> Row:
+def _short(row: ShownField) -> ShownField:
     """A row with the beginning of its values, or what is around their first difference."""
     start = 0
     if row.error and not _is_alone(row) and not row.reference.parts[0].differs:
@@ -214,9 +216,9 @@ def _window(value: Value, start: int) -> Value:
         text = part.text[max(0, start - place) : max(0, start + MAX_VALUE - place)]
         place += len(part.text)
         if text:
-            parts.append(Part(text, part.differs))
+            parts.append(TextPart(text, part.differs))
     if start and parts:
         parts[0] = parts[0]._replace(text="…" + parts[0].text)
     if place > start + MAX_VALUE or value.more:
-        parts.append(Part("…", differs=False))
+        parts.append(TextPart("…", differs=False))
     return value._replace(parts=parts, more=0)

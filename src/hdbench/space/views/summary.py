@@ -11,9 +11,8 @@ from hdbench.common.told import told
 from hdbench.report.effort import keystrokes
 from hdbench.report.items import cut
 from hdbench.report.page import MAX_MESSAGE
-from hdbench.results.lead import lead, lead_figures, resources
 from hdbench.results.result import Result
-from hdbench.results.warning_texts import in_language, in_words, people_in_words
+from hdbench.results.summary import ResultSummary
 from hdbench.space.texts import text
 from hdbench.space.views.example import MADE
 
@@ -40,7 +39,6 @@ def summary(
         withheld: why they are not shown, if there is a reason to tell.
     """
     result = results[run]
-    said = lead_figures(result)
     return render(
         "summary.html",
         language,
@@ -48,16 +46,11 @@ def summary(
         results=results,
         run=run,
         result=result,
-        figures=said,
-        lead=lead(said, language),
-        resources=resources(said, language, keystrokes=keystrokes(result)),
+        summary=ResultSummary(result, language, keystrokes=keystrokes(result)),
         value=partial(_value, language=language),
         ends=partial(_ends, language=language),
         number=partial(four_digits, language=language),
         translated=partial(told, language=language),
-        people=None if result.people is None else people_in_words(result.people, language),
-        people_means=in_words("people_means", {}, language),
-        warnings=[in_language(warning, language) for warning in result.reading["warnings"]],
         cut=cut,
         most=MAX_MESSAGE,
         language=language,
@@ -95,7 +88,7 @@ def four_digits(value: float, language: str) -> str:
 
 
 def _value(result: Result, language: str) -> str:
-    return four_digits(result.figures()[result.headline], language)
+    return four_digits(result.value, language)
 
 
 def _ends(result: Result, language: str) -> tuple[str, str] | None:

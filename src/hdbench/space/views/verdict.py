@@ -53,11 +53,11 @@ def comparison_page(
         direction=lambda name: _direction(higher_is_better(metric, name), language),
         fields_apart=fields_apart,
         titles=titles,
-        lost=any(result.figures()["answered"] < len(result.ids) for result in runs.values()),
+        lost=any(result.answered < len(result.ids) for result in runs.values()),
         warnings={
             name: [in_language(each, language) for each in islice(found, MAX_WARNINGS)]
             for name, result in runs.items()
-            if (found := result.reading["warnings"])
+            if (found := result.reading.warnings)
         },
         cut=cut,
         most=MAX_MESSAGE,

@@ -1,11 +1,14 @@
-"""The rows that the workbook and the CSV files have in common."""
+"""The tables of a result: rows for the workbook, and CSV files with nothing that gets executed."""
 
+import csv
+import io
 import json
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from hdbench.analysis.error_classes import ErrorClass
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, escaped
 from hdbench.reading.answer import LOST
 from hdbench.results.result import Result
 from hdbench.scoring.metric import FieldMatch, Figure
@@ -14,14 +17,19 @@ Cell = str | float | None
 """Untrusted text, one of our numbers, or nothing."""
 
 
-class Rows(NamedTuple):
+class TableRows(NamedTuple):
     """A table: one row after another, each with a cell for every name in the head."""
 
     head: Sequence[str]
     rows: Iterator[Sequence[Cell]]
 
 
-def field_rows(result: Result) -> Rows:
+_FORMULA = re.compile(r"""((?:^|;)[\s"']*)(?=[=+\-@＝＋－＠])""")
+"""Where a cell would begin to be a formula; a spreadsheet in a country with decimal commas splits
+at semicolons, and takes a quote in the middle of a line literally."""
+
+
+def field_rows(result: Result) -> TableRows:
     """One row per field: its counts and rates. No row if the metric has no fields (Avisblatt).
 
     Raises:
@@ -29,13 +37,13 @@ def field_rows(result: Result) -> Rows:
     """
     rates = result.field_rates()
     names = list(next(iter(rates.values()), {}))
-    return Rows(
+    return TableRows(
         ["field", *names],
         ([field, *(of_field[name] for name in names)] for field, of_field in rates.items()),
     )
 
 
-def item_rows(result: Result) -> Rows:
+def item_rows(result: Result) -> TableRows:
     """One row per item: what was done to read its answer, its figure, and its other statistics.
 
     Statistics that are zero for every item are left out. A cell is empty if the item has no such
@@ -48,13 +56,13 @@ def item_rows(result: Result) -> Rows:
     names = [name for name in result.metric.statistics if any(result.statistics[name])]
     figure = result.metric.item_figure
     names = [figure, *(name for name in names if name != figure)]
-    return Rows(
+    return TableRows(
         ["id", "status", *names],
         ([item["id"], item["status"], *(item.get(name) for name in names)] for item in items),
     )
 
 
-def error_rows(result: Result) -> Rows:
+def error_rows(result: Result) -> TableRows:
     """One row per field or advertisement that is not correct, with the class of the error.
 
     A missing and a spurious value that belong together are one row, as the classes count them. In
@@ -64,7 +72,7 @@ def error_rows(result: Result) -> Rows:
         HdbenchError: the result did not keep the details of every item.
     """
     head = ("id", "status", "field", "outcome", "error class", "truth", "answer", "similarity")
-    return Rows(head, _error_rows(_items(result), result.item_errors))
+    return TableRows(head, _error_rows(_items(result), result.item_errors))
 
 
 def direction(figure: Figure | None) -> str:
@@ -115,3 +123,38 @@ def _error_rows(
                 text(match.prediction),
                 match.similarity,
             )
+
+
+def csv_files(result: Result) -> dict[str, bytes]:
+    r"""The files `fields.csv`, `items.csv` and `errors.csv`.
+
+    UTF-8 with a byte order mark, without which Excel misreads umlauts; commas; lines end in CR LF.
+    A text that a spreadsheet might take for a formula, because it begins with one of = + - @ (also
+    after a semicolon), gets an apostrophe before that sign, which is not in the data (OWASP, "CSV
+    Injection"). Control and invisible characters, line breaks and tabs too, are written as escapes:
+    `\n`. Our own numbers are neither quoted nor rounded.
+
+    Args:
+        result: a result with details.
+
+    Returns:
+        Name → content.
+
+    Raises:
+        HdbenchError: the result did not keep the details of every item.
+    """
+    tables = {"fields": field_rows, "items": item_rows, "errors": error_rows}
+    return {f"{name}.csv": csv_bytes(rows(result)) for name, rows in tables.items()}
+
+
+def csv_bytes(table: TableRows) -> bytes:
+    """A table as a CSV file, as `csv_files` describes it."""
+    data = io.StringIO(newline="")
+    writer = csv.writer(data)
+    writer.writerow(table.head)
+    writer.writerows([_cell(value) for value in row] for row in table.rows)
+    return data.getvalue().encode("utf-8-sig")
+
+
+def _cell(value: Cell) -> Cell:
+    return _FORMULA.sub(r"\1'", escaped(value)) if isinstance(value, str) else value

@@ -124,9 +124,8 @@ def methods_sentence(result: Result, benchmark: Benchmark) -> Message:
     Raises:
         HdbenchError: the benchmark's headline is not a figure of the result's metric.
     """
-    figures = result.figures()
     headline = benchmark.spec.headline
-    value = figures.get(headline)
+    value = result.rates.get(headline)
     figure = figure_of(result.metric, headline)
     if figure is None or not figure.is_rate or value is None:
         raise HdbenchError(
@@ -147,8 +146,8 @@ def methods_sentence(result: Result, benchmark: Benchmark) -> Message:
         count=len(result.ids),
         subset=joined(list(_subset(result)), ""),
         sha256=result.dataset.dataset_sha256[:12],
-        answered=figures["answered"],
-        items=figures["items"],
+        answered=result.answered,
+        items=len(result.ids),
         headline=headline,
         value=value,
         interval=found.describe(headline),

@@ -20,7 +20,7 @@ from hdbench.statistics.ranking import Ranks, Standing, rank_models
 
 @dataclass(frozen=True)
 class RunKind:
-    """What runs must have in common to be ranked together.
+    """The conditions that runs have in common if they are ranked together.
 
     Attributes:
         benchmark: the benchmark's name.
@@ -58,7 +58,7 @@ class RunKind:
 
     @property
     def question(self) -> tuple[str, str, str | None]:
-        """What was asked, whatever the rules it is scored by: benchmark, items, prompt."""
+        """The question, whatever the rules it is scored by: benchmark, items, prompt."""
         return self.benchmark, self.item_set, self.prompt_sha256 or self.prompt
 
 
@@ -234,7 +234,7 @@ def leaderboards(
 
 
 def unplaced(results: Mapping[str, Result], boards: Iterable[Board]) -> list[str]:
-    """The names of the runs without media that no board shows beside a run of the same model."""
+    """Return the runs without media that no board shows beside a run of the same model."""
     shown = {(board.kind, board.kind.question, row.model) for board in boards for row in board.rows}
     return [
         name
@@ -245,7 +245,7 @@ def unplaced(results: Mapping[str, Result], boards: Iterable[Board]) -> list[str
 
 
 def kind_of(result: Result) -> RunKind:
-    """What a run must have in common with others to be ranked with them."""
+    """Return the conditions that a run has in common with those it is ranked with."""
     prompt, dataset = result.run.prompt, result.dataset
     return RunKind(
         benchmark=dataset.benchmark,

@@ -1,4 +1,4 @@
-"""How values and their order change under other rules, or by another revision of ground truth."""
+"""Changes of values and their order under other rules, or by another revision of ground truth."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -113,7 +113,7 @@ def revisions(
 
 
 def _side_by_side(loaded: Mapping[str, Mapping[str, Result]], seed: int) -> list[Changes]:
-    """The leaderboards of one and the same runs by each key, in the order of the first one's."""
+    """Return the leaderboards of the same runs by each key, in the order of the first one's."""
     ranked = {name: leaderboards(results.values(), seed=seed) for name, results in loaded.items()}
     start = next(iter(ranked))
     found = []
@@ -142,7 +142,7 @@ def _changes(boards: dict[str, Board]) -> Changes:
 
 
 def _places(board: Board) -> dict[str, ModelPlace]:
-    """Model → its place; the rows come best first."""
+    """Return model → its place; the rows come best first."""
     values = [row.judged for row in board.rows]
     return {
         row.model: ModelPlace(row.value, values.index(row.judged) + 1, row.rank)

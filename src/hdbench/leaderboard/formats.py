@@ -113,7 +113,7 @@ def print_changes(console: Console, found: Sequence[Changes], language: str = "e
 
 
 def _moved(before: int, now: int) -> str:
-    """How many places a model moves up or down; nothing if it stays."""
+    """Return how many places a model moves up or down; nothing if it stays."""
     if now == before:
         return ""
     return f" ↑{before - now}" if now < before else f" ↓{now - before}"
@@ -151,7 +151,7 @@ def print_revisions(console: Console, found: Sequence[Changes], language: str = 
 
 
 def markdown(boards: Sequence[Board], language: str = "en") -> str:
-    """A heading, a table and its notes for each leaderboard.
+    """Return a heading, a table and its notes for each leaderboard.
 
     Args:
         boards: the leaderboards.
@@ -172,7 +172,7 @@ def markdown(boards: Sequence[Board], language: str = "en") -> str:
 
 
 def latex(boards: Sequence[Board], language: str = "en") -> str:
-    """A `booktabs` table for each leaderboard, the headline with the longer side of its interval.
+    """Return a `booktabs` table for each board, with the longer side of each interval.
 
     Untrusted text is escaped.
 
@@ -193,13 +193,13 @@ def latex(boards: Sequence[Board], language: str = "en") -> str:
 
 
 def csv(boards: Sequence[Board]) -> bytes:
-    """A line for each model of each leaderboard, with all figures unrounded."""
+    """Return a line for each model of each leaderboard, with all figures unrounded."""
     lines = [line for board in boards for line in _lines(board)]
     return csv_bytes(TableRows(list(lines[0]), iter([list(line.values()) for line in lines])))
 
 
 def as_json(boards: Sequence[Board]) -> str:
-    """The leaderboards as JSON: also the runs of each model, and who is better than whom.
+    """Return the leaderboards as JSON: also the runs of each model, and who is better than whom.
 
     It is ASCII, as it goes to a terminal: in untrusted names anything else is written as escapes.
     """
@@ -253,7 +253,7 @@ def _table(head: Sequence[str | Text], model: int) -> Table:
 def _room(
     console: Console, head: Sequence[str | Text], rows: Sequence[Sequence[str]], model: int
 ) -> int:
-    """The width that the other columns leave for the models' names."""
+    """Return the width that the other columns leave for the models' names."""
     others = _table(head, model)
     for row in rows:
         others.add_row(*row[:model], "", *row[model + 1 :])
@@ -262,7 +262,7 @@ def _room(
 
 
 def _wanted(rows: Sequence[Sequence[str]], model: int) -> int:
-    """The width with which the models' names are easy to read."""
+    """Return the width with which the models' names are easy to read."""
     names = [row[model] for row in rows]
     parts = (cell_len(part.rstrip()) for name in names for part in _PART.findall(name))
     return max([min(max(map(cell_len, names)), _LEAST_ROOM), *parts])

@@ -111,7 +111,7 @@ def leaderboard_page(boards: Sequence[Board], language: str = "en") -> str:
 
 
 def _on_page(board: Board, language: str) -> dict[str, object]:
-    """A leaderboard with what stands around it, and the scale on which intervals are drawn."""
+    """Return a leaderboard with what stands around it, and the scale of the intervals."""
     table = board_table(board, language)
     best = "descending" if board.higher_is_better else "ascending"
     people = board.people and board.people.interval and Interval(*board.people.interval)
@@ -152,7 +152,7 @@ def _people(people: Ceiling, language: str, plus_minus: bool) -> BoardCells:
 def _value(
     value: float, ends: Interval | None, language: str, plus_minus: bool
 ) -> tuple[BoardCell, BoardCell]:
-    """A figure and its interval: in two cells, or, with `plus_minus`, in one."""
+    """Return a figure and its interval: in two cells, or, with `plus_minus`, in one."""
     shown = number(value, language)
     if ends is None:
         return BoardCell(shown, value), BoardCell()

@@ -127,7 +127,7 @@ class RunInfo(_Checked):
         return self.model_dump(exclude={"items", "own_images"}, exclude_none=True)
 
 
-NO_RUN = RunInfo(run="", benchmark="", model="")
+NO_RUN = RunInfo.model_construct(run="", benchmark="", model="")
 """What answers without a run folder say about themselves."""
 
 

@@ -30,7 +30,7 @@ class Drawing:
     @classmethod
     @contextmanager
     def started(cls) -> Iterator["Drawing"]:
-        """The process, until the block ends: it imports matplotlib before there is a result.
+        """Return the process, until the block ends: it imports matplotlib before there is a result.
 
         Raises:
             MissingExtraError: matplotlib is not installed.
@@ -63,7 +63,7 @@ class Drawing:
             self._input.close()
 
     def plots(self) -> dict[str, bytes]:
-        """The plots, when they are done.
+        """Return the plots, when they are done.
 
         Raises:
             HdbenchError: the process has died.

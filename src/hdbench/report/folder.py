@@ -47,7 +47,7 @@ of some 20,000 cards."""
 
 @dataclass(frozen=True)
 class WrittenReport:
-    """What was written.
+    """The files of a report.
 
     Attributes:
         page: `index.html`.
@@ -180,7 +180,7 @@ def write_report(
 
 
 def _only(run: Path, loaded: Mapping[str, Result]) -> Result:
-    """The result of the one run that is there."""
+    """Return the result of the one run that is there."""
     if len(loaded) > 1:
         raise HdbenchError("{place}: holds {count} runs: give one", place=run, count=len(loaded))
     return next(iter(loaded.values()))
@@ -215,7 +215,7 @@ def check_floor(result: Result, floor: Result, path: Path) -> None:
 
 
 def _drawing(stack: ExitStack, notes: list[Message]) -> Drawing | DrawingHere | None:
-    """What draws the plots; None, and a note, if there can be none.
+    """Return what draws the plots; None, and a note, if there can be none.
 
     A process of its own pays if it imports matplotlib, the longest part, beside the scoring.
     """

@@ -80,7 +80,7 @@ def report_page(
     excerpt: Excerpt | None = None,
     beside: Mapping[str, str] | None = None,
 ) -> str:
-    """The page of a result: figures, fields, errors by class, and the items with their pictures.
+    """Return the page of a result: figures, fields, errors by class, items with their pictures.
 
     The page is self-contained, runs no script but its own, and can be written as UTF-8
     whatever a model wrote.
@@ -131,7 +131,9 @@ def report_page(
         small_groups=in_words(**by.warning, language=language) if by and by.warning else None,
         no_interval=_no_interval(result.intervals, language),
         few=MIN_ITEMS,
-        violations=summary.violations[:MAX_FIELDS],
+        violations=[
+            (cut(field), rule, count) for field, rule, count in summary.violations[:MAX_FIELDS]
+        ],
         fields=fields[:MAX_FIELDS],
         more_fields=max(0, len(fields) - MAX_FIELDS),
         field_heads=_heads(rates),
@@ -158,7 +160,7 @@ def report_page(
 
 
 def _label_style(language: str) -> Markup:
-    """The labels that the tables of fields have on a narrow screen.
+    """Return the labels that the tables of fields have on a narrow screen.
 
     They are part of the style sheet: repeated in each of thousands of cells, they would be a tenth
     of the page.
@@ -198,7 +200,7 @@ _PARTS: dict[Outcome, str] = {
 def _field_rows(
     rates: Mapping[str, Mapping[str, Any]], outcomes: Mapping[str, Mapping[Outcome, int]]
 ) -> Iterator[FieldRow]:
-    """The fields, the worst first; those that no reference has come last."""
+    """Yield the fields, the worst first; those that no reference has come last."""
 
     def order(item: tuple[str, Mapping[str, Any]]) -> tuple[bool, float]:
         numbers = item[1]
@@ -219,7 +221,7 @@ def _field_rows(
 
 
 def _fields_with_errors(errors: Mapping[str, Any], items: Sequence[ItemView]) -> Iterator[str]:
-    """The fields to filter by, those with the most errors first."""
+    """Yield the fields to filter by, those with the most errors first."""
     counts = {name: sum(classes.values()) for name, classes in errors["fields"].items()}
     seen = {row.name for item in items for row in item.errors}
     return (name for name in sorted(counts, key=lambda name: -counts[name]) if name in seen)
@@ -231,7 +233,7 @@ def _parts(
     result: Result,
     language: str,
 ) -> Iterator[ShownItems]:
-    """The items of each kind as they are shown."""
+    """Yield the items of each kind as they are shown."""
     every = [view for those in views.values() for view in those]
     shown = zip(
         count(1),
@@ -245,7 +247,7 @@ def _parts(
 
 
 def _pictures(items: Sequence[ItemView], benchmark: Benchmark) -> Iterator[list[ItemPicture]]:
-    """The pictures of each item."""
+    """Yield the pictures of each item."""
     media = benchmark.media({item.id for item in items})
     files = [media.get(item.id, []) for item in items]
     found = iter(pictures([file for those in files for file in those]))
@@ -254,7 +256,7 @@ def _pictures(items: Sequence[ItemView], benchmark: Benchmark) -> Iterator[list[
 
 
 def _texts(items: Sequence[ItemView], benchmark: Benchmark) -> dict[str, str]:
-    """The text of each item, shortened, if the benchmark has texts instead of images."""
+    """Return the text of each item, shortened, if the benchmark has texts instead of images."""
     if benchmark.spec.media != "text":
         return {}
     given = benchmark.shown({item.id for item in items})
@@ -264,7 +266,7 @@ def _texts(items: Sequence[ItemView], benchmark: Benchmark) -> dict[str, str]:
 def _truth_errors(
     benchmark: Benchmark, result: Result, items: Sequence[ItemView], language: str
 ) -> list[str | None]:
-    """The address for an error in each item's ground truth; None if the benchmark names none."""
+    """Return the address for an error in each item's ground truth; None if there is none."""
     address = benchmark.spec.report_errors_at
     if address is None:
         return [None] * len(items)
@@ -274,7 +276,7 @@ def _truth_errors(
 
 
 def _run(result: Result) -> dict[str, str]:
-    """What the run says about itself, by the name of its label."""
+    """Return what the run says about itself, by the name of its label."""
     run = result.run
     told = {
         "run_model": result.model or run.model,
@@ -288,7 +290,7 @@ def _run(result: Result) -> dict[str, str]:
 
 
 def _method(result: Result, language: str) -> dict[str, str]:
-    """How the figures were computed, by the name of its label."""
+    """Return how the figures were computed, by the name of its label."""
     tell, found = partial(TEXTS.text, language=language), result.intervals
     options = given_options(result.metric)
     drawn = tell(
@@ -324,7 +326,7 @@ def _method(result: Result, language: str) -> dict[str, str]:
 
 
 def _published(run: RunInfo, language: str) -> str:
-    """The figures that were published for a run, and whether they are known not to be its own."""
+    """Return a run's published figures, and whether they are known not to be its own."""
     figures = _listed(run.published or {})
     if run.reproducible is not False:
         return figures
@@ -332,7 +334,7 @@ def _published(run: RunInfo, language: str) -> str:
 
 
 def _no_interval(found: Intervals, language: str) -> str | None:
-    """Why there are no intervals; None if there are."""
+    """Return why there are no intervals; None if there are."""
     if found.why is None:
         return None
     key = "too_few_one" if found.items == 1 else "too_few"

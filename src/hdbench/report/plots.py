@@ -53,7 +53,7 @@ _COUNTED = {"f1": "how often the ground truth has it", "accuracy": "items that c
 
 
 def plots(result: Result, errors: Mapping[str, Any] | None = None) -> dict[str, bytes]:
-    """The plots `fields`, `errors` and `items`, each as PNG and as SVG.
+    """Return the plots `fields`, `errors` and `items`, each as PNG and as SVG.
 
     `fields`: the F1 or accuracy of each field, or for a metric without fields its rates; `errors`:
     the errors of the answered items by field and class; `items`: how many items have which figure,
@@ -126,7 +126,7 @@ def _fields(result: Result) -> Figure:
 
 
 def _support(rates: Mapping[str, Any]) -> int:
-    """How often the ground truth has a field, or how many items are of a kind that has it."""
+    """Return how often the ground truth has a field, or the items of a kind that has it."""
     if "items" in rates:
         return int(rates["items"])
     return int(rates["true_positives"] + rates["false_negatives"])
@@ -211,7 +211,7 @@ def _items(result: Result, interval: Interval | None) -> Figure:
 
 
 def _figure(result: Result, what: str, bars: int) -> tuple[Figure, Axes]:
-    """A figure with its title, and a height for so many bars."""
+    """Return a figure with its title, and a height for so many bars."""
     figure = Figure(figsize=(9, 1.7 + 0.27 * max(bars, 3)), dpi=DPI, layout="constrained")
     axes = figure.subplots()
     name = f"{result.dataset.benchmark} {result.dataset.dataset_version}".strip()

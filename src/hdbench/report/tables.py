@@ -7,11 +7,10 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from hdbench.analysis.error_classes import ErrorClass
 from hdbench.errors import HdbenchError, escaped
 from hdbench.reading.answer import LOST
 from hdbench.results.result import Result
-from hdbench.scoring.metric import FieldMatch, Figure
+from hdbench.scoring.metric import Figure
 
 Cell = str | float | None
 """Untrusted text, one of our numbers, or nothing."""
@@ -30,7 +29,7 @@ at semicolons, and takes a quote in the middle of a line literally."""
 
 
 def field_rows(result: Result) -> TableRows:
-    """One row per field: its counts and rates. No row if the metric has no fields (Avisblatt).
+    """Return one row per field: its counts and rates; none if the metric has no fields.
 
     Raises:
         HdbenchError: an option names a field that no item has.
@@ -44,7 +43,7 @@ def field_rows(result: Result) -> TableRows:
 
 
 def item_rows(result: Result) -> TableRows:
-    """One row per item: what was done to read its answer, its figure, and its other statistics.
+    """Return one row per item: the status of its answer, its figure, and its other statistics.
 
     Statistics that are zero for every item are left out. A cell is empty if the item has no such
     statistic: a textbook has no DOI.
@@ -63,7 +62,7 @@ def item_rows(result: Result) -> TableRows:
 
 
 def error_rows(result: Result) -> TableRows:
-    """One row per field or advertisement that is not correct, with the class of the error.
+    """Return one row per field or advertisement that is not correct, with the class of the error.
 
     A missing and a spurious value that belong together are one row, as the classes count them. In
     an item without a usable answer everything is wrong, and its errors have no class.
@@ -72,11 +71,21 @@ def error_rows(result: Result) -> TableRows:
         HdbenchError: the result did not keep the details of every item.
     """
     head = ("id", "status", "field", "outcome", "error class", "truth", "answer", "similarity")
-    return TableRows(head, _error_rows(_items(result), result.item_errors))
+    both = zip(_items(result), result.item_errors, strict=True)
+    rows = (
+        [
+            *(item["id"], item["status"], match.field, match.outcome),
+            None if item["status"] in LOST else error,
+            *(text(match.reference), text(match.prediction), match.similarity),
+        ]
+        for item, errors in both
+        for match, error in errors
+    )
+    return TableRows(head, rows)
 
 
 def direction(figure: Figure | None) -> str:
-    """Which way a figure is better; empty for what is neither good nor bad, or for no figure.
+    """Return which way a figure is better; empty if neither is, or for no figure.
 
     Example:
         >>> direction(Figure("cer", "error", higher_is_better=False)), direction(None)
@@ -88,7 +97,7 @@ def direction(figure: Figure | None) -> str:
 
 
 def text(value: Any) -> str | None:
-    """A record's value for people: a text as it is, anything else as JSON, nothing as None.
+    """Return a record's value for people: a text as it is, anything else as JSON, nothing as None.
 
     Example:
         >>> text("Müller"), text(["S.", 12]), text(None)
@@ -107,26 +116,8 @@ def _items(result: Result) -> list[dict[str, Any]]:
     return result.per_item
 
 
-def _error_rows(
-    items: Sequence[dict[str, Any]], errors: Sequence[Sequence[tuple[FieldMatch, ErrorClass]]]
-) -> Iterator[Sequence[Cell]]:
-    for item, found in zip(items, errors, strict=True):
-        answered = item["status"] not in LOST
-        for match, error in found:
-            yield (
-                item["id"],
-                item["status"],
-                match.field,
-                match.outcome,
-                error if answered else None,
-                text(match.reference),
-                text(match.prediction),
-                match.similarity,
-            )
-
-
 def csv_files(result: Result) -> dict[str, bytes]:
-    r"""The files `fields.csv`, `items.csv` and `errors.csv`.
+    r"""Return the files `fields.csv`, `items.csv` and `errors.csv`.
 
     UTF-8 with a byte order mark, without which Excel misreads umlauts; commas; lines end in CR LF.
     A text that a spreadsheet might take for a formula, because it begins with one of = + - @ (also
@@ -148,7 +139,7 @@ def csv_files(result: Result) -> dict[str, bytes]:
 
 
 def csv_bytes(table: TableRows) -> bytes:
-    """A table as a CSV file, as `csv_files` describes it."""
+    """Return a table as a CSV file, as `csv_files` describes it."""
     data = io.StringIO(newline="")
     writer = csv.writer(data)
     writer.writerow(table.head)

@@ -79,7 +79,7 @@ def keep_in(folder: Path, *, max_bytes: int | None = None) -> None:
 
 
 def thumbnail(path: Path, *, width: int = 640) -> str | None:
-    """A small picture of an image, or of a PDF's first page, as a data URI.
+    """Return a small picture of an image, or of a PDF's first page, as a data URI.
 
     An image is turned as its EXIF data say, and never enlarged. One in black and white gets four
     greys, without loss: it is as legible as a lossy one of more than twice the bytes. Any number of
@@ -141,7 +141,7 @@ def _made(path: Path, file: BinaryIO, width: int) -> bytes:
 
 
 def _upright(path: Path, file: BinaryIO, width: int) -> Image.Image:
-    """The image in RGB, turned as its EXIF data say; at least as large as wanted."""
+    """Return the image in RGB, turned as its EXIF data say; at least as large as wanted."""
     with Image.open(file, formats=FORMATS) as image:
         if image.width * image.height > MAX_PIXELS:
             raise HdbenchError(
@@ -163,13 +163,13 @@ def _upright(path: Path, file: BinaryIO, width: int) -> Image.Image:
 
 
 def _fitted(size: tuple[int, int], width: int) -> tuple[int, int]:
-    """The size of a thumbnail."""
+    """Return the size of a thumbnail."""
     scale = min(1, width / size[0], MAX_HEIGHT * width / size[1])
     return max(1, round(scale * size[0])), max(1, round(scale * size[1]))
 
 
 def _in_black_and_white(image: Image.Image) -> Image.Image | None:
-    """A scan in black and white in greys; None for any other image."""
+    """Return a scan in black and white in greys; None for any other image."""
     grey = image.convert("L")
     values = grey.histogram()
     ends = sum(values[:_ENDS]) + sum(values[-_ENDS:])
@@ -204,7 +204,7 @@ class ItemPicture(NamedTuple):
 
 
 def pictures(files: Sequence[Path], *, width: int = WIDTH) -> list[ItemPicture]:
-    """The pictures of files, in order, until a page can hold no more.
+    """Return the pictures of files, in order, until a page can hold no more.
 
     Args:
         files: images or PDFs.

@@ -40,7 +40,7 @@ _TITLE, _LEAD, _HEAD, _TEXT = "title", "lead", "head", "text"
 
 
 def workbook(result: Result, language: str = "en") -> bytes:
-    """The .xlsx file: `Summary`, `Fields` (if any), `Errors`, `Items` and `Error classes`.
+    """Return the .xlsx file: `Summary`, `Fields` (if any), `Errors`, `Items` and `Error classes`.
 
     Texts are text cells, never formulas or links. Control and invisible characters except line
     breaks are written as escapes. What is too long for a cell or a sheet is cut, and says so.
@@ -109,7 +109,7 @@ class _Sheets:
         *,
         bands: Sequence[str] = (),
     ) -> None:
-        """A sheet with a header that stays in view, a filter, and at most `MAX_ROWS` rows.
+        """Add a sheet with a header that stays in view, a filter, and at most `MAX_ROWS` rows.
 
         The names, and what is in the columns `_OUR_WORDS`, are put into the workbook's language.
 
@@ -139,7 +139,7 @@ class _Sheets:
             self._write(sheet, last + 1, [_word(left_over, self._language)], _HEAD)
 
     def summary(self, rows: Iterable[tuple[str, Sequence[Cell]]]) -> None:
-        """The first sheet: rows of formats and cells."""
+        """Add the first sheet: rows of formats and cells."""
         sheet = self._sheet("Summary", [32, 64, _NARROW, _NARROW, 18])
         for number, (look, row) in enumerate(islice(rows, MAX_ROWS)):
             self._write(sheet, number, row, look)
@@ -164,14 +164,14 @@ class _Sheets:
 
 
 def _word(word: str, language: str) -> str:
-    """One of our own words, or lines, in the workbook's language."""
+    """Return one of our own words, or lines, in the workbook's language."""
     return told(word if isinstance(word, Message) else Message(word), language)
 
 
 def _summary(
     result: Result, found: Intervals, language: str
 ) -> Iterator[tuple[str, Sequence[Cell]]]:
-    """What was scored and how, every figure with its interval, and what to know about them."""
+    """Yield what was scored and how, every figure with its interval, and notes."""
     metric, rates, dataset = result.metric, result.rates, result.dataset
     summary = ResultSummary(result, language, keystrokes=keystrokes(result))
     say = partial(_word, language=language)
@@ -258,7 +258,7 @@ def _flat(
 
 
 def _classes(found: Mapping[str, Any], language: str) -> tuple[list[str], list[list[Cell]]]:
-    """The errors of the answered items by class and field, with the confused characters below."""
+    """Return the errors of the answered items by class and field, then confused characters."""
     fields: Mapping[str, Mapping[str, int]] = found["fields"]
     classes: Mapping[str, int] = found["classes"]
     say = partial(_word, language=language)

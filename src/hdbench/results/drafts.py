@@ -42,7 +42,7 @@ def _is_own(result: Result, draft: DraftedItems) -> bool:
 
 
 def _is_same_model(one: str, other: str) -> bool:
-    """Whether two names mean one model, such as `gpt-5` and `openai/gpt-5`."""
+    """Return whether two names mean one model, such as `gpt-5` and `openai/gpt-5`."""
     ones, others = (name.strip().casefold().split("/") for name in (one, other))
     shorter = min(len(ones), len(others))
     return ones[-shorter:] == others[-shorter:]

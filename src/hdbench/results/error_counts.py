@@ -16,7 +16,7 @@ CONFUSIONS = 50
 def item_errors(
     items: Sequence[Mapping[str, Any]], metric: Metric
 ) -> list[list[tuple[FieldMatch, ErrorClass]]]:
-    """The errors of each item with their classes; see `error_classes.errors`.
+    """Return the errors of each item with their classes; see `error_classes.errors`.
 
     Args:
         items: what became of items, as in `Result.per_item`.

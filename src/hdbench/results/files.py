@@ -26,7 +26,7 @@ answer was valid JSON only, and one for as many texts 140 MiB."""
 
 
 def answers_sha256(path: Path) -> str:
-    """The sha256 of the file of answers, or of what `sha256sum` prints for a folder's files.
+    """Return the sha256 of the file of answers, or of what `sha256sum` prints for a folder's files.
 
     For a folder, it covers the files that are read, by name: `sha256sum *.json | sha256sum`; of a
     run that is in shards, their answers too.
@@ -52,7 +52,7 @@ def answers_sha256(path: Path) -> str:
 
 
 def given_options(metric: Metric, own: Metric | None = None) -> dict[str, Any]:
-    """The options whose values are not the defaults.
+    """Return the options whose values are not the defaults.
 
     Args:
         metric: the metric.
@@ -116,7 +116,7 @@ _compact = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
 def read_result(path: Path | str) -> Result:
-    """The result in a file that `hdbench score --json` wrote.
+    """Return the result in a file that `hdbench score --json` wrote.
 
     Its figures are computed from its statistics, and those in the file are ignored: `hdbench
     verify` compares them. `worst` is empty, and so is `per_item` if the file was written without
@@ -134,7 +134,7 @@ def read_result(path: Path | str) -> Result:
 
 
 def read_results(path: Path | str) -> dict[str, Result]:
-    """The results in a file that `hdbench score --json` wrote.
+    """Return the results in a file that `hdbench score --json` wrote.
 
     Returns:
         Model → result; a run without a model has the name of the file without its extension.
@@ -157,7 +157,7 @@ def read_results(path: Path | str) -> dict[str, Result]:
 
 
 def read_records(path: Path) -> dict[str, Any]:
-    """The records in a result file as they are there, by what messages call them.
+    """Return the records in a result file as they are there, by what messages call them.
 
     Raises:
         HdbenchError: the file cannot be read, is too large or not one JSON object, or its `runs` is

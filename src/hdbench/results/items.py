@@ -48,16 +48,16 @@ class ScoredItem:
 
     @property
     def status(self) -> Status:
-        """What was done to read its answer; `unanswered` or `unparsable` if there is none."""
+        """The status of its answer; `unanswered` or `unparsable` if there is none."""
         return self.answer.status if self.coverage == "answered" else self.coverage
 
     @cached_property
     def matches(self) -> list[FieldMatch]:
-        """What became of each of its fields."""
+        """The outcome of each of its fields."""
         return self.metric.explain(self.score, self.prepared)
 
     def details(self) -> dict[str, Any]:
-        """What became of it, as JSON data."""
+        """Return the outcomes of its fields and its statistics, as JSON data."""
         return {
             "id": self.answer.id,
             "status": self.status,
@@ -222,7 +222,7 @@ class ScoreCollector:
             so_far.add_worst(figure, place - before, details)
 
     def result(self, *, dataset: ScoredDataset = NO_DATASET) -> Result:
-        """The result for the items so far.
+        """Return the result for the items so far.
 
         Args:
             dataset: what is scored against, to be named in the result.
@@ -307,7 +307,7 @@ def score_items(
 
 
 def _kind(answer: Answer, coverage: Coverage) -> Kind | None:
-    """What an unparsable prediction is; None for one that only strict reading rejects."""
+    """Return the kind of what is unparsable; None if only strict reading rejects it."""
     if coverage == "unparsable" != answer.status:  # it was given as it is, not read
         return "message" if isinstance(answer.prediction, dict) else "other"
     return answer.kind
@@ -318,7 +318,7 @@ def _details(item: ScoredItem | dict[str, Any]) -> dict[str, Any]:
 
 
 def _finite(value: Any) -> Any:
-    """A value that JSON can hold: NaN and the infinities by name."""
+    """Return a value that JSON can hold: NaN and the infinities by name."""
     if isinstance(value, dict):
         return {key: _finite(child) for key, child in value.items()}
     if isinstance(value, list):

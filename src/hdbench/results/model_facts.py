@@ -1,4 +1,4 @@
-"""What is known about models besides their answers: `models.yaml` in the results dataset."""
+"""Facts about models besides their answers: `models.yaml` in the results dataset."""
 
 import re
 from datetime import date
@@ -31,7 +31,7 @@ _DAY = re.compile(r"\d{4}-\d\d(-\d\d)?", re.ASCII)
 
 
 def _as_text(value: object) -> object:
-    """A day is a date in YAML, and a month is a text."""
+    """Return a day is a date in YAML, and a month is a text."""
     return value.isoformat() if type(value) is date else value
 
 
@@ -47,7 +47,7 @@ def _first_day(released: str) -> str:
 
 
 class ModelFacts(Strict):
-    """What is known about a model; None means not known.
+    """Facts about a model; None means not known.
 
     Attributes:
         open_weights: whether its maker publishes the weights.
@@ -73,7 +73,7 @@ class ModelFacts(Strict):
         return self
 
     def released_after(self, day: str | None) -> bool:
-        """Whether it is known to have been released after a day, such as `2025-01-31`.
+        """Return whether it is known to have been released after a day, such as `2025-01-31`.
 
         Of a month, the first day must be later; unknown dates are not.
         """
@@ -86,7 +86,7 @@ class _File(RootModel[dict[Line, ModelFacts]]):
 
 
 def read_model_facts(results: Path) -> dict[str, ModelFacts]:
-    """What a results dataset says about models.
+    """Return the facts about models in a results dataset.
 
     Args:
         results: the dataset's folder.

@@ -62,7 +62,7 @@ class ScoredFile(ResultPart):
     sha256: str
 
 
-NO_FILE = ScoredFile(path="", sha256="")
+NO_FILE = ScoredFile.model_construct(path="", sha256="")  # building validators takes time
 
 
 def _checked_day(text: str) -> str:
@@ -124,7 +124,7 @@ class ScoredDataset(ResultPart):
         }
 
 
-NO_DATASET = ScoredDataset()
+NO_DATASET = ScoredDataset.model_construct()
 
 ALWAYS = ("benchmark", "dataset_version", "dataset_sha256", "headline", "higher_is_better")
 """The keys that a record has of each dataset."""

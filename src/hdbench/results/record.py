@@ -46,7 +46,7 @@ _UsedName = Annotated[str, StringConstraints(pattern="^(input_tokens|output_toke
 
 
 class _Head(ResultPart):
-    """What makes a file a result, read before the rest: other rules have other statistics."""
+    """The keys that make a file a result, read first: other rules have other statistics."""
 
     metric: str
     rules: int
@@ -54,7 +54,7 @@ class _Head(ResultPart):
 
 
 class _Record(ResultPart):
-    """How a run was scored, and what it says about itself; its figures follow from the rest."""
+    """The conditions of a score, and what the run says about itself."""
 
     protocol: str
     options: dict[str, Any]
@@ -66,7 +66,7 @@ class _Record(ResultPart):
 
 
 class _ReadAs(ResultPart):
-    """How answers were read."""
+    """The options of reading, in a record."""
 
     strict: bool
     reread: bool
@@ -81,7 +81,7 @@ MAX_MESSAGE = 10_000
 
 
 def item_set(ids: Sequence[str]) -> str:
-    """A name for a set of items, their number and a short hash; only results of one are compared.
+    """Return a name for a set of items, within which results are compared: number and short hash.
 
     Example:
         >>> item_set(["b", "a"]) == item_set(["a", "b"])
@@ -93,7 +93,7 @@ def item_set(ids: Sequence[str]) -> str:
 
 
 def to_record(result: Result, *, details: bool = False, intervals: bool = True) -> dict[str, Any]:
-    """A result as JSON data: what `Result.to_dict` has, and what it can be rebuilt from.
+    """Return a result as JSON data: what `Result.to_dict` has, and what it can be rebuilt from.
 
     Statistics that are zero for every item are left out. The worst items are not kept. The
     `intervals` are those of `hdbench.statistics.bootstrap` with its defaults; `effort` is that of
@@ -148,7 +148,7 @@ def to_record(result: Result, *, details: bool = False, intervals: bool = True) 
 
 
 def from_record(value: Any, where: str) -> Result:
-    """The result that a record describes.
+    """Return the result that a record describes.
 
     Args:
         value: JSON data, from anywhere.
@@ -274,7 +274,7 @@ def _statistics(columns: Any, metric: Metric, items: int, where: str) -> dict[st
 
 
 def _per_item(value: Any, ids: Sequence[str], metric: Metric, where: str) -> list[dict[str, Any]]:
-    """What became of each item, if the record has it."""
+    """Return the outcomes of each item, if the record has them."""
     if not value:  # without --details
         return []
     if not isinstance(value, list) or len(value) != len(ids):
@@ -310,7 +310,7 @@ def _is_item(item: Any, item_id: str, metric: Metric) -> bool:
 
 
 def _is_json(value: Any) -> bool:
-    """Whether it can be written again: Python reads NaN, but JSON does not have it."""
+    """Return whether it can be written again: Python reads NaN, but JSON does not have it."""
     try:
         json.dumps(value, allow_nan=False)
     except ValueError:
@@ -343,7 +343,7 @@ def _status(value: dict[str, Any], items: int, where: str) -> Counter[Status]:
 
 
 def _kinds(value: dict[str, Any], where: str) -> Counter[Kind]:
-    """What was unparsable; results written before this was counted have none."""
+    """Return the kinds of unparsable answers; results written before this was counted have none."""
     if "unparsable_kinds" not in value:
         return Counter()
     counts = _counts({"kinds": {"kinds": value["unparsable_kinds"]}}, "kinds", where)["kinds"]
@@ -375,11 +375,11 @@ def _strict_statistics(
 
 
 def _dataset(value: dict[str, Any], metric: str, where: str) -> ScoredDataset:
-    """What was scored against; results of answers that came with their ground truths have none."""
+    """Return the dataset that was scored against; without a name if ground truths came alone."""
     if "benchmark" not in value:
         return NO_DATASET
     for name in ALWAYS:
-        if name not in value:
+        if value.get(name) is None:
             raise HdbenchError(
                 "{place}: {key}: {why}", place=where, key=name, why=Message("Field required")
             )
@@ -394,7 +394,7 @@ def _dataset(value: dict[str, Any], metric: str, where: str) -> ScoredDataset:
 def _strata(
     value: dict[str, Any], dataset: ScoredDataset, ids: Sequence[str], where: str
 ) -> tuple[list[int], dict[int, dict[Outcome, Counter[str]]]]:
-    """The items' strata, and what became of the fields by stratum, if there are several."""
+    """Return the items' strata, and what became of the fields by stratum, if there are several."""
     number = len(dataset.sample.strata) if dataset.sample else 0
     if number <= 1:
         return [], {}

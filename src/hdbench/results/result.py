@@ -108,7 +108,7 @@ class Result:
 
     @cached_property
     def weighed(self) -> Weighed | None:
-        """What makes the items stand for the whole; None if they all count alike."""
+        """The weights by which items stand for the population; None if all count alike."""
         if self.dataset.sample is None or not self.strata:
             return None
         return weighed(self.dataset.sample, self.strata, self.item_weights)
@@ -129,7 +129,7 @@ class Result:
 
     @property
     def conditions(self) -> dict[str, Any]:
-        """What must be the same for figures to be compared, besides the metric and its options."""
+        """The conditions, besides metric and options, that compared figures have in common."""
         sample = self.dataset.sample
         return {
             "reading": self.reading_version,
@@ -189,7 +189,7 @@ class Result:
         return float(self.rates[self.headline])
 
     def reaches(self, least: float) -> bool:
-        """Whether the headline is as good as a value, or better: an error rate is not above it."""
+        """Return whether the headline is as good as a value: an error rate is not above it."""
         return self.value >= least if self.higher_is_better else self.value <= least
 
     @property
@@ -223,7 +223,7 @@ class Result:
 
     @cached_property
     def effort(self) -> "Effort | None":
-        """How many values of an item need a correction; None if that was not counted."""
+        """The number of values of an item that need a correction; None if that was not counted."""
         from hdbench.statistics.effort import effort  # noqa: PLC0415  numpy is slow to import
 
         return effort(self)
@@ -257,7 +257,7 @@ class Result:
 
     @property
     def in_other_formats(self) -> int:
-        """How many of the unparsable answers are data, but not in JSON: XML, YAML, tables."""
+        """The number of unparsable answers that are data, but not in JSON: XML, YAML, tables."""
         return sum(self.kinds.get(kind, 0) for kind in OTHER_FORMATS)
 
     @property
@@ -269,7 +269,7 @@ class Result:
         return None if strict == self.rates[self.headline] else strict
 
     def strictly(self) -> "Result":
-        """The same run with valid JSON only counted as answers, as with `hdbench score --strict`.
+        """Return the same run with only valid JSON counted, as with `hdbench score --strict`.
 
         It has the figures and their intervals, but not what became of single fields and items.
         """
@@ -283,14 +283,14 @@ class Result:
         )
 
     def under_other_errata(self) -> "Result":
-        """The same run with the other choice of corrections; see `other_errata`.
+        """Return the same run with the other choice of corrections; see `other_errata`.
 
         It has the figures, but not what became of single fields and items.
         """
         return self._with_statistics(self.other_errata)
 
     def _with_statistics(self, other: Mapping[str, Mapping[str, float]]) -> "Result":
-        """The same run with other statistics of some items, by their ids.
+        """Return the same run with other statistics of some items, by their ids.
 
         A statistic that an item lacks there is zero.
         """
@@ -310,7 +310,7 @@ class Result:
         )
 
     def of_items(self, places: Sequence[int]) -> "Result":
-        """The result of some of the items, with its rates and their intervals.
+        """Return the result of some of the items, with its rates and their intervals.
 
         It does not have what became of single fields and items. In a stratified sample, the items
         keep their weights, so that rates are estimates for all such items of the whole.
@@ -338,7 +338,7 @@ class Result:
         )
 
     def figures(self) -> dict[str, Any]:
-        """The rates, the coverage, and the protocol and signature, as JSON data."""
+        """Return the rates, the coverage, and the protocol and signature, as JSON data."""
         return {
             **self.rates,
             "items": len(self.ids),
@@ -360,7 +360,7 @@ class Result:
         return self.strictly().rates
 
     def field_rates(self) -> dict[str, dict[str, Any]]:
-        """Field → its counts and rates.
+        """Return field → its counts and rates.
 
         Raises:
             HdbenchError: an option names a field that no item has.
@@ -372,7 +372,7 @@ class Result:
         return _with_counts(self.metric, estimated, counted)
 
     def to_dict(self, *, details: bool = False) -> dict[str, Any]:
-        """The figures, and with details also `fields` and `per_item`.
+        """Return the figures, and with details also `fields` and `per_item`.
 
         Raises:
             HdbenchError: an option names a field that no item has.
@@ -382,7 +382,7 @@ class Result:
 
 
 def _replaced(column: Sequence[float], values: Iterable[tuple[int, float]]) -> list[float]:
-    """A column with other values at some places."""
+    """Return a column with other values at some places."""
     found = list(column)
     for place, value in values:
         found[place] = value
@@ -398,7 +398,7 @@ def signature(
     benchmark: tuple[str, str] | None = None,
     errata: str | None = None,
 ) -> str:
-    """One line that says how a score was computed: metric, protocol, options, versions.
+    """Return one line that says how a score was computed: metric, protocol, options, versions.
 
     Args:
         metric: the metric with its protocol and options.

@@ -56,7 +56,7 @@ class RatedFigure(NamedTuple):
 
     @property
     def is_share(self) -> bool:
-        """Whether it can be drawn on a line from 0 to 1."""
+        """True if it can be drawn on a line from 0 to 1."""
         ends = [] if self.interval is None else [self.interval.low, self.interval.high]
         return all(0 <= each <= 1 for each in (self.value, *ends))
 
@@ -86,7 +86,7 @@ class ResultSummary:
         """
         items, perfect = len(self.result.ids), self.result.rates["items_perfect"]
         names = self._names if items > 1 else self._name
-        said = self._say("lead_items", perfect, items=items, names=names)
+        said = self._say("summary_items", perfect, items=items, names=names)
         return f"{said}{self._mean()}."
 
     @property
@@ -95,7 +95,7 @@ class ResultSummary:
         lost = len(self.result.ids) - self.result.answered
         if not lost:
             return ""
-        return self._say("lead_lost", lost, names=self._name if lost == 1 else self._names)
+        return self._say("summary_lost", lost, names=self._name if lost == 1 else self._names)
 
     @property
     def score(self) -> str:
@@ -116,10 +116,10 @@ class ResultSummary:
         if not known:
             return ""
         parts = [
-            self._text(f"lead_{what}", amount=written(value, _digits(value), self.language))
+            self._text(f"summary_{what}", amount=written(value, _digits(value), self.language))
             for what, value in known.items()
         ]
-        return self._text("lead_resources", name=self._name, parts=", ".join(parts))
+        return self._text("summary_resources", name=self._name, parts=", ".join(parts))
 
     @property
     def estimated(self) -> str | None:
@@ -216,34 +216,34 @@ class ResultSummary:
         return sorted(rows, key=lambda row: -row[2])
 
     def _mean(self) -> str:
-        """How many values of an item need a correction, on average, and the interval, if any."""
+        """Return the mean number of values that need a correction, and its interval, if any."""
         effort = self.result.effort
         if effort is None:
             return ""
         mean, values, ends = effort.corrections, effort.values, effort.interval
         digits = _digits(mean or (ends.high if ends else 0) or 1)
         said = self._text(
-            f"lead_mean_{effort.corrected}",
+            f"summary_mean_{effort.corrected}",
             name=self._name,
             mean=written(mean, digits, self.language),
             values=written(values, _digits(values) if values < _WHOLE else 0, self.language),
         )
         if ends is not None:
             low, high = (written(end, digits, self.language) for end in (ends.low, ends.high))
-            said += self._text("lead_interval", low=low, high=high)
+            said += self._text("summary_interval", low=low, high=high)
         return f"; {said}"
 
     def _text(self, key: str, **values: str) -> str:
         return _TEXTS.text(key, self.language, **values)
 
     def _say(self, key: str, count: int, **values: object) -> str:
-        """A text that has a form for one."""
+        """Return a text that has a form for one."""
         key = f"{key}_one" if count == 1 else key
         return _TEXTS.text(key, self.language, count=count, **values)
 
 
 def _digits(value: float) -> int:
-    """How many decimals an amount is shown with: about two figures, and none after a hundred."""
+    """Return the decimals of an amount: about two figures, and none after a hundred."""
     if value >= _MANY or value == round(value):
         return 0
     if value >= 1:

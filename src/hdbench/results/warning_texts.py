@@ -92,7 +92,7 @@ class Told(NamedTuple):
 
 
 def message(key: str, **values: Any) -> Message:
-    """What a warning says, or a part of it, as JSON data.
+    """Return what a warning says, or a part of it, as JSON data.
 
     Args:
         key: its key in `translations/warnings.yaml`.
@@ -102,7 +102,7 @@ def message(key: str, **values: Any) -> Message:
 
 
 def in_words(key: str, values: Mapping[str, Any], language: str = "en") -> str:
-    """A message in words.
+    """Return a message in words.
 
     Args:
         key: same as in `message`.
@@ -137,7 +137,7 @@ def in_words(key: str, values: Mapping[str, Any], language: str = "en") -> str:
 
 
 def people_in_words(people: Ceiling, language: str = "en") -> str:
-    """What people reach against each other, in one line.
+    """Return the figure that people reach against each other, in one line.
 
     Args:
         people: from the benchmark.
@@ -158,7 +158,7 @@ def people_in_words(people: Ceiling, language: str = "en") -> str:
 
 
 def id_message(difference: Difference) -> Message:
-    """The message about ids that differ from the benchmark's."""
+    """Return the message about ids that differ from the benchmark's."""
     written, item = (repr(name) for name in (difference.ids[0], difference.item))
     return message(f"ids_{difference.way}", count=len(difference.ids), written=written, id=item)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from statistics import fmean
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from hdbench.benchmarks.agreement import Ceiling
 from hdbench.results.drafts import own_drafts
@@ -62,7 +62,8 @@ class RunKind:
         return self.benchmark, self.item_set, self.prompt_sha256 or self.prompt
 
 
-class Run(NamedTuple):
+@dataclass(frozen=True)
+class Run:
     """One run of a model.
 
     Attributes:
@@ -151,11 +152,8 @@ class Board:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON data."""
-        return {
-            **asdict(self),
-            "rows": [_row_data(row) for row in self.rows],
-            "people": self.people and self.people.model_dump(mode="json"),
-        }
+        people = None if self.people is None else self.people.model_dump(mode="json")
+        return {**asdict(self), "people": people}
 
 
 def leaderboards(
@@ -318,7 +316,3 @@ def _mean(results: list[Result], what: str) -> float | None:
     known = [result.usage[what] for result in results if what in result.usage]
     items = sum(used.items for used in known)
     return sum(used.total for used in known) / items if items else None
-
-
-def _row_data(row: BoardRow) -> dict[str, Any]:
-    return {**asdict(row), "runs": [run._asdict() for run in row.runs]}

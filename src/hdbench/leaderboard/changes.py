@@ -130,15 +130,12 @@ def _side_by_side(loaded: Mapping[str, Mapping[str, Result]], seed: int) -> list
                     second=name,
                 )
             boards[name] = same[0]
-        found.append(_changes(boards))
+        places = {name: _places(board) for name, board in boards.items()}
+        models = {
+            row.model: {name: places[name][row.model] for name in boards} for row in first.rows
+        }
+        found.append(Changes(boards, models))
     return found
-
-
-def _changes(boards: dict[str, Board]) -> Changes:
-    places = {name: _places(board) for name, board in boards.items()}
-    first = next(iter(boards.values()))
-    models = {row.model: {name: places[name][row.model] for name in boards} for row in first.rows}
-    return Changes(boards, models)
 
 
 def _places(board: Board) -> dict[str, ModelPlace]:

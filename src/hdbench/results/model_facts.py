@@ -15,7 +15,6 @@ from pydantic import (
 )
 
 from hdbench.common.checked import Strict, read_yaml, validate
-from hdbench.errors import HdbenchError
 
 MODELS_FILE = "models.yaml"
 RESULTS = "results"
@@ -100,6 +99,4 @@ def read_model_facts(results: Path) -> dict[str, ModelFacts]:
     path = results / MODELS_FILE
     if not path.is_file():
         return {}
-    if path.stat().st_size > MAX_BYTES:
-        raise HdbenchError("{place}: larger than {most} MiB", place=path, most=MAX_BYTES >> 20)
-    return validate(_File, read_yaml(path), path).root
+    return validate(_File, read_yaml(path, MAX_BYTES), path).root

@@ -101,7 +101,7 @@ def rows(runs, schema, metric, truths, headline):
         if not lost:
             continue
         read = {name: read_text(answer["text"], schema) for name, answer in lost.items()}
-        usable = {name: reading.value for name, reading in read.items() if is_record(reading)}
+        usable = {name: reading.prediction for name, reading in read.items() if is_record(reading)}
         before = {answer["id"]: metric.as_record(answer["answer"]) for answer in run["answers"]}
         figures = [
             score_items(

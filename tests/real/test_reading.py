@@ -133,7 +133,7 @@ def test_where_both_are_there_the_text_scores_as_what_was_parsed(recorded, share
             if not is_record(given):  # a schema, in whose text is a page without ads
                 assert (given.kind, answer["text"]) == ("schema", '{"advertisements":[]}')
                 continue
-            assert metric.score(given.value, truth)[:2] == metric.score(parsed, truth)[:2]
+            assert metric.score(given.prediction, truth)[:2] == metric.score(parsed, truth)[:2]
             if answer["id"] == "image_4":
                 as_written = without_the_section_filled_in(parsed, reading.prediction)
                 filled_in += as_written != parsed

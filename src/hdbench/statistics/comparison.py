@@ -8,7 +8,6 @@ from itertools import combinations
 from statistics import NormalDist
 from typing import Literal
 
-from hdbench.answers import READ_AS
 from hdbench.errors import HdbenchError, Message
 from hdbench.scoring.metric import figure_of, judging_figure
 from hdbench.statistics.bootstrap import MIN_ITEMS, Interval
@@ -334,14 +333,7 @@ def check_comparable(name: str, result: Scored, other_name: str, other: Scored) 
         "protocol": (one.protocol, two.protocol),
         "options": (one.options, two.options),
         "rules": (one.rules, two.rules),
-        "reading": (result.reading_version, other.reading_version),
-        "options of reading": tuple(
-            [name for name in READ_AS if each.reading.get(name)] for each in (result, other)
-        ),
-        **{
-            key: tuple(each.dataset.get(key) for each in (result, other))
-            for key in ("dataset_sha256", "sample", "errata")
-        },
+        **{name: (value, other.conditions[name]) for name, value in result.conditions.items()},
     }
     for what, (left, right) in sides.items():
         if left != right:

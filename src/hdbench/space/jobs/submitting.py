@@ -184,11 +184,11 @@ def make_submission(
 def description(submission: Submission) -> str:
     """Return a submission's text for its pull request: Markdown, untrusted text in code spans."""
     statement, result = submission.statement, submission.result
-    figures = result.figures()
+    dataset = result.dataset
     interval = result.intervals.describe(result.headline, digits=4)
     better = "higher" if result.higher_is_better else "lower"
     prompt = "the benchmark's own, as it is" if statement.own_prompt else "another, or not known"
-    protocol = figures["protocol"]
+    protocol = result.metric.protocol
     option = "" if protocol == "documented" else f" --protocol {protocol}"
     answers = hashlib.sha256(submission.files[OUR_ANSWERS]).hexdigest()
     lines = [
@@ -196,17 +196,16 @@ def description(submission: Submission) -> str:
         f"- Provider: {'runs locally' if statement.local else code(statement.provider)}",
         f"- Prompt: {prompt}{f'; {code(statement.note)}' if statement.note else ''}",
         f"- Submitted by: {code(statement.name)}",
-        f"- Benchmark: {code(figures['benchmark'])}, version {code(figures['dataset_version'])}",
-        f"- {code(result.headline)}: **{figures[result.headline]:.4f}**, {interval}, "
-        f"{better} is better",
-        f"- Coverage: {figures['items']} items: {figures['answered']} answered, "
-        f"{figures['unanswered']} unanswered, {figures['unparsable']} unparsable; "
-        f"{figures['items_perfect']} need no edit",
-        f"- Signature: {code(figures['signature'])}",
+        f"- Benchmark: {code(dataset.benchmark)}, version {code(dataset.dataset_version)}",
+        f"- {code(result.headline)}: **{result.value:.4f}**, {interval}, {better} is better",
+        f"- Coverage: {len(result.ids)} items: {result.answered} answered, "
+        f"{result.status['unanswered']} unanswered, {result.status['unparsable']} unparsable; "
+        f"{result.rates['items_perfect']} need no edit",
+        f"- Signature: {code(result.signature)}",
         f"- Answers: {code(OUR_ANSWERS)}, sha256 {code(answers)}",
         f"- Licence: {LICENCE}; the submitter agreed that the answers are published under it",
     ]
-    check = f"hdbench score {figures['benchmark']} {submission.folder}{option}"
+    check = f"hdbench score {dataset.benchmark} {submission.folder}{option}"
     return "\n".join(
         ["Submitted through the hdbench Space.", "", *lines, "", f"To check it: {code(check)}", ""]
     )

@@ -10,6 +10,7 @@ from pathlib import Path
 import openpyxl
 import pytest
 from helpers.lines import write_lines
+from helpers.run_folders import run_info
 from rich.console import Console
 
 from hdbench.annotating.agreement import agreement_of
@@ -27,7 +28,8 @@ from hdbench.output.leaderboard.formats import as_json, latex, markdown
 from hdbench.output.leaderboard.formats import csv as as_csv
 from hdbench.output.report.page import report_page
 from hdbench.output.report.workbook import workbook
-from hdbench.results.files import read_result, to_record
+from hdbench.results.files import read_result
+from hdbench.results.record import to_record
 from hdbench.space.jobs.recorded_runs import Ranking
 from hdbench.space.tabs.leaderboard import Filter, board_view
 from hdbench.space.views.summary import summary
@@ -148,7 +150,7 @@ def test_score_shows_what_people_reach_by_the_same_rules(work, built, run_hdbenc
     assert "equal" in said(run_hdbench("verify", "result.json", cwd=work))
     for settings in (Settings(options={"threshold": 0.5}), Settings("published")):
         other = score(str(work / "hdb/lines"), work / "answers.jsonl", settings)
-        assert other.people is None
+        assert other.dataset.people is None
         assert "people" not in other.figures()
 
 
@@ -163,7 +165,7 @@ def test_a_result_that_says_otherwise_of_people_is_refused(wrong, result, tmp_pa
     record = to_record(result)
     file = tmp_path / "result.json"
     file.write_text(json.dumps(record))
-    assert read_result(file).people == result.people
+    assert read_result(file).dataset.people == result.dataset.people
     file.write_text(json.dumps(record | {"people": record["people"] | wrong}))
     with pytest.raises(HdbenchError, match="people"):
         read_result(file)
@@ -206,7 +208,7 @@ def test_the_leaderboard_shows_it_in_every_format(work, built, result, run_hdben
 
 def test_the_space_shows_it(work, built, result):
     low, high = built.ceiling.interval
-    boards = leaderboards({"a": replace(result, run={"run": "2026-11-22/T1"})})
+    boards = leaderboards({"a": replace(result, run=run_info(run="2026-11-22/T1"))})
     benchmark = load_benchmark(str(work / "hdb/lines"))
     for language, line in (
         ("en", f"People: {REACHED:.3f} ({low:.3f} to {high:.3f})"),

@@ -35,9 +35,9 @@ def text(data: bytes) -> None:
     decoded = data.decode("utf-8", errors="surrogatepass" if data[:1] == b"\xed" else "replace")
     for schema in (None, *SCHEMAS):
         reading = read_text(decoded, schema)
-        json.dumps(reading.value)  # a JSON value, without cycles
+        json.dumps(reading.prediction)  # a JSON value, without cycles
         if schema:
-            schema.violations(reading.value)
+            schema.violations(reading.prediction)
 
 
 def file(data: bytes, folder: Path) -> None:

@@ -11,12 +11,13 @@ from hdbench.answers.json_files import is_result, open_json
 from hdbench.answers.schema import AnswerSchema
 from hdbench.errors import HdbenchError
 from hdbench.results.items import score_items
+from hdbench.results.parts import ScoredDataset
 from hdbench.scoring import make_metric
 
 SCHEMA = AnswerSchema({"type": "object", "properties": {"title": {"type": "string"}}})
 A, B = {"title": "A"}, {"title": "B"}
 RESULT = score_items(
-    make_metric("zettel_f1"), [], dataset={"benchmark": "hdb/zettelkatalog"}
+    make_metric("zettel_f1"), [], dataset=ScoredDataset(benchmark="hdb/zettelkatalog")
 ).to_dict()
 
 

@@ -35,7 +35,7 @@ def test_a_spoilt_answer_of_the_samples_is_read_exactly(samples, name):
     if not texts:
         return  # a class of recorded answers only, as of those with a null
     for case, form, text in texts:
-        assert read_text(text, form).value == expected(name, case), text
+        assert read_text(text, form).prediction == expected(name, case), text
 
 
 @pytest.mark.parametrize("name", OTHER_FORMATS | NO_ANSWERS)
@@ -67,7 +67,7 @@ def test_spoilt_recorded_answers(shared, benchmark):
     outcomes, wrong = Counter(), Counter()
     for name, make in ANSWERS.items():
         for case, _, text in made([(cases, form)], make):
-            is_exact = read_text(text, form).value == expected(name, case)
+            is_exact = read_text(text, form).prediction == expected(name, case)
             outcomes[is_exact] += 1
             wrong[name] += not is_exact
     assert outcomes[True] >= 0.99 * outcomes.total(), wrong

@@ -7,6 +7,7 @@ from helpers.run_folders import INFO, RIGHT, write_run
 
 from hdbench.answers import ReadAs
 from hdbench.answers.run_info import is_run, read_run_info
+from hdbench.answers.usage import AmountUsed
 from hdbench.api import score
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.score import Settings
@@ -72,11 +73,12 @@ def test_what_a_run_took_and_says_is_in_the_result_and_read_back(here, tmp_path)
     folder = write_run(here / "run", answers, **about, cost_usd=0.25, published={"f1_micro": 0.5})
     result = score("hdb/cards", folder)
     assert result.usage == {
-        "input_tokens": {"total": 1196, "items": 1},
-        "output_tokens": {"total": 170, "items": 2},
-        "seconds": {"total": 4.0, "items": 2},
+        "input_tokens": AmountUsed(total=1196, items=1),
+        "output_tokens": AmountUsed(total=170, items=2),
+        "seconds": AmountUsed(total=4.0, items=2),
     }
-    assert result.run == INFO | about | {"cost_usd": 0.25, "published": {"f1_micro": 0.5}}
+    known = {"cost_usd": 0.25, "published": {"f1_micro": 0.5}}
+    assert result.run.to_dict() == INFO | about | known
     write_results(tmp_path / "result.json", [result])
     again = read_result(tmp_path / "result.json")
     assert (again.usage, again.run, again.model) == (result.usage, result.run, "reader-1")
@@ -174,12 +176,12 @@ def test_own_images_are_scored_as_the_items_that_have_their_ids(here):
     assert result.ids == ["0001", "0002", "0003"]
     figures = result.figures()
     assert (figures["answered"], figures["true_positives"], figures["false_negatives"]) == (2, 3, 3)
-    assert result.reading["notes"] == [
+    assert result.reading.notes == [
         "run.json: a run over own images, taken for the items with the same ids; 1 image is left "
         "out, because no item has the id (such as 'cover')",
         "run.json: 1 item was not asked, and is not scored",
     ]
-    ids = {each["key"]: each["ids"] for each in result.reading["warnings"] if each["kind"] == "ids"}
+    ids = {each.said["key"]: each.ids for each in result.reading.warnings if each.kind == "ids"}
     assert ids == {"ids_zeros": ["1"], "ids_files": ["0002.JPG"]}
     write_results(here / "r.json", [result])
     assert verify(here / "r.json")[0].differences == []

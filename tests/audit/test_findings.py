@@ -42,7 +42,7 @@ def test_several_models_of_one_maker_are_not_several_makers():
     right, wrong = {"name": "Somazzi"}, {"name": "Somazzl"}
     runs = card_runs(wrong, right, right, right, wrong)
     capella = runs["Capella"]
-    runs["Capella"] = replace(capella, run=capella.run | {"provider": "Antares"})
+    runs["Capella"] = replace(capella, run=capella.run.model_copy(update={"provider": "Antares"}))
     assert len({each.maker for each in audit(runs).runs}) == 3
     assert found(runs) == []
 
@@ -240,7 +240,7 @@ def test_three_models_that_are_not_equally_good_are_enough():
     assert len({each.figure for each in audit(runs).runs}) == 2
     assert found(runs) == [("name", "Somazzl", "Somazzi")]
     [each] = card_runs(wrong, wrong).values()
-    runs["Bellatrix"] = replace(each, run=each.run | {"provider": "Bellatrix"})
+    runs["Bellatrix"] = replace(each, run=each.run.model_copy(update={"provider": "Bellatrix"}))
     assert found(runs) == []
 
 

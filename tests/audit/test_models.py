@@ -4,6 +4,7 @@ import pytest
 from helpers.audited import run
 
 from hdbench.output.audit.models import ask, maker_of
+from hdbench.results.parts import ScoredDataset
 from hdbench.scoring.zettel_f1 import ZettelF1
 
 TRUTHS = {str(number): {"title": "Stellingen"} for number in range(20)}
@@ -92,7 +93,7 @@ def test_where_lower_is_better_the_lower_half_is_good():
     runs = {
         f"run {right}": replace(
             answering(right, wrong=20 - right, model=f"of {right}"),
-            dataset={"headline": "f1_micro", "higher_is_better": False},
+            dataset=ScoredDataset(headline="f1_micro", higher_is_better=False),
         )
         for right in (4, 12, 20)
     }

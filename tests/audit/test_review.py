@@ -37,7 +37,7 @@ def test_three_of_four_models_of_two_makers_are_no_agreement():
     runs = card_runs(RIGHT, RIGHT, RIGHT, RIGHT, WRONG)
     assert ("1", "name") in {(each.id, each.field) for each in agreeing_values(runs)}
     capella = runs["Capella"]
-    runs["Capella"] = replace(capella, run=capella.run | {"provider": "Antares"})
+    runs["Capella"] = replace(capella, run=capella.run.model_copy(update={"provider": "Antares"}))
     assert ("1", "name") not in {(each.id, each.field) for each in agreeing_values(runs)}
 
 

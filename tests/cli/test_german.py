@@ -18,7 +18,7 @@ from hdbench.common.texts import Texts
 from hdbench.common.told import speak, translations
 from hdbench.output.leaderboard import words as leaderboard_words
 from hdbench.output.report.rendering import TEXTS
-from hdbench.results import lead
+from hdbench.results import summary
 from hdbench.scoring import make_metric
 from hdbench.trust import words as trust_words
 
@@ -38,7 +38,7 @@ ENGLISH = english(
         TEXTS.translations,
         *(
             Texts(Path(module.__file__).with_name("translations")).translations
-            for module in (lead, leaderboard_words, trust_words)
+            for module in (summary, leaderboard_words, trust_words)
         ),
     ],
     NAMES,

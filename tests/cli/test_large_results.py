@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from hdbench.results.files import write_results
+from hdbench.results.parts import AnswersRead, ScoredDataset
 from hdbench.results.result import Result
 from hdbench.scoring import make_metric
 from hdbench.scoring.metric import OUTCOMES
@@ -24,8 +25,6 @@ def folder(tmp_path_factory):
     metric = make_metric("text_cer")
     dataset = {"benchmark": "hdb/texts", "dataset_version": "1.0.0", "dataset_sha256": "0" * 64}
     dataset |= {"headline": "cer_items", "higher_is_better": False}
-    reading = {"strict": False, "reread": False, "as_given": False}
-    reading |= {"notes": [], "schema_violations": {}, "warnings": []}
     for seed, name in enumerate("ab"):
         rng = np.random.default_rng(seed)
         length = rng.integers(200, 3_000, ITEMS)
@@ -48,8 +47,8 @@ def folder(tmp_path_factory):
             {outcome: {} for outcome in OUTCOMES},
             [],
             [],
-            dataset=dataset,
-            reading=reading,
+            dataset=ScoredDataset(**dataset),
+            reading=AnswersRead(),
             model=name,
         )
         write_results(folder / f"{name}.json", [result])

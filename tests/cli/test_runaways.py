@@ -7,7 +7,7 @@ import pytest
 
 from hdbench.answers.titles import FieldTitles
 from hdbench.output.leaderboard.boards import leaderboards
-from hdbench.output.leaderboard.page import leaderboard_page
+from hdbench.output.leaderboard.tables import leaderboard_page
 from hdbench.results.files import read_result
 from hdbench.scoring.text_cer import TextCer
 from hdbench.space.jobs.comparing import comparison_page, verdict

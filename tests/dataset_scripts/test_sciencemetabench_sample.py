@@ -118,7 +118,7 @@ def test_the_answers_are_for_the_sample_and_show_usual_faults(schema):
     assert truths["paper"]["abstract"].startswith(paper["abstract"])
     assert len(paper["abstract"]) < len(truths["paper"]["abstract"])
 
-    textbook = read_text(answers[truths["textbook"]["sha256"]]["text"]).value
+    textbook = read_text(answers[truths["textbook"]["sha256"]]["text"]).prediction
     jsonschema.validate(textbook, schema)
     assert textbook["isbn"].replace("-", "") == truths["textbook"]["isbn"] != textbook["isbn"]
 

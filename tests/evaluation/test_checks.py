@@ -15,7 +15,7 @@ from hdbench.answers.schema import AnswerSchema
 from hdbench.evaluation.checks import Checks
 from hdbench.evaluation.frequent import Frequent
 from hdbench.evaluation.looks import Looks
-from hdbench.results.items import Tally, candidate_of
+from hdbench.results.items import ScoreCollector
 from hdbench.results.warning_texts import in_language
 from hdbench.scoring import make_metric
 from hdbench.scoring.records import tree
@@ -43,17 +43,17 @@ def as_answer(number, prediction, **more):
     status = "clean" if isinstance(prediction, dict) else "unparsable"
     if prediction is None:
         status = "unanswered"
-    return Answer(f"{number:04}", json.dumps(prediction), prediction, status, **more)
+    return Answer(prediction, status, id=f"{number:04}", text=json.dumps(prediction), **more)
 
 
 def check(answers, truths=None, metric=None, schema=SCHEMA):
     """The warnings on some answers, to cards unless there are other truths."""
     metric = metric or make_metric("zettel_f1")
     truths = truths or [card(number) for number in range(len(answers))]
-    checks, tally, looks = Checks(metric), Tally(metric), Looks(len(answers))
+    checks, tally, looks = Checks(metric), ScoreCollector(metric), Looks(len(answers))
     for number, (prediction, truth) in enumerate(zip(answers, truths, strict=True)):
         answer = as_answer(number, prediction)
-        scored = tally.add(candidate_of(answer, metric.prepare(truth)))
+        scored = tally.add(answer, metric.prepare(truth))
         if scored is not None:
             looks.add(answer, scored, schema.violations(answer.prediction), truth)
     checks.take(looks)
@@ -256,7 +256,7 @@ def with_tokens(counts):
 
 
 def unparsable(number, kind):
-    return Answer(f"{number:04}", "…", "…", "unparsable", kind=kind)
+    return Answer("…", "unparsable", id=f"{number:04}", text="…", kind=kind)
 
 
 def test_each_kind_of_answer_without_a_record_is_named_however_few():
@@ -277,14 +277,14 @@ def test_each_kind_of_answer_without_a_record_is_named_however_few():
 @pytest.mark.parametrize("kind", sorted(set(KINDS) - {"text", "other"}))
 def test_each_kind_has_its_message_in_german_too(kind):
     (warning,) = check([unparsable(0, kind), *(card(number) for number in range(1, 9))])
-    assert in_language(warning.to_dict(), "de").text.startswith("1 von 9 Antworten")
+    assert in_language(warning, "de").text.startswith("1 von 9 Antworten")
 
 
 def test_records_that_were_set_aside_are_counted():
-    aside = Answer("0000", "…", card(0), "unwrapped", set_aside=True)
+    aside = Answer(card(0), "unwrapped", id="0000", text="…", set_aside=True)
     warning = only(check([aside, card(1)]), "several_records")
     assert (warning.count, warning.of, warning.ids) == (1, 2, ["0000"])
-    assert in_language(warning.to_dict(), "de").language == "de"
+    assert in_language(warning, "de").language == "de"
 
 
 def test_one_count_of_input_tokens_for_all_items_asks_whether_the_image_was_sent():
@@ -327,13 +327,14 @@ def test_one_answer_for_many_items_is_shown():
 
 def test_one_record_with_another_text_each_time_is_one_answer():
     answers = [
-        Answer(f"{number:04}", f"Card {number}: {{}}", {}, "unwrapped") for number in range(6)
+        Answer({}, "unwrapped", id=f"{number:04}", text=f"Card {number}: {{}}")
+        for number in range(6)
     ]
     assert only(check(answers), "repeated_answer").count == 6
 
 
 def test_one_text_whose_record_the_harness_gave_an_id_is_one_answer():
-    answers = [Answer(f"{number:04}", "{}", {"id": number}, "clean") for number in range(6)]
+    answers = [Answer({"id": number}, "clean", id=f"{number:04}", text="{}") for number in range(6)]
     warnings = check(answers)
     assert [w.count for w in warnings if w.kind == "repeated_answer"] == [6]
 
@@ -366,7 +367,7 @@ def test_an_object_that_is_only_an_error_holds_no_record():
 
 def cut_off(count, others):
     cut = [
-        Answer(f"{number:04}", f"text {number}", card(number), "truncated")
+        Answer(card(number), "truncated", id=f"{number:04}", text=f"text {number}")
         for number in range(count)
     ]
     return cut + right(others, count)
@@ -493,14 +494,14 @@ def test_lists_that_are_too_long_to_be_compared_are_named(monkeypatch):
         "compare them all: 6 were not compared and count as invented; does the model repeat itself "
         "there?"
     )
-    assert in_language(warning.to_dict(), "de").text == (
+    assert in_language(warning, "de").text == (
         '2 von 3 Antworten, zum Beispiel die zum Eintrag "0001", haben in pages[].entries zu viele '
         "Elemente, um alle zu vergleichen: 6 wurden nicht verglichen und zählen als erfunden. "
         "Wiederholt sich das Modell dort?"
     )
     one = only(check([truth, long], [truth] * 2, make_metric("record_f1")), "too_many_items")
     assert one.message.startswith('1 of 2 answers, that of item "0001", has too many entries in ')
-    assert in_language(one.to_dict(), "de").text.startswith(
+    assert in_language(one, "de").text.startswith(
         '1 von 2 Antworten, die zum Eintrag "0001", hat in pages[].entries zu viele Elemente, um '
     )
 
@@ -511,7 +512,13 @@ def test_answers_with_other_fields_than_the_ground_truth_are_told_just_that(is_r
     answers = german
     if not is_read:  # as the reader leaves an object that has no field of the schema
         answers = [
-            Answer(f"{number:04}", json.dumps(each), json.dumps(each), "unparsable", kind="other")
+            Answer(
+                json.dumps(each),
+                "unparsable",
+                id=f"{number:04}",
+                text=json.dumps(each),
+                kind="other",
+            )
             for number, each in enumerate(german)
         ]
     warning = only(check(answers), "no_shared_field")
@@ -520,7 +527,7 @@ def test_answers_with_other_fields_than_the_ground_truth_are_told_just_that(is_r
         "the ground truth has title, year."
     )
     assert (warning.count, warning.of) == (12, 12)
-    assert in_language(warning.to_dict(), "de").text.startswith(
+    assert in_language(warning, "de").text.startswith(
         "Antworten und Referenz haben in 12 Antworten kein Feld gemeinsam"
     )
 

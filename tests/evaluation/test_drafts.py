@@ -17,6 +17,7 @@ from hdbench.evaluation.verify import verify
 from hdbench.output.report.page import report_page
 from hdbench.results.drafts import own_drafts
 from hdbench.results.files import read_result, write_results
+from hdbench.results.parts import DraftedItems
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.scoring import Upload, score_upload
 from hdbench.space.tabs.leaderboard import Filter
@@ -56,7 +57,7 @@ def write_answers(path, **more):
 
 
 def drafted(result):
-    return [(each["count"], each["of"]) for each in result.reading["warnings"]]
+    return [(each.count, each.of) for each in result.reading.warnings]
 
 
 @pytest.mark.parametrize(
@@ -73,17 +74,18 @@ def drafted(result):
 def test_a_run_is_warned_about_if_it_or_its_model_wrote_the_drafts(here, info, found):
     result = score("hdb/cards", write_run(here / "typed", ANSWERS, **info))
     assert drafted(result) == found
-    assert result.dataset["drafts"] == [
-        {"run": "2026-01-24/Q", "model": "Qwen 3", "items": 2},
-        {"run": "typed", "model": "typed", "items": 1},
+    assert result.dataset.drafts == [
+        DraftedItems(run="2026-01-24/Q", model="Qwen 3", items=2),
+        DraftedItems(run="typed", model="typed", items=1),
     ]
 
 
 def test_makers_differ_only_if_both_are_named(here):
     result = score("hdb/cards", write_run(here / "r", ANSWERS, model="qwen/large", run="x"))
     for model, items in (("large", 1), ("QWEN/Large", 1), ("or/qwen/large", 1), ("b/large", 0)):
-        drafts = [{"run": "another", "model": model, "items": 1}]
-        assert own_drafts(replace(result, dataset={**result.dataset, "drafts": drafts})) == items
+        drafts = [DraftedItems(run="another", model=model, items=1)]
+        dataset = result.dataset.model_copy(update={"drafts": drafts})
+        assert own_drafts(replace(result, dataset=dataset)) == items
 
 
 def test_only_the_items_that_were_asked_count(here):
@@ -119,7 +121,7 @@ def test_a_result_keeps_it(here):
     write_results(here / "r.json", [score("hdb/cards", run)])
     result = read_result(here / "r.json")
     assert drafted(result) == [(2, 4)]
-    assert result.dataset["drafts"][0]["items"] == 2
+    assert result.dataset.drafts[0].items == 2
     assert verify(here / "r.json")[0].differences == []
     spoilt = json.loads((here / "r.json").read_text())
     for wrong in ("x", [{"run": "a"}], [{"run": 1, "model": None, "items": 2}]):
@@ -131,7 +133,7 @@ def test_a_result_keeps_it(here):
 def test_a_benchmark_that_does_not_say_how_it_was_made_warns_of_nothing(cards, monkeypatch):
     monkeypatch.chdir(cards)
     result = score("hdb/cards", write_run(cards / "r", ANSWERS, model="Qwen 3"))
-    assert "drafts" not in result.dataset
+    assert result.dataset.drafts is None
     assert drafted(result) == []
 
 

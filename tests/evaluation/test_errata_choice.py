@@ -76,19 +76,19 @@ def test_each_choice_scores_against_its_own_ground_truth(here, protocol, errata,
 
 def test_a_note_says_what_the_proposed_corrections_would_change(here):
     counted = score("hdb/cards", "run")
-    assert counted.reading["notes"] == [NOTE]
+    assert counted.reading.notes == [NOTE]
     proposed = score("hdb/cards", "run", Settings(errata="proposed"))
-    assert proposed.reading["notes"] == [
+    assert proposed.reading.notes == [
         "proposed corrections of the ground truth count here, though the data's owners have not "
         "accepted them (1 of 4 items): f1_micro is 1.0000, and 0.8750 without them"
     ]
-    assert score("hdb/cards", "run", Settings("published")).reading["notes"] == []
+    assert score("hdb/cards", "run", Settings("published")).reading.notes == []
 
 
 def test_the_note_is_about_the_items_that_were_asked(here):
     asked = ["0000", "0001"]
     write_run(here / "run", {item: {"prediction": RIGHT} for item in asked}, items=asked)
-    assert not any("proposed" in note for note in score("hdb/cards", "run").reading["notes"])
+    assert not any("proposed" in note for note in score("hdb/cards", "run").reading.notes)
 
 
 def test_without_proposed_corrections_nothing_is_said_and_all_scores_are_the_same(here):

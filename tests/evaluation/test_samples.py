@@ -13,8 +13,8 @@ from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.score import Settings
 from hdbench.output.report.page import report_page
-from hdbench.results.files import read_result, to_record, write_results
-from hdbench.results.record import from_record
+from hdbench.results.files import read_result, write_results
+from hdbench.results.record import from_record, to_record
 from hdbench.space.views.summary import summary
 
 SAID = "estimated for the whole of 12,000 items from a stratified sample of 30"
@@ -127,7 +127,7 @@ def test_strata_without_an_item_are_said(sampled, monkeypatch):
     monkeypatch.chdir(sampled)
     run = write_run(sampled / "run", {}, items=[f"{n:04}" for n in range(20)])
     result = score("hdb/cards", run)
-    assert result.reading["notes"][1] == (
+    assert result.reading.notes[1] == (
         "strata of the sample without an item here: 1 of 2, with 600 of the 12,000 items of the "
         "whole; the nearest strata stand for them"
     )

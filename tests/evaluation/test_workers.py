@@ -29,8 +29,8 @@ from hdbench.evaluation.checks import Checks
 from hdbench.evaluation.looks import Looks
 from hdbench.evaluation.score import Settings, score_runs, score_under
 from hdbench.evaluation.workers import Workers
-from hdbench.results.files import to_record
-from hdbench.results.items import Tally, candidate_of
+from hdbench.results.items import ScoreCollector
+from hdbench.results.record import to_record
 from hdbench.scoring import make_metric
 
 SCRIPTS = Path(__file__).parents[2] / "dataset_scripts"
@@ -333,19 +333,21 @@ def test_what_parts_saw_adds_up_to_one_pass(records, cuts):
     cuts = sorted({0, len(records), *(cut for cut in cuts if cut < len(records))})
 
     def warnings(bounds):
-        checks, tally = Checks(metric), Tally(metric)
+        checks, tally = Checks(metric), ScoreCollector(metric)
         for start, end in pairwise(bounds):
-            looks, part = Looks(len(records)), Tally(metric)
+            looks, part = Looks(len(records)), ScoreCollector(metric)
             for number in range(start, end):
                 value = records[number]
                 status = "clean" if isinstance(value, dict) else "unparsable"
                 status = "unanswered" if value is None else status
                 text = None if value is None else str(value)
-                answer = Answer(f"{number:03}", text, value, status, {"input": number % 3})
+                answer = Answer(
+                    value, status, id=f"{number:03}", text=text, tokens={"input": number % 3}
+                )
                 truth = {"title": f"T {number % 4}", "year": number % 2}
-                scored = part.add(candidate_of(answer, metric.prepare(truth)))
+                scored = part.add(answer, metric.prepare(truth))
                 looks.add(answer, scored, SCHEMA.violations(value), truth)
-            tally.take(part.tallied())
+            tally.take(part.collected())
             checks.take(looks)
         result = tally.result()
         return [each.to_dict() for each in checks.warnings(result)], to_record(result), result.worst

@@ -123,7 +123,7 @@ def test_the_index_of_a_models_card_has_the_same(cards, run_hdbench):
     assert (found.dataset_split, found.dataset_revision) == ("test", "hdbench-1.1.0")
     assert found.dataset_args == {
         "version": "1.1.0",
-        "metadata_sha256": result.dataset["dataset_sha256"],
+        "metadata_sha256": result.dataset.dataset_sha256,
         "date": "2026-01-24",
     }
     assert (found.metric_type, found.metric_name) == ("hdb/zettel_f1", "f1_micro")
@@ -246,7 +246,7 @@ def test_a_snapshot_of_the_hub_gives_its_commit(tmp_path):
 
 def test_a_result_that_was_scored_from_the_hub_has_its_commit(cards):
     result = score("hdb/zettelkatalog", make_run(cards, "a"))
-    dataset = {**result.dataset, "dataset_revision": COMMIT}
+    dataset = result.dataset.model_copy(update={"dataset_revision": COMMIT})
     write_results(cards / "result.json", [replace(result, dataset=dataset)])
     assert entry(cards / "result.json").dataset_revision == COMMIT
     assert index(cards / "result.json")[1].dataset_revision == COMMIT

@@ -2,7 +2,9 @@
 
 from dataclasses import replace
 
-from hdbench.results.items import Candidate, score_items
+from hdbench.answers.answer import Answer
+from hdbench.answers.run_info import RunInfo
+from hdbench.results.items import score_items
 from hdbench.scoring.letters_f1 import LettersF1
 from hdbench.scoring.record_f1 import RecordF1
 from hdbench.scoring.zettel_f1 import ZettelF1
@@ -12,10 +14,17 @@ MAKERS = ("Antares", "Bellatrix", "Capella", "Deneb", "Electra", "Fomalhaut")
 
 def run(metric, truths, answers, maker, model):
     candidates = [
-        Candidate(name, metric.prepare(truth), answers.get(name)) for name, truth in truths.items()
+        (Answer(answers.get(name), id=name), metric.prepare(truth))
+        for name, truth in truths.items()
     ]
     result = score_items(metric, candidates, details=True)
-    return replace(result, run={"run": f"{model} 1", "provider": maker, "model": model})
+    return replace(
+        result,
+        run=RunInfo(
+            **{"run": "", "benchmark": "", "model": ""}
+            | {"run": f"{model} 1", "provider": maker, "model": model}
+        ),
+    )
 
 
 def card_runs(truth, *answers):

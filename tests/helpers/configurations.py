@@ -7,7 +7,6 @@ from helpers.gold import COLUMNS
 from helpers.plain_evaluate import evaluate
 
 from hdbench.evaluation.score import Settings, score
-from hdbench.results.lead import effort_of
 from hdbench.scoring import METRICS
 from hdbench.scoring.metric import figure_names
 
@@ -17,16 +16,12 @@ COVERAGE = ("items", "answered", "unanswered", "unparsable", "status", "unparsab
 def scored(benchmark, answers, protocol):
     """Everything that scoring a file gives, with intervals."""
     result = score(benchmark, answers, Settings(protocol=protocol))
-    return {
-        **result.to_dict(),
-        "intervals": result.intervals.to_dict(),
-        **effort_of(result),
-    }, result
+    return {**result.to_dict(), **result.spread_dict()}, result
 
 
 def figures_of(by_score, result):
     """The figures, the coverage and the intervals: all but what is about the file and dataset."""
-    kept = {*result.rates, *COVERAGE, "strictly", "intervals", "protocol", *effort_of(result)}
+    kept = {*result.rates, *COVERAGE, "strictly", "protocol", *result.spread_dict()}
     return {name: value for name, value in by_score.items() if name in kept}
 
 

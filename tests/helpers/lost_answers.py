@@ -12,12 +12,13 @@ from typing import NamedTuple
 
 from reference import letters_f1 as naive
 
+from hdbench.answers.answer import Answer
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.text import read_text
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.datasets.building.builder import build
 from hdbench.datasets.building.recipe import find_recipe
-from hdbench.results.items import Candidate, score_items
+from hdbench.results.items import score_items
 from hdbench.scoring import make_metric
 
 ROOT = Path(__file__).parents[2]
@@ -100,11 +101,11 @@ def rows(runs, schema, metric, truths, headline):
         if not lost:
             continue
         read = {name: read_text(answer["text"], schema) for name, answer in lost.items()}
-        usable = {name: reading.value for name, reading in read.items() if is_record(reading)}
+        usable = {name: reading.prediction for name, reading in read.items() if is_record(reading)}
         before = {answer["id"]: metric.as_record(answer["answer"]) for answer in run["answers"]}
         figures = [
             score_items(
-                metric, [Candidate(name, truths[name], answers[name]) for name in before]
+                metric, [(Answer(answers[name], id=name), truths[name]) for name in before]
             ).figures()[headline]
             for answers in (before, before | usable)
         ]

@@ -2,6 +2,8 @@
 
 import json
 
+from hdbench.answers.run_info import RunInfo
+
 SPEC = {
     "name": "cards",
     "title": "Cards",
@@ -35,3 +37,8 @@ def write_cards(folder):
     truth = json.dumps({"title": "Stellingen", "year": 1924})
     rows = [{"id": f"000{number}", "ground_truth": truth} for number in range(4)]
     (made / "metadata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def run_info(**about):
+    """What a run says about itself, as a result has it."""
+    return RunInfo(**{"run": "", "benchmark": "", "model": ""} | about)

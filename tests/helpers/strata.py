@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hdbench.results.parts import NO_DATASET, ScoredDataset
 from hdbench.results.result import Result
 from hdbench.scoring import make_metric
 from hdbench.scoring.rates import f1
@@ -23,9 +24,10 @@ def cards(right, strata=None, sizes=None, fields=11):
         "f1": [f1(a, b, b) for a, b in zip(right, wrong, strict=True)],
         "perfect": [int(not number) for number in wrong],
     }
-    dataset = {}
+    dataset = NO_DATASET
     if sizes is not None:
-        dataset["sample"] = sample_of(sizes, Counter(strata))
+        sample = sample_of(sizes, Counter(strata))
+        dataset = ScoredDataset(benchmark="hdb/cards", sample=sample)
     return Result(
         make_metric("zettel_f1"),
         [f"{number:05}" for number in range(len(right))],

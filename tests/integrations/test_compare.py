@@ -5,9 +5,10 @@ import json
 import openpyxl
 import pytest
 
+from hdbench.answers.answer import Answer
 from hdbench.compare import main, write_similarity_data_to_excel
 from hdbench.errors import HdbenchError
-from hdbench.results.items import Candidate, score_items
+from hdbench.results.items import score_items
 from hdbench.scoring.sciencemeta_accuracy import SciencemetaAccuracy
 
 KEYS = ["isbn", "title", "author", "abstract", "category", "pub_time", "publisher"]
@@ -86,7 +87,7 @@ def test_the_figures_are_those_of_the_metric(files):
     result = score_items(
         metric,
         [
-            Candidate(truth["sha256"], metric.prepare(truth), answers.get(truth["sha256"]))
+            (Answer(answers.get(truth["sha256"]), id=truth["sha256"]), metric.prepare(truth))
             for truth in BENCH
         ],
     ).figures()

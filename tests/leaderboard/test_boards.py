@@ -18,6 +18,7 @@ from hdbench.output.leaderboard.boards import leaderboards
 from hdbench.output.leaderboard.changes import changes
 from hdbench.output.leaderboard.words import about_ranks, notes
 from hdbench.results.files import write_results
+from hdbench.results.parts import NO_FILE
 from hdbench.statistics.ranking import Ranks
 
 WRONG = {"title": "Stellingen", "year": 1942}
@@ -326,7 +327,7 @@ HOSTILE = '=HYPERLINK("x")|<b>&_%\x1b[31m\u202e\ud800'
 def test_a_result_that_names_neither_model_nor_file_is_shown(here, capsys):
     run(here, "a", 24)
     [result] = load_runs([here / "runs"]).values()
-    nameless = replace(result, model=None, answers={})
+    nameless = replace(result, model=None, answers=NO_FILE)
     formats.print_boards(Console(), leaderboards({"nameless": nameless}))
     out = capsys.readouterr().out
     assert "nameless" in out

@@ -6,14 +6,14 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from hdbench.benchmarks.agreement import Ceiling
-from hdbench.output.leaderboard.boards import Board, BoardRow, Kind, Run
-from hdbench.output.leaderboard.page import leaderboard_page
+from hdbench.output.leaderboard.boards import Board, BoardRow, Run, RunKind
+from hdbench.output.leaderboard.tables import leaderboard_page
 from hdbench.statistics.bootstrap import Interval
 from hdbench.statistics.ranking import Ranks
 
 ATTACK = "window.attacked = true"
 HOSTILE = f'"><script>{ATTACK}</script>\u202e{{x}}'
-KIND = Kind(
+KIND = RunKind(
     benchmark="hdb/cards",
     dataset_version="1.0.0",
     dataset_sha256="",

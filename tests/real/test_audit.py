@@ -15,11 +15,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from helpers.run_folders import run_info
 
+from hdbench.answers.answer import Answer
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.text import read_text
 from hdbench.output.audit.findings import MAKERS, audit
-from hdbench.results.items import Candidate, score_items
+from hdbench.results.items import score_items
 from hdbench.scoring.analysis.forms import form
 from hdbench.scoring.zettel_f1 import ZettelF1
 
@@ -58,11 +60,11 @@ def scored(recorded, truths):
     results = {}
     for run in recorded:
         candidates = (
-            Candidate(name, truth, run["records"].get(name)) for name, truth in prepared.items()
+            (Answer(run["records"].get(name), id=name), truth) for name, truth in prepared.items()
         )
         result = score_items(metric, candidates, details=True)
         about = {key: run[key] for key in ("run", "provider", "model")}
-        results[run["run"]] = replace(result, run=about)
+        results[run["run"]] = replace(result, run=run_info(**about))
     return results
 
 

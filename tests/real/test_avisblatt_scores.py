@@ -8,7 +8,8 @@ from math import perm
 import pytest
 from reference import avisblatt_cer as naive
 
-from hdbench.results.items import Candidate, score_items
+from hdbench.answers.answer import Answer
+from hdbench.results.items import score_items
 from hdbench.scoring.avisblatt_cer import AvisblattCer
 
 CONTINUED = {"image_4": "Es wird zum Verkauf angetragen"}
@@ -37,7 +38,7 @@ def runs(shared):
 
 def scored(metric, run, truths):
     candidates = [
-        Candidate(answer["id"], metric.prepare(truths[answer["id"]]), answer["answer"])
+        (Answer(answer["answer"], id=answer["id"]), metric.prepare(truths[answer["id"]]))
         for answer in run["answers"]
     ]
     return score_items(metric, candidates, details=True)
@@ -70,7 +71,7 @@ def test_every_run_agrees_with_the_plain_procedure(runs, truths, protocol):
             for answer in run["answers"]
             if protocol == "published" or ways(answer["answer"], truths[answer["id"]]) <= 1_000
         ]
-        candidates = [Candidate("", metric.prepare(truth), answer) for answer, truth in pages]
+        candidates = [(Answer(answer), metric.prepare(truth)) for answer, truth in pages]
         figures = score_items(metric, candidates).figures()
         expected = naive.protocol_scores(pages, protocol)
         assert (figures["fuzzy"], figures["cer"]) == pytest.approx(expected, abs=1e-12)

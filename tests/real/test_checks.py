@@ -12,7 +12,7 @@ from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.text import read_text
 from hdbench.evaluation.checks import Checks
 from hdbench.evaluation.looks import Looks
-from hdbench.results.items import Tally, candidate_of
+from hdbench.results.items import ScoreCollector
 from hdbench.scoring import make_metric
 
 SCHEMAS = Path(__file__).parents[2] / "dataset_scripts"
@@ -55,14 +55,14 @@ def warnings_of(shared, recorded, truths, metric, dataset, *, reread=False):
     with gzip.open(shared / f"recorded/{recorded}.jsonl.gz", "rt") as file:
         for line in file:
             run = json.loads(line)
-            checks, tally, looks = Checks(metric), Tally(metric), Looks()
+            checks, tally, looks = Checks(metric), ScoreCollector(metric), Looks()
             for recorded_answer in run["answers"]:
                 prediction, name = recorded_answer["answer"], recorded_answer["id"]
                 status = "unanswered" if prediction is None else "clean"
                 if reread:
                     prediction, status, *_ = read_text(recorded_answer["text"] or "", schema)
-                answer = Answer(name, recorded_answer["text"], prediction, status)
-                scored = tally.add(candidate_of(answer, prepared[name]))
+                answer = Answer(prediction, status, id=name, text=recorded_answer["text"])
+                scored = tally.add(answer, prepared[name])
                 looks.add(answer, scored, schema.violations(prediction), truths[name])
             checks.take(looks)
             found[run["run"]] = checks.warnings(tally.result())

@@ -10,8 +10,9 @@ import pytest
 from datasets import Image, List, load_dataset
 from helpers.prompt_form import fields_of_example, fields_of_schema
 
+from hdbench.answers.answer import Answer
 from hdbench.common.jsonio import read_jsonl
-from hdbench.results.items import Candidate, score_items
+from hdbench.results.items import score_items
 from hdbench.scoring import make_metric
 
 pytestmark = pytest.mark.slow
@@ -216,6 +217,6 @@ def test_every_recorded_run_scores_as_published_on_the_built_dataset(
     with gzip.open(shared / f"recorded/{recorded}.jsonl.gz", "rt") as file:
         runs = [json.loads(line) for line in file]
     for run in runs:
-        candidates = [Candidate(a["id"], truths[a["id"]], a["answer"]) for a in run["answers"]]
+        candidates = [(Answer(a["answer"], id=a["id"]), truths[a["id"]]) for a in run["answers"]]
         figures = score_items(scorer, candidates).figures()
         assert {figure: figures[figure] for figure in run["scores"]} == run["scores"], run["run"]

@@ -6,7 +6,8 @@ import json
 import pytest
 from reference import letters_f1 as naive
 
-from hdbench.results.items import Candidate, score_items
+from hdbench.answers.answer import Answer
+from hdbench.results.items import score_items
 from hdbench.scoring.letters_f1 import LettersF1
 
 COUNTS = {"tp": "true_positives", "fp": "false_positives", "fn": "false_negatives"}
@@ -45,7 +46,7 @@ def prepared(metric, letters, authority):
 
 def results(metric, runs, truths, *, details=False):
     for run in runs:
-        candidates = [Candidate(a["id"], truths[a["id"]], a["answer"]) for a in run["answers"]]
+        candidates = [(Answer(a["answer"], id=a["id"]), truths[a["id"]]) for a in run["answers"]]
         yield run, score_items(metric, candidates, details=details)
 
 

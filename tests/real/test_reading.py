@@ -78,7 +78,7 @@ def test_lost_answers_are_read(recorded, shared):
     holding, left = Counter(), []
     for answer in lost_answers_of(recorded, shared):
         text = answer["text"]
-        value = read_text(text, schema).value
+        value = read_text(text, schema).prediction
         is_read = isinstance(value, dict) and has_enough(value, required)
         if has_sound_record(text, required):
             holding["sound"] += 1
@@ -133,12 +133,14 @@ def test_where_both_are_there_the_text_scores_as_what_was_parsed(recorded, share
             if not is_record(given):  # a schema, in whose text is a page without ads
                 assert (given.kind, answer["text"]) == ("schema", '{"advertisements":[]}')
                 continue
-            assert metric.score(given.value, truth)[:2] == metric.score(parsed, truth)[:2]
+            assert metric.score(given.prediction, truth)[:2] == metric.score(parsed, truth)[:2]
             if answer["id"] == "image_4":
-                as_written = without_the_section_filled_in(parsed, reading.value)
+                as_written = without_the_section_filled_in(parsed, reading.prediction)
                 filled_in += as_written != parsed
                 parsed = as_written
-            assert metric.score(reading.value, truth)[:2] == metric.score(parsed, truth)[:2], answer
+            assert metric.score(reading.prediction, truth)[:2] == metric.score(parsed, truth)[:2], (
+                answer
+            )
     # The one is a schema in the place of an answer, which was scored as a page without ads.
     assert compared["unparsable"] == (1 if with_schema and recorded.name == "avisblatt" else 0)
     assert compared.keys() <= {"clean", "unwrapped", "unparsable"}

@@ -6,10 +6,11 @@ import json
 import pytest
 from helpers.lost_answers import FOLDERS
 
+from hdbench.answers.answer import Answer
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.datasets.building.builder import build
 from hdbench.datasets.building.recipe import find_recipe
-from hdbench.results.items import Candidate, score_items
+from hdbench.results.items import score_items
 
 pytestmark = pytest.mark.slow
 
@@ -73,7 +74,7 @@ def scored(shared, tmp_path_factory):
 def _figures(metric, truths, run):
     answers = {each["id"]: each["answer"] for each in run["answers"]}
     asked = [item for item in truths if item in answers]
-    result = score_items(metric, [Candidate(item, truths[item], answers[item]) for item in asked])
+    result = score_items(metric, [(Answer(answers[item], id=item), truths[item]) for item in asked])
     return result.figures()
 
 

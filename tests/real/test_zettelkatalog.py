@@ -14,7 +14,8 @@ from helpers.prompt_form import as_the_prompt_asks, fields_of_prompt, fields_of_
 from PIL import Image
 from reference import zettel_f1 as naive
 
-from hdbench.results.items import Candidate, score_items
+from hdbench.answers.answer import Answer
+from hdbench.results.items import score_items
 from hdbench.scoring.zettel_f1 import ZettelF1
 
 LEFT_OUT = {"00604370", "00604375"}
@@ -132,7 +133,9 @@ def test_every_recorded_run_under_published_to_the_last_digit(runs, truths):
     assert len(runs) == 33
     for run in runs:
         answers = {answer["id"]: answer for answer in run["answers"]}
-        candidates = [Candidate(card, prepared[card], answers[card]["answer"]) for card in answers]
+        candidates = [
+            (Answer(answers[card]["answer"], id=card), prepared[card]) for card in answers
+        ]
         result = score_items(metric, candidates, details=True)
         figures = result.figures()
         assert {
@@ -180,7 +183,7 @@ def test_documented_agrees_with_the_naive_reference_on_every_run(runs, truths):
     prepared = {card: metric.prepare(truth) for card, truth in truths.items()}
     for run in runs:
         pairs = [(answer["answer"], truths[answer["id"]]) for answer in run["answers"]]
-        candidates = [Candidate("", prepared[a["id"]], a["answer"]) for a in run["answers"]]
+        candidates = [(Answer(a["answer"]), prepared[a["id"]]) for a in run["answers"]]
         figures = score_items(metric, candidates).figures()
         micro, macro, tp, fp, fn = naive.score(pairs)
         assert (figures["true_positives"], figures["false_positives"]) == (tp, fp)

@@ -3,10 +3,11 @@
 import psutil
 import pytest
 
+from hdbench.answers.answer import Answer
 from hdbench.errors import HdbenchError
 from hdbench.output.report.drawing import Drawing
 from hdbench.output.report.plots import plots
-from hdbench.results.items import Candidate, score_items
+from hdbench.results.items import score_items
 from hdbench.scoring import make_metric
 
 
@@ -15,7 +16,7 @@ def result():
     metric = make_metric("zettel_f1")
     prepared = metric.prepare({"title": "Stellingen", "year": 1924})
     answers = ({"title": "Stellingen", "year": 1942}, {"title": "Zettel"}) * 15
-    items = [Candidate(f"{n:04}", prepared, answer) for n, answer in enumerate(answers)]
+    items = [(Answer(answer, id=f"{n:04}"), prepared) for n, answer in enumerate(answers)]
     return score_items(metric, items, details=True)
 
 
@@ -23,7 +24,7 @@ def processes():
     """Those that draw plots: other tests may have left their own children to this process."""
     children = psutil.Process().children()
     running = (each for each in children if each.status() != psutil.STATUS_ZOMBIE)
-    return [each for each in running if "hdbench.output.report.plots_process" in each.cmdline()]
+    return [each for each in running if "hdbench.output.report.drawing" in each.cmdline()]
 
 
 def drawn(drawing, result, errors):

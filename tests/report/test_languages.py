@@ -6,6 +6,7 @@ import string
 from dataclasses import replace
 
 import pytest
+from helpers.run_folders import run_info
 from report.test_page import Page
 
 from hdbench.answers.answer import STATUSES
@@ -84,7 +85,10 @@ def of_cards(cards):
     ]
     (cards / "answers.jsonl").write_text("".join(json.dumps(each) + "\n" for each in answers))
     result = score(str(folder), cards / "answers.jsonl", Settings(details=True))
-    result = replace(result, run={"run": "r", "provider": "p", "date": "d", "cost_usd": 0.5})
+    result = replace(
+        result,
+        run=run_info(run="r", provider="p", date="d", cost_usd=0.5),
+    )
     return result, load_benchmark(str(folder))
 
 

@@ -5,10 +5,11 @@ from itertools import groupby
 
 import pytest
 
+from hdbench.answers.answer import Answer
 from hdbench.errors import HdbenchError
 from hdbench.output.report.items import item_views
 from hdbench.results.files import read_result, write_results
-from hdbench.results.items import Candidate, score_items
+from hdbench.results.items import score_items
 from hdbench.scoring.analysis.error_classes import errors
 from hdbench.scoring.metric import FieldMatch
 from hdbench.scoring.record_f1 import RecordF1
@@ -32,7 +33,7 @@ ANSWER = {
 
 def result(answer):
     metric = RecordF1()
-    return score_items(metric, [Candidate("p1", metric.prepare(TRUTH), answer)], details=True)
+    return score_items(metric, [(Answer(answer, id="p1"), metric.prepare(TRUTH))], details=True)
 
 
 def shown(rows):
@@ -84,7 +85,7 @@ def test_nested_records_are_marked_on_their_own():
     truth = {"books": [{"title": "Faust", "authors": [{"name": "Goethe"}, {"name": "Zelter"}]}]}
     answer = {"books": [{"title": "Faust", "authors": [{"name": "Goethe"}]}]}
     metric = RecordF1()
-    scored = score_items(metric, [Candidate("b", metric.prepare(truth), answer)], details=True)
+    scored = score_items(metric, [(Answer(answer, id="b"), metric.prepare(truth))], details=True)
     [view] = item_views(scored.per_item, scored.item_errors, scored.metric)
     assert shown(view.errors) == [("books[0].authors[1]", "missed", "name")]
 

@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 from itertools import pairwise
 
 import pytest
+from helpers.run_folders import run_info
 
 from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
@@ -262,7 +263,7 @@ def test_what_the_run_says_of_itself_is_shown(cards):
         "cost_usd": 0.5,
         "published": {"f1_micro": 0.71},
     }
-    result = replace(result, model="a<b", run=run)
+    result = replace(result, model="a<b", run=run_info(**run))
     text = Page(report_page(result, load_benchmark(str(folder)))).text
     for told in (
         "a<b",

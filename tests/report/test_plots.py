@@ -10,10 +10,13 @@ from xml.etree import ElementTree
 
 import matplotlib as mpl
 import pytest
+from helpers.run_folders import run_info
 from PIL import Image
 
+from hdbench.answers.answer import Answer
 from hdbench.output.report.plots import plots
-from hdbench.results.items import Candidate, score_items
+from hdbench.results.items import score_items
+from hdbench.results.parts import ScoredDataset
 from hdbench.scoring import make_metric
 
 NAMES = ("fields", "errors", "items")
@@ -24,9 +27,9 @@ ANSWER = {"title": "Stellingen", "year": 1942, "place": "BERN", "editor": "Glase
 def result_of(truth, *answers, metric="zettel_f1", **dataset):
     metric = make_metric(metric)
     prepared = metric.prepare(truth)
-    items = [Candidate(f"000{n}", prepared, answer) for n, answer in enumerate(answers)]
+    items = [(Answer(answer, id=f"000{n}"), prepared) for n, answer in enumerate(answers)]
     dataset = {"benchmark": "hdb/cards", "dataset_version": "1.0.0"} | dataset
-    return score_items(metric, items, details=True, dataset=dataset)
+    return score_items(metric, items, details=True, dataset=ScoredDataset(**dataset))
 
 
 def texts(svg):
@@ -114,7 +117,11 @@ HOSTILE = [
 @pytest.mark.parametrize("hostile", HOSTILE)
 def test_hostile_names_are_shown_as_they_are_without_a_warning(hostile):
     result = result_of({"title": "a"}, {"title": "a", hostile: "b"}, benchmark=hostile)
-    result = replace(result, model=hostile, run={"run": hostile})
+    result = replace(
+        result,
+        model=hostile,
+        run=run_info(run=hostile),
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         made = plots(result)

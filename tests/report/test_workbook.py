@@ -9,14 +9,18 @@ import openpyxl
 import pytest
 import python_calamine
 import xlsxwriter
+from helpers.run_folders import run_info
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from hdbench.answers.answer import Answer
 from hdbench.common.excel import cell_text, write_text
 from hdbench.errors import HdbenchError
 from hdbench.output.report import workbook as module
 from hdbench.output.report.workbook import workbook
-from hdbench.results.items import Candidate, score_items
+from hdbench.results.items import score_items
+from hdbench.results.parts import AnswersRead, ScoredDataset
+from hdbench.results.warning_texts import RunWarning
 from hdbench.scoring import make_metric
 from hdbench.statistics.bootstrap import intervals
 
@@ -54,11 +58,13 @@ def result_of(truths, answers, metric="zettel_f1", *, details=True):
     return score_items(
         metric,
         [
-            Candidate(f"000{number}", metric.prepare(truth), answer)
+            (Answer(answer, id=f"000{number}"), metric.prepare(truth))
             for number, (truth, answer) in enumerate(zip(truths, answers, strict=True))
         ],
         details=details,
-        dataset={"benchmark": "hdb/cards", "dataset_version": "1.0.0", "dataset_sha256": "ab12"},
+        dataset=ScoredDataset(
+            benchmark="hdb/cards", dataset_version="1.0.0", dataset_sha256="ab12"
+        ),
     )
 
 
@@ -205,14 +211,18 @@ def test_the_summary_of_few_items_has_their_range_and_all_that_makes_it_again(ca
     assert (told["items"], told["answered"], told["unanswered"]) == (2, 1, 1)
     assert told["options.threshold"] == 0.92
     assert (told["resamples"], told["seed"]) == (10_000, 0)
-    assert told["versions.rapidfuzz"] == cards.versions["rapidfuzz"]
+    assert told["versions.rapidfuzz"] == cards.versions.rapidfuzz
 
 
 def test_what_a_run_says_of_itself_stands_in_the_summary_whatever_it_is():
     result = result_of([{"title": "a"}], [{"title": "a"}])
     published = {"f1_micro": 0.5, "cost": float("inf"), "n": 10**400, "=1": [None], "x": True}
-    run = {"run": "2026-01-24/T0252", "prompt": {"sha256": "cd"}, "published": published}
-    result = replace(result, run=run)
+    run = {
+        "run": "2026-01-24/T0252",
+        "prompt": {"name": "p.txt", "sha256": "cd"},
+        "published": published,
+    }
+    result = replace(result, run=run_info(**run))
     sheet = opened(workbook(result))["Summary"]
     rows = {row[0]: row[1] for row in sheet.iter_rows(values_only=True)}
     assert (rows["run.run"], rows["run.prompt.sha256"]) == ("2026-01-24/T0252", "cd")
@@ -222,11 +232,8 @@ def test_what_a_run_says_of_itself_stands_in_the_summary_whatever_it_is():
 
 def test_warnings_and_notes_stand_in_the_summary():
     result = result_of([{"title": "a"}], [{"title": "a"}])
-    warning = {"kind": "partial", "message": "=complete the run", "count": 1, "of": 2, "ids": []}
-    reading = {"strict": False, "reread": False, "as_given": False} | {
-        "notes": ["ids without zeros"],
-        "warnings": [warning],
-    }
+    warning = RunWarning("partial", None, 1, 2, [], "=complete the run")
+    reading = AnswersRead(notes=["ids without zeros"], warnings=[warning])
     result = replace(result, reading=reading)
     cells = [c for row in opened(workbook(result))["Summary"].iter_rows() for c in row if c.value]
     assert {"partial: =complete the run", "ids without zeros"} <= {cell.value for cell in cells}

@@ -9,16 +9,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from hdbench.answers.answer import Answer
 from hdbench.api import score, score_runs
 from hdbench.errors import HdbenchError
-from hdbench.results.files import (
-    answers_sha256,
-    item_set,
-    read_result,
-    read_results,
-    write_results,
-)
-from hdbench.results.items import Candidate, score_items
+from hdbench.results.files import answers_sha256, read_result, read_results, write_results
+from hdbench.results.items import score_items
+from hdbench.results.record import item_set
 from hdbench.scoring import make_metric
 
 RIGHT = {"title": "Stellingen", "year": 1924}
@@ -62,11 +58,13 @@ def test_what_is_written_is_read_again(name, data, answers, tmp_path):
     metric = make_metric(name, protocol, **data.draw(st.sampled_from(OPTIONS[name])))
     truth = metric.prepare(TRUTHS[name])
     candidates = [
-        Candidate(
-            f"{number}\ud800",
+        (
+            Answer(
+                TRUTHS[name] if answer == "right" else answer,
+                data.draw(st.sampled_from(["clean", "unwrapped"])),
+                id=f"{number}\ud800",
+            ),
             truth,
-            TRUTHS[name] if answer == "right" else answer,
-            data.draw(st.sampled_from(["clean", "unwrapped"])),
         )
         for number, answer in enumerate(answers)
     ]
@@ -89,7 +87,7 @@ def test_what_is_written_is_read_again(name, data, answers, tmp_path):
 def test_columns_of_zeros_are_left_out(tmp_path):
     metric = make_metric("sciencemeta_accuracy")
     truth = metric.prepare(TRUTHS["sciencemeta_accuracy"])
-    write_results(tmp_path / "r.json", [score_items(metric, [Candidate("a", truth, None)])])
+    write_results(tmp_path / "r.json", [score_items(metric, [(Answer(None, id="a"), truth)])])
     record = json.loads((tmp_path / "r.json").read_text())
     assert record["statistics"] == {"ebook.items": [1], "corrections": [7], "values": [7]}
     assert read_result(tmp_path / "r.json").statistics["accuracy"] == [0]
@@ -98,7 +96,7 @@ def test_columns_of_zeros_are_left_out(tmp_path):
 def test_a_column_stands_in_one_line(tmp_path):
     metric = make_metric("zettel_f1")
     truth = metric.prepare(RIGHT)
-    result = score_items(metric, [Candidate(each, truth, RIGHT) for each in "abc"])
+    result = score_items(metric, [(Answer(RIGHT, id=each), truth) for each in "abc"])
     write_results(tmp_path / "r.json", [result])
     lines = (tmp_path / "r.json").read_text().splitlines()
     assert '  "ids": ["a", "b", "c"],' in lines
@@ -261,7 +259,7 @@ def test_a_damaged_result_is_named_by_file_and_key(cards, monkeypatch, changes, 
 def test_sums_from_which_no_finite_figure_follows_are_refused(tmp_path):
     metric = make_metric("avisblatt_cer")
     truth = metric.prepare(TRUTHS["avisblatt_cer"])
-    write_results(tmp_path / "r.json", [score_items(metric, [Candidate("a", truth, None)])])
+    write_results(tmp_path / "r.json", [score_items(metric, [(Answer(None, id="a"), truth)])])
     edit(tmp_path, "r.json", statistics={"scored_ads": [1e-300], "fuzzy_sum": [2**53]})
     with pytest.raises(HdbenchError, match=r"r\.json: statistics: no figures follow from them"):
         read_result(tmp_path / "r.json")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from hdbench.answers.ids import match_ids
 from hdbench.results.warning_texts import _TEXTS as TEXTS
-from hdbench.results.warning_texts import id_message, in_language, in_words, message
+from hdbench.results.warning_texts import RunWarning, id_message, in_language, in_words, message
 
 
 def places(text):
@@ -60,14 +60,14 @@ def test_every_language_has_every_text_with_the_same_places():
     ],
 )
 def test_a_message_is_put_into_words(said, english, german):
-    assert in_language(said, "en") == (english, "en")
-    assert in_language(said, "de") == (german, "de")
+    assert in_words(**said) == english
+    assert in_words(**said, language="de") == german
 
 
 def test_one_is_not_told_as_several():
     partial = message("partial", given=3, items=4, count=1)
     assert "items have an answer, and the other one counts as a failure: " in in_words(**partial)
-    assert "; der andere zählt als falsch. " in in_language(partial, "de").text
+    assert "; der andere zählt als falsch. " in in_words(**partial, language="de")
     texts = TEXTS.translations
     for key in (key.removesuffix("_one") for key in texts["en"] if key.endswith("_one")):
         assert set(places(texts["en"][f"{key}_one"])) <= set(places(texts["en"][key]))
@@ -88,7 +88,7 @@ def test_one_is_not_told_as_several():
 )
 def test_differences_of_ids_are_told_in_german(written, item, expected):
     [difference] = match_ids([written], [item]).differences
-    told = in_language(id_message(difference), "de").text
+    told = in_words(**id_message(difference), language="de")
     assert told.startswith("Kennungen, ")
     assert told.endswith(expected)
 
@@ -122,4 +122,7 @@ def test_what_is_no_message_is_refused(key, values):
 
 
 def test_a_record_of_before_has_its_message_in_english():
-    assert in_language({"message": "1 of 2 items"}, "de") == ("1 of 2 items", "en")
+    assert in_language(RunWarning("ids", None, 1, 2, [], "1 of 2 items"), "de") == (
+        "1 of 2 items",
+        "en",
+    )

@@ -125,7 +125,7 @@ def test_the_score_so_far_is_that_of_the_answers_so_far(cards, monkeypatch):
     result = score("hdb/cards", cards / "run")
     assert result.ids == list(texts)
     assert shown.shown() == f"f1_micro {result.figures()['f1_micro']:.3f}"
-    assert result.run["subset"] == "three"
+    assert result.run.subset == "three"
     resumed = RunningScore(load_benchmark("hdb/cards"), None)
     run_model(backend, asked, cards / "run", settings, score=resumed)
     assert resumed.shown() == shown.shown()

@@ -5,8 +5,9 @@ import sys
 
 import pytest
 
+from hdbench.answers.answer import Answer
 from hdbench.errors import HdbenchError
-from hdbench.results.items import Candidate, score_items
+from hdbench.results.items import score_items
 from hdbench.scoring import make_metric
 from hdbench.scoring.avisblatt_cer import AvisblattCer
 
@@ -31,7 +32,7 @@ def page(*ads, **more):
 def figures(pairs, protocol="documented", **options):
     metric = AvisblattCer(protocol, **options)
     candidates = [
-        Candidate(str(position), metric.prepare(truth), answer)
+        (Answer(answer, id=str(position)), metric.prepare(truth))
         for position, (answer, truth) in enumerate(pairs)
     ]
     return score_items(metric, candidates, details=True).to_dict(details=True)

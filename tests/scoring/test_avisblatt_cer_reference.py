@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 from reference import avisblatt_cer as naive
 from reference.values import distance
 
-from hdbench.results.items import Candidate, score_items
+from hdbench.answers.answer import Answer
+from hdbench.results.items import score_items
 from hdbench.scoring.avisblatt_cer import AvisblattCer
 from hdbench.scoring.metric import OUTCOMES
 
@@ -51,7 +52,7 @@ def pages(draw):
 
 def scored(pairs, protocol):
     metric = AvisblattCer(protocol)
-    candidates = [Candidate("", metric.prepare(truth), answer) for answer, truth in pairs]
+    candidates = [(Answer(answer), metric.prepare(truth)) for answer, truth in pairs]
     return score_items(metric, candidates, details=True)
 
 

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hdbench.results.items import Candidate, score_items
+from hdbench.answers.answer import Answer
+from hdbench.results.items import score_items
 from hdbench.scoring import make_metric
 
 VALUES = st.sampled_from(["a", "b", "", None])
@@ -17,7 +18,7 @@ ANSWERS = st.one_of(st.none(), RECORDS)
 def scored(metric, pairs):
     """The result of pairs of an answer and its truth."""
     return score_items(
-        metric, [Candidate(str(n), metric.prepare(t), a) for n, (a, t) in enumerate(pairs)]
+        metric, [(Answer(a, id=str(n)), metric.prepare(t)) for n, (a, t) in enumerate(pairs)]
     )
 
 

@@ -3,8 +3,9 @@ import math
 
 import pytest
 
+from hdbench.answers.answer import Answer
 from hdbench.errors import HdbenchError
-from hdbench.results.items import Candidate, score_items
+from hdbench.results.items import score_items
 from hdbench.scoring import make_metric
 from hdbench.scoring.letters_f1 import CATEGORIES, LettersF1
 from hdbench.scoring.metric import reference_for
@@ -37,7 +38,7 @@ RESPONSE = {
 def figures(pairs, protocol="documented", **options):
     metric = LettersF1(protocol, **options)
     candidates = [
-        Candidate(str(position), metric.prepare(reference_for(metric.protocol, truth)), answer)
+        (Answer(answer, id=str(position)), metric.prepare(reference_for(metric.protocol, truth)))
         for position, (answer, truth) in enumerate(pairs)
     ]
     return score_items(metric, candidates, details=True).to_dict(details=True)
@@ -387,7 +388,7 @@ def test_per_item_says_what_was_right_and_wrong():
 def test_the_worst_letter_comes_first_under_its_own_f1():
     metric = LettersF1()
     truth = metric.prepare(TRUTH)
-    candidates = [Candidate(name, truth, answer) for name, answer in (("a", RESPONSE), ("b", {}))]
+    candidates = [(Answer(answer, id=name), truth) for name, answer in (("a", RESPONSE), ("b", {}))]
     result = score_items(metric, candidates)
     assert [item["id"] for item in result.worst] == ["b", "a"]
 

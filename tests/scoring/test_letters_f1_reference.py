@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import letters_f1 as naive
 
-from hdbench.results.items import Candidate, score_items
+from hdbench.answers.answer import Answer
+from hdbench.results.items import score_items
 from hdbench.scoring.letters_f1 import LettersF1
 
 COUNTS = ("true_positives", "false_positives", "false_negatives")
@@ -77,7 +78,7 @@ def result_of(metric, pairs, authority):
     candidates = []
     for answer, letter in pairs:
         truth = naive.ground_truth(letter, authority, metric.protocol)
-        candidates.append(Candidate("", metric.prepare(truth), answer))
+        candidates.append((Answer(answer), metric.prepare(truth)))
     return score_items(metric, candidates, details=True)
 
 

@@ -7,8 +7,9 @@ import pytest
 from helpers.records import shuffled
 from helpers.work import growth
 
+from hdbench.answers.answer import Answer
 from hdbench.errors import HdbenchError
-from hdbench.results.items import Candidate, score_items
+from hdbench.results.items import score_items
 from hdbench.scoring import make_metric
 from hdbench.scoring.record_f1 import RecordF1
 
@@ -41,7 +42,7 @@ def outcomes(answer, truth, **options):
 
 def figures(pairs, protocol="documented", **options):
     metric = make_metric("record_f1", protocol, **options)
-    candidates = (Candidate(str(n), metric.prepare(t), a) for n, (a, t) in enumerate(pairs))
+    candidates = ((Answer(a, id=str(n)), metric.prepare(t)) for n, (a, t) in enumerate(pairs))
     return score_items(metric, candidates).to_dict()
 
 

@@ -18,7 +18,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from reference import record_f1 as naive
 
-from hdbench.results.items import Candidate, score_items
+from hdbench.answers.answer import Answer
+from hdbench.results.items import score_items
 from hdbench.scoring.record_f1 import RecordF1
 
 NAMES = {"tp": "true_positives", "fp": "false_positives", "fn": "false_negatives"}
@@ -226,7 +227,7 @@ def test_figures_of_a_run(pairs, options):
         return
     names = {"figures": {"fuzzy": {"of": "similarity", "scale": 100}}}
     metric = RecordF1(**options, **names)
-    candidates = [Candidate(str(n), metric.prepare(t), a) for n, (a, t) in enumerate(pairs)]
+    candidates = [(Answer(a, id=str(n)), metric.prepare(t)) for n, (a, t) in enumerate(pairs)]
     found, expected = (
         score_items(metric, candidates).to_dict(),
         naive.score_run(pairs, **options, **names),

@@ -3,8 +3,9 @@ import math
 
 import pytest
 
+from hdbench.answers.answer import Answer
 from hdbench.errors import HdbenchError
-from hdbench.results.items import Candidate, score_items
+from hdbench.results.items import score_items
 from hdbench.scoring import make_metric
 from hdbench.scoring.metric import reference_for
 from hdbench.scoring.sciencemeta_accuracy import SciencemetaAccuracy
@@ -18,7 +19,7 @@ BOOK = ["isbn", "title", "author", "abstract", "category", "pub_time", "publishe
 def figures(pairs, protocol="documented", **options):
     metric = SciencemetaAccuracy(protocol, **options)
     candidates = [
-        Candidate(str(position), metric.prepare(reference_for(metric.protocol, truth)), answer)
+        (Answer(answer, id=str(position)), metric.prepare(reference_for(metric.protocol, truth)))
         for position, (answer, truth) in enumerate(pairs)
     ]
     result = score_items(metric, candidates, details=True).to_dict(details=True)

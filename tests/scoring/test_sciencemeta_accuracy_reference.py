@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import sciencemeta_accuracy as naive
 
-from hdbench.results.items import Candidate, score_items
+from hdbench.answers.answer import Answer
+from hdbench.results.items import score_items
 from hdbench.scoring.sciencemeta_accuracy import SciencemetaAccuracy
 from hdbench.scoring.sequence_ratio import sequence_ratio
 
@@ -99,7 +100,7 @@ def test_figures_of_many_records(pairs):
     metric = SciencemetaAccuracy(
         no_autojunk=True, normalize_text=True, canonical_identifiers=True, sets=True
     )
-    candidates = [Candidate("", metric.prepare(truth), answer) for answer, truth in pairs]
+    candidates = [(Answer(answer), metric.prepare(truth)) for answer, truth in pairs]
     result = score_items(metric, candidates, details=True).to_dict(details=True)
     overall, kinds = naive.score(pairs)
     assert result["overall_accuracy"] == pytest.approx(overall, abs=1e-12)

@@ -5,8 +5,9 @@ from xml.parsers import expat
 
 import pytest
 
+from hdbench.answers.answer import Answer
 from hdbench.errors import HdbenchError
-from hdbench.results.items import Candidate, score_items
+from hdbench.results.items import score_items
 from hdbench.scoring import make_metric
 from hdbench.scoring.text_cer import TextCer
 
@@ -16,7 +17,7 @@ FOLIOS = {"f[].folio": "present", "f[].text": "always", "f[].addition1": "until_
 
 def result_of(pairs, protocol="documented", **options):
     metric = make_metric("text_cer", protocol, **options)
-    candidates = (Candidate(str(n), metric.prepare(t), a) for n, (a, t) in enumerate(pairs))
+    candidates = ((Answer(a, id=str(n)), metric.prepare(t)) for n, (a, t) in enumerate(pairs))
     return score_items(metric, candidates, details=True)
 
 

@@ -5,8 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import text_cer as naive
 
+from hdbench.answers.answer import Answer
 from hdbench.errors import HdbenchError
-from hdbench.results.items import Candidate, score_items
+from hdbench.results.items import score_items
 from hdbench.scoring.text_cer import TextCer
 
 SIGNS = "aäbzſßAZ .,-¬⸗=\n\r\t\u0308\u0364\u0323ṩ\U0001f1e8\U0001f1ed\u200d"
@@ -88,7 +89,7 @@ REFUSED = {"refused": "the ground truths have no text to divide by"}
 def figures(pairs, **options):
     """The figures of a run, or that it is refused."""
     metric = TextCer(texts=FIELDS, **options)
-    candidates = [Candidate(str(n), metric.prepare(t), a) for n, (a, t) in enumerate(pairs)]
+    candidates = [(Answer(a, id=str(n)), metric.prepare(t)) for n, (a, t) in enumerate(pairs)]
     try:
         return score_items(metric, candidates).to_dict()
     except HdbenchError as error:

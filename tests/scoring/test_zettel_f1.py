@@ -2,8 +2,9 @@ import math
 
 import pytest
 
+from hdbench.answers.answer import Answer
 from hdbench.errors import HdbenchError
-from hdbench.results.items import Candidate, score_items
+from hdbench.results.items import score_items
 from hdbench.scoring import make_metric
 from hdbench.scoring.zettel_f1 import ZettelF1
 
@@ -44,7 +45,7 @@ RESPONSE = {
 def figures(pairs, protocol="documented", **options):
     metric = ZettelF1(protocol, **options)
     candidates = [
-        Candidate(str(position), metric.prepare(truth), answer)
+        (Answer(answer, id=str(position)), metric.prepare(truth))
         for position, (answer, truth) in enumerate(pairs)
     ]
     return score_items(metric, candidates, details=True).to_dict(details=True)

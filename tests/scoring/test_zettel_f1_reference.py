@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import zettel_f1 as naive
 
-from hdbench.results.items import Candidate, score_items
+from hdbench.answers.answer import Answer
+from hdbench.results.items import score_items
 from hdbench.scoring.zettel_f1 import ZettelF1
 
 PROTOCOLS = ("documented", "published")
@@ -96,7 +97,7 @@ def test_an_unanswered_card(protocol, truth):
 @given(pairs=st.lists(cards(), min_size=1, max_size=20))
 def test_figures_of_many_cards(protocol, pairs):
     metric = ZettelF1(protocol)
-    candidates = [Candidate("", metric.prepare(truth), answer) for answer, truth in pairs]
+    candidates = [(Answer(answer), metric.prepare(truth)) for answer, truth in pairs]
     result = score_items(metric, candidates).to_dict()
     micro, macro, *summed = naive.score(pairs, protocol)
     names = ("true_positives", "false_positives", "false_negatives")

@@ -120,7 +120,7 @@ def test_what_was_answered_in_time_is_kept_and_nothing_else_counts(sample, tmp_p
     ]
     result = score(str(sample / "hdb/zettelkatalog"), run.path)
     assert result.ids == ["sample-01", "sample-02"]
-    assert result.run["subset"] == "stopped after 2; of 8 items"
+    assert result.run.subset == "stopped after 2; of 8 items"
     assert "secret" not in run.path.joinpath("run.json").read_text()
 
 

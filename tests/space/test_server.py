@@ -20,7 +20,7 @@ from starlette.testclient import TestClient
 
 from hdbench.api import score
 from hdbench.errors import HdbenchError
-from hdbench.results.files import to_record
+from hdbench.results.record import to_record
 from hdbench.space.app import build_app, serve
 from hdbench.space.context import SpaceContext
 from hdbench.space.server.limits import CLOSED, Guard, sweep

@@ -21,9 +21,10 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 from speed.plotting import BLUE, GREY, ORANGE, SETTINGS
 
+from hdbench.answers.answer import Answer
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.evaluation.score import Settings, score
-from hdbench.results.items import Candidate, score_items
+from hdbench.results.items import score_items
 from hdbench.scoring.metric import Metric
 from hdbench.scoring.records import pairing
 
@@ -230,7 +231,7 @@ def limits(hdb: Path, name: str, runs: Sequence[Run]) -> None:
         for run in runs:
             folder = hdb / "results" / name / run.run.replace("/", "_")
             answers = map(json.loads, (folder / "answers.jsonl").open())
-            candidates = [Candidate(a["id"], prepared[a["id"]], a["prediction"]) for a in answers]
+            candidates = [(Answer(a["prediction"], id=a["id"]), prepared[a["id"]]) for a in answers]
             found.append(score_items(metric, candidates).figures())
         return found
 

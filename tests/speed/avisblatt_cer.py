@@ -10,7 +10,8 @@ from pathlib import Path
 from reference import avisblatt_cer as naive
 from speed.timing import medians
 
-from hdbench.results.items import Candidate, score_items
+from hdbench.answers.answer import Answer
+from hdbench.results.items import score_items
 from hdbench.scoring.avisblatt_cer import AvisblattCer
 
 SHARED = Path(__file__).parents[3] / "shared"
@@ -46,7 +47,7 @@ def main() -> None:
     def hdbench(protocol):
         metric = AvisblattCer(protocol)
         prepared = {name: metric.prepare(truth) for name, truth in truths.items()}
-        candidates = [Candidate("", prepared[a["id"]], a["answer"]) for a in answers]
+        candidates = [(Answer(a["answer"]), prepared[a["id"]]) for a in answers]
         figures = score_items(metric, candidates).figures()
         return figures["fuzzy"], figures["cer"]
 

@@ -11,7 +11,8 @@ from typing import Any
 from reference import letters_f1 as naive
 from speed.timing import medians
 
-from hdbench.results.items import Candidate, score_items
+from hdbench.answers.answer import Answer
+from hdbench.results.items import score_items
 from hdbench.scoring.letters_f1 import LettersF1
 
 SHARED = Path(__file__).parents[3] / "shared"
@@ -46,7 +47,7 @@ def compare(protocol: str, answers: list[Any], authority: list[Any]) -> None:
         name: metric.prepare(naive.ground_truth(letter, authority, protocol))
         for name, letter in letters.items()
     }
-    candidates = [Candidate(a["id"], prepared[a["id"]], a["answer"]) for a in answers]
+    candidates = [(Answer(a["answer"], id=a["id"]), prepared[a["id"]]) for a in answers]
     pairs = [(a["answer"], letters[a["id"]]) for a in answers]
     seconds = medians(
         {

@@ -14,7 +14,7 @@ from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.text import read_text
 from hdbench.evaluation.checks import Checks
 from hdbench.evaluation.looks import Looks
-from hdbench.results.items import Tally, candidate_of
+from hdbench.results.items import ScoreCollector
 from hdbench.scoring.zettel_f1 import ZettelF1
 
 ROOT = Path(__file__).parents[2]
@@ -39,13 +39,15 @@ def main() -> None:
     by_status: dict[str, list[Answer]] = {}
     for one in recorded:
         value, status, *_ = read_text(one["text"] or "", schema)
-        by_status.setdefault(status, []).append(Answer(one["id"], one["text"], value, status))
+        by_status.setdefault(status, []).append(
+            Answer(value, status, id=one["id"], text=one["text"])
+        )
     clean = by_status["clean"]
 
     def check() -> None:
-        checks, tally, looks = Checks(metric), Tally(metric), Looks(len(clean))
+        checks, tally, looks = Checks(metric), ScoreCollector(metric), Looks(len(clean))
         for answer in clean:
-            scored = tally.add(candidate_of(answer, truths[answer.id]))
+            scored = tally.add(answer, truths[answer.id])
             violations = schema.violations(answer.prediction)
             looks.add(answer, scored, violations, cards[answer.id])
         checks.take(looks)

@@ -13,7 +13,8 @@ from typing import Any
 
 from speed.timing import fastest
 
-from hdbench.results.items import Candidate, score_items
+from hdbench.answers.answer import Answer
+from hdbench.results.items import score_items
 from hdbench.scoring.metric import Metric
 from hdbench.scoring.record_f1 import RecordF1
 from hdbench.scoring.zettel_f1 import ZettelF1
@@ -100,7 +101,7 @@ def compare(source: str, **metrics: Metric) -> None:
     tasks = {}
     for about, metric in metrics.items():
         prepared = {item: metric.prepare(truth) for item, truth in truths.items()}
-        candidates = [Candidate(a["id"], prepared[a["id"]], a["answer"]) for a in answers]
+        candidates = [(Answer(a["answer"], id=a["id"]), prepared[a["id"]]) for a in answers]
         tasks[about] = lambda metric=metric, candidates=candidates: score_items(metric, candidates)
     seconds = fastest(tasks, ROUNDS)
     first = next(iter(seconds.values()))

@@ -10,7 +10,8 @@ from typing import Any
 from reference import sciencemeta_accuracy as naive
 from speed.timing import medians
 
-from hdbench.results.items import Candidate, score_items
+from hdbench.answers.answer import Answer
+from hdbench.results.items import score_items
 from hdbench.scoring.sciencemeta_accuracy import FIELDS, SciencemetaAccuracy
 from hdbench.scoring.sequence_ratio import field_similarity
 
@@ -45,7 +46,7 @@ def main() -> None:
     prepared = [(answer, metric.prepare(truth)) for answer, truth in pairs]
 
     def scored() -> list[float]:
-        candidates = (Candidate("", truth, answer) for answer, truth in prepared)
+        candidates = ((Answer(answer), truth) for answer, truth in prepared)
         return list(score_items(metric, candidates).statistics["accuracy"])
 
     def plainly() -> list[float]:

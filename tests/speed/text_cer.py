@@ -10,7 +10,8 @@ from rapidfuzz import fuzz
 from rapidfuzz.distance import Levenshtein
 from speed.timing import fastest
 
-from hdbench.results.items import Candidate, score_items
+from hdbench.answers.answer import Answer
+from hdbench.results.items import score_items
 from hdbench.scoring.text_cer import TextCer
 
 PAGES, CHARACTERS = 1_000, 3_000
@@ -29,7 +30,7 @@ def main() -> None:
         score_items(
             metric,
             [
-                Candidate(str(at), metric.prepare({"text": truth}), {"text": answer})
+                (Answer({"text": answer}, id=str(at)), metric.prepare({"text": truth}))
                 for at, (truth, answer) in enumerate(pairs)
             ],
         ).figures()

@@ -20,7 +20,8 @@ from typing import Any
 from reference import zettel_f1 as naive
 from speed.timing import medians
 
-from hdbench.results.items import Candidate, score_items
+from hdbench.answers.answer import Answer
+from hdbench.results.items import score_items
 from hdbench.scoring.flatten import flatten
 from hdbench.scoring.zettel_f1 import ZettelF1
 
@@ -62,7 +63,7 @@ def compare(protocol: str, answers: list[Any], truths: dict[str, Any]) -> None:
     """Print how fast everything is under one protocol."""
     metric = ZettelF1(protocol)
     prepared = {name: metric.prepare(truth) for name, truth in truths.items()}
-    candidates = [Candidate(a["id"], prepared[a["id"]], a["answer"]) for a in answers]
+    candidates = [(Answer(a["answer"], id=a["id"]), prepared[a["id"]]) for a in answers]
     pairs = [(a["answer"], truths[a["id"]]) for a in answers]
     records = [a["answer"] for a in answers if a["answer"] is not None]
     split = protocol == "published"

@@ -4,7 +4,8 @@ import random
 
 import pytest
 
-from hdbench.results.items import Candidate, score_items
+from hdbench.answers.answer import Answer
+from hdbench.results.items import score_items
 from hdbench.scoring import make_metric
 from hdbench.statistics.ceiling import ceiling
 
@@ -64,7 +65,7 @@ def test_it_is_the_mean_of_two_scored_runs(headline):
     results = [
         score_items(
             metric,
-            [Candidate(str(n), metric.prepare(each[b]), each[a]) for n, each in enumerate(items)],
+            [(Answer(each[a], id=str(n)), metric.prepare(each[b])) for n, each in enumerate(items)],
         )
         for a, b in (("anna", "ben"), ("ben", "anna"))
     ]

@@ -11,8 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hdbench.answers import ReadAs
+from hdbench.answers.answer import Answer
 from hdbench.errors import HdbenchError
-from hdbench.results.items import Candidate, score_items
+from hdbench.results.items import score_items
+from hdbench.results.parts import AnswersRead, ScoredDataset
 from hdbench.results.result import Result
 from hdbench.scoring import make_metric
 from hdbench.scoring.rates import f1
@@ -43,7 +46,7 @@ def cards(rows, ids=None, protocol="documented", sha256="0" * 64, **options):
         outcomes,
         [],
         [],
-        dataset={"dataset_sha256": sha256},
+        dataset=ScoredDataset(dataset_sha256=sha256),
     )
 
 
@@ -223,9 +226,9 @@ def test_many_pairs_get_as_many_exchanges_as_their_correction_needs():
 def test_fields_are_compared_by_their_main_rate():
     metric = make_metric("zettel_f1")
     truth = metric.prepare({"title": "Stellingen", "year": 1924})
-    one = score_items(metric, [Candidate("a", truth, {"title": "Stellingen", "year": 1924})])
+    one = score_items(metric, [(Answer({"title": "Stellingen", "year": 1924}, id="a"), truth)])
     other = score_items(
-        metric, [Candidate("a", truth, {"title": "Stellingen", "year": 1931, "place": "Bonn"})]
+        metric, [(Answer({"title": "Stellingen", "year": 1931, "place": "Bonn"}, id="a"), truth)]
     )
     assert compare(one, other, **HEADLINE).fields == {
         "place": FieldEffect(None, 0.0, None),
@@ -286,8 +289,7 @@ def test_results_of_two_metrics_are_refused():
 
 def test_results_that_were_read_in_two_ways_are_refused():
     one, other = cards([(1, 0, 0)]), cards([(1, 0, 0)])
-    one = replace(one, reading={"strict": False})
-    other = replace(other, reading={"strict": True})
+    other = replace(other, reading=AnswersRead(ReadAs(strict=True)))
     with pytest.raises(HdbenchError, match=r"reading: 'A' has \[\], 'B' \['strict'\]: score both"):
         compare(one, other, **HEADLINE)
 

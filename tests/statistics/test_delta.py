@@ -10,7 +10,9 @@ import pytest
 from helpers.strata import sample_of
 from scipy import stats
 
-from hdbench.results.files import read_result, to_record, write_results
+from hdbench.results.files import read_result, write_results
+from hdbench.results.parts import ScoredDataset
+from hdbench.results.record import to_record
 from hdbench.results.result import Result
 from hdbench.scoring import METRICS, make_metric
 from hdbench.scoring.metric import OUTCOMES
@@ -66,7 +68,9 @@ def in_strata(run):
     """The run as one of a sample by strata of which the first has most of the whole."""
     strata = [int(number % 10 > 6) + int(number % 10 > 8) for number in range(len(run.ids))]
     sizes = (80_000, 15_000, 500)
-    return replace(run, dataset={"sample": sample_of(sizes, Counter(strata))}, strata=strata)
+    return replace(
+        run, dataset=ScoredDataset(sample=sample_of(sizes, Counter(strata))), strata=strata
+    )
 
 
 def test_a_ratio_by_hand(always):

@@ -11,6 +11,7 @@ import pytest
 from helpers.undeclared import Undeclared
 
 from hdbench.errors import HdbenchError
+from hdbench.results.parts import ScoredDataset
 from hdbench.results.result import Result
 from hdbench.scoring import make_metric
 from hdbench.scoring.rates import f1
@@ -42,8 +43,7 @@ def graded(right, ids=None, sha256="0" * 64, protocol="documented"):
         {},
         [],
         [],
-        dataset={"dataset_sha256": sha256},
-        versions={},  # which take long to look up
+        dataset=ScoredDataset(dataset_sha256=sha256),
     )
 
 

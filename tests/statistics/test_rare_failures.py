@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from hdbench.errors import HdbenchError
+from hdbench.results.parts import ScoredDataset
 from hdbench.results.result import Result
 from hdbench.scoring import METRICS, make_metric
 from hdbench.scoring.metric import LESS, figure_of, judging_figure
@@ -141,9 +142,9 @@ def test_in_a_stratified_sample_the_share_is_bounded_as_one_that_is_estimated():
     rates = [0.05] * 36 + [2.0] * 4 + [0.05] * 18 + [1.0] * 2
     strata = [0] * 40 + [1] * 20
     sample = sample_of((9_000, 1_000), Counter(strata))
-    run = replace(pages(rates), dataset={"sample": sample}, strata=strata)
+    run = replace(pages(rates), dataset=ScoredDataset(sample=sample), strata=strata)
     flags = np.array([rate >= 1 for rate in rates])
-    expected = share(flags, Design(run.sample, strata), level=0.95)
+    expected = share(flags, Design(run.dataset.sample, strata), level=0.95)
     assert expected.value == pytest.approx(0.9 * 4 / 40 + 0.1 * 2 / 20)
     found = intervals(run, resamples=100).figures["runaway_share"]
     assert (found.low, found.high) == pytest.approx((expected.low, expected.high))

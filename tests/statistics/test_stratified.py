@@ -8,9 +8,12 @@ from helpers.strata import cards, coverage, sample_of
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hdbench.answers.answer import Answer
 from hdbench.benchmarks.sample import Sample, weighed
 from hdbench.errors import HdbenchError
-from hdbench.results.items import Candidate, score_items
+from hdbench.results.items import score_items
+from hdbench.results.parts import ScoredDataset
+from hdbench.results.summary import ResultSummary
 from hdbench.scoring import make_metric
 from hdbench.scoring.rates import f1
 from hdbench.statistics.bootstrap import METHOD, WITHIN_STRATA
@@ -90,7 +93,7 @@ def test_rates_are_of_the_whole_and_counts_of_the_sample():
     assert figures["estimated"] == (
         "estimated for the whole of 1,000 items from a stratified sample of 4"
     )
-    assert run.estimated_in("de") == (
+    assert ResultSummary(run, "de").estimated == (
         "geschätzt für das Ganze von 1.000 Einträgen aus einer geschichteten Stichprobe von 4"
     )
 
@@ -128,11 +131,11 @@ def test_every_metric_s_rates_are_those_of_a_whole_that_is_like_its_strata(name,
     answers = [truth] * 6 + [wrong] * 2 + [None] * 2
     prepared = metric.prepare(truth)
     whole = score_items(
-        metric, [Candidate(str(n), prepared, answer) for n, answer in enumerate(answers)]
+        metric, [(Answer(answer, id=str(n)), prepared) for n, answer in enumerate(answers)]
     )
-    drawn = [Candidate(str(n), prepared, answers[n], stratum=(n - 4) // 2) for n in range(4, 10)]
+    drawn = [(Answer(answers[n], id=str(n)), prepared, (n - 4) // 2) for n in range(4, 10)]
     dataset = {"sample": sample_of([6, 2, 2], {0: 2, 1: 2, 2: 2})}
-    run = score_items(metric, drawn, dataset=dataset)
+    run = score_items(metric, drawn, dataset=ScoredDataset(**dataset))
     counted = score_items(metric, drawn)
     counts = {each.name for each in metric.figures if each.kind == "count"}
     counts |= {"items", "both_empty", "true_positives", "false_positives", "false_negatives"}
@@ -155,7 +158,7 @@ def test_a_simple_sample_changes_no_figure():
     run = cards([11, 9, 4, 2] * 8)
     simple = sample_of([1000], {0: 32}) | {"by": []}
     simple["strata"][0]["values"] = {}
-    drawn = replace(run, dataset={"sample": simple})
+    drawn = replace(run, dataset=ScoredDataset(sample=simple))
     assert drawn.rates == run.rates
     assert drawn.intervals == run.intervals
     assert drawn.estimated == "estimated for the whole of 1,000 items from a sample of 32"

@@ -22,5 +22,7 @@ class ReadAs(NamedTuple):
     reread: bool = False
     as_given: bool = False
 
-
-READ_AS = ReadAs._fields
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of those that are on."""
+        return tuple(name for name, is_on in self._asdict().items() if is_on)

@@ -17,6 +17,9 @@ Status = Literal["clean", "unwrapped", "repaired", "truncated", "unparsable", "u
 
 STATUSES: tuple[Status, ...] = get_args(Status)
 
+LOST: tuple[Status, ...] = ("unanswered", "unparsable")
+"""The statuses of items that do not count as answered."""
+
 Kind = Literal[
     "prompt",
     "template",
@@ -78,43 +81,33 @@ class WrittenAnswer(TypedDict, total=False):
     error: str | None
 
 
-class Reading(NamedTuple):
-    """The outcome of reading an answer.
+class Answer(NamedTuple):
+    """A model's answer, as it was read.
 
     Attributes:
-        value: the record; what could not be read is here as it was given, and None is nothing.
-        status: what was done.
+        prediction: the record, a JSON value; what could not be read is here as it was given, and
+            None is nothing.
+        status: what was done to read it.
         kind: what it is, if it is unparsable.
         set_aside: whether it held further records that could not be joined with this one.
-    """
-
-    value: Any
-    status: Status
-    kind: Kind | None = None
-    set_aside: bool = False
-
-
-class Answer(NamedTuple):
-    """A model's answer to one item.
-
-    Attributes:
-        id: the item's id, as in the dataset.
+        id: the item's id, as in the dataset; empty for a text that was read by itself.
         text: what the model wrote, if it was kept.
-        prediction: the record, a JSON value; None if there is none.
-        status: what was done to read it.
         tokens: `input` and `output`, if they were counted.
         seconds: how long the model took, if that was measured.
         error: what went wrong instead of an answer.
-        kind: what it is, if it is unparsable.
-        set_aside: whether it held further records that could not be joined with this one.
     """
 
-    id: str
-    text: str | None
     prediction: Any
-    status: Status
+    status: Status = "clean"
+    kind: Kind | None = None
+    set_aside: bool = False
+    id: str = ""
+    text: str | None = None
     tokens: dict[str, int] | None = None
     seconds: float | None = None
     error: str | None = None
-    kind: Kind | None = None
-    set_aside: bool = False
+
+    @property
+    def is_record(self) -> bool:
+        """Whether a record was found in it."""
+        return self.status not in LOST

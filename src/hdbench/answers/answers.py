@@ -6,14 +6,14 @@ from itertools import islice
 from typing import Any, Self
 
 from hdbench.answers import ReadAs
-from hdbench.answers.answer import Answer, Reading, WrittenAnswer
+from hdbench.answers.answer import Answer, WrittenAnswer
 from hdbench.answers.bounds import number_of_values
 from hdbench.answers.container import Container
 from hdbench.answers.fields import shown
 from hdbench.answers.ids import match_ids
 from hdbench.answers.place import AnswerPlace
 from hdbench.answers.schema import AnswerSchema
-from hdbench.answers.text import is_record, read_text, read_value
+from hdbench.answers.text import read_text, read_value
 from hdbench.errors import HdbenchError
 
 MOST_IDS = 1_000
@@ -80,8 +80,8 @@ class AnswerReader:
             HdbenchError: the answers so far have more values than allowed.
         """
         if fields is None:
-            return Answer(item_id, None, None, "unanswered")
-        value, status, kind, set_aside = self._read(fields)
+            return Answer(None, "unanswered", id=item_id)
+        value, status, kind, set_aside, *_ = self._read(fields)
         if self._most is not None:
             self._values += number_of_values(value)
             if self._values > self._most:
@@ -94,18 +94,18 @@ class AnswerReader:
         if self.read_as.strict and isinstance(value, dict) and status != "clean":
             value, status = json.dumps(value), "unparsable"  # as text: otherwise it would be scored
         return Answer(
-            item_id,
-            fields.get("text"),
             value,
             status,
+            kind,
+            set_aside,
+            item_id,
+            fields.get("text"),
             fields.get("tokens"),
             fields.get("seconds"),
             fields.get("error"),
-            kind,
-            set_aside,
         )
 
-    def _read(self, fields: WrittenAnswer) -> Reading:
+    def _read(self, fields: WrittenAnswer) -> Answer:
         text, prediction = fields.get("text") or "", fields.get("prediction")
         has_text = bool(text) and not text.isspace()
         if "prediction" not in fields or (has_text and self.read_as.reread):
@@ -113,7 +113,7 @@ class AnswerReader:
         if self.read_as.as_given:
             return _as_given(prediction)
         given = read_value(prediction, self._schema)
-        return given if is_record(given) or not has_text else read_text(text, self._schema)
+        return given if given.is_record or not has_text else read_text(text, self._schema)
 
 
 class Answers:
@@ -201,9 +201,9 @@ class Answers:
         return None if key is None else self._container.load(key)
 
 
-def _as_given(prediction: Any) -> Reading:
+def _as_given(prediction: Any) -> Answer:
     if prediction is None:
-        return Reading(None, "unanswered")
+        return Answer(None, "unanswered")
     if isinstance(prediction, dict):
-        return Reading(prediction, "clean")
-    return Reading(prediction, "unparsable", "other")
+        return Answer(prediction)
+    return Answer(prediction, "unparsable", "other")

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from rapidfuzz import fuzz
 
-from hdbench.answers.answer import Reading, Status
+from hdbench.answers.answer import Answer, Status
 from hdbench.answers.schema import AnswerSchema
 
 SAME = 80.0
@@ -17,7 +17,7 @@ MAX_COMPARED, MAX_CHARACTERS = 20_000, 1_000
 SEVERITY: dict[Status, int] = {"clean": 0, "unwrapped": 1, "repaired": 2, "truncated": 3}
 
 
-def at_least(status: Status, reading: Reading) -> Reading:
+def at_least(status: Status, reading: Answer) -> Answer:
     """A reading with the more serious of two statuses; one without a record stays as it is."""
     if SEVERITY.get(reading.status, 9) >= SEVERITY[status]:
         return reading
@@ -35,7 +35,7 @@ class Joiner:
         self.schema = schema
         self._to_compare = MAX_COMPARED
 
-    def one(self, records: Sequence[Reading]) -> Reading:
+    def one(self, records: Sequence[Answer]) -> Answer:
         """The one record of several.
 
         Two records are joined if they do not say the same thing differently: other items of the
@@ -47,19 +47,19 @@ class Joiner:
         Returns:
             The record, with `set_aside` if one of them is not part of it.
         """
-        with_content = [record for record in records if not is_blank(record.value)]
+        with_content = [record for record in records if not is_blank(record.prediction)]
         one, *others = with_content or records
         if self.schema.list_of_objects is None:  # here a blank field is one of the record's
             one, *others = records
-        singly = self._has_one_item(one.value)
+        singly = self._has_one_item(one.prediction)
         for record in others:
-            if record.value == one.value:
+            if record.prediction == one.prediction:
                 continue
-            singly = singly and self._has_one_item(record.value)
-            joined = self._joined(one.value, record.value, singly=singly)
+            singly = singly and self._has_one_item(record.prediction)
+            joined = self._joined(one.prediction, record.prediction, singly=singly)
             if joined is not None:
                 status = at_least(one.status, record).status
-                one = at_least("unwrapped", Reading(joined, status, None, one.set_aside))
+                one = at_least("unwrapped", Answer(joined, status, None, one.set_aside))
             elif self._is_plausible(record, one):
                 one = record._replace(set_aside=True)
             elif record.status != "truncated":  # otherwise it is the same again, and broke off
@@ -71,12 +71,14 @@ class Joiner:
         items = record.get(name) if name else None
         return isinstance(items, list) and len(items) == 1
 
-    def _is_plausible(self, record: Reading, other: Reading) -> bool:
+    def _is_plausible(self, record: Answer, other: Answer) -> bool:
         """Return whether a record is whole, or has at least half of what the other has."""
-        fit, other_fit = self.schema.fit(record.value), self.schema.fit(other.value)
+        fit, other_fit = self.schema.fit(record.prediction), self.schema.fit(other.prediction)
         if record.status == "truncated" != other.status:
             return fit > other_fit
-        has_all = self.schema.list_of_objects is None and self.schema.has_required(record.value)
+        has_all = self.schema.list_of_objects is None and self.schema.has_required(
+            record.prediction
+        )
         return has_all or 2 * fit >= other_fit
 
     def _joined(

@@ -90,6 +90,11 @@ class RunInfo(_Checked):
         return (self.prompt.text,) if self.prompt and self.prompt.text else ()
 
     @property
+    def prompt_sha256(self) -> str | None:
+        """The hash of the prompt, if that is known."""
+        return None if self.prompt is None else self.prompt.sha256
+
+    @property
     def sittings_usd(self) -> float | None:
         """Return what all sittings cost together; None if one of them does not say it."""
         costs = [sitting.get("cost_usd") for sitting in self.sittings]
@@ -106,12 +111,25 @@ class RunInfo(_Checked):
             raise ValueError("an id in items occurs twice")
         return self
 
-    def about(self) -> dict[str, Any]:
-        """What a result keeps of it: no None, and not the items, which the result has itself."""
-        known = self.model_dump(exclude={"items", "own_images"}, exclude_none=True)
-        if not self.without_media:
-            known.pop("without_media", None)
-        return known
+    def for_result(self) -> Self:
+        """Return what a result keeps of it: not the items, which the result has itself."""
+        return self.model_copy(
+            update={
+                "prompt": self.prompt and self.prompt.model_copy(update={"text": ""}),
+                "items": None,
+                "own_images": False,
+                "without_media": self.without_media or None,
+                "sittings": [],
+            }
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what a result keeps of it as JSON data, without what is not known."""
+        return self.model_dump(exclude={"items", "own_images"}, exclude_none=True)
+
+
+NO_RUN = RunInfo.model_construct(run="", benchmark="", model="")
+"""What answers without a run folder say about themselves."""
 
 
 def is_run(folder: Path) -> bool:

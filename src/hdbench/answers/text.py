@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any
 from urllib.parse import unquote
 
-from hdbench.answers.answer import Kind, Reading, Status
+from hdbench.answers.answer import Answer, Kind, Status
 from hdbench.answers.blocks import MAX_DAMAGED, Blocks, has_constant
 from hdbench.answers.joining import Joiner, at_least
 from hdbench.answers.no_answer import is_schema, kind_of_object, kind_of_text
@@ -38,7 +38,7 @@ THOUGHT = re.compile(
 _NESTED = (dict, list)
 
 
-def read_text(text: str, schema: AnswerSchema | None = None) -> Reading:
+def read_text(text: str, schema: AnswerSchema | None = None) -> Answer:
     r"""The record in a model's raw text, and what was done to find it.
 
     Valid JSON is taken as it is. In anything else, every bracket outside thoughts may open the
@@ -69,7 +69,7 @@ def read_text(text: str, schema: AnswerSchema | None = None) -> Reading:
     return _Reader(schema).whole(text)
 
 
-def read_value(value: Any, schema: AnswerSchema | None = None) -> Reading:
+def read_value(value: Any, schema: AnswerSchema | None = None) -> Answer:
     """The record in a given JSON value, such as a file's `prediction`.
 
     Args:
@@ -97,23 +97,25 @@ class _Reader:
         self._blocks: Blocks | None = None
         self._joiner: Joiner | None = None
 
-    def whole(self, value: Any) -> Reading:
+    def whole(self, value: Any) -> Answer:
         """The record in an answer; if it holds none, what it is instead."""
         reading = self.text(value, 0) if isinstance(value, str) else self.value(value, 0)
         if reading.status != "unparsable":
             return reading
-        if isinstance(reading.value, dict):  # so that nobody takes it for a record
-            reading = reading._replace(value=json.dumps(reading.value, ensure_ascii=False))
+        if isinstance(reading.prediction, dict):  # so that nobody takes it for a record
+            reading = reading._replace(
+                prediction=json.dumps(reading.prediction, ensure_ascii=False)
+            )
         if "prompt" in self.kinds:  # whatever it is wrapped in
             return reading._replace(kind="prompt")
         kind = next((kind for kind in self.kinds if kind not in ("text", "other")), None)
         return reading._replace(kind=kind or reading.kind)
 
-    def text(self, text: str, level: int) -> Reading:
+    def text(self, text: str, level: int) -> Answer:
         """The record in a text."""
         body = text.strip().lstrip("\ufeff").strip()
         if not body:
-            return Reading(None, "unanswered")
+            return Answer(None, "unanswered")
         try:
             value = parse_json(body)
         except ValueError:
@@ -123,46 +125,46 @@ class _Reader:
         reading = self.value(value, level)
         return at_least("repaired", reading) if has_constant(body) else reading
 
-    def value(self, value: Any, level: int) -> Reading:
+    def value(self, value: Any, level: int) -> Answer:
         """The record in a JSON value other than a text."""
         if value is None:
-            return Reading(None, "unanswered")
+            return Answer(None, "unanswered")
         if isinstance(value, dict):
             return self.object(value, level)
         if isinstance(value, list):
             if self.schema is None:
-                records = [found for found in self.objects(value, level) if is_record(found)]
+                records = [found for found in self.objects(value, level) if found.is_record]
                 return at_least("unwrapped", records[-1]) if records else self.nothing(value)
             if found := self.inside(value, self.schema, level):
                 return found
         return self.nothing(value)
 
-    def objects(self, value: list[Any], level: int) -> Iterator[Reading]:
+    def objects(self, value: list[Any], level: int) -> Iterator[Answer]:
         return (self.object(item, level) for item in value if isinstance(item, dict))
 
-    def nothing(self, value: Any, kind: Kind = "other") -> Reading:
+    def nothing(self, value: Any, kind: Kind = "other") -> Answer:
         self.kinds.append(kind)
-        return Reading(value, "unparsable", kind)
+        return Answer(value, "unparsable", kind)
 
-    def object(self, value: dict[str, Any], level: int) -> Reading:
+    def object(self, value: dict[str, Any], level: int) -> Answer:
         """The record in an object: the object itself, or one that it wraps."""
         schema = self.schema
         keeps = schema is not None and schema.keeps_to(value)
         kind = kind_of_object(value, schema, keeps=keeps)
         if schema is None or (kind is None and keeps):
-            return self.nothing(value, kind) if kind else Reading(value, "clean")
+            return self.nothing(value, kind) if kind else Answer(value, "clean")
         record = _with_decoded_keys(value, schema.all_names)
         status: Status = "clean" if record is value else "repaired"
         if kind is None and schema.has_required(record):
-            return Reading(record, status)
+            return Answer(record, status)
         if kind is None and (lifted := schema.lifted(record)):
-            return Reading(lifted, "repaired")
+            return Answer(lifted, "repaired")
         found = self.of_wrapper(record, kind, schema, level)
-        return at_least(status, found) if is_record(found) else found
+        return at_least(status, found) if found.is_record else found
 
     def of_wrapper(
         self, record: dict[str, Any], kind: Kind | None, schema: AnswerSchema, level: int
-    ) -> Reading:
+    ) -> Answer:
         """What an object that is not a whole record holds: one within it, an item, a part."""
         known = len(self.kinds)
         if kind:
@@ -170,17 +172,17 @@ class _Reader:
         if inner := self.inside(record, schema, level):
             return inner
         if kind is None and (whole := schema.of_objects(record)):
-            return Reading(whole, "unwrapped")
+            return Answer(whole, "unwrapped")
         met = self.kinds[known:]
         if kind or not self.belongs(record) or (met and not schema.fit(record)):
             return self.nothing(record, met[0] if met else "other")
-        return Reading(record, "clean")
+        return Answer(record, "clean")
 
     def belongs(self, value: Any) -> bool:
         """Return whether an object has a field of a record; an empty one may be a record too."""
         return self.schema is None or not value or not self.schema.names.isdisjoint(value)
 
-    def inside(self, value: Any, schema: AnswerSchema, level: int) -> Reading | None:
+    def inside(self, value: Any, schema: AnswerSchema, level: int) -> Answer | None:
         """Return what is inside a value and fits better than the value itself."""
         # Parts of a repeated schema fit by chance: there, the field `type` has a `type` too.
         in_schema = isinstance(value, dict) and is_schema(value, schema)
@@ -188,16 +190,16 @@ class _Reader:
         records = [
             found
             for found in self.records(value, schema, level, 0, in_schema=in_schema)
-            if self.belongs(found.value)
+            if self.belongs(found.prediction)
         ]
         if not records:
             return None
         one = at_least("unwrapped", self.joiner(schema).one(records))
-        return one if schema.fit(one.value) > own else None
+        return one if schema.fit(one.prediction) > own else None
 
     def records(
         self, node: Any, schema: AnswerSchema, level: int, depth: int, *, in_schema: bool
-    ) -> list[Reading]:
+    ) -> list[Answer]:
         """The records in a value, in order; if one is inside another, the better-fitting one."""
         self.nodes -= 1
         if self.nodes < 0 or depth > MAX_INNER_DEPTH:
@@ -215,20 +217,20 @@ class _Reader:
             for child in islice(children, MAX_NODES)
             for found in self.records(child, schema, level, depth + 1, in_schema=in_schema)
         ]
-        best = max((schema.fit(found.value) for found in inner), default=0)
-        return [own] if own and schema.fit(own.value) >= best else inner
+        best = max((schema.fit(found.prediction) for found in inner), default=0)
+        return [own] if own and schema.fit(own.prediction) >= best else inner
 
-    def in_text(self, text: str, level: int) -> list[Reading]:
+    def in_text(self, text: str, level: int) -> list[Answer]:
         """The record in a text within a value."""
         if "{" not in text or not self.texts or level >= MAX_LEVELS:
             return []
         self.texts -= 1
         found = self.text(text, level + 1)
-        return [at_least("unwrapped", found)] if is_record(found) else []
+        return [at_least("unwrapped", found)] if found.is_record else []
 
     def own(
         self, node: Any, schema: AnswerSchema, *, outermost: bool, in_schema: bool
-    ) -> tuple[Reading | None, Kind | None]:
+    ) -> tuple[Answer | None, Kind | None]:
         """The record that an object or list itself is, and what it is if it is not a record."""
         record = schema.of_objects(node)
         if record is None and (isinstance(node, list) or outermost):
@@ -238,13 +240,13 @@ class _Reader:
             self.kinds.append(kind)
         if kind or (in_schema and isinstance(node, dict) and not schema.has_required(node)):
             return None, kind
-        return Reading(record or node, "unwrapped"), None
+        return Answer(record or node, "unwrapped"), None
 
     def joiner(self, schema: AnswerSchema) -> Joiner:
         self._joiner = self._joiner or Joiner(schema)
         return self._joiner
 
-    def damaged(self, text: str, body: str, level: int) -> Reading:
+    def damaged(self, text: str, body: str, level: int) -> Answer:
         """The record in a text that is not JSON."""
         plain = _without_thoughts(body)
         if not plain.strip():
@@ -268,7 +270,7 @@ class _Reader:
                     found = at_least("repaired", better)
         return found or self.nothing(text, kind_of_text(plain, self.schema))
 
-    def respelled(self, text: str, level: int) -> Reading | None:
+    def respelled(self, text: str, level: int) -> Answer | None:
         """The record in a text that was turned into JSON."""
         if self.is_of_prompt(text):
             self.kinds.append("prompt")
@@ -279,10 +281,10 @@ class _Reader:
             found = self.search(text, level)
         else:
             found = self.value(value, level) if isinstance(value, dict | list) else None
-        return found if found and is_record(found) else None
+        return found if found and found.is_record else None
 
-    def fit(self, reading: Reading) -> int:
-        return self.schema.fit(reading.value) if self.schema else 0
+    def fit(self, reading: Answer) -> int:
+        return self.schema.fit(reading.prediction) if self.schema else 0
 
     def is_of_prompt(self, text: str) -> bool:
         """Return whether a text is the benchmark's prompt, or a part of it."""
@@ -291,7 +293,7 @@ class _Reader:
         words = " ".join(text.split())
         return len(words) >= MIN_PROMPT and any(words in prompt for prompt in self.schema.prompts)
 
-    def search(self, text: str, level: int) -> Reading | None:
+    def search(self, text: str, level: int) -> Answer | None:
         """The record in a text that is not JSON."""
         schema = self.schema
         if self._blocks is None:
@@ -299,7 +301,7 @@ class _Reader:
                 lists=bool(schema and schema.list_of_objects),
                 is_whole=schema.has_required if schema else lambda _: False,
             )
-        records: list[Reading] = []
+        records: list[Answer] = []
         position = 0
         while (start := self._blocks.next(text, position)) is not None:
             block = self._blocks.at(text, start)
@@ -314,18 +316,13 @@ class _Reader:
             if found.kind not in (None, "other", "text"):  # what was inside was looked at
                 position = max(block.end, position)
                 continue
-            if not is_record(found) or not found.value:
+            if not found.is_record or not found.prediction:
                 continue
             position = max(block.end, position)
             records.append(found)
         if schema is None:
             return records[-1] if records else None
         return self.joiner(schema).one(records) if records else None
-
-
-def is_record(reading: Reading) -> bool:
-    """Return whether a record was found."""
-    return reading.status not in ("unparsable", "unanswered")
 
 
 def _with_decoded_keys(value: Any, names: frozenset[str]) -> Any:

@@ -1,6 +1,25 @@
 """What a run used: tokens and time, as far as its answers say."""
 
 from collections.abc import Mapping
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from hdbench.answers.fields import MAX_NUMBER
+
+
+class AmountUsed(BaseModel):
+    """An amount that was used over a run's answers.
+
+    Attributes:
+        total: its sum.
+        items: the number of answers for which it is known.
+    """
+
+    model_config = ConfigDict(extra="ignore", frozen=True, strict=True, defer_build=True)
+
+    total: Annotated[int | float, Field(ge=0, le=MAX_NUMBER)]
+    items: Annotated[int, Field(ge=0, le=MAX_NUMBER)]
 
 
 class Usage:
@@ -16,7 +35,7 @@ class Usage:
         >>> usage = Usage()
         >>> usage.take(part)
         >>> usage.known
-        {'input_tokens': {'total': 1196, 'items': 1}, 'seconds': {'total': 4.0, 'items': 2}}
+        {'input_tokens': AmountUsed(total=1196, items=1), 'seconds': AmountUsed(total=4.0, items=2)}
     """
 
     def __init__(self) -> None:
@@ -42,14 +61,17 @@ class Usage:
         self._timed += len(later._seconds)
 
     @property
-    def known(self) -> dict[str, dict[str, float]]:
-        """What was taken: `input_tokens`, `output_tokens`, `seconds` → `total` and `items`."""
-        known: dict[str, dict[str, float]] = {
-            f"{name}_tokens": {"total": total, "items": items}
+    def known(self) -> dict[str, AmountUsed]:
+        """What was taken: `input_tokens`, `output_tokens`, `seconds`, as far as it is known."""
+        # Sums may be larger than what a file may say.
+        known = {
+            f"{name}_tokens": AmountUsed.model_construct(total=total, items=items)
             for name, (total, items) in self._tokens.items()
         }
         if self._timed:
-            known["seconds"] = {"total": self._all_seconds, "items": self._timed}
+            known["seconds"] = AmountUsed.model_construct(
+                total=self._all_seconds, items=self._timed
+            )
         return known
 
     def _add(self, name: str, total: int, items: int) -> None:

@@ -20,7 +20,7 @@ from hdbench.output.audit.findings import Audit
 from hdbench.output.audit.findings import audit as audit_runs
 from hdbench.output.audit.lists import review_list, work_list
 from hdbench.output.audit.page import audit_page
-from hdbench.output.report.rows import text
+from hdbench.output.report.tables import text
 
 MAX_ROWS = 200
 """How many findings a terminal shows."""
@@ -61,7 +61,7 @@ def command(
     no_witness = [
         name
         for name, result in loaded.items()
-        if result.run.get("without_media") or result.run.get("consensus_of")
+        if result.run.without_media or result.run.consensus_of
     ]
     for name in no_witness:
         del loaded[name]

@@ -2,6 +2,7 @@
 
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -15,11 +16,14 @@ from hdbench.benchmarks.spec import read_spec
 from hdbench.cli.arguments import DEFAULT_OUT
 from hdbench.cli.result_tables import print_result
 from hdbench.cli.saying import said
+from hdbench.common.told import spoken
 from hdbench.datasets.building.builder import build, install_spaces
 from hdbench.datasets.building.recipe import find_recipe
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.opened_run import OpenedRun
-from hdbench.scoring import METRICS
+from hdbench.evaluation.score import score
+from hdbench.results.parts import NOT_READ
+from hdbench.results.summary import ResultSummary
 
 
 def command(name: Annotated[str, typer.Argument()] = "zettelkatalog") -> None:
@@ -61,21 +65,12 @@ def command(name: Annotated[str, typer.Argument()] = "zettelkatalog") -> None:
         answers = run.answers(None)
         taken = [answers.take(item_id) for item_id in items["id"]]
     predictions = [answer.text or answer.prediction for answer in taken]
-    result = metric.compute(
-        predictions=predictions, references=items["ground_truth"], details=True, **options
-    )
+    computed = metric.compute(predictions=predictions, references=items["ground_truth"], **options)
 
-    rules = METRICS[recipe.spec.metric]
-    figure = rules.item_figure
-    worst = sorted(result["per_item"], key=lambda item: item[figure])
-    worst = [{**item, "id": items[int(item["id"])]["id"]} for item in worst]
-    fields = result.pop("fields")
-    result["headline"] = recipe.spec.headline
-    result["higher_is_better"] = recipe.spec.higher_is_better
-    if recipe.spec.item_name is not None:
-        result["item_name"] = recipe.spec.item_name.model_dump(mode="json")
-    title = said("{name} (sample), {protocol}", name=dataset, protocol=result["protocol"])
-    print_result(console, title, rules, result, fields, worst=worst)
+    # The same figures, with the benchmark and its ids.
+    result = replace(score(dataset, example), reading=NOT_READ)
+    title = said("{name} (sample), {protocol}", name=dataset, protocol=computed["protocol"])
+    print_result(console, title, ResultSummary(result, spoken()))
     hdbench = _command()
     another = next(
         other

@@ -106,16 +106,15 @@ def print_evaluations(console: Console, evaluations: Sequence["Evaluation"]) -> 
         evaluations: from `hdbench.running.evaluating`.
     """
     for each in evaluations:
-        figures = each.result.figures()
         headline = each.result.headline
         interval = shown(each.result.intervals.describe(headline))
-        answered = {name: figures[name] for name in ("answered", "items")}
+        answered = {"answered": each.result.answered, "items": len(each.result.ids)}
         parts = [
             f"{headline} {number(each.value, '.3f')} ({interval})",
             said("{answered} of {items} answered", **answered),
         ]
-        if "subset" in each.result.run:
-            parts.append(shown(each.result.run["subset"]))
+        if each.result.run.subset is not None:
+            parts.append(shown(each.result.run.subset))
         if each.least is not None:
             least = each.least
             parts.append(

@@ -26,7 +26,7 @@ from hdbench.evaluation.score import Settings
 from hdbench.output.leaderboard import formats
 from hdbench.output.leaderboard.boards import Board, leaderboards, unplaced
 from hdbench.output.leaderboard.changes import RULES, changes, revisions
-from hdbench.output.leaderboard.page import leaderboard_page
+from hdbench.output.leaderboard.tables import leaderboard_page
 from hdbench.results.model_facts import RESULTS, ModelFacts, read_model_facts
 
 Form = Literal["table", "markdown", "csv", "json", "latex", "html"]

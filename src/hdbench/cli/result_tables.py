@@ -8,24 +8,22 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from hdbench.benchmarks.agreement import Ceiling
+from hdbench.answers.answer import KINDS, LOST, Kind, Status
 from hdbench.cli.saying import ends, number, print_line, print_marked, said, said_table, shown
 from hdbench.common.printing import HEADING_WIDTH, MAX_NOTE, MAX_VALUE, heading, printable
 from hdbench.common.told import spoken
 from hdbench.errors import Message
 from hdbench.evaluation.by_column import ByColumn, Group, GroupDifference
-from hdbench.evaluation.run_warning import gravest_first
-from hdbench.results.error_counts import LOST
-from hdbench.results.items import WORST
-from hdbench.results.lead import lead, resources
 from hdbench.results.result import Result
-from hdbench.results.warning_texts import in_language, in_words, people_in_words
-from hdbench.scoring.metric import Figure, Metric
+from hdbench.results.summary import ResultSummary
+from hdbench.results.warning_texts import in_words
 from hdbench.statistics.bootstrap import MIN_ITEMS
 
 MAX_FIELDS = 40
 """Maximum rows of the table of fields: a model can invent any number of fields."""
 
+GRAVEST = 3
+"""How many warnings are printed, unless all of them are asked for: more would bury the score."""
 
 MAX_VIOLATIONS = 8
 """Maximum rows of the table of schema violations."""
@@ -54,8 +52,7 @@ _SHORT = {
 }
 """The statistics of an item that are shown, with their column headings."""
 
-
-_KINDS = {
+_KINDS: dict[Kind, str] = {
     "prompt": "prompt repeated",
     "template": "form with placeholders",
     "schema": "JSON Schema",
@@ -71,8 +68,7 @@ _KINDS = {
 }
 """What is printed for each kind of unparsable answer."""
 
-
-_READ = ("unwrapped", "repaired", "truncated")
+_READ: tuple[Status, ...] = ("unwrapped", "repaired", "truncated")
 """The statuses of answered items that were not clean."""
 
 
@@ -82,65 +78,69 @@ _COUNTS = ("true_positives", "false_positives", "false_negatives")
 def print_result(
     console: Console,
     title: str,
-    metric: Metric | type[Metric],
-    figures: Mapping[str, Any],
-    fields: Mapping[str, Mapping[str, Any]],
+    summary: ResultSummary,
     *,
-    worst: Sequence[Mapping[str, Any]],
-    details: Sequence[Mapping[str, Any]] = (),
-    keystrokes: float | None = None,
+    details: bool = False,
     all_warnings: bool = False,
 ) -> None:
-    """Print a result: its lead, figures with their coverage, what to check, fields, worst items.
+    """Print a result: its work and figures with their coverage, what to check, fields, worst items.
 
     Args:
         console: where to.
         title: what was scored.
-        metric: the metric.
-        figures: the figures, as `Result.figures` gives them, with the `headline` and its direction,
-            `intervals`, as `Intervals.to_dict` gives them, and what else `lead` needs.
-        fields: field → its counts and rates.
-        worst: the details of items, worst first; at most `WORST` that have an error are shown.
-        details: the details of every item, to list those whose answers were not clean.
-        keystrokes: how many it takes to correct an item, if that was counted.
+        summary: the result in the language that is spoken.
+        details: also list the items whose answers were not clean.
         all_warnings: print more warnings than the gravest.
     """
+    result = summary.result
     console.print(printable(title, MAX_NOTE), style="bold")
-    for line in (str(lead(figures, spoken())), resources(figures, spoken(), keystrokes=keystrokes)):
+    first = (summary.work, summary.lost, summary.score)
+    for line in (" ".join(filter(None, first)), summary.resources, summary.estimated):
         if line:
             print_line(console, line)
-    if "estimated" in figures:
-        print_line(console, figures["estimated"])
-    console.print(_figures_table(metric, figures))
-    higher = figures["higher_is_better"]
-    direction = Message("higher is better" if higher else "lower is better")
+    console.print(_figures_table(summary))
+    direction = "higher is better" if result.higher_is_better else "lower is better"
     line = said(
-        "headline: {headline}, {direction}", headline=figures["headline"], direction=direction
+        "headline: {headline}, {direction}",
+        headline=result.headline,
+        direction=Message(direction),
     )
     console.print(line, markup=False)
-    console.print(_coverage(figures))
-    if strictly := _strictly(figures):
-        console.print(strictly)
-    if people := figures.get("people"):
-        reached = people_in_words(Ceiling.model_validate(people), spoken())
-        print_line(console, f"{reached}. {in_words('people_means', {}, spoken())}")
-    for note in figures.get("notes", ()):
-        print_marked(console, "note: ", note, style="")
-    print_warnings(console, figures.get("warnings", ()), all_of_them=all_warnings)
-    if figures.get("schema_violations"):
+    console.print(_coverage(summary))
+    if result.strict_headline is not None:
+        line = said(
+            "if only valid JSON counted (--strict): {headline} {strictly:.4f} instead of "
+            "{value:.4f}",
+            headline=result.headline,
+            strictly=result.strict_headline,
+            value=result.value,
+        )
+        console.print(line)
+    if summary.people is not None:
+        print_line(console, f"{summary.people}. {summary.people_means}")
+    for note in summary.notes:
+        print_marked(console, "note: ", note.text, style="")
+    warnings = summary.gravest_warnings
+    most = len(warnings) if all_warnings else GRAVEST
+    for warning in warnings[:most]:
+        print_marked(console, "warning: ", warning.text)
+    if len(warnings) > most:
+        more = said("{count} more: --warnings", count=len(warnings) - most)
+        console.print(Text(more, "bold yellow"))
+    if summary.violations:
         console.print()
-        console.print(_violations_table(figures["schema_violations"]))
-    if fields:
+        console.print(_violations_table(summary.violations))
+    if fields := result.field_rates():
         console.print()
         console.print(_fields_table(fields))
-    if wrong := [item for item in worst if _has_error(item)][:WORST]:
+    if wrong := list(filter(_has_error, result.worst)):
         console.print()
-        console.print(_worst_table(wrong, metric.item_figure))
+        console.print(_worst_table(wrong, result.metric.item_figure))
     if details:
         console.print()
-        console.print(_reading_table(details))
+        console.print(_reading_table(result.per_item))
     console.print()
-    console.print(Text(figures["signature"], style="dim"), soft_wrap=True)
+    console.print(Text(result.signature, style="dim"), soft_wrap=True)
 
 
 def print_under(console: Console, results: Mapping[str, Result]) -> None:
@@ -150,7 +150,7 @@ def print_under(console: Console, results: Mapping[str, Result]) -> None:
         console: where to.
         results: what the rules are called → the result; the others are compared with the first.
     """
-    result, *_ = results.values()
+    result, *others = results.values()
     names = [figure.name for figure in result.metric.figures if figure.is_rate]
     room = console.width - max(map(len, names)) - COLUMN_SPACE
     width = room // len(results) - COLUMN_SPACE
@@ -163,29 +163,21 @@ def print_under(console: Console, results: Mapping[str, Result]) -> None:
         column.no_wrap, column.overflow = False, "fold"
         if sum(widths) + COLUMN_SPACE * len(widths) <= room:
             column.min_width = least
-    figures, *of_others = (each.rates for each in results.values())
-    for figure in _headline_first(result.metric, result.headline):
-        value = figures.get(figure.name)
-        if not figure.is_rate or value is None:
-            continue
-        cells = [number(value, ".4f")]
-        for other in of_others:
-            under = other.get(figure.name)
-            cells.append("" if under is None else _with_difference(under, under - value))
+    for figure in ResultSummary(result).figures:
+        cells = [number(figure.value, ".4f")]
+        for other in others:
+            under = other.rates.get(figure.name)
+            cells.append("" if under is None else _with_difference(under, under - figure.value))
         table.add_row(figure.name, *cells)
     console.print()
     console.print(table)
     for name, each in list(results.items())[1:]:
-        text = f"{name}: {each.figures()['signature']}"
+        text = f"{name}: {each.signature}"
         console.print(Text.assemble((printable(text, MAX_NOTE).plain, "dim")), soft_wrap=True)
 
 
 def _with_difference(value: float, difference: float) -> str:
     return f"{number(value, '.4f')} ({number(difference, '+.4f')})"
-
-
-def _headline_first(metric: Metric | type[Metric], headline: str) -> list[Figure]:
-    return sorted(metric.figures, key=lambda figure: figure.name != headline)
 
 
 def print_held_out(console: Console, totals: Mapping[str, Any]) -> None:
@@ -219,34 +211,29 @@ def print_held_out(console: Console, totals: Mapping[str, Any]) -> None:
     )
 
 
-def _figures_table(metric: Metric | type[Metric], figures: Mapping[str, Any]) -> Table:
-    found = figures["intervals"]
-    head, ranges = ("95 % interval", found["figures"])
-    if "why" in found:
-        head, ranges = ("single items", found["item_ranges"])
+def _figures_table(summary: ResultSummary) -> Table:
+    head = "95 % interval" if summary.no_intervals is None else "single items"
     table = said_table(None, "figure", right=("value", head))
-    for figure in _headline_first(metric, figures["headline"]):
-        value = figures.get(figure.name)
-        if figure.is_rate and value is not None:
-            within = ranges.get(figure.name)
-            cell = "" if within is None else ends(*within, form=".4f")
-            table.add_row(figure.name, number(value, ".4f"), cell)
+    for figure in summary.figures:
+        within = figure.ends and ends(figure.ends.low, figure.ends.high, form=".4f")
+        table.add_row(figure.name, number(figure.value, ".4f"), within or "")
     return table
 
 
-def _coverage(figures: Mapping[str, Any]) -> Text:
-    line = Message("{count} items: {parts}", count=figures["items"], parts=_answered(figures))
-    text = Text(shown(line))
-    if "why" in figures["intervals"]:
-        text.append("\n" + shown(figures["intervals"]["why"]), style="yellow")
-    for name, why in figures["intervals"].get("without", {}).items():
+def _coverage(summary: ResultSummary) -> Text:
+    result = summary.result
+    parts = _answered(summary.coverage)
+    text = Text(said("{count} items: {parts}", count=len(result.ids), parts=parts))
+    if summary.no_intervals is not None:
+        text.append("\n" + shown(summary.no_intervals), style="yellow")
+    for name, why in summary.without_interval.items():
         text.append(f"\n{name}: {shown(why)}")
-    read = [f"{figures['status'][name]} {said(name)}" for name in _READ if figures["status"][name]]
+    read = [f"{result.status[name]} {said(name)}" for name in _READ if result.status[name]]
     if read:
         text.append("\n" + said("of the answered, {parts}", parts=", ".join(read)))
-    if figures.get("unparsable_kinds"):
-        found = figures["unparsable_kinds"].items()
-        kinds = ", ".join(f"{said(_KINDS[kind])} ({count})" for kind, count in found)
+    counts = [(_KINDS[kind], result.kinds[kind]) for kind in KINDS if result.kinds.get(kind)]
+    if counts:
+        kinds = ", ".join(f"{said(kind)} ({count})" for kind, count in counts)
         text.append("\n" + said("unparsable: {kinds}", kinds=kinds))
     return text
 
@@ -258,31 +245,13 @@ def _answered(figures: Mapping[str, Any]) -> Message:
     )
 
 
-def _strictly(figures: Mapping[str, Any]) -> str:
-    """Return a line with the headline if only valid JSON counted, if that differs."""
-    headline = figures["headline"]
-    strictly, value = figures.get("strictly", {}).get(headline), figures[headline]
-    if strictly is None or strictly == value:
-        return ""
-    return said(
-        "if only valid JSON counted (--strict): {headline} {strictly:.4f} instead of {value:.4f}",
-        headline=headline,
-        strictly=strictly,
-        value=value,
-    )
-
-
-def _violations_table(violations: Mapping[str, Mapping[str, int]]) -> Table:
+def _violations_table(violations: Sequence[tuple[str, str, int]]) -> Table:
     """Return a table of the fields in which most answers break the benchmark's schema."""
     table = said_table("Against the schema", "field", "rule", right=["times"])
-    rows = [
-        (count, field, rule) for field, rules in violations.items() for rule, count in rules.items()
-    ]
-    rows.sort(key=lambda row: -row[0])
-    for count, field, rule in rows[:MAX_VIOLATIONS]:
+    for field, rule, count in violations[:MAX_VIOLATIONS]:
         table.add_row(printable(field), rule, str(count))
-    if len(rows) > MAX_VIOLATIONS:
-        table.add_row(said("and {count} more", count=len(rows) - MAX_VIOLATIONS))
+    if len(violations) > MAX_VIOLATIONS:
+        table.add_row(said("and {count} more", count=len(violations) - MAX_VIOLATIONS))
     return table
 
 
@@ -379,23 +348,6 @@ def _shown(value: Any) -> str:
 
 def _number(value: float) -> str:
     return str(value) if isinstance(value, int) or value == int(value) > 1 else number(value, ".3f")
-
-
-GRAVEST = 3
-"""How many warnings are printed, unless all of them are asked for: more would bury the score."""
-
-
-def print_warnings(
-    console: Console, warnings: Sequence[Mapping[str, Any]], *, all_of_them: bool
-) -> None:
-    """Print warnings, the gravest first, and how many more there are."""
-    shown = len(warnings) if all_of_them else GRAVEST
-    for warning in gravest_first(warnings)[:shown]:
-        print_marked(console, "warning: ", in_language(warning, spoken()).text)
-    if len(warnings) > shown:
-        console.print(
-            Text(said("{count} more: --warnings", count=len(warnings) - shown), "bold yellow")
-        )
 
 
 _SIGNED = {"difference": "+.4f"}

@@ -25,6 +25,7 @@ from hdbench.cli.arguments import (
 from hdbench.cli.result_tables import print_groups, print_held_out, print_result, print_under
 from hdbench.cli.rules import beside, read_options
 from hdbench.cli.saying import say
+from hdbench.common.told import spoken
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.by_column import ByColumn, Group, by_column
 from hdbench.evaluation.held_out import score_held_out, totals
@@ -32,8 +33,10 @@ from hdbench.evaluation.recognition import recognized_in
 from hdbench.evaluation.runs import benchmark_of
 from hdbench.evaluation.score import Settings, score_under, with_names
 from hdbench.output.report.effort import keystrokes
-from hdbench.results.files import to_record, write_records
+from hdbench.results.files import write_records
+from hdbench.results.record import to_record
 from hdbench.results.result import Result
+from hdbench.results.summary import ResultSummary
 
 
 def command(
@@ -120,18 +123,11 @@ def command(
         write_records(json_out, records)
     for (model, result), record in zip(results.items(), records, strict=True):
         named = "" if model is None else f"{model}: "
-        title = f"{named}{record['benchmark']} {record['dataset_version']}, {record['protocol']}"
-        print_result(
-            Console(),
-            title,
-            result.metric,
-            record,
-            result.field_rates(),
-            worst=result.worst,
-            details=result.per_item,
-            keystrokes=keystrokes(result) if details else None,
-            all_warnings=all_warnings,
-        )
+        dataset, scored_by = result.dataset, result.metric.protocol
+        title = f"{named}{dataset.benchmark} {dataset.dataset_version}, {scored_by}"
+        typed = keystrokes(result) if details else None
+        summary = ResultSummary(result, spoken(), keystrokes=typed)
+        print_result(Console(), title, summary, details=details, all_warnings=all_warnings)
         if others:
             alike = [each[model] for each in (results, *others)]
             print_under(Console(), dict(zip(rules, alike, strict=True)))
@@ -161,7 +157,7 @@ def _require(results: Mapping[str | None, Result], least: float) -> None:
             "{named}{headline} {value:.6g} is worse than --fail-under {least:.6g}",
             named="" if model is None else f"{model}: ",
             headline=each.headline,
-            value=each.figures()[each.headline],
+            value=each.value,
             least=least,
             err=True,
         )

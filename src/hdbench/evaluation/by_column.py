@@ -137,14 +137,12 @@ def by_column(result: Result, benchmark: Benchmark, column: str) -> ByColumn[Gro
         judged_by = judging_figure(part.metric, part.headline)
         judged = part.rates.get(judged_by)
         found = None if judged is None else intervals(part, only=judged_by)
-        coverage = {name: part.status[name] for name in ("unanswered", "unparsable")}
-        lost = sum(coverage.values())
         return Group(
             value,
             items=len(places),
-            answered=len(places) - lost if part.statuses else None,
-            unanswered=coverage["unanswered"] if part.statuses else None,
-            unparsable=coverage["unparsable"] if part.statuses else None,
+            answered=part.answered if part.statuses else None,
+            unanswered=part.status["unanswered"] if part.statuses else None,
+            unparsable=part.status["unparsable"] if part.statuses else None,
             figure=part.rates.get(part.headline),
             judged=judged,
             interval=None if found is None else found.figures.get(judged_by),

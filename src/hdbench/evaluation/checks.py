@@ -8,10 +8,9 @@ from hdbench.answers.answer import KINDS
 from hdbench.errors import escaped
 from hdbench.evaluation.frequent import EXAMPLES, Frequent, Seen
 from hdbench.evaluation.looks import Content, Looks, shown
-from hdbench.evaluation.run_warning import RunWarning
 from hdbench.evaluation.shared_fields import SharedFields
 from hdbench.results.result import Result
-from hdbench.results.warning_texts import Message, message
+from hdbench.results.warning_texts import Message, RunWarning, message
 from hdbench.scoring.metric import Metric
 from hdbench.scoring.person_names import read_name
 

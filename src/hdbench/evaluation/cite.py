@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from hdbench import YEAR, __version__
-from hdbench.answers import READ_AS, READING
+from hdbench.answers import READING
 from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
 from hdbench.benchmarks.names import full_name
 from hdbench.benchmarks.spec import HubSource
@@ -44,14 +44,14 @@ def cite(path: Path | str, language: str = "en") -> str:
         benchmark = load_benchmark(folder)
         return _text(benchmark, [__version__], [_of_benchmark(benchmark)], language)
     results = list(read_results(path).values())
-    names = list(dict.fromkeys(result.dataset.get("benchmark", "") for result in results))
+    names = list(dict.fromkeys(result.dataset.benchmark for result in results))
     if len(names) > 1 or not names[0]:
         raise HdbenchError(
             "{place}: benchmark: names none, or several: cite a benchmark's folder instead",
             place=path,
         )
     benchmark = load_benchmark(names[0])
-    versions = dict.fromkeys(result.versions["hdbench"] for result in results)
+    versions = dict.fromkeys(result.versions.hdbench for result in results)
     sentences = [methods_sentence(each, benchmark) for each in results]
     if any(result.model is None for result in results):
         sentences.append(
@@ -124,9 +124,8 @@ def methods_sentence(result: Result, benchmark: Benchmark) -> Message:
     Raises:
         HdbenchError: the benchmark's headline is not a figure of the result's metric.
     """
-    figures = result.figures()
     headline = benchmark.spec.headline
-    value = figures.get(headline)
+    value = result.rates.get(headline)
     figure = figure_of(result.metric, headline)
     if figure is None or not figure.is_rate or value is None:
         raise HdbenchError(
@@ -143,19 +142,19 @@ def methods_sentence(result: Result, benchmark: Benchmark) -> Message:
         metric=result.metric.name,
         rules=joined(list(_conditions(result))),
         name=benchmark.spec.name,
-        version=result.dataset["dataset_version"],
+        version=result.dataset.dataset_version,
         count=len(result.ids),
         subset=joined(list(_subset(result)), ""),
-        sha256=result.dataset["dataset_sha256"][:12],
-        answered=figures["answered"],
-        items=figures["items"],
+        sha256=result.dataset.dataset_sha256[:12],
+        answered=result.answered,
+        items=len(result.ids),
         headline=headline,
         value=value,
         interval=found.describe(headline),
         method=_method(result) if headline in found.figures else "",
         estimated=Message(", {estimated}", estimated=result.estimated) if result.estimated else "",
     )
-    hdbench = result.versions["hdbench"]
+    hdbench = result.versions.hdbench
     if result.model is None:
         return Message("Scored with hdbench {hdbench}, {scored}", hdbench=hdbench, scored=scored)
     return Message(
@@ -169,9 +168,9 @@ def methods_sentence(result: Result, benchmark: Benchmark) -> Message:
 def _model(result: Result) -> str | None:
     """Return the model's name with who ran it and when, as providers change what a name means."""
     about: list[str] = []
-    if provider := result.run.get("provider"):
+    if provider := result.run.provider:
         about.append(provider)
-    if date := result.run.get("date"):
+    if date := result.run.date:
         about.append(Message("asked on {date}", date=date))
     if not about:
         return result.model
@@ -180,9 +179,9 @@ def _model(result: Result) -> str | None:
 
 def _subset(result: Result) -> Iterator[str]:
     """Yield which of the items, and whether the model saw them."""
-    if "subset" in result.run:
-        yield f" ({result.run['subset']})"
-    if result.run.get("without_media"):
+    if result.run.subset is not None:
+        yield f" ({result.run.subset})"
+    if result.run.without_media:
         yield Message(", asked without media")
 
 
@@ -206,7 +205,7 @@ def _conditions(result: Result) -> Iterator[str]:
         if name in given or isinstance(value, float):
             text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
             yield name if value is True else f"{name} {text}"
-    yield from (name for name in READ_AS if result.reading.get(name))
+    yield from result.reading.read_as.names
 
 
 def _of_benchmark(benchmark: Benchmark) -> Message:

@@ -3,7 +3,7 @@
 from hdbench.answers.run_info import RUN_FILE
 from hdbench.errors import Message
 from hdbench.evaluation.opened_run import OpenedRun
-from hdbench.results.result import ERRATA, Result
+from hdbench.results.result import Result
 
 
 def notes_on(run: OpenedRun, result: Result, *, asked: int, with_truth: int) -> list[str]:
@@ -37,7 +37,8 @@ def _without_truth(number: int) -> list[str]:
 
 def _empty_strata(result: Result) -> list[str]:
     """A note on strata of a sample without an item that is scored, if there are any."""
-    if result.sample is None or result.weighed is None or not result.weighed.empty:
+    sample = result.dataset.sample
+    if sample is None or result.weighed is None or not result.weighed.empty:
         return []
     empty = result.weighed.empty
     return [
@@ -45,9 +46,9 @@ def _empty_strata(result: Result) -> list[str]:
             "strata of the sample without an item here: {count:,} of {strata:,}, with {of:,} of "
             "the {whole:,} items of the whole; the nearest strata stand for them",
             count=len(empty),
-            strata=len(result.sample.strata),
+            strata=len(sample.strata),
             of=sum(each.of for each in empty),
-            whole=result.sample.of,
+            whole=sample.of,
         )
     ]
 
@@ -62,7 +63,7 @@ def _proposed(result: Result) -> list[str]:
             "proposed corrections of the ground truth count here, though the data's owners have "
             "not accepted them ({count} of {items} items): {headline} is {value:.4f}, and "
             "{other:.4f} without them"
-            if result.dataset.get(ERRATA)
+            if result.dataset.errata
             else "proposed corrections of the ground truth do not count, as the data's owners have "
             "not accepted them ({count} of {items} items): {headline} is {value:.4f}, and "
             "{other:.4f} with them (--errata proposed)",

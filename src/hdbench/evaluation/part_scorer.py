@@ -18,7 +18,7 @@ from hdbench.benchmarks.benchmark import Benchmark, Item, Part
 from hdbench.benchmarks.provenance import Provenance
 from hdbench.benchmarks.truths import ErrataName
 from hdbench.evaluation.looks import Looks
-from hdbench.results.items import ScoredItem, Tallied, Tally, candidate_of, prepare
+from hdbench.results.items import CollectedScores, ScoreCollector, ScoredItem, prepare
 from hdbench.scoring.metric import Metric
 
 OBJECTS = 200_000
@@ -83,7 +83,7 @@ class ReadOnce(NamedTuple):
 
     usage: Usage
     violations: dict[str, Counter[str]]
-    scored: list[tuple[Tallied, Looks]]
+    scored: list[tuple[CollectedScores, Looks]]
 
 
 class ScoredTask(NamedTuple):
@@ -180,7 +180,8 @@ class _Reading:
         self._usage = Usage()
         self._violations: dict[str, Counter[str]] = defaultdict(Counter)
         self._scorers = [
-            (each, Tally(each.metric, details=each.keeps_items), Looks(answers)) for each in rules
+            (each, ScoreCollector(each.metric, details=each.keeps_items), Looks(answers))
+            for each in rules
         ]
 
     def add(self, answer: Answer, item: Item, stratum: int, schema: AnswerSchema | None) -> None:
@@ -193,7 +194,7 @@ class _Reading:
         for rules, tally, looks in self._scorers:
             metric = rules.metric
             truth = item.reference(metric.protocol, rules.errata)
-            scored = tally.add(candidate_of(answer, prepare(metric, truth, item.id), stratum))
+            scored = tally.add(answer, prepare(metric, truth, item.id), stratum)
             if scored is not None:
                 looks.add(answer, scored, found, truth)
                 if rules.each_item is not None:
@@ -203,7 +204,7 @@ class _Reading:
                     tally.add_other_errata(scored, prepare(metric, other, item.id))
 
     def done(self) -> ReadOnce:
-        scored = [(tally.tallied(), looks) for _, tally, looks in self._scorers]
+        scored = [(tally.collected(), looks) for _, tally, looks in self._scorers]
         return ReadOnce(self._usage, self._violations, scored)
 
 

@@ -15,7 +15,8 @@ from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.score import Settings, score_loaded, with_names
 from hdbench.evaluation.score_cache import ScoreCache
-from hdbench.results.files import item_set, read_results
+from hdbench.results.files import read_results
+from hdbench.results.record import item_set
 from hdbench.results.result import Result
 
 
@@ -127,13 +128,13 @@ class _Found(NamedTuple):
     @property
     def name(self) -> str:
         """Its model, or else its file; and whether it saw the items."""
-        without = " (without media)" if self.result.run.get("without_media") else ""
+        without = " (without media)" if self.result.run.without_media else ""
         return (self.result.model or self.file) + without
 
     @property
     def named(self) -> Named:
         """Return what tells it apart from others of its name."""
-        own = self.result.run.get("run") or (self.file if self.result.model else None)
+        own = self.result.run.run or (self.file if self.result.model else None)
         return Named(self.name, own, Path(self.path))
 
 
@@ -155,17 +156,17 @@ def benchmark_of(result: Result, benchmark: str | None = None, *, media: bool = 
         HdbenchError: the result names no benchmark, or the benchmark is missing or a different one.
     """
     loaded = load_benchmark(
-        benchmark or result.dataset.get("benchmark", ""),
-        revision=None if benchmark else result.dataset.get("dataset_revision"),
+        benchmark or result.dataset.benchmark,
+        revision=None if benchmark else result.dataset.dataset_revision,
         media=media,
     )
-    if loaded.content_hash() != result.dataset.get("dataset_sha256"):
+    if loaded.content_hash() != result.dataset.dataset_sha256:
         raise HdbenchError(
             "{benchmark}: is not what was scored: version {version}, and the result is for "
             "{scored}: score the answers again",
             benchmark=loaded.id,
             version=loaded.spec.version,
-            scored=result.dataset.get("dataset_version"),
+            scored=result.dataset.dataset_version,
         )
     return loaded
 
@@ -227,8 +228,8 @@ def with_same_items(
         if path.is_dir() and not is_run(path)
         for run in _run_folders(path)
     }
-    named = any(results[name].answers.get("path") not in in_folders for name in left_out)
-    benchmarks = {result.dataset.get("benchmark") for result in results.values()}
+    named = any(results[name].answers.path not in in_folders for name in left_out)
+    benchmarks = {result.dataset.benchmark for result in results.values()}
     if named or len(benchmarks) > 1:
         return dict(results), []
     return largest, [name for name in results if name in left_out]
@@ -287,7 +288,7 @@ def _distinct(found: Sequence[_Found]) -> dict[str, Result]:
     """The results by unique names."""
     seen: set[tuple[str, ...]] = set()
     for each in found:
-        key = (each.name, each.result.answers.get("sha256", ""), each.result.figures()["signature"])
+        key = (each.name, each.result.answers.sha256, each.result.signature)
         if key[1] and key in seen:
             raise HdbenchError(
                 "{name}: the same answers are given twice: name each run once", name=each.name

@@ -12,6 +12,7 @@ from hdbench.answers.answers import Answers
 from hdbench.answers.bounds import Bounds
 from hdbench.answers.parts import is_in_shards
 from hdbench.answers.usage import Usage
+from hdbench.benchmarks.agreement import Ceiling
 from hdbench.benchmarks.benchmark import Benchmark, Part, load_benchmark
 from hdbench.benchmarks.provenance import Provenance
 from hdbench.benchmarks.truths import check_errata
@@ -31,12 +32,12 @@ from hdbench.evaluation.part_scorer import (
     ways_of,
 )
 from hdbench.evaluation.processes import TRIED, scorer
-from hdbench.evaluation.run_warning import RunWarning, with_draft_warning
-from hdbench.results.drafts import DRAFTS
+from hdbench.results.drafts import with_draft_warning
 from hdbench.results.files import answers_sha256
-from hdbench.results.items import Tally
-from hdbench.results.result import ERRATA, Result
-from hdbench.results.warning_texts import id_message
+from hdbench.results.items import ScoreCollector
+from hdbench.results.parts import AnswersRead, DraftedItems, ScoredDataset, ScoredFile
+from hdbench.results.result import Result
+from hdbench.results.warning_texts import RunWarning, id_message
 from hdbench.scoring.metric import Metric
 
 PART = 500
@@ -175,12 +176,12 @@ def _score_once(
     path = Path(predictions)
     results: list[dict[str | None, Result]] = [{} for _ in settings]
     found, sha256, dataset_sha256 = _scored_runs(loaded, path, rules, settings[0], name)
-    answers = {"path": name or str(predictions), "sha256": sha256}
+    answers = ScoredFile(path=name or str(predictions), sha256=sha256)
     for model, whole in found.items():
         for place, each in enumerate(settings):
             named = replace(whole.result(place, each, dataset_sha256), answers=answers, model=model)
             if (info := whole.run.info) is not None:
-                named = replace(named, model=model or info.model, run=info.about())
+                named = replace(named, model=model or info.model, run=info.for_result())
             results[place][model] = with_draft_warning(named)
     return results
 
@@ -219,7 +220,7 @@ def with_names(results: Sequence[Result], names: Sequence[str]) -> list[Result]:
     """
     if not names:
         return list(results)
-    unnamed = [result.answers.get("path", "") for result in results if result.model is None]
+    unnamed = [result.answers.path for result in results if result.model is None]
     if not unnamed:
         own = ", ".join(dict.fromkeys(repr(result.model) for result in results))
         raise HdbenchError(
@@ -331,20 +332,18 @@ class _Whole:
             )
         way = next(each for each in self._read if place in each.scorers)
         metric, tally, checks = way.scorers[place]
-        about = _about(run.benchmark, self._drafts, dataset_sha256)
-        if settings.errata == "proposed":
-            about[ERRATA] = settings.errata
-        result = tally.result(dataset=about | _people(run.benchmark, metric))
+        dataset = _dataset(run.benchmark, metric, settings, self._drafts, dataset_sha256)
+        result = tally.result(dataset=dataset)
         other_ids = [
             RunWarning("ids", id_message(each), len(each.ids), self._answered, each.ids[:EXAMPLES])
             for each in self._differences
         ]
-        reading = {
-            **settings.read_as._asdict(),
-            "notes": notes_on(run, result, asked=self._asked, with_truth=self._items),
-            "schema_violations": {name: dict(counts) for name, counts in way.violations.items()},
-            "warnings": [each.to_dict() for each in (*other_ids, *checks.warnings(result))],
-        }
+        reading = AnswersRead(
+            settings.read_as,
+            notes_on(run, result, asked=self._asked, with_truth=self._items),
+            way.violations,
+            [*other_ids, *checks.warnings(result)],
+        )
         return replace(result, reading=reading, usage=way.usage.known)
 
 
@@ -359,7 +358,11 @@ class _WayOfReading:
 
     def __init__(self, read_as: ReadAs, rules: Sequence[Rules]) -> None:
         self.scorers = {
-            place: (each.metric, Tally(each.metric, details=each.keeps_items), Checks(each.metric))
+            place: (
+                each.metric,
+                ScoreCollector(each.metric, details=each.keeps_items),
+                Checks(each.metric),
+            )
             for place, each in enumerate(rules)
             if each.read_as == read_as
         }
@@ -378,34 +381,39 @@ class _WayOfReading:
             checks.take(looks)
 
 
-def _about(
-    benchmark: Benchmark, drafts: Mapping[Provenance, int], sha256: str
-) -> dict[str, object]:
-    """What a result says about its benchmark, and the drafts that its items were made from."""
-    made = [{"run": each.run, "model": each.model, "items": n} for each, n in drafts.items()]
-    sample = benchmark.spec.sample
-    public, item_name = benchmark.spec.public_since, benchmark.spec.item_name
-    return {
-        "benchmark": benchmark.id,
-        "dataset_version": benchmark.spec.version,
-        "dataset_sha256": sha256,
-        "dataset_revision": benchmark.revision,
-        "headline": benchmark.spec.headline,
-        "higher_is_better": benchmark.spec.higher_is_better,
-        **({} if sample is None else {"sample": sample.model_dump(mode="json")}),
-        **({} if public is None else {"public_since": public.isoformat()}),
-        **({} if item_name is None else {"item_name": item_name.model_dump(mode="json")}),
-        **({DRAFTS: made} if made else {}),
-    }
+def _dataset(
+    benchmark: Benchmark,
+    metric: Metric,
+    settings: Settings,
+    drafts: Mapping[Provenance, int],
+    sha256: str,
+) -> ScoredDataset:
+    """The benchmark in a result, with the drafts that its items were made from."""
+    spec = benchmark.spec
+    made = [
+        DraftedItems(run=each.run or "", model=each.model, items=n) for each, n in drafts.items()
+    ]
+    return ScoredDataset(
+        benchmark=benchmark.id,
+        dataset_version=spec.version,
+        dataset_sha256=sha256,
+        dataset_revision=benchmark.revision,
+        headline=spec.headline,
+        higher_is_better=spec.higher_is_better,
+        sample=spec.sample,
+        public_since=None if spec.public_since is None else spec.public_since.isoformat(),
+        item_name=spec.item_name,
+        drafts=made or None,
+        errata="proposed" if settings.errata == "proposed" else None,
+        people=_people(benchmark, metric),
+    )
 
 
-def _people(benchmark: Benchmark, metric: Metric) -> dict[str, object]:
+def _people(benchmark: Benchmark, metric: Metric) -> Ceiling | None:
     """Return what people reach against each other, if that was computed by the same rules."""
     agreement, own = benchmark.agreement, benchmark.spec.make_metric()
     if agreement is None or agreement.ceiling is None:
-        return {}
-    if metric.protocol != own.protocol or metric.options != own.options:
-        return {}
-    if agreement.ceiling.headline != benchmark.spec.headline:
-        return {}
-    return {"people": agreement.ceiling.model_dump(mode="json")}
+        return None
+    same = (metric.protocol, metric.options) == (own.protocol, own.options)
+    is_headline = agreement.ceiling.headline == benchmark.spec.headline
+    return agreement.ceiling if same and is_headline else None

@@ -17,9 +17,9 @@ from hdbench.common.cache import FileCache, user_cache
 from hdbench.common.hashing import file_sha256
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.score import Settings, score_loaded
-from hdbench.results.files import to_record
-from hdbench.results.record import from_record
-from hdbench.results.result import Result, installed_versions
+from hdbench.results.parts import installed_versions
+from hdbench.results.record import from_record, to_record
+from hdbench.results.result import Result
 
 MAX_ENTRY, MAX_CACHE = 64 * 2**20, 512 * 2**20
 """Maximum size in bytes of what is kept of one run, and of everything together."""
@@ -125,7 +125,7 @@ def _keys(benchmark: Benchmark, answers: Path, settings: Sequence[Settings]) -> 
     if read is None:
         return [None] * len(settings)
     given = [
-        *(hdbench.__version__, _code(), _installed(), installed_versions()),
+        *(hdbench.__version__, _code(), _installed(), repr(installed_versions())),
         *(benchmark.id, benchmark.revision, str(answers), read),
         [(path.name, file_sha256(path)) for path in benchmark.scored_by()],
     ]

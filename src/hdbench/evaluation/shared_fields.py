@@ -57,9 +57,9 @@ class Names(NamedTuple):
 
 def names_of(answer: Answer, scored: ScoredItem) -> Names | None:
     """The names of fields in an answer; None if it is not an object, or an empty one."""
-    record = scored.candidate.prediction if scored.coverage == "answered" else None
+    record = scored.answer.prediction if scored.coverage == "answered" else None
     if answer.kind == "other":  # an object without any of the schema's fields is not a record
-        record = _value(scored.candidate.prediction)
+        record = _value(scored.answer.prediction)
     if not isinstance(record, dict) or not record:
         return None
     if any(match.outcome in ("correct", "substituted") for match in scored.matches):

@@ -8,15 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from hdbench import __version__
-from hdbench.answers import READ_AS, ReadAs
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.by_column import by_column
-from hdbench.evaluation.run_warning import with_draft_warning
 from hdbench.evaluation.score import Settings, score_runs
-from hdbench.results.files import given_options, read_records, to_record
-from hdbench.results.record import from_record
-from hdbench.results.result import ERRATA, Result
+from hdbench.results.drafts import with_draft_warning
+from hdbench.results.files import given_options, read_records
+from hdbench.results.record import from_record, to_record
+from hdbench.results.result import Result
 from hdbench.scoring.metric import EFFORT
 
 SHOWN = 20
@@ -109,15 +108,15 @@ def verify(
     verifications = []
     for where, also, record in _records(Path(result)):
         old = from_record(record, where)
-        at = revision if revision or benchmark else old.dataset.get("dataset_revision")
+        at = revision if revision or benchmark else old.dataset.dataset_revision
         name = _benchmark(old, benchmark, at, where)
         predictions = _answers(old, answers, where)
         own = load_benchmark(name, revision=at).spec.make_metric(old.metric.protocol)
         settings = Settings(
             old.metric.protocol,
             options=given_options(old.metric, own),
-            errata=old.dataset.get(ERRATA, "accepted"),
-            read_as=ReadAs(**{name: old.reading.get(name, False) for name in READ_AS}),
+            errata=old.dataset.errata or "accepted",
+            read_as=old.reading.read_as,
             revision=at,
             details="per_item" in record,
         )
@@ -176,15 +175,15 @@ def _score(
 def _other_dataset(old: Result, name: str, version: str, sha256: str) -> Message | None:
     """Which dataset is replaced by another one here, and what to do; None if it is the same."""
     then = old.dataset
-    if then.get("dataset_sha256") == sha256:
+    if then.dataset_sha256 == sha256:
         return None
     return Message(
         "it was scored against {benchmark} {old} (metadata sha256 {old_sha256}…), and {name} here "
         "is {version} ({sha256}…): name a folder with that version with --benchmark PATH, or take "
         "it from the Hub with --revision hdbench-{old}",
-        benchmark=then.get("benchmark"),
-        old=then.get("dataset_version"),
-        old_sha256=str(then.get("dataset_sha256"))[:12],
+        benchmark=then.benchmark,
+        old=then.dataset_version,
+        old_sha256=then.dataset_sha256[:12],
         name=name,
         version=version,
         sha256=sha256[:12],
@@ -192,7 +191,7 @@ def _other_dataset(old: Result, name: str, version: str, sha256: str) -> Message
 
 
 def _benchmark(old: Result, given: str | None, revision: str | None, where: str) -> str:
-    name = given or old.dataset.get("benchmark", "")
+    name = given or old.dataset.benchmark
     if not (given or revision or os.path.exists(os.path.join(name, "benchmark.yaml"))):
         raise HdbenchError(
             "{place}: its benchmark {name!r} is not in the working directory: name it with "
@@ -204,7 +203,7 @@ def _benchmark(old: Result, given: str | None, revision: str | None, where: str)
 
 
 def _answers(old: Result, given: Path | str | None, where: str) -> str:
-    path = str(given or old.answers.get("path", ""))
+    path = str(given or old.answers.path)
     if not given and not os.path.exists(path):
         raise HdbenchError(
             "{place}: its answers {path!r} are not here: name them with --answers PATH",
@@ -231,7 +230,7 @@ def _compare(
 ) -> Verification:
     """A record compared with the same one computed now."""
     again = json.loads(json.dumps(again))
-    again["signature"] = old.figures()["signature"]  # of the versions then; others are a note
+    again["signature"] = old.signature  # of the versions then; others are a note
     if "reading" not in record:  # as in the first results
         again["signature"] = again["signature"].replace("|reading:1|", "|")
     if not _counts_effort(record):
@@ -266,11 +265,9 @@ def _compare(
     elif old.reading_version != new.reading_version:
         found.notes.append(Message("scored under reading {reading}", reading=old.reading_version))
     found.notes += [
-        Message(
-            "{name} {old} then, {version} now", name=name, old=old.versions[name], version=version
-        )
-        for name, version in new.versions.items()
-        if old.versions[name] != version
+        Message("{name} {old} then, {version} now", name=name, old=then, version=version)
+        for (name, then), (_, version) in zip(old.versions, new.versions, strict=True)
+        if then != version
     ]
     return found
 
@@ -309,18 +306,16 @@ def compared(record: Any, again: Any) -> tuple[int, list[str]]:
 def _causes(old: Result, new: Result) -> Iterator[str]:
     """Yield what explains that a result differs, and what would make it equal."""
     now = new.dataset
-    other_dataset = _other_dataset(
-        old, now["benchmark"], now["dataset_version"], now["dataset_sha256"]
-    )
+    other_dataset = _other_dataset(old, now.benchmark, now.dataset_version, now.dataset_sha256)
     if other_dataset is not None:
         yield other_dataset
-    if old.answers.get("sha256") != new.answers["sha256"]:
+    if old.answers.sha256 != new.answers.sha256:
         yield Message(
             "{path} is not what was scored (sha256 {old}…, here {sha256}…): name the answers with "
             "--answers PATH",
-            path=new.answers["path"],
-            old=str(old.answers.get("sha256"))[:12],
-            sha256=new.answers["sha256"][:12],
+            path=new.answers.path,
+            old=old.answers.sha256[:12],
+            sha256=new.answers.sha256[:12],
         )
     if old.reading_version != new.reading_version:
         yield Message(
@@ -329,7 +324,7 @@ def _causes(old: Result, new: Result) -> Iterator[str]:
             old=old.reading_version,
             version=__version__,
             reading=new.reading_version,
-            old_version=old.versions["hdbench"],
+            old_version=old.versions.hdbench,
         )
 
 

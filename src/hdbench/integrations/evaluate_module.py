@@ -9,15 +9,14 @@ import datasets
 import evaluate
 
 from hdbench import __version__
-from hdbench.answers.answer import Reading
+from hdbench.answers.answer import Answer
 from hdbench.answers.inferred import schema_of
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.text import read_text
 from hdbench.benchmarks.configurations import Configuration, configuration_of
 from hdbench.common.jsonio import FINITE, parse_json
 from hdbench.errors import HdbenchError
-from hdbench.results.items import Candidate, prepare, score_items
-from hdbench.results.lead import effort_of
+from hdbench.results.items import prepare, score_items
 from hdbench.results.result import signature
 from hdbench.scoring import METRICS
 from hdbench.scoring.metric import Metric, reference_for, with_former_names
@@ -134,19 +133,18 @@ class MetricModule(evaluate.Metric):  # type: ignore[misc]  # evaluate is not ty
             (metric.right_answer(reference) for reference in first),
             metric.options.get("root_list"),
         )
-        candidates = (
-            Candidate(
-                str(position),
+        items = (
+            (
+                _answer(text, schema)._replace(id=str(position)),
                 prepare(metric, _reference(metric, position, reference), f"references[{position}]"),
-                *_answer(text, schema)[:3],
             )
             for position, (text, reference) in enumerate(zip(predictions, references, strict=True))
         )
-        result = score_items(metric, candidates, details=details)
-        figures, intervals = result.to_dict(details=details), result.intervals.to_dict()
+        result = score_items(metric, items, details=details)
+        figures, spread = result.to_dict(details=details), result.spread_dict()
         for part, name in (
-            (intervals, "figures"),
-            (intervals, "item_ranges"),
+            (spread["intervals"], "figures"),
+            (spread["intervals"], "item_ranges"),
             (figures, "strictly"),
         ):
             if name in part:
@@ -156,8 +154,7 @@ class MetricModule(evaluate.Metric):  # type: ignore[misc]  # evaluate is not ty
         return {
             **with_former_names(metric, figures),
             "signature": signature(metric, benchmark=benchmark),
-            "intervals": intervals,
-            **effort_of(result),
+            **spread,
         }
 
 
@@ -206,7 +203,7 @@ def _reference(metric: Metric, position: int, encoded: str) -> Any:
     return reference_for(metric.protocol, value)
 
 
-def _answer(encoded: str, schema: AnswerSchema) -> Reading:
+def _answer(encoded: str, schema: AnswerSchema) -> Answer:
     """Return a prediction; a string is a model's raw text, which is read."""
     value = json.loads(encoded)
-    return read_text(value, schema) if isinstance(value, str) else Reading(value, "clean")
+    return read_text(value, schema) if isinstance(value, str) else Answer(value)

@@ -16,12 +16,13 @@ from inspect_ai.model import ContentImage, ContentText, GenerateConfig
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
 from inspect_ai.solver import Generate, Solver, TaskState, generate, solver
 
+from hdbench.answers.answer import LOST
 from hdbench.answers.answers import Answers
 from hdbench.answers.container import AnswerEntry, InMemory
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.common import resources
 from hdbench.results.files import given_options
-from hdbench.results.items import candidate_of, prepare, score_items
+from hdbench.results.items import prepare, score_items
 from hdbench.results.result import Result, signature
 from hdbench.running.backend import Decoding, ImageLimits
 from hdbench.running.choosing import of_benchmark
@@ -148,8 +149,7 @@ def answer_scorer(benchmark: str, protocol: str = "documented") -> Scorer:
         answers = Answers(InMemory({None: {item_id: entry}}), None, [item_id], loaded.id, schema)
         answer = answers.take(item_id)
         prepared = prepare(rules, json.loads(truth), item_id)
-        candidate = candidate_of(answer, prepared)
-        result = score_items(rules, [candidate])
+        result = score_items(rules, [(answer, prepared)])
         record = answer.prediction
         return Score(
             value=float(result.statistics[rules.item_figure][0]),
@@ -227,7 +227,7 @@ def figures(
 
 def _what_is_wrong(item: dict[str, Any]) -> str:
     """Return the wrong fields of an item, one line each."""
-    if item["status"] in ("unparsable", "unanswered"):
+    if item["status"] in LOST:
         return str(item["status"])
     wrong = [match for match in item["fields"] if match["outcome"] != "correct"]
     lines = [

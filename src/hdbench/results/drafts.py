@@ -1,13 +1,13 @@
 """Ground truths that were made by correcting the drafts of the very model that is scored."""
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
+from hdbench.answers.run_info import NO_RUN
 from hdbench.answers.run_names import run_name
+from hdbench.results.parts import DraftedItems
 from hdbench.results.result import Result
-
-DRAFTS = "drafts"
-"""The key of a result's dataset: which drafts the ground truths of its items were made from."""
+from hdbench.results.warning_texts import RunWarning, message
 
 
 def own_drafts(result: Result) -> int:
@@ -16,16 +16,29 @@ def own_drafts(result: Result) -> int:
     A run counts as the same if it has the same name, and a model in whatever capitals, with or
     without its maker. A file of answers that named no model is known by the name of the file.
     """
-    return sum(each["items"] for each in result.dataset.get(DRAFTS, ()) if _is_own(result, each))
+    return sum(each.items for each in result.dataset.drafts or () if _is_own(result, each))
 
 
-def _is_own(result: Result, draft: dict[str, Any]) -> bool:
-    run, model = draft["run"], draft["model"]
-    if result.model and model and _is_same_model(result.model, model):
+def with_draft_warning(result: Result) -> Result:
+    """Return a result that warns if its ground truths were made from drafts of its own model.
+
+    Call it whenever the model's name is known, or another one.
+    """
+    warnings = [each for each in result.reading.warnings if each.kind != "drafted"]
+    count, of = own_drafts(result), len(result.ids)
+    if count:
+        said = message("drafted", count=count, items=of)
+        warnings.insert(0, RunWarning("drafted", said, count, of, []))
+    return replace(result, reading=replace(result.reading, warnings=warnings))
+
+
+def _is_own(result: Result, draft: DraftedItems) -> bool:
+    if result.model and draft.model and _is_same_model(result.model, draft.model):
         return True
-    if result.run:
-        return bool(result.run.get("run") == run)
-    return bool(model in (run, None) and run_name(Path(result.answers.get("path", ""))) == run)
+    if result.run != NO_RUN:
+        return result.run.run == draft.run
+    is_named_alike = run_name(Path(result.answers.path)) == draft.run
+    return draft.model in (draft.run, None) and is_named_alike
 
 
 def _is_same_model(one: str, other: str) -> bool:

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from hdbench.answers.answer import LOST
 from hdbench.scoring.analysis.error_classes import ErrorClass, errors, form_counts, summarise
 from hdbench.scoring.metric import FieldMatch, Metric
 from hdbench.scoring.rates import f1
@@ -11,14 +12,11 @@ from hdbench.scoring.rates import f1
 CONFUSIONS = 50
 """Maximum number of pairs of confused characters that a result holds."""
 
-LOST = ("unanswered", "unparsable")
-"""The statuses of items without an answer that could be scored."""
-
 
 def item_errors(
     items: Sequence[Mapping[str, Any]], metric: Metric
 ) -> list[list[tuple[FieldMatch, ErrorClass]]]:
-    """The errors of each item with their classes; see `error_classes.errors`.
+    """Return the errors of each item with their classes; see `error_classes.errors`.
 
     Args:
         items: what became of items, as in `Result.per_item`.

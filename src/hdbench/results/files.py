@@ -16,11 +16,10 @@ from hdbench.common.hashing import file_sha256
 from hdbench.common.jsonio import whole_file
 from hdbench.common.os_errors import read_errors
 from hdbench.errors import HdbenchError
-from hdbench.results.lead import effort_of
-from hdbench.results.record import from_record, with_current_names
+from hdbench.results.record import from_record, to_record, with_current_names
 from hdbench.results.result import Result
 from hdbench.scoring import make_metric
-from hdbench.scoring.metric import OUTCOMES, Metric
+from hdbench.scoring.metric import Metric
 
 MAX_RESULT = 256 * 2**20
 """Maximum size in bytes of a result file: one for 1,000,000 cards has some 45 MiB, 80 MiB if no
@@ -28,7 +27,7 @@ answer was valid JSON only, and one for as many texts 140 MiB."""
 
 
 def answers_sha256(path: Path) -> str:
-    """The sha256 of the file of answers, or of what `sha256sum` prints for a folder's files.
+    """Return the sha256 of the file of answers, or of what `sha256sum` prints for a folder's files.
 
     For a folder, it covers the files that are read, by name: `sha256sum *.json | sha256sum`; of a
     run that is in shards, their answers too.
@@ -49,20 +48,8 @@ def answers_sha256(path: Path) -> str:
         return digest.hexdigest()
 
 
-def item_set(ids: Sequence[str]) -> str:
-    """A name for a set of items, their number and a short hash; only results of one are compared.
-
-    Example:
-        >>> item_set(["b", "a"]) == item_set(["a", "b"])
-        True
-        >>> item_set(["a", "b"])
-        '2-3554d2b8a1e3'
-    """
-    return f"{len(ids)}-{hashlib.sha256(json.dumps(sorted(ids)).encode()).hexdigest()[:12]}"
-
-
 def given_options(metric: Metric, own: Metric | None = None) -> dict[str, Any]:
-    """The options whose values are not the defaults.
+    """Return the options whose values are not the defaults.
 
     Args:
         metric: the metric.
@@ -74,62 +61,6 @@ def given_options(metric: Metric, own: Metric | None = None) -> dict[str, Any]:
     """
     defaults = (own or make_metric(metric.name, metric.protocol)).options
     return {name: value for name, value in metric.options.items() if value != defaults.get(name)}
-
-
-def to_record(result: Result, *, details: bool = False, intervals: bool = True) -> dict[str, Any]:
-    """A result as JSON data: what `Result.to_dict` has, and what it can be rebuilt from.
-
-    Statistics that are zero for every item are left out. The worst items are not kept. The
-    `intervals` are those of `hdbench.statistics.bootstrap` with its defaults; `effort` is that of
-    `hdbench.statistics.effort`, if it was counted.
-
-    Args:
-        result: the result.
-        details: also `fields`, the rates of each field, `per_item`, if it was kept, and `errors` by
-            class.
-        intervals: also the intervals, and the effort.
-    """
-    return {
-        **({} if result.model is None else {"model": result.model}),
-        **result.to_dict(details=details),
-        **({"errors": result.errors_by_class} if details else {}),
-        **({"intervals": result.intervals.to_dict(), **effort_of(result)} if intervals else {}),
-        "metric": result.metric.name,
-        "rules": result.metric.rules,
-        "reading": result.reading_version,
-        "options": dict(result.metric.options),
-        "versions": dict(result.versions),
-        **{
-            name: dict(getattr(result, name))
-            for name in ("answers", "run", "usage")
-            if getattr(result, name)
-        },
-        "item_set": item_set(result.ids),
-        "outcomes": {name: dict(sorted(result.fields[name].items())) for name in OUTCOMES},
-        "ids": list(result.ids),
-        **(
-            {
-                "strata": list(result.strata),
-                "stratum_outcomes": {
-                    str(stratum): {name: dict(sorted(fields[name].items())) for name in OUTCOMES}
-                    for stratum, fields in sorted(result.stratum_fields.items())
-                },
-            }
-            if result.strata
-            else {}
-        ),
-        **(
-            {"strict_statistics": {key: dict(row) for key, row in result.strict_statistics.items()}}
-            if result.strict_statistics
-            else {}
-        ),
-        "statistics": {
-            # Not a copy: at a million items, the columns of a metric take 40 MB.
-            name: column if isinstance(column, list) else list(column)
-            for name, column in result.statistics.items()
-            if any(column)
-        },
-    }
 
 
 def write_results(path: Path, results: Sequence[Result], *, details: bool = False) -> None:
@@ -182,7 +113,7 @@ _compact = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
 def read_result(path: Path | str) -> Result:
-    """The result in a file that `hdbench score --json` wrote.
+    """Return the result in a file that `hdbench score --json` wrote.
 
     Its figures are computed from its statistics, and those in the file are ignored: `hdbench
     verify` compares them. `worst` is empty, and so is `per_item` if the file was written without
@@ -200,7 +131,7 @@ def read_result(path: Path | str) -> Result:
 
 
 def read_results(path: Path | str) -> dict[str, Result]:
-    """The results in a file that `hdbench score --json` wrote.
+    """Return the results in a file that `hdbench score --json` wrote.
 
     Returns:
         Model → result; a run without a model has the name of the file without its extension.
@@ -223,7 +154,7 @@ def read_results(path: Path | str) -> dict[str, Result]:
 
 
 def read_records(path: Path) -> dict[str, Any]:
-    """The records in a result file, by what messages call them; see `with_current_names`.
+    """Return the records in a result file, by what messages call them; see `with_current_names`.
 
     Raises:
         HdbenchError: the file cannot be read, is too large or not one JSON object, or its `runs` is

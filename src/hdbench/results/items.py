@@ -4,13 +4,14 @@ import heapq
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from itertools import repeat
-from typing import Any, NamedTuple
+from typing import Any
 
 from hdbench.answers.answer import Answer, Kind, Status
 from hdbench.errors import HdbenchError
+from hdbench.results.parts import NO_DATASET, ScoredDataset
 from hdbench.results.result import Result
 from hdbench.scoring.metric import (
     OUTCOMES,
@@ -28,55 +29,37 @@ WORST = 5
 _MATCH = tuple(each.name for each in fields(FieldMatch) if each.name != "record")
 
 
-class Candidate(NamedTuple):
-    """An item to score.
-
-    Attributes:
-        id: its id, or its position if there are no ids.
-        prepared: its ground truth, from `prepare`; None leaves the item out.
-        prediction: a JSON value; None if there is none.
-        status: what was done to read the prediction, if it is a record.
-        kind: what the prediction is, if it is not a record.
-        stratum: its stratum, if the items are a stratified sample.
-    """
-
-    id: str
-    prepared: Any
-    prediction: Any
-    status: Status = "clean"
-    kind: Kind | None = None
-    stratum: int = 0
-
-
 class ScoredItem:
     """An item with its score.
 
     Args:
         metric: the metric that scored it.
-        candidate: the item.
+        answer: its answer.
+        prepared: its ground truth, from `prepare`.
         coverage: whether its prediction is an answer.
         score: its score.
     """
 
     def __init__(
-        self, metric: Metric, candidate: Candidate, coverage: Coverage, score: ItemScore
+        self, metric: Metric, answer: Answer, prepared: Any, coverage: Coverage, score: ItemScore
     ) -> None:
-        self.metric, self.candidate, self.coverage, self.score = metric, candidate, coverage, score
+        self.metric, self.answer, self.prepared = metric, answer, prepared
+        self.coverage, self.score = coverage, score
 
     @property
     def status(self) -> Status:
-        """What was done to read its answer; `unanswered` or `unparsable` if there is none."""
-        return self.candidate.status if self.coverage == "answered" else self.coverage
+        """The status of its answer; `unanswered` or `unparsable` if there is none."""
+        return self.answer.status if self.coverage == "answered" else self.coverage
 
     @cached_property
     def matches(self) -> list[FieldMatch]:
-        """Return what became of each of its fields."""
-        return self.metric.explain(self.score, self.candidate.prepared)
+        """The outcome of each of its fields."""
+        return self.metric.explain(self.score, self.prepared)
 
     def details(self) -> dict[str, Any]:
-        """Return what became of it, as JSON data."""
+        """Return the outcomes of its fields and its statistics, as JSON data."""
         return {
-            "id": self.candidate.id,
+            "id": self.answer.id,
             "status": self.status,
             **self.score.statistics,
             "fields": [
@@ -87,37 +70,53 @@ class ScoredItem:
         }
 
 
-class Tallied(NamedTuple):
-    """What a `Tally` has of some items, as plain data, which another process can send.
+@dataclass
+class CollectedScores:
+    """The scores of some items, as plain data, which another process can send.
 
     Attributes:
+        columns: the statistics in the order of the metric's, each item by item.
         ids: the items.
         statuses: what was done to read each answer.
         kinds: what an unparsable answer is → number of items.
         strict: id → the statistics that an item would have if only valid JSON counted, without
             those that are zero.
-        columns: the statistics in the order of the metric's, each item by item.
         strata: the items' strata.
         fields: stratum → outcome → how often each field had it.
         per_item: what became of every item, if that is kept.
-        worst: the figure, the place and the details of the worst items, in no order.
+        worst: the figure, the place and the details of the worst items, as a heap, whose first one
+            is the best of them, and among equals the later one; an item that was scored here is
+            there itself.
         other_errata: id → the statistics that an item would have if its proposed corrections
             counted, or, where they count, if they did not; only items that have any.
     """
 
-    ids: list[str]
-    statuses: list[Status]
-    kinds: Counter[Kind]
-    strict: dict[str, Mapping[str, float]]
     columns: list[list[float]]
-    strata: list[int]
-    fields: dict[int, dict[Outcome, Counter[str]]]
-    per_item: list[dict[str, Any]]
-    worst: list[tuple[float, int, dict[str, Any]]]
-    other_errata: dict[str, Mapping[str, float]]
+    ids: list[str] = field(default_factory=list)
+    statuses: list[Status] = field(default_factory=list)
+    kinds: Counter[Kind] = field(default_factory=Counter)
+    strict: dict[str, Mapping[str, float]] = field(default_factory=dict)
+    strata: list[int] = field(default_factory=list)
+    fields: dict[int, dict[Outcome, Counter[str]]] = field(default_factory=dict)
+    per_item: list[dict[str, Any]] = field(default_factory=list)
+    worst: list[tuple[float, int, ScoredItem | dict[str, Any]]] = field(default_factory=list)
+    other_errata: dict[str, Mapping[str, float]] = field(default_factory=dict)
+
+    def count_fields(self, stratum: int, counts: Mapping[Outcome, Iterable[str]]) -> None:
+        """Count the outcomes of fields: names, or counts by name."""
+        of_stratum = self.fields.setdefault(stratum, {outcome: Counter() for outcome in OUTCOMES})
+        for outcome, names in counts.items():
+            of_stratum[outcome].update(names)
+
+    def add_worst(self, figure: float, place: int, item: ScoredItem | dict[str, Any]) -> None:
+        """Keep an item if it is one of the worst."""
+        if len(self.worst) < WORST:
+            heapq.heappush(self.worst, (figure, place, item))
+        else:
+            heapq.heappushpop(self.worst, (figure, place, item))
 
 
-class Tally:
+class ScoreCollector:
     """The statistics of items that are scored one at a time, in the dataset's order.
 
     An item without an answer, or whose answer is not a record, counts as a complete failure and is
@@ -129,54 +128,47 @@ class Tally:
     """
 
     def __init__(self, metric: Metric, *, details: bool = False) -> None:
-        self._metric = metric
-        self._details = details
-        self._ids: list[str] = []
-        self._kinds: Counter[Kind] = Counter()
-        self._strict: dict[str, Mapping[str, float]] = {}
-        self._other_errata: dict[str, Mapping[str, float]] = {}
-        self._columns: list[list[float]] = [[] for _ in metric.statistics]
+        self._metric, self._details = metric, details
+        self._all = CollectedScores([[] for _ in metric.statistics])
         self._rows: list[float] = []  # the last items' statistics, item by item: see `_settle`
-        self._strata: list[int] = []
-        self._statuses: list[Status] = []
-        # By stratum:
-        self._fields: defaultdict[int, dict[Outcome, Counter[str]]]
-        self._fields = defaultdict(lambda: {outcome: Counter() for outcome in OUTCOMES})
-        self._uncounted: defaultdict[int, dict[Outcome, list[str]]]
+        self._uncounted: defaultdict[int, dict[Outcome, list[str]]]  # by stratum
         self._uncounted = defaultdict(lambda: {outcome: [] for outcome in OUTCOMES})
-        self._per_item: list[dict[str, Any]] = []
-        # A heap whose smallest entry is the best of the worst so far; among equals, the later one.
-        self._worst: list[tuple[float, int, ScoredItem | dict[str, Any]]] = []
 
-    def add(self, candidate: Candidate) -> ScoredItem | None:
-        """Score an item; None if an option of the metric leaves it out."""
-        item_id, prepared, prediction, _, _, stratum = candidate
+    def add(self, answer: Answer, prepared: Any, stratum: int = 0) -> ScoredItem | None:
+        """Score an item.
+
+        Args:
+            answer: its answer; without ids, its position is its id.
+            prepared: its ground truth, from `prepare`; None leaves the item out.
+            stratum: its stratum, if the items are a stratified sample.
+
+        Returns:
+            The item with its score; None if an option of the metric leaves it out.
+        """
         if prepared is None:
             return None
-        metric = self._metric
-        record = metric.as_record(prediction)
-        if record is not prediction:
-            prediction = record
-            candidate = candidate._replace(prediction=record, status="unwrapped", kind=None)
-        coverage = coverage_of(prediction, metric.protocol)
-        score = metric.score(prediction if coverage == "answered" else None, prepared)
-        item = ScoredItem(metric, candidate, coverage, score)
-        position = len(self._ids)
-        self._ids.append(item_id)
-        status = item.status
-        self._statuses.append(status)
-        if kind := _kind(candidate, coverage):
-            self._kinds[kind] += 1
+        metric, so_far = self._metric, self._all
+        record = metric.as_record(answer.prediction)
+        if record is not answer.prediction:
+            answer = answer._replace(prediction=record, status="unwrapped", kind=None)
+        coverage = coverage_of(record, metric.protocol)
+        score = metric.score(record if coverage == "answered" else None, prepared)
+        item = ScoredItem(metric, answer, prepared, coverage, score)
+        position, status = len(so_far.ids), item.status
+        so_far.ids.append(answer.id)
+        so_far.statuses.append(status)
+        so_far.strata.append(stratum)
+        if kind := _kind(answer, coverage):
+            so_far.kinds[kind] += 1
         elif coverage == "answered" and status != "clean":
             lost = metric.score(None, prepared).statistics
             # Most are zero, and a model may wrap each of a million answers.
-            self._strict[item_id] = {name: number for name, number in lost.items() if number}
+            so_far.strict[answer.id] = {name: number for name, number in lost.items() if number}
         values = score.statistics
         if len(values) == len(metric.statistics):
             self._rows += values.values()
         else:
             self._rows += map(values.get, metric.statistics, repeat(0))
-        self._strata.append(stratum)
         uncounted = self._uncounted[stratum]
         for outcome, paths in score.fields.items():
             if paths:
@@ -184,10 +176,10 @@ class Tally:
         if position % 200 == 0:  # seldom: a Counter is slow to start, and quick to continue
             self._settle()
         figure = -values[metric.item_figure]
-        if position < WORST or figure > self._worst[0][0]:
-            self._add_worst(figure, -position, item)
+        if position < WORST or figure > so_far.worst[0][0]:
+            so_far.add_worst(figure, -position, item)
         if self._details:
-            self._per_item.append(item.details())
+            so_far.per_item.append(item.details())
         return item
 
     def add_other_errata(self, item: ScoredItem, prepared: Any) -> None:
@@ -199,46 +191,38 @@ class Tally:
         """
         if prepared is None:
             return
-        record = item.candidate.prediction if item.coverage == "answered" else None
-        self._other_errata[item.candidate.id] = self._metric.score(record, prepared).statistics
+        record = item.answer.prediction if item.coverage == "answered" else None
+        self._all.other_errata[item.answer.id] = self._metric.score(record, prepared).statistics
 
-    def tallied(self) -> Tallied:
-        """Return what there is of the items so far."""
+    def collected(self) -> CollectedScores:
+        """Return the scores of the items so far, without what only this process needs."""
         self._settle()
-        return Tallied(
-            self._ids,
-            self._statuses,
-            self._kinds,
-            self._strict,
-            self._columns,
-            self._strata,
-            dict(self._fields),
-            self._per_item,
-            [(figure, place, _details(item)) for figure, place, item in self._worst],
-            self._other_errata,
+        worst = self._all.worst
+        return replace(
+            self._all, worst=[(figure, place, _details(item)) for figure, place, item in worst]
         )
 
-    def take(self, later: Tallied) -> None:
+    def take(self, later: CollectedScores) -> None:
         """Take items that were scored with the same metric, and follow those so far."""
         self._settle()
-        before = len(self._ids)
-        self._ids += later.ids
-        self._statuses += later.statuses
-        self._kinds.update(later.kinds)
-        self._strict |= later.strict
-        self._other_errata |= later.other_errata
-        for column, more in zip(self._columns, later.columns, strict=True):
+        so_far = self._all
+        before = len(so_far.ids)
+        so_far.ids += later.ids
+        so_far.statuses += later.statuses
+        so_far.strata += later.strata
+        so_far.per_item += later.per_item
+        so_far.kinds.update(later.kinds)
+        so_far.strict |= later.strict
+        so_far.other_errata |= later.other_errata
+        for column, more in zip(so_far.columns, later.columns, strict=True):
             column.extend(more)
-        self._strata += later.strata
-        self._per_item += later.per_item
-        for stratum, by_outcome in later.fields.items():
-            for outcome, counts in by_outcome.items():
-                self._fields[stratum][outcome].update(counts)
+        for stratum, counts in later.fields.items():
+            so_far.count_fields(stratum, counts)
         for figure, place, details in later.worst:
-            self._add_worst(figure, place - before, details)
+            so_far.add_worst(figure, place - before, details)
 
-    def result(self, *, dataset: Mapping[str, Any] | None = None) -> Result:
-        """The result for the items so far.
+    def result(self, *, dataset: ScoredDataset = NO_DATASET) -> Result:
+        """Return the result for the items so far.
 
         Args:
             dataset: what is scored against, to be named in the result.
@@ -247,50 +231,41 @@ class Tally:
             HdbenchError: the ground truths have nothing to score by.
         """
         self._settle()
+        so_far = self._all
         fields: dict[Outcome, Counter[str]] = {outcome: Counter() for outcome in OUTCOMES}
-        for by_outcome in self._fields.values():
+        for by_outcome in so_far.fields.values():
             for outcome, counts in by_outcome.items():
                 fields[outcome].update(counts)
-        is_stratified = len((dataset or {}).get("sample", {}).get("strata", ())) > 1
+        is_stratified = dataset.sample is not None and len(dataset.sample.strata) > 1
         result = Result(
             metric=self._metric,
-            ids=self._ids,
-            status=Counter(self._statuses),
-            statistics=dict(zip(self._metric.statistics, self._columns, strict=True)),
+            ids=so_far.ids,
+            status=Counter(so_far.statuses),
+            statistics=dict(zip(self._metric.statistics, so_far.columns, strict=True)),
             fields=fields,
-            strata=self._strata if is_stratified else (),
-            stratum_fields=self._fields if is_stratified else {},
-            statuses=self._statuses,
-            kinds=self._kinds,
-            strict_statistics=self._strict,
-            other_errata=self._other_errata,
-            worst=[_details(item) for *_, item in sorted(self._worst, reverse=True)],
-            per_item=self._per_item,
-            dataset=dataset or {},
+            strata=so_far.strata if is_stratified else (),
+            stratum_fields=so_far.fields if is_stratified else {},
+            statuses=so_far.statuses,
+            kinds=so_far.kinds,
+            strict_statistics=so_far.strict,
+            other_errata=so_far.other_errata,
+            worst=[_details(item) for *_, item in sorted(so_far.worst, reverse=True)],
+            per_item=so_far.per_item,
+            dataset=dataset,
         )
         self._metric.check_totals(result.totals)
         return result
 
-    def _add_worst(self, figure: float, place: int, item: ScoredItem | dict[str, Any]) -> None:
-        if len(self._worst) < WORST:
-            heapq.heappush(self._worst, (figure, place, item))
-        else:
-            heapq.heappushpop(self._worst, (figure, place, item))
-
     def _settle(self) -> None:
         """Put the last items' statistics into the columns, and count their fields."""
-        for start, column in enumerate(self._columns):
-            column.extend(self._rows[start :: len(self._columns)])
+        columns = self._all.columns
+        for start, column in enumerate(columns):
+            column.extend(self._rows[start :: len(columns)])
         self._rows.clear()
         for stratum, by_outcome in self._uncounted.items():
-            for outcome, paths in by_outcome.items():
-                self._fields[stratum][outcome].update(paths)
+            self._all.count_fields(stratum, by_outcome)
+            for paths in by_outcome.values():
                 paths.clear()
-
-
-def candidate_of(answer: Answer, prepared: Any, stratum: int = 0) -> Candidate:
-    """An answer with its prepared ground truth, to be scored."""
-    return Candidate(answer.id, prepared, answer.prediction, answer.status, answer.kind, stratum)
 
 
 def prepare(metric: Metric, reference: dict[str, Any], place: str) -> Any:
@@ -312,30 +287,30 @@ def prepare(metric: Metric, reference: dict[str, Any], place: str) -> Any:
 
 def score_items(
     metric: Metric,
-    candidates: Iterable[Candidate],
+    items: Iterable[tuple[Answer, Any] | tuple[Answer, Any, int]],
     *,
     details: bool = False,
-    dataset: Mapping[str, Any] | None = None,
+    dataset: ScoredDataset = NO_DATASET,
 ) -> Result:
-    """Score items in the given order; see `Tally`.
+    """Score items in the given order; see `ScoreCollector`.
 
     Args:
         metric: the metric with its protocol and options.
-        candidates: the items with their answers, in the dataset's order.
+        items: the arguments of `ScoreCollector.add` for each, in the dataset's order.
         details: keep what became of every item and field.
         dataset: what is scored against, to be named in the result.
     """
-    tally = Tally(metric, details=details)
-    for candidate in candidates:
-        tally.add(candidate)
-    return tally.result(dataset=dataset)
+    collector = ScoreCollector(metric, details=details)
+    for item in items:
+        collector.add(*item)
+    return collector.result(dataset=dataset)
 
 
-def _kind(candidate: Candidate, coverage: Coverage) -> Kind | None:
-    """Return what an unparsable prediction is; None for one that only strict reading rejects."""
-    if coverage == "unparsable" != candidate.status:  # it was given as it is, not read
-        return "message" if isinstance(candidate.prediction, dict) else "other"
-    return candidate.kind
+def _kind(answer: Answer, coverage: Coverage) -> Kind | None:
+    """Return the kind of what is unparsable; None if only strict reading rejects it."""
+    if coverage == "unparsable" != answer.status:  # it was given as it is, not read
+        return "message" if isinstance(answer.prediction, dict) else "other"
+    return answer.kind
 
 
 def _details(item: ScoredItem | dict[str, Any]) -> dict[str, Any]:
@@ -343,7 +318,7 @@ def _details(item: ScoredItem | dict[str, Any]) -> dict[str, Any]:
 
 
 def _finite(value: Any) -> Any:
-    """A value that JSON can hold: NaN and the infinities by name."""
+    """Return a value that JSON can hold: NaN and the infinities by name."""
     if isinstance(value, dict):
         return {key: _finite(child) for key, child in value.items()}
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""What is known about models besides their answers: `models.yaml` in the results dataset."""
+"""Facts about models besides their answers: `models.yaml` in the results dataset."""
 
 import re
 from datetime import date
@@ -15,7 +15,6 @@ from pydantic import (
 )
 
 from hdbench.common.checked import Strict, read_yaml, validate
-from hdbench.errors import HdbenchError
 
 MODELS_FILE = "models.yaml"
 RESULTS = "results"
@@ -31,7 +30,7 @@ _DAY = re.compile(r"\d{4}-\d\d(-\d\d)?", re.ASCII)
 
 
 def _as_text(value: object) -> object:
-    """A day is a date in YAML, and a month is a text."""
+    """Return a day is a date in YAML, and a month is a text."""
     return value.isoformat() if type(value) is date else value
 
 
@@ -47,7 +46,7 @@ def _first_day(released: str) -> str:
 
 
 class ModelFacts(Strict):
-    """What is known about a model; None means not known.
+    """Facts about a model; None means not known.
 
     Attributes:
         open_weights: whether its maker publishes the weights.
@@ -86,7 +85,7 @@ class _File(RootModel[dict[Line, ModelFacts]]):
 
 
 def read_model_facts(results: Path) -> dict[str, ModelFacts]:
-    """Return what a results dataset says about models.
+    """Return the facts about models in a results dataset.
 
     Args:
         results: the dataset's folder.
@@ -100,6 +99,4 @@ def read_model_facts(results: Path) -> dict[str, ModelFacts]:
     path = results / MODELS_FILE
     if not path.is_file():
         return {}
-    if path.stat().st_size > MAX_BYTES:
-        raise HdbenchError("{place}: larger than {most} MiB", place=path, most=MAX_BYTES >> 20)
-    return validate(_File, read_yaml(path), path).root
+    return validate(_File, read_yaml(path, MAX_BYTES), path).root

@@ -1,21 +1,37 @@
-"""A record of a result, which is untrusted: checked and turned back into a result."""
+"""The record of a result, as JSON data: written, and checked and read back, as it is untrusted."""
 
 import dataclasses
+import hashlib
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Annotated, Any, TypeGuard
+
+from pydantic import Field, StringConstraints
 
 from hdbench import __version__
+from hdbench.answers import ReadAs
 from hdbench.answers.answer import KINDS, STATUSES, Kind, Status
+from hdbench.answers.fields import MAX_NUMBER
+from hdbench.answers.run_info import NO_RUN, RunInfo
+from hdbench.answers.usage import AmountUsed
 from hdbench.common.checked import validate
 from hdbench.common.texts import LANGUAGES
-from hdbench.errors import HdbenchError
-from hdbench.results.drafts import DRAFTS
-from hdbench.results.record_parts import MAX_NUMBER, Dataset, Head, ReadingRecord, RunRecord
-from hdbench.results.result import ERRATA, Result
-from hdbench.results.warning_texts import in_words
+from hdbench.errors import HdbenchError, Message
+from hdbench.results.parts import (
+    ALWAYS,
+    NO_DATASET,
+    NO_FILE,
+    NOT_READ,
+    AnswersRead,
+    ResultPart,
+    ScoredDataset,
+    ScoredFile,
+    Versions,
+)
+from hdbench.results.result import Result
+from hdbench.results.warning_texts import RunWarning, in_words
 from hdbench.scoring import METRICS, check_headline, make_metric
 from hdbench.scoring.metric import OUTCOMES, FieldMatch, Metric, Outcome, figure_names
 
@@ -33,6 +49,37 @@ _HOLDS_FIGURES = {
 """The keys of a record whose values name a figure, and those of its parts in which figures are
 keys; the record itself has none."""
 
+_UsedName = Annotated[str, StringConstraints(pattern="^(input_tokens|output_tokens|seconds)$")]
+
+
+class _Head(ResultPart):
+    """The keys that make a file a result, read first: other rules have other statistics."""
+
+    metric: str
+    rules: int
+    reading: int = Field(default=1, ge=1)  # the first results have none
+
+
+class _Record(ResultPart):
+    """The conditions of a score, and what the run says about itself."""
+
+    protocol: str
+    options: dict[str, Any]
+    versions: Versions
+    model: str | None = None
+    answers: ScoredFile = NO_FILE
+    run: RunInfo = NO_RUN
+    usage: dict[_UsedName, AmountUsed] = Field(default_factory=dict)
+
+
+class _ReadAs(ResultPart):
+    """The options of reading, in a record."""
+
+    strict: bool
+    reread: bool
+    as_given: bool
+
+
 MAX_WHY = 500
 """How many characters are shown of what is wrong with an option, which may have a long value."""
 
@@ -40,8 +87,75 @@ MAX_MESSAGE = 10_000
 """Maximum number of characters in a warning in words; those of the checks have some 300."""
 
 
+def item_set(ids: Sequence[str]) -> str:
+    """Return a name for a set of items, within which results are compared: number and short hash.
+
+    Example:
+        >>> item_set(["b", "a"]) == item_set(["a", "b"])
+        True
+        >>> item_set(["a", "b"])
+        '2-3554d2b8a1e3'
+    """
+    return f"{len(ids)}-{hashlib.sha256(json.dumps(sorted(ids)).encode()).hexdigest()[:12]}"
+
+
+def to_record(result: Result, *, details: bool = False, intervals: bool = True) -> dict[str, Any]:
+    """Return a result as JSON data: what `Result.to_dict` has, and what it can be rebuilt from.
+
+    Statistics that are zero for every item are left out. The worst items are not kept. The
+    `intervals` are those of `hdbench.statistics.bootstrap` with its defaults; `effort` is that of
+    `hdbench.statistics.effort`, if it was counted.
+
+    Args:
+        result: the result.
+        details: also `fields`, the rates of each field, `per_item`, if it was kept, and `errors` by
+            class.
+        intervals: also the intervals, and the effort.
+    """
+    usage = {name: used.model_dump() for name, used in result.usage.items()}
+    return {
+        **({} if result.model is None else {"model": result.model}),
+        **result.to_dict(details=details),
+        **({"errors": result.errors_by_class} if details else {}),
+        **(result.spread_dict() if intervals else {}),
+        "metric": result.metric.name,
+        "rules": result.metric.rules,
+        "reading": result.reading_version,
+        "options": dict(result.metric.options),
+        "versions": result.versions.model_dump(),
+        **({} if result.answers == NO_FILE else {"answers": result.answers.model_dump()}),
+        **({} if result.run == NO_RUN else {"run": result.run.to_dict()}),
+        **({"usage": usage} if usage else {}),
+        "item_set": item_set(result.ids),
+        "outcomes": {name: dict(sorted(result.fields[name].items())) for name in OUTCOMES},
+        "ids": list(result.ids),
+        **(
+            {
+                "strata": list(result.strata),
+                "stratum_outcomes": {
+                    str(stratum): {name: dict(sorted(fields[name].items())) for name in OUTCOMES}
+                    for stratum, fields in sorted(result.stratum_fields.items())
+                },
+            }
+            if result.strata
+            else {}
+        ),
+        **(
+            {"strict_statistics": {key: dict(row) for key, row in result.strict_statistics.items()}}
+            if result.strict_statistics
+            else {}
+        ),
+        "statistics": {
+            # Not a copy: at a million items, the columns of a metric take 40 MB.
+            name: column if isinstance(column, list) else list(column)
+            for name, column in result.statistics.items()
+            if any(column)
+        },
+    }
+
+
 def from_record(value: Any, where: str) -> Result:
-    """The result that a record describes.
+    """Return the result that a record describes.
 
     Args:
         value: JSON data, from anywhere.
@@ -56,7 +170,7 @@ def from_record(value: Any, where: str) -> Result:
             "with hdbench score --json",
             place=where,
         )
-    head = validate(Head, value, Path(where))
+    head = validate(_Head, value, Path(where))
     if head.metric not in METRICS:
         raise HdbenchError(
             "{place}: metric: no {metric!r} in hdbench {version}",
@@ -76,7 +190,7 @@ def from_record(value: Any, where: str) -> Result:
             version=__version__,
             now=rules,
         )
-    record = validate(RunRecord, value, Path(where))
+    record = validate(_Record, value, Path(where))
     metric = _metric(head.metric, record, where)
     ids = value.get("ids")
     if not _are_texts(ids) or len(set(ids)) < len(ids):
@@ -102,11 +216,11 @@ def from_record(value: Any, where: str) -> Result:
         dataset=dataset,
         reading=_reading(value, where),
         reading_version=head.reading,
-        answers=record.answers.model_dump() if record.answers else {},
+        answers=record.answers,
         model=record.model,
-        run=record.run.about() if record.run else {},
-        usage={name: used.model_dump() for name, used in record.usage.items()},
-        versions=record.versions.model_dump(),
+        run=record.run.for_result(),
+        usage=record.usage,
+        versions=record.versions,
         strata=strata,
         statuses=[item["status"] for item in per_item],
         stratum_fields=stratum_fields,
@@ -154,7 +268,7 @@ def _renamed(key: str, value: Any, names: Mapping[str, str]) -> Any:
     }
 
 
-def _metric(name: str, record: RunRecord, where: str) -> Metric:
+def _metric(name: str, record: _Record, where: str) -> Metric:
     for option in record.options:
         if option not in METRICS[name].option_names:
             raise HdbenchError(
@@ -201,7 +315,7 @@ def _statistics(columns: Any, metric: Metric, items: int, where: str) -> dict[st
 
 
 def _per_item(value: Any, ids: Sequence[str], metric: Metric, where: str) -> list[dict[str, Any]]:
-    """Return what became of each item, if the record has it."""
+    """Return the outcomes of each item, if the record has them."""
     if not value:  # without --details
         return []
     if not isinstance(value, list) or len(value) != len(ids):
@@ -270,7 +384,7 @@ def _status(value: dict[str, Any], items: int, where: str) -> Counter[Status]:
 
 
 def _kinds(value: dict[str, Any], where: str) -> Counter[Kind]:
-    """Return what was unparsable; results written before this was counted have none."""
+    """Return the kinds of unparsable answers; results written before this was counted have none."""
     if "unparsable_kinds" not in value:
         return Counter()
     counts = _counts({"kinds": {"kinds": value["unparsable_kinds"]}}, "kinds", where)["kinds"]
@@ -301,25 +415,28 @@ def _strict_statistics(
     return found
 
 
-def _dataset(value: dict[str, Any], metric: str, where: str) -> dict[str, Any]:
-    """What was scored against; results of answers that came with their ground truths have none."""
+def _dataset(value: dict[str, Any], metric: str, where: str) -> ScoredDataset:
+    """Return the dataset that was scored against; without a name if ground truths came alone."""
     if "benchmark" not in value:
-        return {}
-    dataset = validate(Dataset, value, Path(where))
+        return NO_DATASET
+    for name in ALWAYS:
+        if value.get(name) is None:
+            raise HdbenchError(
+                "{place}: {key}: {why}", place=where, key=name, why=Message("Field required")
+            )
+    dataset = validate(ScoredDataset, value, Path(where))
     try:
         check_headline(metric, dataset.headline)
     except HdbenchError as error:
         raise HdbenchError("{place}: {why}", place=where, why=error) from error
-    optional = ("sample", "public_since", "people", DRAFTS, "item_name", ERRATA)
-    absent = {name for name in optional if getattr(dataset, name) is None}
-    return dataset.model_dump(mode="json", exclude=absent)
+    return dataset
 
 
 def _strata(
-    value: dict[str, Any], dataset: dict[str, Any], ids: Sequence[str], where: str
+    value: dict[str, Any], dataset: ScoredDataset, ids: Sequence[str], where: str
 ) -> tuple[list[int], dict[int, dict[Outcome, Counter[str]]]]:
-    """The items' strata, and what became of the fields by stratum, if there are several."""
-    number = len(dataset["sample"]["strata"]) if "sample" in dataset else 0
+    """Return the items' strata, and what became of the fields by stratum, if there are several."""
+    number = len(dataset.sample.strata) if dataset.sample else 0
     if number <= 1:
         return [], {}
     strata, outcomes = value.get("strata"), value.get("stratum_outcomes")
@@ -340,9 +457,9 @@ def _strata(
     return strata, fields
 
 
-def _reading(value: dict[str, Any], where: str) -> dict[str, Any]:
+def _reading(value: dict[str, Any], where: str) -> AnswersRead:
     if "strict" not in value:
-        return {}
+        return NOT_READ
     warnings = value.get("warnings")
     if not _are_texts(value.get("notes")):
         raise HdbenchError("{place}: notes: is not a list of texts", place=where)
@@ -350,12 +467,19 @@ def _reading(value: dict[str, Any], where: str) -> dict[str, Any]:
         raise HdbenchError(
             "{place}: warnings: not all have {keys}", place=where, keys=", ".join(_WARNING)
         )
-    return {
-        **validate(ReadingRecord, value, Path(where)).model_dump(),
-        "notes": value["notes"],
-        "schema_violations": _counts(value, "schema_violations", where),
-        "warnings": warnings,
-    }
+    return AnswersRead(
+        ReadAs(**dict(validate(_ReadAs, value, Path(where)))),
+        value["notes"],
+        _counts(value, "schema_violations", where),
+        [
+            RunWarning(
+                each["kind"],
+                {name: each[name] for name in _SAID} if "key" in each else None,
+                *(each[name] for name in ("count", "of", "ids", "message")),
+            )
+            for each in warnings
+        ],
+    )
 
 
 def _counts(value: dict[str, Any], key: str, where: str) -> dict[str, dict[str, int]]:

@@ -1,20 +1,28 @@
-"""Scoring a set of items, and the result."""
+"""The result of scoring one set of answers."""
 
 import json
-import platform
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from hdbench import __version__
-from hdbench.answers import READ_AS, READING
-from hdbench.answers.answer import KINDS, OTHER_FORMATS, STATUSES, Kind, Status
-from hdbench.benchmarks.agreement import Ceiling
-from hdbench.benchmarks.sample import Sample, Weighed, weighed
-from hdbench.common.told import told
+from hdbench.answers import READING, ReadAs
+from hdbench.answers.answer import KINDS, LOST, OTHER_FORMATS, STATUSES, Kind, Status
+from hdbench.answers.run_info import NO_RUN, RunInfo
+from hdbench.answers.usage import AmountUsed
+from hdbench.benchmarks.sample import Weighed, weighed
 from hdbench.errors import Message
+from hdbench.results.parts import (
+    NO_DATASET,
+    NO_FILE,
+    NOT_READ,
+    AnswersRead,
+    ScoredDataset,
+    ScoredFile,
+    Versions,
+    installed_versions,
+)
 from hdbench.scoring.metric import (
     OUTCOMES,
     FieldMatch,
@@ -28,29 +36,6 @@ if TYPE_CHECKING:
     from hdbench.scoring.analysis.error_classes import ErrorClass
     from hdbench.statistics.bootstrap import Intervals
     from hdbench.statistics.effort import Effort
-
-
-ERRATA = "errata"
-"""The key of a result that says which corrections of ground truths count, if not the default."""
-
-
-def installed_versions() -> dict[str, str]:
-    """The versions of everything that scores and their intervals depend on."""
-    return dict(_installed())
-
-
-@cache
-def _installed() -> dict[str, str]:
-    from importlib.metadata import version  # noqa: PLC0415  slow, and a reader needs none
-
-    return {
-        "hdbench": __version__,
-        "rapidfuzz": version("rapidfuzz"),
-        "json_repair": version("json_repair"),
-        "numpy": version("numpy"),
-        "scipy": version("scipy"),
-        "python": platform.python_version(),
-    }
 
 
 @dataclass(frozen=True)
@@ -73,24 +58,15 @@ class Result:
         other_errata: id → the statistics that an item would have if the proposed corrections of its
             ground truth counted, or, where they count, if they did not; only for items that have
             any. Files of results do not keep it.
-        dataset: what was scored against: `benchmark`, `dataset_version`, `dataset_sha256`,
-            `dataset_revision` (the commit, if it is from the Hub), its `headline` and the direction
-            of that, `higher_is_better`; `public_since`, if the benchmark says it; `people`, what
-            people reach against each other, if it says that; `item_name`, what an item is called,
-            if it says that; `errata`, if the proposed corrections of ground truths count;
-            `drafts`, if ground truths of these items were made from drafts: of
-            each, its `run` and `model`, and the number of `items`;
-            empty if the ground truths came alone.
-        reading: what reading a file of answers showed: `options`, `notes`, `schema_violations`,
-            `warnings`; empty if the answers did not come from a file.
+        dataset: what was scored against.
+        reading: how the answers were read, and what that showed.
         reading_version: the version of the reading rules, `hdbench.answers.READING`.
-        answers: the file or folder that was scored, `path` and `sha256`; empty if there is none.
+        answers: the file or folder that was scored.
         model: the model that answered, if that is known: a file may have several.
-        run: what the run says about itself; see `RunInfo.about`; empty if it says nothing.
-        usage: `input_tokens`, `output_tokens`, `seconds` → their sum over the answers, `total`, and
-            the number of answers for which they are known, `items`; only those that are known at
-            all.
-        versions: the versions with which it was scored; see `installed_versions`.
+        run: what the run says about itself; see `RunInfo.for_result`.
+        usage: `input_tokens`, `output_tokens`, `seconds` → what the answers used; only those that
+            are known at all.
+        versions: the versions with which it was scored.
         strata: each item's stratum, if the benchmark is a stratified sample; otherwise empty. The
             rates are then estimates for the whole.
         stratum_fields: stratum → `fields` of its items.
@@ -109,14 +85,14 @@ class Result:
     kinds: Mapping[Kind, int] = field(default_factory=dict)
     strict_statistics: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     other_errata: Mapping[str, Mapping[str, float]] = field(default_factory=dict, compare=False)
-    dataset: Mapping[str, Any] = field(default_factory=dict)
-    reading: Mapping[str, Any] = field(default_factory=dict)
+    dataset: ScoredDataset = NO_DATASET
+    reading: AnswersRead = NOT_READ
     reading_version: int = READING
-    answers: Mapping[str, str] = field(default_factory=dict)
+    answers: ScoredFile = NO_FILE
     model: str | None = None
-    run: Mapping[str, Any] = field(default_factory=dict)
-    usage: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    versions: Mapping[str, str] = field(default_factory=installed_versions)
+    run: RunInfo = NO_RUN
+    usage: Mapping[str, AmountUsed] = field(default_factory=dict)
+    versions: Versions = field(default_factory=installed_versions)
     strata: Sequence[int] = ()
     stratum_fields: Mapping[int, Mapping[Outcome, Mapping[str, int]]] = field(default_factory=dict)
     item_weights: Sequence[float] | None = None
@@ -131,38 +107,37 @@ class Result:
         }
 
     @cached_property
-    def sample(self) -> Sample | None:
-        """Return how the items were drawn from a whole, if they were."""
-        return Sample.model_validate(self.dataset["sample"]) if "sample" in self.dataset else None
-
-    @cached_property
     def weighed(self) -> Weighed | None:
-        """Return what makes the items stand for the whole; None if they all count alike."""
-        if self.sample is None or not self.strata:
+        """The weights by which items stand for the population; None if all count alike."""
+        if self.dataset.sample is None or not self.strata:
             return None
-        return weighed(self.sample, self.strata, self.item_weights)
+        return weighed(self.dataset.sample, self.strata, self.item_weights)
 
     @cached_property
     def estimated(self) -> str | None:
         """That the rates are estimates for the whole; None unless the items are a sample of one."""
-        if self.sample is None:
+        sample = self.dataset.sample
+        if sample is None:
             return None
         return Message(
             "estimated for the whole of {whole:,} items from a stratified sample of {items:,}"
-            if self.sample.by
+            if sample.by
             else "estimated for the whole of {whole:,} items from a sample of {items:,}",
-            whole=self.sample.of,
+            whole=sample.of,
             items=len(self.ids),
         )
 
-    def estimated_in(self, language: str) -> str | None:
-        """The same in a language of `hdbench.common.texts.LANGUAGES`."""
-        return self.estimated and told(self.estimated, language)
-
-    @cached_property
-    def people(self) -> Ceiling | None:
-        """What people reach against each other by the same rules, if the benchmark says it."""
-        return Ceiling.model_validate(self.dataset["people"]) if "people" in self.dataset else None
+    @property
+    def conditions(self) -> dict[str, Any]:
+        """The conditions, besides metric and options, that compared figures have in common."""
+        sample = self.dataset.sample
+        return {
+            "reading": self.reading_version,
+            "options of reading": list(self.reading.read_as.names),
+            "dataset_sha256": self.dataset.dataset_sha256 or None,
+            "sample": sample and sample.model_dump(mode="json"),
+            "errata": self.dataset.errata,
+        }
 
     @cached_property
     def whole_totals(self) -> dict[str, float]:
@@ -206,18 +181,38 @@ class Result:
     @property
     def headline(self) -> str:
         """The name of the figure used for ranking: the benchmark's, else the metric's first."""
-        return self.dataset.get("headline") or self.metric.headline
+        return self.dataset.headline or self.metric.headline
+
+    @property
+    def value(self) -> float:
+        """The headline's value."""
+        return float(self.rates[self.headline])
 
     def reaches(self, least: float) -> bool:
-        """Whether the headline is as good as a value, or better: an error rate is not above it."""
-        value = float(self.figures()[self.headline])
-        return value >= least if self.higher_is_better else value <= least
+        """Return whether the headline is as good as a value: an error rate is not above it."""
+        return self.value >= least if self.higher_is_better else self.value <= least
 
     @property
     def higher_is_better(self) -> bool:
         """The headline's direction."""
-        own = self.dataset.get("higher_is_better")
-        return higher_is_better(self.metric, self.headline) if own is None else bool(own)
+        own = self.dataset.higher_is_better
+        return higher_is_better(self.metric, self.headline) if own is None else own
+
+    @property
+    def answered(self) -> int:
+        """The number of items with an answer that could be scored."""
+        return len(self.ids) - sum(self.status[status] for status in LOST)
+
+    @cached_property
+    def signature(self) -> str:
+        """One line that says how it was computed; see `signature`."""
+        return signature(
+            self.metric,
+            self.reading.read_as,
+            self.versions,
+            reading_version=self.reading_version,
+            errata=self.dataset.errata,
+        )
 
     @cached_property
     def intervals(self) -> "Intervals":
@@ -228,10 +223,15 @@ class Result:
 
     @cached_property
     def effort(self) -> "Effort | None":
-        """Return how many values of an item need a correction; None if that was not counted."""
+        """The number of values of an item that need a correction; None if that was not counted."""
         from hdbench.statistics.effort import effort  # noqa: PLC0415  numpy is slow to import
 
         return effort(self)
+
+    def spread_dict(self) -> dict[str, Any]:
+        """Return `intervals` and, if it was counted, `effort`, as JSON data."""
+        effort = {} if self.effort is None else {"effort": self.effort.to_dict()}
+        return {"intervals": self.intervals.to_dict(), **effort}
 
     @cached_property
     def item_errors(self) -> "list[list[tuple[FieldMatch, ErrorClass]]]":
@@ -257,7 +257,7 @@ class Result:
 
     @property
     def in_other_formats(self) -> int:
-        """How many of the unparsable answers are data, but not in JSON: XML, YAML, tables."""
+        """The number of unparsable answers that are data, but not in JSON: XML, YAML, tables."""
         return sum(self.kinds.get(kind, 0) for kind in OTHER_FORMATS)
 
     @property
@@ -269,7 +269,7 @@ class Result:
         return None if strict == self.rates[self.headline] else strict
 
     def strictly(self) -> "Result":
-        """The same run with valid JSON only counted as answers, as with `hdbench score --strict`.
+        """Return the same run with only valid JSON counted, as with `hdbench score --strict`.
 
         It has the figures and their intervals, but not what became of single fields and items.
         """
@@ -279,18 +279,18 @@ class Result:
         return replace(
             self._with_statistics(self.strict_statistics),
             status=status,
-            reading={**self.reading, "strict": True},
+            reading=replace(self.reading, read_as=self.reading.read_as._replace(strict=True)),
         )
 
     def under_other_errata(self) -> "Result":
-        """The same run with the other choice of corrections; see `other_errata`.
+        """Return the same run with the other choice of corrections; see `other_errata`.
 
         It has the figures, but not what became of single fields and items.
         """
         return self._with_statistics(self.other_errata)
 
     def _with_statistics(self, other: Mapping[str, Mapping[str, float]]) -> "Result":
-        """The same run with other statistics of some items, by their ids.
+        """Return the same run with other statistics of some items, by their ids.
 
         A statistic that an item lacks there is zero.
         """
@@ -310,7 +310,7 @@ class Result:
         )
 
     def of_items(self, places: Sequence[int]) -> "Result":
-        """The result of some of the items, with its rates and their intervals.
+        """Return the result of some of the items, with its rates and their intervals.
 
         It does not have what became of single fields and items. In a stratified sample, the items
         keep their weights, so that rates are estimates for all such items of the whole.
@@ -338,28 +338,20 @@ class Result:
         )
 
     def figures(self) -> dict[str, Any]:
-        """The rates, the coverage, and the protocol and signature, as JSON data."""
-        unanswered, unparsable = self.status["unanswered"], self.status["unparsable"]
+        """Return the rates, the coverage, and the protocol and signature, as JSON data."""
         return {
             **self.rates,
             "items": len(self.ids),
-            "answered": len(self.ids) - unanswered - unparsable,
-            "unanswered": unanswered,
-            "unparsable": unparsable,
+            "answered": self.answered,
+            **{status: self.status[status] for status in LOST},
             "status": {status: self.status[status] for status in STATUSES},
             "unparsable_kinds": {kind: self.kinds[kind] for kind in KINDS if self.kinds.get(kind)},
             **({"strictly": self._strict_rates} if self.strict_statistics else {}),
             "protocol": self.metric.protocol,
-            "signature": signature(
-                self.metric,
-                self.reading,
-                self.versions,
-                reading_version=self.reading_version,
-                errata=self.dataset.get(ERRATA),
-            ),
-            **self.dataset,
+            "signature": self.signature,
+            **self.dataset.to_dict(),
             **({"estimated": self.estimated} if self.estimated else {}),
-            **self.reading,
+            **self.reading.to_dict(),
         }
 
     @cached_property
@@ -368,7 +360,7 @@ class Result:
         return self.strictly().rates
 
     def field_rates(self) -> dict[str, dict[str, Any]]:
-        """Field → its counts and rates.
+        """Return field → its counts and rates.
 
         Raises:
             HdbenchError: an option names a field that no item has.
@@ -380,7 +372,7 @@ class Result:
         return _with_counts(self.metric, estimated, counted)
 
     def to_dict(self, *, details: bool = False) -> dict[str, Any]:
-        """The figures, and with details also `fields` and `per_item`.
+        """Return the figures, and with details also `fields` and `per_item`.
 
         Raises:
             HdbenchError: an option names a field that no item has.
@@ -390,7 +382,7 @@ class Result:
 
 
 def _replaced(column: Sequence[float], values: Iterable[tuple[int, float]]) -> list[float]:
-    """A column with other values at some places."""
+    """Return a column with other values at some places."""
     found = list(column)
     for place, value in values:
         found[place] = value
@@ -399,18 +391,18 @@ def _replaced(column: Sequence[float], values: Iterable[tuple[int, float]]) -> l
 
 def signature(
     metric: Metric,
-    reading: Mapping[str, Any] | None = None,
-    versions: Mapping[str, str] | None = None,
+    read_as: ReadAs = ReadAs(),
+    versions: Versions | None = None,
     *,
     reading_version: int = READING,
     benchmark: tuple[str, str] | None = None,
     errata: str | None = None,
 ) -> str:
-    """One line that says how a score was computed: metric, protocol, options, versions.
+    """Return one line that says how a score was computed: metric, protocol, options, versions.
 
     Args:
         metric: the metric with its protocol and options.
-        reading: same as in `Result`, if answers were read from a file.
+        read_as: how the answers were read.
         versions: the versions it was scored with; the installed ones, if not given.
         reading_version: the version of the reading rules.
         benchmark: the name and version of the benchmark whose options the metric was given by name.
@@ -426,11 +418,11 @@ def signature(
         "protocol": metric.protocol,
         **({"benchmark": benchmark[0], "dataset_version": benchmark[1]} if benchmark else {}),
         **{name: _compact(value) for name, value in metric.signed_options.items()},
-        **({} if errata is None else {ERRATA: errata}),
+        **({} if errata is None else {"errata": errata}),
         "rules": metric.rules,
         "reading": reading_version,
-        **{name: "true" for name in READ_AS if reading and reading[name]},
-        **{name: versions[name] for name in ("rapidfuzz", "json_repair", "hdbench")},
+        **dict.fromkeys(read_as.names, "true"),
+        **{name: getattr(versions, name) for name in ("rapidfuzz", "json_repair", "hdbench")},
     }
     return "|".join([metric.name, *(f"{name}:{value}" for name, value in parts.items())])
 

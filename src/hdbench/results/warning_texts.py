@@ -1,8 +1,9 @@
-"""What warnings say: data, put into words in English or German when they are shown."""
+"""Warnings about a run: data, put into words in English or German when they are shown."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 from hdbench.answers.ids import IdDifference
 from hdbench.benchmarks.agreement import Ceiling
@@ -13,6 +14,69 @@ _TEXTS = Texts(Path(__file__).with_name("translations"))
 Message = dict[str, Any]
 """`key`, the key of a text, and `values`: the values of its placeholders, that is, texts, numbers,
 messages and None."""
+
+
+WarningKind = Literal[
+    "no_shared_field",
+    "same_input_tokens",
+    "repeated_answer",
+    "unparsable",
+    "partial",
+    "drafted",
+    "no_record",
+    "truncated",
+    "too_many_items",
+    "wrong_field",
+    "organisations",
+    "several_records",
+    "ids",
+]
+"""The gravest first: those because of which a score may not be the model's at all, those because of
+which it cannot be compared, then those about a part of the answers."""
+
+
+@dataclass(frozen=True)
+class RunWarning:
+    """Something about a run that a person should look at.
+
+    Attributes:
+        kind: what it is about: a `WarningKind`, unless it is from a file of results.
+        said: what was seen, what it can mean, and what to do; None in older files of results.
+        count: in how many items or values it was seen.
+        of: among how many.
+        ids: the first items that show it.
+        written: what its file of results says, in English; empty if it is not from one.
+    """
+
+    kind: WarningKind | str
+    said: Message | None
+    count: int
+    of: int
+    ids: list[str]
+    written: str = field(default="", compare=False)
+
+    @property
+    def message(self) -> str:
+        """Its text, in one line of English."""
+        return self.written or in_words(**self.said or {})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the warning as JSON data."""
+        about = {"count": self.count, "of": self.of, "ids": self.ids}
+        return {"kind": self.kind, "message": self.message, **(self.said or {}), **about}
+
+
+def gravest_first(warnings: Iterable[RunWarning]) -> list[RunWarning]:
+    """Return warnings in the order of `WarningKind`, and as they were within a kind.
+
+    Example:
+        >>> both = [RunWarning(kind, None, 1, 2, []) for kind in ("ids", "partial")]
+        >>> [warning.kind for warning in gravest_first(both)]
+        ['partial', 'ids']
+    """
+    kinds: tuple[str, ...] = get_args(WarningKind)
+    place = {kind: number for number, kind in enumerate(kinds)}
+    return sorted(warnings, key=lambda each: place.get(each.kind, len(kinds)))
 
 
 class Told(NamedTuple):
@@ -38,7 +102,7 @@ def message(key: str, **values: Any) -> Message:
 
 
 def in_words(key: str, values: Mapping[str, Any], language: str = "en") -> str:
-    """A message in words.
+    """Return a message in words.
 
     Args:
         key: same as in `message`.
@@ -73,7 +137,7 @@ def in_words(key: str, values: Mapping[str, Any], language: str = "en") -> str:
 
 
 def people_in_words(people: Ceiling, language: str = "en") -> str:
-    """Return what people reach against each other, in one line.
+    """Return the figure that people reach against each other, in one line.
 
     Args:
         people: from the benchmark.
@@ -94,18 +158,18 @@ def people_in_words(people: Ceiling, language: str = "en") -> str:
 
 
 def id_message(difference: IdDifference) -> Message:
-    """The message about ids that differ from the benchmark's."""
+    """Return the message about ids that differ from the benchmark's."""
     written, item = (repr(name) for name in (difference.ids[0], difference.item))
     return message(f"ids_{difference.way}", count=len(difference.ids), written=written, id=item)
 
 
-def in_language(warning: Mapping[str, Any], language: str) -> Told:
-    """A record's warning in a language; in English if the record has only that.
+def in_language(warning: RunWarning, language: str) -> Told:
+    """Return a warning in a language; in English if it is from an older file, which has only that.
 
     Args:
-        warning: `key` and `values`, or `message` in older records, which did not hold these.
+        warning: the warning.
         language: one of `hdbench.common.texts.LANGUAGES`.
     """
-    if "key" in warning:
-        return Told(in_words(warning["key"], warning["values"], language), language)
-    return Told(warning["message"], "en")
+    if warning.said is None:
+        return Told(warning.message, "en")
+    return Told(in_words(**warning.said, language=language), language)

@@ -37,7 +37,7 @@ class Evaluation(NamedTuple):
     @property
     def value(self) -> float:
         """Return the headline."""
-        return float(self.result.figures()[self.result.headline])
+        return self.result.value
 
     @property
     def passed(self) -> bool:

@@ -13,7 +13,7 @@ from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.text import read_text
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.errors import Message, joined
-from hdbench.results.items import Candidate, Tally, prepare
+from hdbench.results.items import ScoreCollector, prepare
 from hdbench.running.answers_file import AnswersFile, about_schema
 from hdbench.running.backend import Backend, Question, Reply
 from hdbench.running.folder import RunFolder
@@ -33,7 +33,7 @@ class RunningScore:
         self._headline = benchmark.spec.headline
         self._schema = schema
         self._truths = {item.id: item.ground_truth for item in benchmark.items()}
-        self._tally = Tally(self._metric)
+        self._tally = ScoreCollector(self._metric)
         self._totals: Counter[str] = Counter(dict.fromkeys(self._metric.statistics, 0))
 
     def add(self, answer: WrittenAnswer) -> None:
@@ -42,8 +42,8 @@ class RunningScore:
         if item_id not in self._truths:
             return
         prepared = prepare(self._metric, self._truths[item_id], item_id)
-        value, status, kind, _ = read_text(answer.get("text") or "", self._schema)
-        scored = self._tally.add(Candidate(item_id, prepared, value, status, kind))
+        read = read_text(answer.get("text") or "", self._schema)
+        scored = self._tally.add(read._replace(id=item_id), prepared)
         if scored is not None:
             self._totals.update(scored.score.statistics)
             self._totals["items"] += 1

@@ -8,7 +8,6 @@ from itertools import combinations
 from statistics import NormalDist
 from typing import Literal
 
-from hdbench.answers import READ_AS
 from hdbench.errors import HdbenchError, Message
 from hdbench.scoring.metric import figure_names, figure_of, judging_figure
 from hdbench.statistics.bootstrap import MIN_ITEMS, Interval
@@ -259,7 +258,7 @@ def compare_runs(
 
     comparisons = []
     for (a, b), test, p_holm in zip(pairs, tests, corrected, strict=True):
-        figures = _differences(rates[a], rates[b], wanted, apart, (a, b), level)
+        figures = _differences(rates[a], rates[b], wanted, apart, pair=(a, b), level=level)
         figure = figures[tested]
         fewest = min(item_counts[a], item_counts[b])
         doubt: _Doubt | None = None
@@ -331,14 +330,7 @@ def check_comparable(name: str, result: Scored, other_name: str, other: Scored) 
         "protocol": (one.protocol, two.protocol),
         "options": (one.options, two.options),
         "rules": (one.rules, two.rules),
-        "reading": (result.reading_version, other.reading_version),
-        "options of reading": tuple(
-            [name for name in READ_AS if run.reading.get(name)] for run in (result, other)
-        ),
-        **{
-            key: tuple(run.dataset.get(key) for run in (result, other))
-            for key in ("dataset_sha256", "sample", "errata")
-        },
+        **{name: (value, other.conditions[name]) for name, value in result.conditions.items()},
     }
     for aspect, (value, other_value) in sides.items():
         if value != other_value:
@@ -411,6 +403,7 @@ def _differences(
     rates_b: Mapping[str, float],
     names: Sequence[str],
     apart: Differences | None,
+    *,
     pair: tuple[int, int],
     level: float,
 ) -> dict[str, Difference]:

@@ -43,16 +43,8 @@ class Scored(Protocol):
         """The name of the figure used for ranking."""
 
     @property
-    def dataset(self) -> Mapping[str, Any]:
-        """Return what was scored against."""
-
-    @property
-    def reading(self) -> Mapping[str, Any]:
-        """Return what reading a file of answers showed, and the options for reading."""
-
-    @property
-    def reading_version(self) -> int:
-        """The version of the reading rules."""
+    def conditions(self) -> Mapping[str, Any]:
+        """What must be the same for figures to be compared, besides the metric and its options."""
 
     def field_rates(self) -> dict[str, dict[str, Any]]:
         """Field → its counts and rates."""

@@ -6,9 +6,9 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from hdbench.answers.answer import LOST
 from hdbench.errors import HdbenchError, Message, shortened
 from hdbench.output.audit.models import MAKERS, AskedRun, ask
-from hdbench.results.error_counts import LOST
 from hdbench.results.result import Result
 from hdbench.scoring.analysis.error_classes import classify, pair
 from hdbench.scoring.analysis.forms import column_of, field_name, form, text_of
@@ -152,9 +152,9 @@ def audit(runs: Mapping[str, Result]) -> Audit:
         findings += found
         of_form += alike
     return Audit(
-        benchmark=first.dataset.get("benchmark"),
-        dataset_version=first.dataset.get("dataset_version"),
-        dataset_sha256=first.dataset.get("dataset_sha256"),
+        benchmark=first.dataset.benchmark or None,
+        dataset_version=first.dataset.dataset_version or None,
+        dataset_sha256=first.dataset.dataset_sha256 or None,
         metric=first.metric.name,
         protocol=first.metric.protocol,
         headline=first.headline,

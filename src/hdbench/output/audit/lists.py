@@ -6,8 +6,7 @@ from typing import Literal
 
 from hdbench.annotating.reviewing.review_list import Entry, ReviewList, ReviewListHead, key_of
 from hdbench.output.audit.findings import Audit, Finding, agreeing_values
-from hdbench.output.report.csv_files import csv_bytes
-from hdbench.output.report.rows import Rows, text
+from hdbench.output.report.tables import TableRows, csv_bytes, text
 from hdbench.results.result import Result
 
 _HEAD = ("id", "field", "truth", "proposed value", "agreement", "makers", "error class", "verdict")
@@ -16,7 +15,7 @@ _HEAD = ("id", "field", "truth", "proposed value", "agreement", "makers", "error
 def work_list(audit: Audit) -> bytes:
     """Return the findings as a CSV file, with an empty column `verdict` to fill in.
 
-    As in `hdbench.output.report.csv_files`: no spreadsheet takes anything in it for a formula, and
+    As in `hdbench.output.report.tables`: no spreadsheet takes anything in it for a formula, and
     invisible characters are written as escapes.
 
     Args:
@@ -35,7 +34,7 @@ def work_list(audit: Audit) -> bytes:
         )
         for finding in audit.findings
     )
-    return csv_bytes(Rows(_HEAD, rows))
+    return csv_bytes(TableRows(_HEAD, rows))
 
 
 def review_list(

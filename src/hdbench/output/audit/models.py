@@ -84,7 +84,8 @@ def ask(runs: Mapping[str, Result]) -> list[AskedRun]:
     up = first.higher_is_better
     figures = {name: float(each.rates[first.headline]) for name, each in runs.items()}
     makers = {
-        name: maker_of({"model": each.model, **each.run}, name) for name, each in runs.items()
+        name: maker_of({"model": each.run.model or each.model, "provider": each.run.provider}, name)
+        for name, each in runs.items()
     }
     ordered = sorted(runs, key=lambda name: -figures[name] if up else figures[name])
     best: dict[tuple[str, str], str] = {}
@@ -95,7 +96,6 @@ def ask(runs: Mapping[str, Result]) -> list[AskedRun]:
     asked: list[AskedRun] = []
     for name in ordered:
         result, (maker, model) = runs[name], makers[name]
-        answered = len(result.ids) - result.status["unanswered"] - result.status["unparsable"]
         so_far = {run.maker for run in asked if run.good}
         is_needed = len(so_far) < MAKERS and maker not in so_far
         is_low = figures[name] < middle if up else figures[name] > middle
@@ -104,10 +104,10 @@ def ask(runs: Mapping[str, Result]) -> list[AskedRun]:
             why_not = Message("a repeated run; the best one is {best}", best=best[maker, model])
         elif is_low and not is_needed:
             why_not = Message("in the lower half")
-        elif answered < ANSWERED * len(result.ids):
+        elif result.answered < ANSWERED * len(result.ids):
             why_not = Message(
-                "answered {answered} of {count}", answered=answered, count=len(result.ids)
+                "answered {answered} of {count}", answered=result.answered, count=len(result.ids)
             )
         good = why_not is None
-        asked.append(AskedRun(name, model, maker, figures[name], answered, good, why_not))
+        asked.append(AskedRun(name, model, maker, figures[name], result.answered, good, why_not))
     return asked

@@ -10,8 +10,8 @@ from hdbench.output.audit.findings import Audit, Finding
 from hdbench.output.audit.models import MAKERS
 from hdbench.output.report.differences import TextPart, differences
 from hdbench.output.report.items import Value, cut
-from hdbench.output.report.pictures import Picture, pictures
 from hdbench.output.report.rendering import render
+from hdbench.output.report.thumbnails import ItemPicture, pictures
 from hdbench.scoring.analysis.forms import text_of
 
 MAX_ITEMS = 1_000
@@ -54,7 +54,7 @@ def audit_page(
     shown = found[:MAX_ITEMS]
     files = [list(media.get(item, ())) for item, _ in shown]
     made = iter(pictures([file for those in files for file in those]))
-    items: list[tuple[str, list[Picture], list[FindingView]]] = [
+    items: list[tuple[str, list[ItemPicture], list[FindingView]]] = [
         (item, list(islice(made, len(those))), [_view(each) for each in findings])
         for (item, findings), those in zip(shown, files, strict=True)
     ]

@@ -11,7 +11,6 @@ from huggingface_hub import EvalResult, EvalResultEntry, eval_result_entries_to_
 from huggingface_hub.repocard_data import eval_results_to_model_index
 
 from hdbench import NAMESPACE
-from hdbench.answers import READ_AS
 from hdbench.answers.json_files import is_result
 from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
 from hdbench.datasets.building.results_dataset import NAME as RESULTS
@@ -19,7 +18,7 @@ from hdbench.errors import HdbenchError, Message, joined
 from hdbench.evaluation.runs import load_runs
 from hdbench.evaluation.score import Settings
 from hdbench.results.files import given_options
-from hdbench.results.result import ERRATA, Result
+from hdbench.results.result import Result
 
 HubForm = Literal["eval-results", "model-index"]
 
@@ -95,15 +94,15 @@ def hub_results(
             names=names,
         )
     [(name, result)] = runs.items()
-    if not (result.dataset and result.reading):
+    if not (result.dataset.benchmark and result.reading.from_file):
         raise HdbenchError(
             "{place}: names no benchmark: score the answers with hdbench score", place=run
         )
-    if result.run.get("without_media"):
+    if result.run.without_media:
         raise HdbenchError(
             "{place}: was asked without media, and is no score of the model", place=run
         )
-    of = load_benchmark(benchmark or result.dataset["benchmark"])
+    of = load_benchmark(benchmark or result.dataset.benchmark)
     if of.spec.metric != result.metric.name or not result.ids:
         raise HdbenchError(
             "{place}: is not a result for {benchmark}: name its benchmark with --benchmark",
@@ -126,7 +125,7 @@ def hub_results(
 def headline_of(result: Result) -> Headline:
     """Return the headline of a result, higher is better."""
     name = result.headline
-    value = float(result.figures()[name])
+    value = result.value
     between = result.intervals.figures.get(name)
     interval = (between.low, between.high) if between else None
     if result.higher_is_better:
@@ -142,21 +141,20 @@ def _ranked_entry(result: Result, benchmark: Benchmark) -> EvalResultEntry:
         task_id=protocol,
         value=headline_of(result).value,
         dataset_revision=_commit(result, benchmark),
-        date=result.run.get("date"),
+        date=result.run.date,
         source_url=source,
-        source_name=f"hdbench {result.versions['hdbench']}" if source else None,
+        source_name=f"hdbench {result.versions.hdbench}" if source else None,
         notes=None if protocol == "documented" else f"protocol {protocol}",
     )
 
 
 def _index_entry(result: Result, benchmark: Benchmark) -> EvalResult:
     headline, dataset = headline_of(result), _hub_id(benchmark)
-    figures = result.figures()
     differs = "; ".join(_not_ranked(result, benchmark))
     about = {
-        "version": result.dataset["dataset_version"],
-        "metadata_sha256": result.dataset["dataset_sha256"],
-        "date": result.run.get("date"),
+        "version": result.dataset.dataset_version,
+        "metadata_sha256": result.dataset.dataset_sha256,
+        "date": result.run.date,
         "not_comparable": differs or None,
     }
     arguments = {
@@ -164,9 +162,9 @@ def _index_entry(result: Result, benchmark: Benchmark) -> EvalResult:
         **_changed_options(result, benchmark),
         "higher_is_better": True,
         "interval_95": list(headline.interval) if headline.interval else None,
-        "items": figures["items"],
-        "answered": figures["answered"],
-        "signature": figures["signature"],
+        "items": len(result.ids),
+        "answered": result.answered,
+        "signature": result.signature,
     }
     return EvalResult(
         task_type=TASK_TYPES.get(benchmark.spec.media, "image-to-text"),
@@ -174,30 +172,28 @@ def _index_entry(result: Result, benchmark: Benchmark) -> EvalResult:
         dataset_name=benchmark.spec.title,
         dataset_config="default",
         dataset_split=benchmark.spec.split,
-        dataset_revision=_commit(result, benchmark)
-        or f"hdbench-{result.dataset['dataset_version']}",
+        dataset_revision=_commit(result, benchmark) or f"hdbench-{result.dataset.dataset_version}",
         dataset_args=_known(about),
         metric_type=f"{NAMESPACE}/{result.metric.name}",
         metric_name=headline.name,
         metric_config=result.metric.protocol,
         metric_value=headline.value,
         metric_args=_known(arguments),
-        source_name=f"hdbench {result.versions['hdbench']}",
+        source_name=f"hdbench {result.versions.hdbench}",
         source_url=f"https://huggingface.co/datasets/{dataset}",
     )
 
 
 def _not_ranked(result: Result, benchmark: Benchmark) -> Iterator[Message]:
     """Yield why a score must not be listed with those of whole runs."""
-    version = str(result.dataset["dataset_version"])
+    version = result.dataset.dataset_version
     if "+" in version:
         yield Message("a score on version {version}", version=version)
     items = sum(1 for _ in benchmark.items())
     if len(result.ids) != items:
         yield Message("a score on {count} of {items} items", count=len(result.ids), items=items)
-    read_as = (name for name in READ_AS if result.reading[name])
-    errata = [f"errata {result.dataset[ERRATA]}"] if ERRATA in result.dataset else []
-    changed = [*_changed_options(result, benchmark), *errata, *read_as]
+    errata = [f"errata {result.dataset.errata}"] if result.dataset.errata else []
+    changed = [*_changed_options(result, benchmark), *errata, *result.reading.read_as.names]
     if changed:
         yield Message("scored with {options}", options=", ".join(changed))
 
@@ -218,18 +214,18 @@ def _commit(result: Result, benchmark: Benchmark) -> str | None:
 
     The Hub's cache names the folder of a snapshot by its commit.
     """
-    if commit := result.dataset.get("dataset_revision"):
-        return str(commit)
+    if commit := result.dataset.dataset_revision:
+        return commit
     folder = benchmark.folder.resolve()
     is_snapshot = folder.parent.name == "snapshots" and _COMMIT.fullmatch(folder.name)
-    if is_snapshot and benchmark.content_hash() == result.dataset["dataset_sha256"]:
+    if is_snapshot and benchmark.content_hash() == result.dataset.dataset_sha256:
         return folder.name
     return None
 
 
 def _recorded_url(result: Result, benchmark: Benchmark) -> str | None:
     """Return where the run is among the recorded runs; None if it is not one of them."""
-    place = Path(result.answers.get("path", "")).resolve()
+    place = Path(result.answers.path).resolve()
     found = _RECORDED.fullmatch(place.as_posix())
     if found is None or not found["run"].startswith(f"{benchmark.spec.name}/"):
         return None

@@ -6,22 +6,21 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from statistics import fmean
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
-from hdbench.answers import READ_AS
 from hdbench.benchmarks.agreement import Ceiling
 from hdbench.results.drafts import own_drafts
-from hdbench.results.files import item_set
 from hdbench.results.model_facts import ModelFacts
-from hdbench.results.result import ERRATA, Result
+from hdbench.results.record import item_set
+from hdbench.results.result import Result
 from hdbench.scoring.metric import judging_figure
 from hdbench.statistics.bootstrap import Interval
 from hdbench.statistics.ranking import Ranks, Standing, rank_models
 
 
 @dataclass(frozen=True)
-class Kind:
-    """What runs must have in common to be ranked together.
+class RunKind:
+    """The conditions that runs have in common if they are ranked together.
 
     Attributes:
         benchmark: the benchmark's name.
@@ -59,11 +58,12 @@ class Kind:
 
     @property
     def question(self) -> tuple[str, str, str | None]:
-        """Return what was asked, whatever the rules it is scored by: benchmark, items, prompt."""
+        """The question, whatever the rules it is scored by: benchmark, items, prompt."""
         return self.benchmark, self.item_set, self.prompt_sha256 or self.prompt
 
 
-class Run(NamedTuple):
+@dataclass(frozen=True)
+class Run:
     """One run of a model.
 
     Attributes:
@@ -142,7 +142,7 @@ class Board:
         people: what people reach against each other; None if the benchmark does not say it.
     """
 
-    kind: Kind
+    kind: RunKind
     headline: str
     judged_by: str
     higher_is_better: bool
@@ -152,11 +152,8 @@ class Board:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON data."""
-        return {
-            **asdict(self),
-            "rows": [_row_data(row) for row in self.rows],
-            "people": self.people and self.people.model_dump(mode="json"),
-        }
+        people = None if self.people is None else self.people.model_dump(mode="json")
+        return {**asdict(self), "people": people}
 
 
 def leaderboards(
@@ -185,11 +182,13 @@ def leaderboards(
         HdbenchError: see `rank_models`.
     """
     # The hash says whether two prompts are the same; where there is none, the name must.
-    kinds: dict[tuple[Kind, Any], dict[str, list[Result]]] = defaultdict(lambda: defaultdict(list))
-    floors: dict[tuple[Kind, Any, str], list[Result]] = defaultdict(list)
+    kinds: dict[tuple[RunKind, Any], dict[str, list[Result]]] = defaultdict(
+        lambda: defaultdict(list)
+    )
+    floors: dict[tuple[RunKind, Any, str], list[Result]] = defaultdict(list)
     for name, result in results.items():
         kind, model = kind_of(result), result.model or name
-        if result.run.get("without_media"):
+        if result.run.without_media:
             floors[kind, kind.question, model].append(result)
         else:
             kinds[kind, kind.question][model].append(result)
@@ -199,7 +198,7 @@ def leaderboards(
         standings = rank_models(
             models, headline=first.headline, higher_is_better=first.higher_is_better, seed=seed
         )
-        public = first.dataset.get("public_since")
+        public = first.dataset.public_since
         rows = [
             _row(
                 each,
@@ -210,8 +209,8 @@ def leaderboards(
             )
             for each in standings
         ]
-        every = (result for runs in models.values() for result in runs)
-        people = next((result.people for result in every if result.people is not None), None)
+        every = (result.dataset.people for runs in models.values() for result in runs)
+        people = next((people for people in every if people is not None), None)
         boards.append(
             Board(
                 kind=kind,
@@ -234,35 +233,35 @@ def leaderboards(
 
 
 def unplaced(results: Mapping[str, Result], boards: Iterable[Board]) -> list[str]:
-    """The names of the runs without media that no board shows beside a run of the same model."""
+    """Return the runs without media that no board shows beside a run of the same model."""
     shown = {(board.kind, board.kind.question, row.model) for board in boards for row in board.rows}
     return [
         name
         for name, result in results.items()
-        if result.run.get("without_media")
+        if result.run.without_media
         and (kind_of(result), kind_of(result).question, result.model or name) not in shown
     ]
 
 
-def kind_of(result: Result) -> Kind:
-    """Return what a run must have in common with others to be ranked with them."""
-    prompt = result.run.get("prompt", {})
-    return Kind(
-        benchmark=result.dataset.get("benchmark", ""),
-        dataset_version=result.dataset.get("dataset_version", ""),
-        dataset_sha256=result.dataset.get("dataset_sha256", ""),
+def kind_of(result: Result) -> RunKind:
+    """Return the conditions that a run has in common with those it is ranked with."""
+    prompt, dataset = result.run.prompt, result.dataset
+    return RunKind(
+        benchmark=dataset.benchmark,
+        dataset_version=dataset.dataset_version,
+        dataset_sha256=dataset.dataset_sha256,
         metric=result.metric.name,
         rules=result.metric.rules,
         reading=result.reading_version,
         protocol=result.metric.protocol,
         options=json.dumps(dict(result.metric.options), sort_keys=True),
-        read_as=tuple(name for name in READ_AS if result.reading.get(name)),
+        read_as=result.reading.read_as.names,
         items=len(result.ids),
         item_set=item_set(result.ids),
-        subset=result.run.get("subset"),
-        prompt=prompt.get("name"),
-        prompt_sha256=prompt.get("sha256"),
-        errata=result.dataset.get(ERRATA),
+        subset=result.run.subset,
+        prompt=None if prompt is None else prompt.name,
+        prompt_sha256=result.run.prompt_sha256,
+        errata=dataset.errata,
     )
 
 
@@ -274,9 +273,9 @@ def _row(
     public_since: str | None,
 ) -> BoardRow:
     runs = sorted(map(_run, results), key=lambda run: run.run or "")
-    providers = {result.run.get("provider") for result in results}
+    providers = {result.run.provider for result in results}
     items = sum(len(result.ids) for result in results)
-    costs = [result.run["cost_usd"] for result in results if "cost_usd" in result.run]
+    costs = [result.run.cost_usd for result in results if result.run.cost_usd is not None]
     return BoardRow(
         rank=standing.rank,
         model=standing.name,
@@ -300,24 +299,17 @@ def _row(
 
 
 def _run(result: Result) -> Run:
-    figures = result.figures()
-    published = result.run.get("published", {}).get(result.headline)
+    published = (result.run.published or {}).get(result.headline)
     return Run(
-        run=result.run.get("run"),
-        value=figures[result.headline],
-        answered=figures["answered"],
+        run=result.run.run or None,
+        value=result.rates[result.headline],
+        answered=result.answered,
         published=published if isinstance(published, float | int) else None,
-        signature=figures["signature"],
+        signature=result.signature,
     )
 
 
 def _mean(results: list[Result], what: str) -> float | None:
-    known: list[Mapping[str, float]] = [
-        result.usage[what] for result in results if what in result.usage
-    ]
-    items = sum(used["items"] for used in known)
-    return sum(used["total"] for used in known) / items if items else None
-
-
-def _row_data(row: BoardRow) -> dict[str, Any]:
-    return {**asdict(row), "runs": [run._asdict() for run in row.runs]}
+    known = [result.usage[what] for result in results if what in result.usage]
+    items = sum(used.items for used in known)
+    return sum(used.total for used in known) / items if items else None

@@ -1,4 +1,4 @@
-"""How values and their order change under other rules, or by another revision of ground truth."""
+"""Changes of values and their order under other rules, or by another revision of ground truth."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ RULES: Mapping[str, Settings] = {
 a null one is read, which is often an answer that the harness lost."""
 
 
-class Place(NamedTuple):
+class ModelPlace(NamedTuple):
     """A model's headline under some rules, or by the ground truth of some revision.
 
     Attributes:
@@ -50,7 +50,7 @@ class Changes:
     """
 
     boards: dict[str, Board]
-    models: dict[str, dict[str, Place]]
+    models: dict[str, dict[str, ModelPlace]]
 
 
 def changes(
@@ -113,7 +113,7 @@ def revisions(
 
 
 def _side_by_side(loaded: Mapping[str, Mapping[str, Result]], seed: int) -> list[Changes]:
-    """The leaderboards of one and the same runs by each key, in the order of the first one's."""
+    """Return the leaderboards of the same runs by each key, in the order of the first one's."""
     ranked = {name: leaderboards(results, seed=seed) for name, results in loaded.items()}
     start = next(iter(ranked))
     found = []
@@ -130,20 +130,18 @@ def _side_by_side(loaded: Mapping[str, Mapping[str, Result]], seed: int) -> list
                     second=name,
                 )
             boards[name] = same[0]
-        found.append(_changes(boards))
+        places = {name: _places(board) for name, board in boards.items()}
+        models = {
+            row.model: {name: places[name][row.model] for name in boards} for row in first.rows
+        }
+        found.append(Changes(boards, models))
     return found
 
 
-def _changes(boards: dict[str, Board]) -> Changes:
-    places = {name: _places(board) for name, board in boards.items()}
-    first = next(iter(boards.values()))
-    models = {row.model: {name: places[name][row.model] for name in boards} for row in first.rows}
-    return Changes(boards, models)
-
-
-def _places(board: Board) -> dict[str, Place]:
-    """Model → its place; the rows come best first."""
+def _places(board: Board) -> dict[str, ModelPlace]:
+    """Return model → its place; the rows come best first."""
     values = [row.judged for row in board.rows]
     return {
-        row.model: Place(row.value, values.index(row.judged) + 1, row.rank) for row in board.rows
+        row.model: ModelPlace(row.value, values.index(row.judged) + 1, row.rank)
+        for row in board.rows
     }

@@ -16,7 +16,7 @@ from hdbench.common.texts import decimal
 from hdbench.common.told import told
 from hdbench.output.leaderboard.boards import Board
 from hdbench.output.leaderboard.changes import Changes
-from hdbench.output.leaderboard.columns import number, shown_columns
+from hdbench.output.leaderboard.tables import number, shown_columns
 from hdbench.output.leaderboard.words import (
     MAX_NAME,
     about_ranks,
@@ -26,8 +26,7 @@ from hdbench.output.leaderboard.words import (
     short_name,
     title,
 )
-from hdbench.output.report.csv_files import csv_bytes
-from hdbench.output.report.rows import Cell, Rows
+from hdbench.output.report.tables import Cell, TableRows, csv_bytes
 from hdbench.statistics.bootstrap import MIN_ITEMS
 
 _DISPENSABLE = ("answered", "seconds", "tokens", "cost")
@@ -152,7 +151,7 @@ def print_revisions(console: Console, found: Sequence[Changes], language: str = 
 
 
 def markdown(boards: Sequence[Board], language: str = "en") -> str:
-    """A heading, a table and its notes for each leaderboard.
+    """Return a heading, a table and its notes for each leaderboard.
 
     Args:
         boards: the leaderboards.
@@ -173,7 +172,7 @@ def markdown(boards: Sequence[Board], language: str = "en") -> str:
 
 
 def latex(boards: Sequence[Board], language: str = "en") -> str:
-    """A `booktabs` table for each leaderboard, the headline with the longer side of its interval.
+    """Return a `booktabs` table for each board, with the longer side of each interval.
 
     Untrusted text is escaped.
 
@@ -194,13 +193,13 @@ def latex(boards: Sequence[Board], language: str = "en") -> str:
 
 
 def csv(boards: Sequence[Board]) -> bytes:
-    """A line for each model of each leaderboard, with all figures unrounded."""
+    """Return a line for each model of each leaderboard, with all figures unrounded."""
     lines = [line for board in boards for line in _lines(board)]
-    return csv_bytes(Rows(list(lines[0]), iter([list(line.values()) for line in lines])))
+    return csv_bytes(TableRows(list(lines[0]), iter([list(line.values()) for line in lines])))
 
 
 def as_json(boards: Sequence[Board]) -> str:
-    """The leaderboards as JSON: also the runs of each model, and who is better than whom.
+    """Return the leaderboards as JSON: also the runs of each model, and who is better than whom.
 
     It is ASCII, as it goes to a terminal: in untrusted names anything else is written as escapes.
     """
@@ -254,7 +253,7 @@ def _table(head: Sequence[str | Text], model: int) -> Table:
 def _room(
     console: Console, head: Sequence[str | Text], rows: Sequence[Sequence[str]], model: int
 ) -> int:
-    """The width that the other columns leave for the models' names."""
+    """Return the width that the other columns leave for the models' names."""
     others = _table(head, model)
     for row in rows:
         others.add_row(*row[:model], "", *row[model + 1 :])
@@ -263,7 +262,7 @@ def _room(
 
 
 def _wanted(rows: Sequence[Sequence[str]], model: int) -> int:
-    """The width with which the models' names are easy to read."""
+    """Return the width with which the models' names are easy to read."""
     names = [row[model] for row in rows]
     parts = (cell_len(part.rstrip()) for name in names for part in _PART.findall(name))
     return max([min(max(map(cell_len, names)), _LEAST_ROOM), *parts])

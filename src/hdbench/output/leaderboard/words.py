@@ -1,4 +1,4 @@
-"""What is said of a leaderboard, in English or German: its title, and how to read it."""
+"""The texts about a leaderboard, in English or German: its title, and how to read it."""
 
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ FROM_DRAFTS = "‡"
 
 
 def say(key: str, language: str = "en", **values: Any) -> str:
-    """A text of `translations/leaderboard.yaml`; for a count of one, that for one thing."""
+    """Return a text of `translations/leaderboard.yaml`; for a count of one, that for one thing."""
     if values.get("count") == 1 and f"{key}_one" in _TEXTS.translations[language]:
         key = f"{key}_one"
     return _TEXTS.text(key, language, **values)
@@ -52,7 +52,7 @@ def title(board: Board, language: str = "en", *, protocol: bool = True) -> str:
 
 
 def about_ranks(board: Board, language: str = "en") -> str:
-    """Return what the ranks mean, or why there are none, in one sentence."""
+    """Return the meaning of the ranks, or why there are none, in one sentence."""
     if board.kind.items < MIN_ITEMS:
         items = say("items", language, count=board.kind.items)
         return say("too_few", language, items=items, least=MIN_ITEMS)
@@ -60,7 +60,7 @@ def about_ranks(board: Board, language: str = "en") -> str:
 
 
 def notes(board: Board, language: str = "en") -> list[str]:
-    """Return how to read a leaderboard, one line each; the first says what is in it."""
+    """Return notes on how to read a leaderboard; the first says what is in it."""
     lines = [
         say(
             "sorted",
@@ -99,24 +99,24 @@ def notes(board: Board, language: str = "en") -> list[str]:
 
 
 def column_name(key: str, board: Board, language: str = "en") -> str:
-    """Return what stands above a column; above those of figures, their names."""
+    """Return the heading of a column; for those of figures, their names."""
     figures = {"headline": board.headline, "judged": board.judged_by}
     return figures.get(key) or say(f"column_{key}", language)
 
 
 def interval_in_words(ends: Interval, language: str = "en") -> str:
-    """Both ends of an interval, rounded."""
+    """Return both ends of an interval, rounded."""
     low, high = (decimal(f"{end:.3f}", language) for end in (ends.low, ends.high))
     return say("from_to", language, low=low, high=high)
 
 
 def marks_of(row: BoardRow) -> str:
-    """The marks of a model that `notes` explains."""
+    """Return the marks of a model that `notes` explains."""
     return (AFTER_PUBLIC if row.after_public else "") + (FROM_DRAFTS if row.drafted else "")
 
 
 def spread_in_words(row: BoardRow, language: str = "en") -> str:
-    """Return how far the runs of a model spread; nothing if there is only one."""
+    """Return the spread of a model's runs in words; nothing if there is only one."""
     if row.spread is None:
         return ""
     low, high = (decimal(f"{end:.3f}", language) for end in row.spread)
@@ -125,7 +125,7 @@ def spread_in_words(row: BoardRow, language: str = "en") -> str:
 
 
 def people_in_short(people: Ceiling, language: str = "en") -> str:
-    """Who the people are beside whom models are shown."""
+    """Return who the people are beside whom models are shown."""
     annotators = say("annotators", language, count=people.annotators)
     return say(
         "people", language, annotators=annotators, items=say("items", language, count=people.items)
@@ -133,6 +133,6 @@ def people_in_short(people: Ceiling, language: str = "en") -> str:
 
 
 def short_name(name: str) -> str:
-    """An untrusted name as it is shown: short, and with its control characters as escapes."""
+    """Return an untrusted name as it is shown: short, with control characters as escapes."""
     text = escaped(name[: MAX_NAME + 1])
     return text if len(text) <= MAX_NAME else text[: MAX_NAME - 1] + "…"

@@ -1,4 +1,4 @@
-"""What became of the items of a run: all of it, or of a large run what a page can show."""
+"""The items of a run: all of them, or of a large run those that a page can show."""
 
 import heapq
 import random
@@ -8,8 +8,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from hdbench.output.report.rows import text
-from hdbench.results.error_counts import LOST, ErrorCounts, item_errors
+from hdbench.answers.answer import LOST
+from hdbench.output.report.tables import text
+from hdbench.results.error_counts import ErrorCounts, item_errors
 from hdbench.results.items import ScoredItem
 from hdbench.scoring.analysis.error_classes import ErrorClass
 from hdbench.scoring.metric import FieldMatch, Metric
@@ -34,7 +35,7 @@ Item = dict[str, Any]
 
 @dataclass(frozen=True)
 class Excerpt:
-    """What is kept of the items of a large run, which are all in a Parquet file.
+    """The items that are kept of a large run, which are all in a Parquet file.
 
     Attributes:
         errors: all errors by class, as in `Result.errors_by_class`.
@@ -104,7 +105,7 @@ class Details:
         return [] if self._file else self._batch
 
     def excerpt(self) -> Excerpt | None:
-        """Return what is kept of the items, and their file is whole now; None if they are few."""
+        """Return the items that are kept, and make their file whole; None if they are few."""
         if self._file is None or self._metric is None or self._counts is None:
             return None
         self._flush(self._metric)
@@ -188,7 +189,7 @@ class _ItemFile:
 
 
 def _fields(item: Item, found: Sequence[tuple[FieldMatch, ErrorClass]]) -> list[dict[str, Any]]:
-    """Return what became of each field of an item: its errors, then the correct ones."""
+    """Return the outcome of each field of an item: its errors, then the correct ones."""
     matches = (FieldMatch(**match) for match in item["fields"])
     is_lost = item["status"] in LOST
     rows: list[tuple[FieldMatch, ErrorClass | None]] = [
@@ -209,7 +210,7 @@ def _fields(item: Item, found: Sequence[tuple[FieldMatch, ErrorClass]]) -> list[
 
 
 def _valid(value: str | None) -> str | None:
-    """A text that is valid UTF-8: a lone surrogate, which a model's text can hold, as an escape."""
+    """Return a text in valid UTF-8: a lone surrogate, which a model can write, as an escape."""
     if value is None or value.isascii():
         return value
     return value.encode("utf-8", errors="backslashreplace").decode()

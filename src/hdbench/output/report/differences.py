@@ -25,7 +25,7 @@ class TextPart(NamedTuple):
 
 
 def differences(reference: str, prediction: str) -> tuple[list[TextPart], list[TextPart]]:
-    """The pieces of a reference and of an answer, alternately shared and not.
+    """Return the pieces of a reference and of an answer, alternately shared and not.
 
     From the edit operations of the Levenshtein distance of their characters, as split by
     `characters`. Neighbouring pieces differ in `differs`, and joined they give the texts.
@@ -54,7 +54,7 @@ def differences(reference: str, prediction: str) -> tuple[list[TextPart], list[T
 
 
 def characters(text: str) -> list[str]:
-    r"""A text's characters as a reader sees them: each with its combining marks.
+    r"""Return a text's characters as a reader sees them: each with its combining marks.
 
     A simple form of the grapheme clusters of Unicode Standard Annex 29: marks (categories Mn, Mc
     and Me) and zero width joiners belong to what precedes them, and what follows such a joiner

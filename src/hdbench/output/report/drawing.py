@@ -1,7 +1,12 @@
-"""The plots of a report, drawn by a process of their own while the rest of the report is made."""
+"""The plots of a report, drawn by a process of their own while the rest of the report is made.
+
+Run as `python -m hdbench.output.report.drawing`, it reads a result and its errors from standard
+input, and writes the plots to standard output.
+"""
 
 import os
 import pickle
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -25,7 +30,7 @@ class Drawing:
     @classmethod
     @contextmanager
     def started(cls) -> Iterator["Drawing"]:
-        """The process, until the block ends: it imports matplotlib before there is a result.
+        """Return the process, until the block ends: it imports matplotlib before there is a result.
 
         Raises:
             MissingExtraError: matplotlib is not installed.
@@ -35,7 +40,7 @@ class Drawing:
                 raise ModuleNotFoundError(name="matplotlib")
         with subprocess.Popen(
             # Without -P, the folder that the user is in could hold a module that is imported.
-            [sys.executable, "-P", "-m", "hdbench.output.report.plots_process"],
+            [sys.executable, "-P", "-m", "hdbench.output.report.drawing"],
             env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -58,7 +63,7 @@ class Drawing:
             self._input.close()
 
     def plots(self) -> dict[str, bytes]:
-        """The plots, when they are done.
+        """Return the plots, when they are done.
 
         Raises:
             HdbenchError: the process has died.
@@ -88,3 +93,18 @@ def _alive() -> Iterator[None]:
         yield
     except (EOFError, OSError, pickle.UnpicklingError) as error:
         raise HdbenchError("plots: the process that draws them died (out of memory?)") from error
+
+
+def _draw() -> None:
+    """Draw the plots of the result that the process which started this one sends."""
+    from hdbench.output.report.plots import plots  # noqa: PLC0415  imports matplotlib
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the other process
+    with suppress(EOFError, BrokenPipeError):  # it has ended
+        result, errors = pickle.load(sys.stdin.buffer)  # noqa: S301  from no other process
+        pickle.dump(plots(result, errors), sys.stdout.buffer)
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    _draw()

@@ -13,7 +13,7 @@ from hdbench.trust.values import text_of
 
 
 def keystrokes(result: Result) -> float | None:
-    """How many keystrokes it takes to correct an item, on average; of a sample, for the whole.
+    """Return the mean number of keystrokes that correct an item; of a sample, for the population.
 
     They are those of `hdbench.trust.forecasting.work.keystrokes`, over the values that the metric
     compares. Values that match without being equal need some, too.
@@ -38,7 +38,7 @@ def _of_item(item: Mapping[str, Any]) -> int:
 
 
 def outcomes_of_fields(result: Result) -> dict[str, dict[Outcome, int]]:
-    """Field → how often it had each outcome; a substituted value counts once.
+    """Return field → how often it had each outcome; a substituted value counts once.
 
     The items of a list are one field. Where values are a set, as the persons of a letter are, a
     missing and a spurious one of an item are a substituted one, as in `EFFORT`. Fields of other

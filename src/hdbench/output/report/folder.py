@@ -14,14 +14,14 @@ from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.by_column import by_column
 from hdbench.evaluation.runs import benchmark_of, load_runs
 from hdbench.evaluation.score import Settings
-from hdbench.output.report.csv_files import csv_bytes, csv_files
 from hdbench.output.report.details import WHOLE, Details
 from hdbench.output.report.drawing import Drawing, DrawingHere
 from hdbench.output.report.page import report_page
-from hdbench.output.report.rows import field_rows
+from hdbench.output.report.tables import csv_bytes, csv_files, field_rows
 from hdbench.output.report.thumbnails import keep_in
 from hdbench.output.report.workbook import workbook
-from hdbench.results.files import to_record, write_records
+from hdbench.results.files import write_records
+from hdbench.results.record import to_record
 from hdbench.results.result import Result
 from hdbench.statistics.comparison import check_comparable
 
@@ -46,8 +46,8 @@ of some 20,000 cards."""
 
 
 @dataclass(frozen=True)
-class Report:
-    """What was written.
+class WrittenReport:
+    """The files of a report.
 
     Attributes:
         page: `index.html`.
@@ -74,7 +74,7 @@ def write_report(
     without_media: Path | None = None,
     whole: int = WHOLE,
     called: str | None = None,
-) -> Report:
+) -> WrittenReport:
     """Write a report on a run; without their extras, it has no workbook and no plots.
 
     The items of a large run are not kept in memory. Thumbnails are kept in the user's cache, for
@@ -176,11 +176,11 @@ def write_report(
             for file, data in drawing.plots().items():
                 (folder / "plots" / file).write_bytes(data)
         paths = [path.relative_to(folder) for path in sorted(folder.rglob("*")) if path.is_file()]
-    return Report(out / PAGE, [out / path for path in paths], notes)
+    return WrittenReport(out / PAGE, [out / path for path in paths], notes)
 
 
 def _only(run: Path, loaded: Mapping[str, Result]) -> Result:
-    """The result of the one run that is there."""
+    """Return the result of the one run that is there."""
     if len(loaded) > 1:
         raise HdbenchError("{place}: holds {count} runs: give one", place=run, count=len(loaded))
     return next(iter(loaded.values()))
@@ -198,7 +198,7 @@ def check_floor(result: Result, floor: Result, path: Path) -> None:
         HdbenchError: it saw the media, is by another model or with another prompt, or is not
             scored in the same way, on the same items.
     """
-    if not floor.run.get("without_media"):
+    if not floor.run.without_media:
         raise HdbenchError(
             "{place}: was not asked without media: see hdbench run --without-media", place=path
         )
@@ -209,8 +209,7 @@ def check_floor(result: Result, floor: Result, path: Path) -> None:
             floor=repr(floor.model),
             model=repr(result.model),
         )
-    prompts = [each.run.get("prompt", {}).get("sha256") for each in (result, floor)]
-    if prompts[0] != prompts[1]:
+    if result.run.prompt_sha256 != floor.run.prompt_sha256:
         raise HdbenchError("{place}: was asked with another prompt than the run itself", place=path)
     check_comparable(Message("the run"), result, str(path), floor)
 

@@ -26,7 +26,7 @@ _NAMED = (1.0, 0.98, 0.92, 0.8, 0.65, 0.5, 0.0)
 
 
 def check_plot(path: Path) -> str:
-    """The kind of plot that a file's name asks for.
+    """Return the kind of plot that a file's name asks for.
 
     Raises:
         HdbenchError: it is none of `KINDS`.
@@ -84,7 +84,7 @@ def _figure(forecast: Forecast) -> Figure:
 
 
 def _model(axes: Axes, model: ModelForecast, place: int, *, money: bool) -> None:
-    """A model as it is, and with all values checked; between them, with some items checked."""
+    """Draw a model as it is, and with all values checked; between them, with some checked."""
     color, marker = _COLORS[place % len(_COLORS)], _MARKERS[place % len(_MARKERS)]
     paid = model.usd.amount.whole.value if money and model.usd and model.usd.amount else 0.0
     people = model.wages if money else model.hours

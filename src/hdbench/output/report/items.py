@@ -1,4 +1,4 @@
-"""What a page shows of each item: its fields, reference beside answer, and what is wrong."""
+"""Items as a page shows them: its fields, reference beside answer, and what is wrong."""
 
 import math
 import re
@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from hdbench.answers.answer import LOST
 from hdbench.output.report.differences import TextPart, differences
-from hdbench.results.error_counts import LOST
 from hdbench.scoring.analysis.error_classes import ErrorClass
 from hdbench.scoring.analysis.forms import field_name, text_of
 from hdbench.scoring.metric import FieldMatch, Metric
@@ -19,8 +19,8 @@ MAX_FIELD = 100
 """How many characters of a field's path are shown."""
 
 
-class Limits(NamedTuple):
-    """How much of an item is shown.
+class ItemLimits(NamedTuple):
+    """The maximum that is shown of an item.
 
     Attributes:
         rows: how many errors, and as many other fields.
@@ -31,8 +31,8 @@ class Limits(NamedTuple):
     value: int
 
 
-FULL = Limits(rows=300, value=2_000)
-BRIEF = Limits(rows=5, value=200)
+FULL = ItemLimits(rows=300, value=2_000)
+BRIEF = ItemLimits(rows=5, value=200)
 
 MAX_TEXT = 4_000_000
 """Maximum characters of references and answers in a page; items after them, the better ones, are
@@ -55,7 +55,7 @@ BANDS = (Band(1.0, "same"), Band(0.8, "close"), Band(0.5, "partly"), Band(0.0, "
 
 
 def band(similarity: float) -> Band:
-    """The band of a similarity, 0.0 to 1.0.
+    """Return the band of a similarity, 0.0 to 1.0.
 
     Example:
         >>> band(1.0).name, band(0.999).name, band(0.5).name, band(0.499).name
@@ -65,7 +65,7 @@ def band(similarity: float) -> Band:
 
 
 def two_digits(similarity: float) -> str:
-    """A similarity with two decimals, rounded down: only equal values have 1.00.
+    """Return a similarity with two decimals, rounded down: only equal values have 1.00.
 
     Example:
         >>> two_digits(0.999), two_digits(1.0)
@@ -150,7 +150,7 @@ class ItemView:
 
     @property
     def is_lost(self) -> bool:
-        """Return whether there is no answer that could be scored."""
+        """True if there is no answer that could be scored."""
         return self.status in LOST
 
 
@@ -159,7 +159,7 @@ def item_views(
     item_errors: Sequence[Sequence[tuple[FieldMatch, ErrorClass]]],
     metric: Metric,
 ) -> list[ItemView]:
-    """The items as they are shown, worst first, equal ones in the dataset's order.
+    """Return the items as they are shown, worst first, equal ones in the dataset's order.
 
     Args:
         per_item: see `Result`.
@@ -184,7 +184,7 @@ def _view(
     item: Mapping[str, Any],
     errors: Sequence[tuple[FieldMatch, ErrorClass]],
     metric: Metric,
-    limits: Limits,
+    limits: ItemLimits,
 ) -> ItemView:
     matches = [FieldMatch(**match) for match in item["fields"]]
     if item["status"] in LOST:
@@ -205,7 +205,7 @@ def _view(
 
 
 def _rows(found: Sequence[tuple[FieldMatch, str | None]], most: int) -> list[ShownField]:
-    """The fields with their errors, those of one item of a list together.
+    """Return the fields with their errors, those of one item of a list together.
 
     A single field of an item with a counterpart is shown alone.
     """
@@ -240,7 +240,7 @@ def _row(match: FieldMatch, error: str | None, most: int, group: str) -> ShownFi
 
 
 def cut(text: str, most: int = MAX_FIELD) -> str:
-    """A text of at most so many characters, with … for the rest."""
+    """Return a text of at most so many characters, with … for the rest."""
     return text if len(text) <= most else text[: most - 1] + "…"
 
 

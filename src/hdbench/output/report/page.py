@@ -8,24 +8,23 @@ from typing import Any, Literal, NamedTuple
 from markupsafe import Markup
 
 from hdbench.answers.answer import STATUSES
+from hdbench.answers.run_info import RunInfo
 from hdbench.benchmarks.benchmark import Benchmark
-from hdbench.common.told import is_told, told
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.by_column import ByColumn, Group
 from hdbench.output.report.details import MOST_LOST, Excerpt, Item
 from hdbench.output.report.effort import keystrokes, outcomes_of_fields
 from hdbench.output.report.items import BANDS, ItemView, cut, item_views
-from hdbench.output.report.pictures import Picture, pictures
 from hdbench.output.report.rendering import TEXTS, render
+from hdbench.output.report.thumbnails import ItemPicture, pictures
 from hdbench.output.report.truth_errors import truth_error_url
 from hdbench.results.error_counts import item_errors
 from hdbench.results.files import given_options
-from hdbench.results.lead import lead, lead_figures, resources
 from hdbench.results.result import Result
-from hdbench.results.warning_texts import in_language, in_words, people_in_words
-from hdbench.scoring.metric import Outcome, higher_is_better, judging_figure
-from hdbench.statistics.bootstrap import MIN_ITEMS, Interval, Intervals
-from hdbench.statistics.resampling import rate_names
+from hdbench.results.summary import ResultSummary
+from hdbench.results.warning_texts import in_words
+from hdbench.scoring.metric import Outcome
+from hdbench.statistics.bootstrap import MIN_ITEMS, Intervals
 
 MAX_ITEMS = 2_000
 """How many items are shown: the worst ones."""
@@ -44,30 +43,6 @@ MAX_TEXT = 5_000
 PartKind = Literal["all", "worst", "drawn"]
 
 
-class RatedFigure(NamedTuple):
-    """A figure with its interval.
-
-    Attributes:
-        name: its name.
-        value: its value.
-        interval: its interval; None where there is none.
-        item_range: from the lowest to the highest single item, where there are too few items.
-        higher_is_better: its direction.
-    """
-
-    name: str
-    value: float
-    interval: Interval | None
-    item_range: Interval | None
-    higher_is_better: bool
-
-    @property
-    def is_share(self) -> bool:
-        """Return whether it can be drawn on a line from 0 to 1."""
-        ends = [] if self.interval is None else [self.interval.low, self.interval.high]
-        return all(0 <= each <= 1 for each in (self.value, *ends))
-
-
 class ShownItems(NamedTuple):
     """Items that are shown together.
 
@@ -78,7 +53,7 @@ class ShownItems(NamedTuple):
     """
 
     kind: PartKind
-    items: list[tuple[int, ItemView, list[Picture], str | None]]
+    items: list[tuple[int, ItemView, list[ItemPicture], str | None]]
 
 
 class FieldRow(NamedTuple):
@@ -105,7 +80,7 @@ def report_page(
     excerpt: Excerpt | None = None,
     beside: Mapping[str, str] | None = None,
 ) -> str:
-    """The page of a result: figures, fields, errors by class, and the items with their pictures.
+    """Return the page of a result: figures, fields, errors by class, items with their pictures.
 
     The page is self-contained, runs no script but its own, and can be written as UTF-8
     whatever a model wrote.
@@ -125,7 +100,6 @@ def report_page(
     """
     if result.ids and not result.per_item and excerpt is None:
         raise HdbenchError("the result does not have its items: score with --details")
-    found = result.intervals
     errors: Mapping[str, Any]
     if excerpt is None:
         errors = result.errors_by_class
@@ -142,7 +116,7 @@ def report_page(
     names = list(islice(_fields_with_errors(errors, shown), MAX_FIELDS))
     rates = result.field_rates()
     fields = list(_field_rows(rates, outcomes_of_fields(result)))
-    figures, said = result.figures(), lead_figures(result)
+    summary = ResultSummary(result, language, keystrokes=keystrokes(result))
     return render(
         "report.html",
         language,
@@ -151,29 +125,15 @@ def report_page(
         result=result,
         licence=benchmark.spec.licence,
         run=_run(result),
-        headline=_figure(result, result.headline, found),
-        judging=_judging(result, found),
-        lead=lead(said, language),
-        resources=resources(said, language, keystrokes=keystrokes(result)),
-        people=None if result.people is None else people_in_words(result.people, language),
-        people_means=in_words("people_means", {}, language),
-        floor=None if floor is None else _figure(floor, result.headline, floor.intervals),
-        figures=[_figure(result, name, found) for name in _rate_names(result)],
-        counts=figures,
-        other_formats=result.in_other_formats,
-        strictly=result.strict_headline,
-        estimated=result.estimated_in(language),
+        summary=summary,
+        floor=floor and floor.rates[result.headline],
         by=by,
         small_groups=in_words(**by.warning, language=language) if by and by.warning else None,
-        no_interval=_no_interval(found, language),
-        without={name: told(why, language) for name, why in found.without.items()},
+        no_interval=_no_interval(result.intervals, language),
         few=MIN_ITEMS,
-        warnings=[in_language(each, language) for each in result.reading.get("warnings", ())],
-        notes=[
-            (told(each, language), is_told(each, language))
-            for each in result.reading.get("notes", ())
+        violations=[
+            (cut(field), rule, count) for field, rule, count in summary.violations[:MAX_FIELDS]
         ],
-        violations=_violations(result),
         fields=fields[:MAX_FIELDS],
         more_fields=max(0, len(fields) - MAX_FIELDS),
         field_heads=_heads(rates),
@@ -193,14 +153,14 @@ def report_page(
         bands=BANDS,
         cut=cut,
         most=MAX_MESSAGE,
-        method=_method(result, found, figures["signature"], language),
+        method=_method(result, language),
         label_style=_label_style(language),
         beside=beside or {},
     )
 
 
 def _label_style(language: str) -> Markup:
-    """The labels that the tables of fields have on a narrow screen.
+    """Return the labels that the tables of fields have on a narrow screen.
 
     They are part of the style sheet: repeated in each of thousands of cells, they would be a tenth
     of the page.
@@ -216,26 +176,6 @@ def _label_style(language: str) -> Markup:
         for cells, key in labels.items()
     )
     return Markup("@media (max-width: 40rem) {{ {} }}").format(Markup(" ".join(rules)))  # noqa: S704
-
-
-def _rate_names(result: Result) -> list[str]:
-    """The rates' names, the headline first."""
-    names = rate_names(result.metric, result.rates)
-    return sorted(names, key=lambda name: name != result.headline)
-
-
-def _figure(result: Result, name: str, found: Intervals) -> RatedFigure:
-    value = result.rates[name]
-    higher = higher_is_better(result.metric, name)
-    return RatedFigure(name, value, found.figures.get(name), found.item_ranges.get(name), higher)
-
-
-def _judging(result: Result, found: Intervals) -> RatedFigure | None:
-    """The figure by which runs are compared, if that is not the headline."""
-    name = judging_figure(result.metric, result.headline)
-    if name == result.headline or result.rates.get(name) is None:
-        return None
-    return _figure(result, name, found)
 
 
 def _heads(rates: Mapping[str, Mapping[str, Any]]) -> list[str]:
@@ -260,7 +200,7 @@ _PARTS: dict[Outcome, str] = {
 def _field_rows(
     rates: Mapping[str, Mapping[str, Any]], outcomes: Mapping[str, Mapping[Outcome, int]]
 ) -> Iterator[FieldRow]:
-    """The fields, the worst first; those that no reference has come last."""
+    """Yield the fields, the worst first; those that no reference has come last."""
 
     def order(item: tuple[str, Mapping[str, Any]]) -> tuple[bool, float]:
         numbers = item[1]
@@ -281,7 +221,7 @@ def _field_rows(
 
 
 def _fields_with_errors(errors: Mapping[str, Any], items: Sequence[ItemView]) -> Iterator[str]:
-    """The fields to filter by, those with the most errors first."""
+    """Yield the fields to filter by, those with the most errors first."""
     counts = {name: sum(classes.values()) for name, classes in errors["fields"].items()}
     seen = {row.name for item in items for row in item.errors}
     return (name for name in sorted(counts, key=lambda name: -counts[name]) if name in seen)
@@ -293,7 +233,7 @@ def _parts(
     result: Result,
     language: str,
 ) -> Iterator[ShownItems]:
-    """The items of each kind as they are shown."""
+    """Yield the items of each kind as they are shown."""
     every = [view for those in views.values() for view in those]
     shown = zip(
         count(1),
@@ -306,8 +246,8 @@ def _parts(
         yield ShownItems(kind, list(islice(shown, len(those))))
 
 
-def _pictures(items: Sequence[ItemView], benchmark: Benchmark) -> Iterator[list[Picture]]:
-    """The pictures of each item."""
+def _pictures(items: Sequence[ItemView], benchmark: Benchmark) -> Iterator[list[ItemPicture]]:
+    """Yield the pictures of each item."""
     media = benchmark.media({item.id for item in items})
     files = [media.get(item.id, []) for item in items]
     found = iter(pictures([file for those in files for file in those]))
@@ -316,31 +256,21 @@ def _pictures(items: Sequence[ItemView], benchmark: Benchmark) -> Iterator[list[
 
 
 def _texts(items: Sequence[ItemView], benchmark: Benchmark) -> dict[str, str]:
-    """The text of each item, shortened, if the benchmark has texts instead of images."""
+    """Return the text of each item, shortened, if the benchmark has texts instead of images."""
     if benchmark.spec.media != "text":
         return {}
     given = benchmark.shown({item.id for item in items})
     return {item.id: cut(given[item.id].text, MAX_TEXT) for item in items if item.id in given}
 
 
-def _violations(result: Result) -> list[tuple[str, str, int]]:
-    """Field, rule and number of answers that break the schema, the most frequent first."""
-    rows = [
-        (cut(field), rule, count)
-        for field, rules in result.reading.get("schema_violations", {}).items()
-        for rule, count in rules.items()
-    ]
-    return sorted(rows, key=lambda row: -row[2])[:MAX_FIELDS]
-
-
 def _truth_errors(
     benchmark: Benchmark, result: Result, items: Sequence[ItemView], language: str
 ) -> list[str | None]:
-    """The address for an error in each item's ground truth; None if the benchmark names none."""
+    """Return the address for an error in each item's ground truth; None if there is none."""
     address = benchmark.spec.report_errors_at
     if address is None:
         return [None] * len(items)
-    name, version = benchmark.spec.name, result.dataset["dataset_version"]
+    name, version = benchmark.spec.name, result.dataset.dataset_version
     tell = partial(TEXTS.text, language=language)
     return [truth_error_url(address, name, version, item, tell) for item in items]
 
@@ -348,21 +278,20 @@ def _truth_errors(
 def _run(result: Result) -> dict[str, str]:
     """Return what the run says about itself, by the name of its label."""
     run = result.run
-    prompt = run.get("prompt") or {}
     told = {
-        "run_model": result.model or run.get("model"),
-        "run_run": run.get("run"),
-        "run_provider": run.get("provider"),
-        "run_date": run.get("date"),
-        "run_prompt": prompt.get("name"),
-        "run_cost": None if run.get("cost_usd") is None else f"{run['cost_usd']} USD",
+        "run_model": result.model or run.model,
+        "run_run": run.run,
+        "run_provider": run.provider,
+        "run_date": run.date,
+        "run_prompt": run.prompt and run.prompt.name,
+        "run_cost": None if run.cost_usd is None else f"{run.cost_usd} USD",
     }
     return {label: cut(str(value), MAX_MESSAGE) for label, value in told.items() if value}
 
 
-def _method(result: Result, found: Intervals, signature: str, language: str) -> dict[str, str]:
+def _method(result: Result, language: str) -> dict[str, str]:
     """Return how the figures were computed, by the name of its label."""
-    tell = partial(TEXTS.text, language=language)
+    tell, found = partial(TEXTS.text, language=language), result.intervals
     options = given_options(result.metric)
     drawn = tell(
         ("delta" if found.by_delta else "bootstrap")
@@ -373,7 +302,7 @@ def _method(result: Result, found: Intervals, signature: str, language: str) -> 
         level=found.level,
     )
     told = {
-        "method_signature": signature,
+        "method_signature": result.signature,
         "method_metric": tell(
             "metric_rules",
             metric=f"hdb/{result.metric.name}",
@@ -383,23 +312,23 @@ def _method(result: Result, found: Intervals, signature: str, language: str) -> 
         "method_protocol": result.metric.protocol,
         "method_options": _listed(result.metric.options, " = ", "; "),
         "method_given": ", ".join(options),
-        "method_dataset": result.dataset.get("benchmark"),
-        "method_version": result.dataset.get("dataset_version"),
-        "method_dataset_sha256": result.dataset.get("dataset_sha256"),
-        "method_answers": result.answers.get("path"),
-        "method_answers_sha256": result.answers.get("sha256"),
-        "method_prompt_sha256": (result.run.get("prompt") or {}).get("sha256"),
+        "method_dataset": result.dataset.benchmark,
+        "method_version": result.dataset.dataset_version,
+        "method_dataset_sha256": result.dataset.dataset_sha256,
+        "method_answers": result.answers.path,
+        "method_answers_sha256": result.answers.sha256,
+        "method_prompt_sha256": result.run.prompt_sha256,
         "method_published": _published(result.run, language),
         "method_intervals": _no_interval(found, language) or drawn,
-        "method_versions": _listed(result.versions),
+        "method_versions": _listed(dict(result.versions)),
     }
     return {label: cut(str(value), MAX_MESSAGE) for label, value in told.items() if value}
 
 
-def _published(run: Mapping[str, Any], language: str) -> str:
-    """The figures that were published for a run, and whether they are known not to be its own."""
-    figures = _listed(run.get("published") or {})
-    if run.get("reproducible") is not False:
+def _published(run: RunInfo, language: str) -> str:
+    """Return a run's published figures, and whether they are known not to be its own."""
+    figures = _listed(run.published or {})
+    if run.reproducible is not False:
         return figures
     return TEXTS.text("not_reproducible", language, figures=figures)
 

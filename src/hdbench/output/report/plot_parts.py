@@ -1,4 +1,4 @@
-"""What all plots share: settings, colors, labels, and the same bytes each time."""
+"""The parts that all plots share: settings, colors, labels, and the same bytes each time."""
 
 import io
 import threading
@@ -33,7 +33,7 @@ LOCK = threading.Lock()
 
 
 def as_bytes(figure: Figure, kind: str) -> bytes:
-    """A figure as a file.
+    """Return a figure as a file.
 
     Args:
         figure: the figure.
@@ -46,7 +46,7 @@ def as_bytes(figure: Figure, kind: str) -> bytes:
 
 
 def short(value: str, most: int = _MAX_LABEL) -> str:
-    """Untrusted text as a label: cut, and with escapes for what cannot be shown."""
+    """Return untrusted text as a label: cut, and with escapes for what cannot be shown."""
     font = font_manager.get_font(font_manager.findfont(_FONT))
     label = "".join(
         sign if font.get_char_index(ord(sign)) else ascii(sign)[1:-1]

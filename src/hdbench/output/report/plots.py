@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from hdbench.answers.answer import LOST
 from hdbench.output.report.plot_parts import (
     BLUE,
     DPI,
@@ -20,8 +21,6 @@ from hdbench.output.report.plot_parts import (
     as_bytes,
     short,
 )
-from hdbench.output.report.rows import text
-from hdbench.results.error_counts import LOST
 from hdbench.results.result import Result
 from hdbench.scoring.analysis.error_classes import ERROR_CLASSES
 from hdbench.statistics.bootstrap import Interval
@@ -63,7 +62,7 @@ _COUNTED = {"f1": "how often the ground truth has it", "accuracy": "items that c
 
 
 def plots(result: Result, errors: Mapping[str, Any] | None = None) -> dict[str, bytes]:
-    """The plots `fields`, `errors` and `items`, each as PNG and as SVG.
+    """Return the plots `fields`, `errors` and `items`, each as PNG and as SVG.
 
     `fields`: the F1 or accuracy of each field, or for a metric without fields its rates; `errors`:
     the errors of the answered items by field and class; `items`: how many items have which figure,
@@ -136,7 +135,7 @@ def _fields(result: Result) -> Figure:
 
 
 def _support(rates: Mapping[str, Any]) -> int:
-    """How often the ground truth has a field, or how many items are of a kind that has it."""
+    """Return how often the ground truth has a field, or the items of a kind that has it."""
     if "items" in rates:
         return int(rates["items"])
     return int(rates["true_positives"] + rates["false_negatives"])
@@ -221,13 +220,12 @@ def _items(result: Result, interval: Interval | None) -> Figure:
 
 
 def _figure(result: Result, what: str, bars: int) -> tuple[Figure, Axes]:
-    """A figure with its title, and a height for so many bars."""
+    """Return a figure with its title, and a height for so many bars."""
     figure = Figure(figsize=(9, 1.7 + 0.27 * max(bars, 3)), dpi=DPI, layout="constrained")
     axes = figure.subplots()
-    dataset = result.dataset
-    name = " ".join(str(dataset.get(key, "")) for key in ("benchmark", "dataset_version")).strip()
+    name = f"{result.dataset.benchmark} {result.dataset.dataset_version}".strip()
     scored = f"{short(name or result.metric.name, _MAX_TITLE)}, {result.metric.protocol} protocol"
-    run = text(result.run.get("run"))
+    run = result.run.run
     who = ", ".join(
         short(part, _MAX_TITLE // (1 + bool(run))) for part in (result.model, run) if part
     )

@@ -18,7 +18,7 @@ TEXTS = Texts(Path(__file__).with_name("translations"))
 
 
 def render(template: str, language: str = "en", **context: Any) -> str:
-    """A page from a template of this package.
+    """Return a page from a template of this package.
 
     In a template `t(key, name=value)` is a text from `TEXTS` in the page's language, and
     `decimal("0.5")` a number as it is written in that language.
@@ -38,7 +38,7 @@ def render(template: str, language: str = "en", **context: Any) -> str:
 
 
 def markup(key: str, language: str, **values: Any) -> Markup:
-    """A text from `TEXTS` as HTML; the values in its placeholders are escaped like all output.
+    """Return a text from `TEXTS` as HTML; the values in its placeholders are escaped.
 
     Whole numbers are written with separators between the thousands, as in the warnings.
 
@@ -68,14 +68,14 @@ def _own(key: str, language: str) -> Markup:
 
 
 def _plain(value: Any) -> Any:
-    """What a template outputs: nothing invisible is left of untrusted text; markup is kept."""
+    """Return untrusted text with nothing invisible in it; markup is kept."""
     if isinstance(value, Markup) or not isinstance(value, str):
         return value
     return value if value.isprintable() else escaped(value)  # a picture's URI is long
 
 
 def _csp_source(block: Markup) -> Markup:
-    """A CSP source that allows exactly this inline block."""
+    """Return a CSP source that allows exactly this inline block."""
     digest = hashlib.sha256(block.encode()).digest()
     return Markup("'sha256-{}'").format(base64.b64encode(digest).decode())
 

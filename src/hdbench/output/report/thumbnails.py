@@ -3,13 +3,19 @@
 import base64
 import hashlib
 import io
+import os
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Literal, NamedTuple
 
 from PIL import ExifTags, Image, ImageChops, ImageOps, ImageStat
 
 from hdbench.common import pdf
 from hdbench.common.cache import FileCache
+from hdbench.common.extras import MissingExtraError
+from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError
 
 FORMATS = ("JPEG", "PNG", "TIFF", "WEBP")
@@ -43,6 +49,15 @@ around the letters, while paper that was scanned in grey or colour is hardly eve
 
 _FOUR_GREYS = [round(value / 85) * 85 for value in range(256)]
 
+MAX_TOTAL = 6_000_000
+"""Maximum characters of all pictures on a page: 263 cards have 1,900,000."""
+
+WIDTH = 576
+"""Maximum width of a picture: a sixth more pixels than a page's column has, for denser screens."""
+
+_AHEAD = 32
+"""How many are made ahead: there may be thousands, of which only the first are wanted."""
+
 _kept: FileCache | None = None
 
 
@@ -64,7 +79,7 @@ def keep_in(folder: Path, *, max_bytes: int | None = None) -> None:
 
 
 def thumbnail(path: Path, *, width: int = 640) -> str | None:
-    """A small picture of an image, or of a PDF's first page, as a data URI.
+    """Return a small picture of an image, or of a PDF's first page, as a data URI.
 
     An image is turned as its EXIF data say, and never enlarged. One in black and white gets four
     greys, without loss: it is as legible as a lossy one of more than twice the bytes. Any number of
@@ -126,7 +141,7 @@ def _made(path: Path, file: BinaryIO, width: int) -> bytes:
 
 
 def _upright(path: Path, file: BinaryIO, width: int) -> Image.Image:
-    """The image in RGB, turned as its EXIF data say; at least as large as wanted."""
+    """Return the image in RGB, turned as its EXIF data say; at least as large as wanted."""
     with Image.open(file, formats=FORMATS) as image:
         if image.width * image.height > MAX_PIXELS:
             raise HdbenchError(
@@ -148,13 +163,13 @@ def _upright(path: Path, file: BinaryIO, width: int) -> Image.Image:
 
 
 def _fitted(size: tuple[int, int], width: int) -> tuple[int, int]:
-    """The size of a thumbnail."""
+    """Return the size of a thumbnail."""
     scale = min(1, width / size[0], MAX_HEIGHT * width / size[1])
     return max(1, round(scale * size[0])), max(1, round(scale * size[1]))
 
 
 def _in_black_and_white(image: Image.Image) -> Image.Image | None:
-    """A scan in black and white in greys; None for any other image."""
+    """Return a scan in black and white in greys; None for any other image."""
     grey = image.convert("L")
     values = grey.histogram()
     ends = sum(values[:_ENDS]) + sum(values[-_ENDS:])
@@ -172,3 +187,56 @@ def _first_page(path: Path, width: int) -> Image.Image:
         page_width, page_height = page.get_size()
         scale = min(width / max(1, page_width), MAX_HEIGHT * width / max(1, page_height))
         return pdf.rendered(page, scale)
+
+
+class ItemPicture(NamedTuple):
+    """A picture of an item, or why it is not shown.
+
+    Attributes:
+        uri: the picture as a data URI.
+        why: why there is none.
+        file: the file's name.
+    """
+
+    uri: str | None
+    why: Literal["absent", "damaged", "left_out"] | None
+    file: str
+
+
+def pictures(files: Sequence[Path], *, width: int = WIDTH) -> list[ItemPicture]:
+    """Return the pictures of files, in order, until a page can hold no more.
+
+    Args:
+        files: images or PDFs.
+        width: maximum pixels of each.
+    """
+    found: list[ItemPicture] = []
+    total = 0
+    for picture in progress(_all(files, width), "Pictures", len(files)):
+        total += len(picture.uri or "")
+        if total > MAX_TOTAL:
+            break
+        found.append(picture)
+    return found + [ItemPicture(None, "left_out", file.name) for file in files[len(found) :]]
+
+
+def _all(files: Sequence[Path], width: int) -> Iterator[ItemPicture]:
+    # Threads, as Pillow decodes and encodes without Python's lock; one for each core, as each may
+    # hold an image of MAX_PIXELS.
+    with ThreadPoolExecutor(os.cpu_count()) as executor:
+        waiting: deque[Future[ItemPicture]] = deque()
+        for file in files:
+            waiting.append(executor.submit(_picture, file, width))
+            if len(waiting) > _AHEAD:
+                yield waiting.popleft().result()
+        yield from (each.result() for each in waiting)
+
+
+def _picture(file: Path, width: int) -> ItemPicture:
+    try:
+        uri = thumbnail(file, width=width)
+    except MissingExtraError:
+        raise
+    except HdbenchError:
+        return ItemPicture(None, "damaged", file.name)
+    return ItemPicture(uri, None if uri else "absent", file.name)

@@ -107,7 +107,7 @@ def write_decision_page(
 
 
 def decision_page(decision: Decision, language: str = "en", source: str | None = None) -> str:
-    """The page of a decision, in one file, without a script.
+    """Return the page of a decision, in one file, without a script.
 
     The sentences come first, then what to know, the curve, the thresholds, the fields, and how all
     this was computed. Everything that is not ours is escaped.
@@ -140,7 +140,7 @@ def decision_page(decision: Decision, language: str = "en", source: str | None =
 
 
 def chart_of(decision: Decision) -> Chart:
-    """The curve of a decision, which has at least one point."""
+    """Return the curve of a decision, which has at least one point."""
     curve, right = decision.curve, decision.right
     shares: dict[Kind, list[float]] = {
         "bound": [point.wrong[right].upper for point in curve],
@@ -186,7 +186,7 @@ def _marks(low: float, high: float) -> list[float]:
 
 
 def _verdict(decision: Decision, point: CurvePoint) -> Verdict:
-    """Return what the walk that counts says of a threshold."""
+    """Return the verdict of the walk that counts on a threshold."""
     for step in decision.counting.steps:
         if step.threshold == point.threshold:
             return "passes" if step.accepted else "fails"
@@ -194,7 +194,7 @@ def _verdict(decision: Decision, point: CurvePoint) -> Verdict:
 
 
 def _said(text: str) -> Markup:
-    """A sentence as HTML; names in it are untrusted, but its no-break spaces are the language's."""
+    """Return a sentence as HTML; names in it are untrusted, its no-break spaces are not."""
     pieces = cut(text, MAX_TEXT).split(_NO_BREAK)
     return Markup("<bdi>{}</bdi>").format(escape(_NO_BREAK).join(shown(each) for each in pieces))
 
@@ -211,7 +211,7 @@ def _computed(decision: Decision, language: str, source: str | None) -> Markup:
 
 
 def _must_look(decision: Decision) -> str:
-    """The key of what is said of the share that must be looked at."""
+    """Return the key of what is said of the share that must be looked at."""
     if decision.outcome is None:
         return "all_must_be_checked"
     return "some_must_be_checked" if decision.holds else "some_would_be_checked"

@@ -20,7 +20,7 @@ _FORMS = {"/discussions/new": ("title", "description"), "/issues/new": ("title",
 
 
 def truth_error_url(address: str, benchmark: str, version: str, item: ItemView, tell: Tell) -> str:
-    """The address at which errors are reported, filled in with an item and its wrong fields.
+    """Return the address at which errors are reported, filled in with an item and its wrong fields.
 
     A form on the Hub or GitHub and an e-mail are filled in; any other page is not, as nobody
     knows what it would do with the values.
@@ -88,7 +88,7 @@ def _quoted(text: str) -> str:
 
 
 def _bounded(text: str, most: int) -> str:
-    """Untrusted text in one line, cut where it would take more room in an address."""
+    """Return untrusted text in one line, cut where it would take more room in an address."""
     whole = escaped(text[: most + 1])
     if len(_quoted(whole)) <= most:
         return whole

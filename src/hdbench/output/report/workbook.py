@@ -6,15 +6,17 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
+from hdbench.answers.answer import STATUSES
+from hdbench.answers.run_info import NO_RUN
 from hdbench.common.excel import workbook_into, write_text
 from hdbench.common.told import told
 from hdbench.errors import Message
 from hdbench.output.report.effort import keystrokes
-from hdbench.output.report.rows import Cell, direction, error_rows, field_rows, item_rows, text
-from hdbench.results.files import item_set
-from hdbench.results.lead import lead, lead_figures, resources
+from hdbench.output.report.tables import Cell, direction, error_rows, field_rows, item_rows, text
+from hdbench.results.parts import NO_FILE
+from hdbench.results.record import item_set
 from hdbench.results.result import Result
-from hdbench.results.warning_texts import in_language, in_words, people_in_words
+from hdbench.results.summary import ResultSummary
 from hdbench.scoring.analysis.error_classes import ERROR_CLASSES
 from hdbench.scoring.metric import figure_of
 from hdbench.statistics.bootstrap import Intervals
@@ -38,7 +40,7 @@ _TITLE, _LEAD, _HEAD, _TEXT = "title", "lead", "head", "text"
 
 
 def workbook(result: Result, language: str = "en") -> bytes:
-    """The .xlsx file: `Summary`, `Fields` (if any), `Errors`, `Items` and `Error classes`.
+    """Return the .xlsx file: `Summary`, `Fields` (if any), `Errors`, `Items` and `Error classes`.
 
     Texts are text cells, never formulas or links. Control and invisible characters except line
     breaks are written as escapes. What is too long for a cell or a sheet is cut, and says so.
@@ -107,7 +109,7 @@ class _Sheets:
         *,
         bands: Sequence[str] = (),
     ) -> None:
-        """A sheet with a header that stays in view, a filter, and at most `MAX_ROWS` rows.
+        """Add a sheet with a header that stays in view, a filter, and at most `MAX_ROWS` rows.
 
         The names, and what is in the columns `_OUR_WORDS`, are put into the workbook's language.
 
@@ -137,7 +139,7 @@ class _Sheets:
             self._write(sheet, last + 1, [_word(left_over, self._language)], _HEAD)
 
     def summary(self, rows: Iterable[tuple[str, Sequence[Cell]]]) -> None:
-        """The first sheet: rows of formats and cells."""
+        """Add the first sheet: rows of formats and cells."""
         sheet = self._sheet("Summary", [32, 64, _NARROW, _NARROW, 18])
         for number, (look, row) in enumerate(islice(rows, MAX_ROWS)):
             self._write(sheet, number, row, look)
@@ -162,45 +164,41 @@ class _Sheets:
 
 
 def _word(word: str, language: str) -> str:
-    """One of our own words, or lines, in the workbook's language."""
+    """Return one of our own words, or lines, in the workbook's language."""
     return told(word if isinstance(word, Message) else Message(word), language)
 
 
 def _summary(
     result: Result, found: Intervals, language: str
 ) -> Iterator[tuple[str, Sequence[Cell]]]:
-    """What was scored and how, every figure with its interval, and what to know about them."""
-    metric, figures = result.metric, result.figures()
-    rates = result.rates
+    """Yield what was scored and how, every figure with its interval, and notes."""
+    metric, rates, dataset = result.metric, result.rates, result.dataset
+    summary = ResultSummary(result, language, keystrokes=keystrokes(result))
     say = partial(_word, language=language)
     model = text(result.model) or say("no model named")
-    name = result.dataset.get("benchmark", metric.name)
+    name = dataset.benchmark or metric.name
     yield _TITLE, [f"{name}, {say(metric.protocol)}: {model}"]
-    said = lead_figures(result)
-    for sentence in (
-        *lead(said, language),
-        resources(said, language, keystrokes=keystrokes(result)),
-    ):
+    for sentence in (summary.work, summary.lost, summary.score, summary.resources):
         if sentence:
             yield _LEAD, [sentence]
     yield _TEXT, []
     yield from _flat(
         {
             "model": result.model,
-            "run": result.run,
-            "benchmark": result.dataset.get("benchmark"),
-            "benchmark version": result.dataset.get("dataset_version"),
+            "run": {} if result.run == NO_RUN else result.run.to_dict(),
+            "benchmark": dataset.benchmark or None,
+            "benchmark version": dataset.dataset_version or None,
             "metric": metric.name,
             "protocol": say(metric.protocol),
             "options": metric.options,
         },
         language,
     )
-    if result.estimated:
-        yield _TEXT, [say("rates"), result.estimated_in(language)]
-    if result.people is not None:
-        yield _TEXT, [say("people"), people_in_words(result.people, language).partition(": ")[2]]
-        yield _TEXT, ["", in_words("people_means", {}, language)]
+    if summary.estimated:
+        yield _TEXT, [say("rates"), summary.estimated]
+    if summary.people is not None:
+        yield _TEXT, [say("people"), summary.people.partition(": ")[2]]
+        yield _TEXT, ["", summary.people_means]
     yield _TEXT, []
     what = say("single items") if found.why else f"{100 * found.level:g} %"
     ends_of = [say(Message(each, what=what)) for each in ("{what} from", "{what} to")]
@@ -210,35 +208,32 @@ def _summary(
         ends = [None, None] if interval is None else [interval.low, interval.high]
         yield look, [figure, value, *ends, say(direction(figure_of(metric, str(figure))))]
     if found.why:
-        yield _TEXT, [say("no intervals"), say(found.why)]
-    for name, why in found.without.items():
-        yield _TEXT, [name, say(why)]
+        yield _TEXT, [say("no intervals"), summary.no_intervals]
+    for name, why in summary.without_interval.items():
+        yield _TEXT, [name, why]
     yield _TEXT, []
     yield _HEAD, [say("coverage"), say("items")]
-    yield from _flat(
-        {name: figures[name] for name in ("items", "answered", "unanswered", "unparsable")},
-        language,
-    )
-    yield from _flat({"status": figures["status"]}, language)
-    for name in ("warnings", "notes"):
+    status = {name: result.status[name] for name in STATUSES}
+    yield from _flat({"items": len(result.ids), **summary.coverage, "status": status}, language)
+    both = zip(result.reading.warnings, summary.warnings, strict=True)
+    said = {
+        "warnings": [f"{warning.kind}: {text}" for warning, (text, _) in both],
+        "notes": [note.text for note in summary.notes],
+    }
+    for name, lines in said.items():
         yield _TEXT, []
-        yield _HEAD, [say(name), "" if figures.get(name) else say("none")]
-        for entry in figures.get(name, ()):
-            if isinstance(entry, str):
-                shown = told(entry, language)
-            else:
-                shown = f"{entry['kind']}: {in_language(entry, language).text}"
-            yield _TEXT, ["", shown]
+        yield _HEAD, [say(name), "" if lines else say("none")]
+        yield from ((_TEXT, ["", line]) for line in lines)
     yield _TEXT, []
     yield _HEAD, [say("how to compute it again"), ""]
     yield from _flat(
         {
-            "signature": figures["signature"],
+            "signature": result.signature,
             "rules": metric.rules,
             "reading": result.reading_version,
-            "versions": result.versions,
-            "answers": result.answers,
-            "dataset sha256": result.dataset.get("dataset_sha256"),
+            "versions": dict(result.versions),
+            "answers": {} if result.answers == NO_FILE else dict(result.answers),
+            "dataset sha256": dataset.dataset_sha256 or None,
             "item set": item_set(result.ids),
             "intervals": found.method,
             "resamples": found.resamples,
@@ -251,7 +246,7 @@ def _summary(
 def _flat(
     values: Mapping[str, Any], language: str = "en", prefix: str = ""
 ) -> Iterator[tuple[str, tuple[str, Cell]]]:
-    """Rows of a name and a value, nested objects with dotted names; no empty ones."""
+    """TableRows of a name and a value, nested objects with dotted names; no empty ones."""
     for name, value in values.items():
         shown = prefix + _word(name, language)
         if isinstance(value, Mapping):
@@ -263,7 +258,7 @@ def _flat(
 
 
 def _classes(found: Mapping[str, Any], language: str) -> tuple[list[str], list[list[Cell]]]:
-    """The errors of the answered items by class and field, with the confused characters below."""
+    """Return the errors of the answered items by class and field, then confused characters."""
     fields: Mapping[str, Mapping[str, int]] = found["fields"]
     classes: Mapping[str, int] = found["classes"]
     say = partial(_word, language=language)

@@ -127,7 +127,7 @@ def compare_wanted(
         upload = Upload(wanted.benchmark, path, wanted.protocol)
         _, results = score_upload(context, upload, details=False)
         for model, result in results.items():
-            source = result.run.get("run") or run_name(path)
+            source = result.run.run or run_name(path)
             found.append((result.model or model or run_name(path), source, result))
         _check_number(len(found), least=1)
     _check_number(len(found))
@@ -223,7 +223,7 @@ def comparison_page(
         direction=lambda name: _direction(higher_is_better(metric, name), language),
         fields_apart=fields_apart,
         titles=titles,
-        lost=any(result.figures()["answered"] < len(result.ids) for result in runs.values()),
+        lost=any(result.answered < len(result.ids) for result in runs.values()),
         max_warnings=MAX_WARNINGS,
     )
 

@@ -123,7 +123,7 @@ def score_run(
             "{place}: has answers of several models: give each a run", place=folder.name
         )
     (result,) = results.values()
-    return replace(result, run={**result.run, "run": folder.name})
+    return replace(result, run=result.run.model_copy(update={"run": folder.name}))
 
 
 def run_reports(context: SpaceContext, folder: Path) -> Route:

@@ -339,7 +339,7 @@ def picture_of(question: Question) -> str | None:
 
 def fields_of(benchmark: Benchmark, text: str) -> list[tuple[str, str]]:
     """Return path and value of each field of the record in a model's text, if it has one."""
-    value = read_text(text, benchmark.answer_schema()).value
+    value = read_text(text, benchmark.answer_schema()).prediction
     if not isinstance(value, dict):
         return []
     return [

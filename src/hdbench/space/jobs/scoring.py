@@ -19,11 +19,12 @@ from hdbench.common.progress import Listener, listening
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.held_out import read_held_out, score_held_out, totals
 from hdbench.evaluation.score import Settings, score_runs
-from hdbench.output.report.csv_files import csv_files
 from hdbench.output.report.page import report_page
+from hdbench.output.report.tables import csv_files
 from hdbench.output.report.thumbnails import keep_in
 from hdbench.output.report.workbook import workbook
-from hdbench.results.files import to_record, write_results
+from hdbench.results.files import write_results
+from hdbench.results.record import to_record
 from hdbench.results.result import Result
 from hdbench.space.context import SpaceContext, mapped
 from hdbench.space.jobs.working import Progress, Score, part_of_progress, send
@@ -126,9 +127,17 @@ def score_upload(
             )
         results[model] = replace(
             result,
-            dataset={**result.dataset, "benchmark": context.public_id(benchmark)},
-            answers={**result.answers, "path": upload.path.name},
-            reading=plain(result.reading),
+            dataset=result.dataset.model_copy(update={"benchmark": context.public_id(benchmark)}),
+            answers=result.answers.model_copy(update={"path": upload.path.name}),
+            reading=replace(
+                result.reading,
+                notes=plain(result.reading.notes),
+                schema_violations=plain(result.reading.schema_violations),
+                warnings=[
+                    replace(each, said=plain(each.said), ids=plain(each.ids))
+                    for each in result.reading.warnings
+                ],
+            ),
         )
     return benchmark, results
 

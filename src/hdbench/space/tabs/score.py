@@ -180,7 +180,7 @@ def submit_panel(
             language,
             url=url,
             headline=headline,
-            value=four_digits(made.result.figures()[headline], language),
+            value=four_digits(made.result.value, language),
             folder=made.folder,
         )
 

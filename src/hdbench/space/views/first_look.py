@@ -20,7 +20,7 @@ from hdbench.output.report.differences import TextPart
 from hdbench.output.report.items import MAX_FIELD, ItemView, ShownField, Value, cut, item_views
 from hdbench.output.report.thumbnails import thumbnail
 from hdbench.results.error_counts import item_errors
-from hdbench.results.items import Tally, candidate_of, prepare
+from hdbench.results.items import ScoreCollector, prepare
 from hdbench.scoring.flatten import flatten
 from hdbench.space.context import SpaceContext
 from hdbench.space.views.example import MADE, write_example
@@ -83,8 +83,7 @@ def first_look(benchmark: Benchmark) -> FirstLook | None:
             answers = run.answers(run.models[0])
             for item in islice(benchmark.items(), MAX_LOOKED_AT):
                 prepared = prepare(metric, item.ground_truth, item.id)
-                candidate = candidate_of(answers.take(item.id), prepared, 0)
-                scored = Tally(metric).add(candidate)
+                scored = ScoreCollector(metric).add(answers.take(item.id), prepared)
                 if scored is None:
                     continue
                 details = scored.details()

@@ -11,8 +11,8 @@ from hdbench.common.told import told
 from hdbench.output.report.effort import keystrokes
 from hdbench.output.report.items import cut
 from hdbench.output.report.page import MAX_MESSAGE
-from hdbench.results.lead import lead, lead_figures, resources
 from hdbench.results.result import Result
+from hdbench.results.summary import ResultSummary
 from hdbench.results.warning_texts import in_language, in_words, people_in_words
 from hdbench.space.texts import text
 from hdbench.space.views.example import MADE
@@ -40,7 +40,6 @@ def summary(
         withheld: why they are not shown, if there is a reason to tell.
     """
     result = results[run]
-    figures = lead_figures(result)
     return render(
         "summary.html",
         language,
@@ -48,9 +47,7 @@ def summary(
         results=results,
         run=run,
         result=result,
-        figures=figures,
-        lead=lead(figures, language),
-        resources=resources(figures, language, keystrokes=keystrokes(result)),
+        summary=ResultSummary(result, language, keystrokes=keystrokes(result)),
         ends=partial(_ends, language=language),
         made=file.name == MADE,
         done=done,

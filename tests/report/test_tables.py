@@ -8,16 +8,16 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from hdbench.output.report.csv_files import csv_bytes, csv_files
-from hdbench.output.report.rows import Rows
-from hdbench.results.items import Candidate, score_items
+from hdbench.answers.answer import Answer
+from hdbench.output.report.tables import TableRows, csv_bytes, csv_files
+from hdbench.results.items import score_items
 from hdbench.scoring import make_metric
 
 
 def result_of(truth, *answers, metric="zettel_f1"):
     metric = make_metric(metric)
     prepared = metric.prepare(truth)
-    items = [Candidate(f"000{n}", prepared, answer) for n, answer in enumerate(answers)]
+    items = [(Answer(answer, id=f"000{n}"), prepared) for n, answer in enumerate(answers)]
     return score_items(metric, items, details=True)
 
 
@@ -26,7 +26,7 @@ def rows(data, delimiter=","):
 
 
 def one_cell(value):
-    return rows(csv_bytes(Rows(["text"], iter([[value]]))))[1][0]
+    return rows(csv_bytes(TableRows(["text"], iter([[value]]))))[1][0]
 
 
 def test_the_errors_stand_one_a_line_with_a_mark_for_excel():
@@ -87,7 +87,7 @@ def test_a_field_that_a_model_named_is_no_formula():
 @example(['a;"=1+1', "b"])
 @example(['";=1', '";"="'])
 def test_neither_commas_nor_semicolons_make_a_formula(texts):
-    data = csv_bytes(Rows(["x"] * len(texts), iter([texts])))
+    data = csv_bytes(TableRows(["x"] * len(texts), iter([texts])))
     assert len(data.decode("utf-8-sig").split("\r\n")) == 3  # a head, a row, the end
     assert len(rows(data)[1]) == len(texts)
     for delimiter in ",;":

@@ -1,13 +1,19 @@
-"""What is said of a result first, from answers whose corrections are counted by hand."""
+"""The first sentences of a result, from answers whose corrections are counted by hand."""
 
 import json
+from dataclasses import replace
 
 import pytest
+from helpers.run_folders import run_info
 
+from hdbench.answers.answer import Answer
+from hdbench.answers.usage import AmountUsed
 from hdbench.errors import HdbenchError
-from hdbench.results.files import read_result, to_record, write_records
-from hdbench.results.items import Candidate, score_items
-from hdbench.results.lead import lead, lead_figures, resources
+from hdbench.results.files import read_result, write_records
+from hdbench.results.items import score_items
+from hdbench.results.parts import ScoredDataset
+from hdbench.results.record import to_record
+from hdbench.results.summary import ResultSummary
 from hdbench.scoring import METRICS, make_metric
 from hdbench.scoring.metric import EFFORT
 
@@ -17,9 +23,15 @@ TRUTH = {"title": "Stellingen", "year": 1924, "place": "Leiden"}
 
 def result_of(metric, pairs, **dataset):
     candidates = [
-        Candidate(str(n), metric.prepare(truth), answer) for n, (answer, truth) in enumerate(pairs)
+        (Answer(answer, id=str(n)), metric.prepare(truth))
+        for n, (answer, truth) in enumerate(pairs)
     ]
-    return score_items(metric, candidates, dataset=dataset)
+    return score_items(metric, candidates, dataset=ScoredDataset(**dataset))
+
+
+def sentences(result, language="en"):
+    summary = ResultSummary(result, language)
+    return " ".join(filter(None, (summary.work, summary.lost, summary.score)))
 
 
 def effort_of(name, answer, truth, **options):
@@ -91,11 +103,11 @@ def test_the_lead_has_its_interval_only_with_enough_items():
     metric = make_metric("zettel_f1")
     wrong = TRUTH | {"year": 1925}
     few = result_of(metric, [(wrong, TRUTH), (TRUTH, TRUTH), (None, TRUTH)], item_name=CARDS)
-    assert str(lead(lead_figures(few))) == (
+    assert sentences(few) == (
         "1 of 3 cards needs no correction; on average 1.3 of 3 fields per card are wrong. "
         "1 card without a usable answer counts as a complete failure. f1_micro 0.6667."
     )
-    assert str(lead(lead_figures(few), "de")) == (
+    assert sentences(few, "de") == (
         "1 von 3 Karten braucht keine Korrektur; im Durchschnitt sind je Karte 1,3 von 3 Feldern "
         "falsch. Bei 1 Karte fehlt eine brauchbare Antwort; das zählt als ganz falsch. "
         "f1_micro 0,6667."
@@ -106,7 +118,7 @@ def test_the_lead_has_its_interval_only_with_enough_items():
     ends = right.effort.interval
     assert ends.low == 0
     assert ends.high == pytest.approx(3 * (1 - 0.025 ** (1 / 20)), abs=0.02)
-    assert lead(lead_figures(right)).work.startswith(
+    assert ResultSummary(right).work.startswith(
         "20 of 20 items need no correction; on average 0.00 of 3 fields per item are wrong (0.00 "
     )
 
@@ -132,7 +144,7 @@ def test_a_result_from_before_corrections_were_counted_is_read(tmp_path):
     write_records(tmp_path / "old.json", [old])
     result = read_result(tmp_path / "old.json")
     assert result.effort is None
-    assert str(lead(lead_figures(result))) == "10 of 20 items need no correction. f1_micro 0.8333."
+    assert sentences(result) == "10 of 20 items need no correction. f1_micro 0.8333."
     assert result.rates == read_result(tmp_path / "new.json").rates
 
 
@@ -152,14 +164,15 @@ def test_a_name_of_items_is_a_word(tmp_path, word):
 
 
 def test_what_an_item_took_is_told_as_far_as_it_is_known():
-    figures = {"items": 4, "item_name": CARDS, "run": {"cost_usd": 0.001}}
+    cards = result_of(make_metric("zettel_f1"), [(TRUTH, TRUTH)] * 4, item_name=CARDS)
     usage = {
-        "input_tokens": {"total": 4800, "items": 4},
-        "output_tokens": {"total": 630, "items": 3},
-        "seconds": {"total": 10.0, "items": 4},
+        "input_tokens": AmountUsed(total=4800, items=4),
+        "output_tokens": AmountUsed(total=630, items=3),
+        "seconds": AmountUsed(total=10.0, items=4),
     }
-    assert resources(figures | {"usage": usage}, "de", keystrokes=12.25) == (
+    known = replace(cards, usage=usage, run=run_info(cost_usd=0.001))
+    assert ResultSummary(known, "de", keystrokes=12.25).resources == (
         "Je Karte: 12,2 Tastenanschläge zum Korrigieren, 1.200 Eingabe-Token, 210 Ausgabe-Token, "
         "2,5 Sekunden, 0,0003 US-Dollar."
     )
-    assert resources({"items": 4}) == ""
+    assert ResultSummary(cards).resources == ""

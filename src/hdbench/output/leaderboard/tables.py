@@ -1,0 +1,187 @@
+"""The table of a leaderboard, which every form that people read draws, and its page."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from hdbench import __version__
+from hdbench.benchmarks.agreement import Ceiling
+from hdbench.common.texts import in_terminal
+from hdbench.output.leaderboard.boards import Board, BoardRow
+from hdbench.output.leaderboard.words import (
+    about_ranks,
+    column_name,
+    interval_in_words,
+    marks_of,
+    notes,
+    people_in_short,
+    short_name,
+    spread_in_words,
+    title,
+)
+from hdbench.output.report.rendering import render
+from hdbench.statistics.bootstrap import Interval
+
+COLUMNS = {
+    "rank": "ascending",
+    "model": "ascending",
+    "headline": "",
+    "judged": "",
+    "interval": "",
+    "without_media": "",
+    "runs": "descending",
+    "answered": "descending",
+    "seconds": "ascending",
+    "tokens": "ascending",
+    "cost": "ascending",
+}
+"""Column → how it is sorted when that is first asked for; empty if the best comes first."""
+
+
+class BoardCell(NamedTuple):
+    """A cell of a leaderboard.
+
+    Attributes:
+        text: what it shows.
+        value: the number by which it is sorted; None if that is its text.
+    """
+
+    text: str = ""
+    value: float | None = None
+
+
+BoardCells = dict[str, BoardCell]
+"""Column → cell; columns may be missing in the row of people."""
+
+
+class BoardTable(NamedTuple):
+    """A leaderboard as it is shown.
+
+    Attributes:
+        rows: the models, the best first.
+        people: what people reach; None if the benchmark does not say it.
+    """
+
+    rows: list[BoardCells]
+    people: BoardCells | None
+
+
+def board_table(board: Board, language: str, *, plus_minus: bool = False) -> BoardTable:
+    """Return a leaderboard as it is shown.
+
+    Args:
+        board: the leaderboard.
+        language: one of `hdbench.common.texts.LANGUAGES`.
+        plus_minus: show the longer side of an interval beside the figure that ranks, and no
+            interval.
+    """
+    people = None if board.people is None else _people(board.people, language, plus_minus)
+    return BoardTable([_cells(board, row, language, plus_minus) for row in board.rows], people)
+
+
+def shown_columns(
+    board: Board, language: str, *, plus_minus: bool = False
+) -> tuple[list[str], list[list[str]]]:
+    """Return the columns and the texts of their cells, people first, as the ceiling above models.
+
+    Columns about which nothing is known are left out.
+
+    Args:
+        board: see `board_table`, as for the others.
+        language: one of `hdbench.common.texts.LANGUAGES`.
+        plus_minus: how intervals are shown.
+    """
+    table = board_table(board, language, plus_minus=plus_minus)
+    rows = [*([] if table.people is None else [table.people]), *table.rows]
+    texts = [{key: row.get(key, BoardCell()).text for key in COLUMNS} for row in rows]
+    columns = [key for key in COLUMNS if key == "model" or any(row[key] for row in texts)]
+    return columns, [[row[key] for key in columns] for row in texts]
+
+
+def leaderboard_page(boards: Sequence[Board], language: str = "en") -> str:
+    """Return a page that needs no network, and whose tables can be sorted.
+
+    It can be written as UTF-8, and everything that is not ours is escaped.
+
+    Args:
+        boards: the leaderboards.
+        language: the page's language, one of `hdbench.common.texts.LANGUAGES`.
+    """
+    tables = [_on_page(board, language) for board in boards]
+    return render("leaderboard.html", language, tables=tables, version=__version__)
+
+
+def _on_page(board: Board, language: str) -> dict[str, object]:
+    """Return a leaderboard with what stands around it, and the scale of the intervals."""
+    table = board_table(board, language)
+    best = "descending" if board.higher_is_better else "ascending"
+    people = board.people and board.people.interval and Interval(*board.people.interval)
+    intervals = [each for each in (*(row.interval for row in board.rows), people) if each]
+    low = min((each.low for each in intervals), default=0.0)
+    high = max((each.high for each in intervals), default=0.0)
+    return {
+        "board": board,
+        "title": title(board, language),
+        "about_ranks": about_ranks(board, language),
+        "notes": notes(board, language),
+        "columns": [
+            (key, column_name(key, board, language), first or best)
+            for key, first in COLUMNS.items()
+            if key in ("model", "headline") or any(row[key].text for row in table.rows)
+        ],
+        "lines": [
+            (cells, row.judged, row.interval)
+            for cells, row in zip(table.rows, board.rows, strict=True)
+        ],
+        "people": board.people and (table.people, board.people.value, people),
+        "ends": Interval(low, high) if low < high else None,
+    }
+
+
+def number(value: float | None, language: str, form: str = ".3f") -> str:
+    """Return a number as the language writes it; empty if it is not known."""
+    return "" if value is None else in_terminal(value, form, language)
+
+
+def _people(people: Ceiling, language: str, plus_minus: bool) -> BoardCells:
+    ends = Interval(*people.interval) if people.interval else None
+    headline, interval = _value(people.value, ends, language, plus_minus)
+    model = BoardCell(people_in_short(people, language))
+    return {"model": model, "headline": headline, "interval": interval}
+
+
+def _value(
+    value: float, ends: Interval | None, language: str, plus_minus: bool
+) -> tuple[BoardCell, BoardCell]:
+    """Return a figure and its interval: in two cells, or, with `plus_minus`, in one."""
+    shown = number(value, language)
+    if ends is None:
+        return BoardCell(shown, value), BoardCell()
+    if plus_minus:
+        side = max(ends.high - value, value - ends.low)
+        return BoardCell(f"{shown} ± {number(side, language)}", value), BoardCell()
+    return BoardCell(shown, value), BoardCell(interval_in_words(ends, language), ends.low)
+
+
+def _cells(board: Board, row: BoardRow, language: str, plus_minus: bool) -> BoardCells:
+    def shown(value: float | None, form: str = ".3f") -> BoardCell:
+        return BoardCell(number(value, language, form), value)
+
+    judged, interval = _value(row.judged, row.interval, language, plus_minus)
+    is_apart = board.judged_by != board.headline
+    marks = marks_of(row)
+    rank = BoardCell()
+    if row.rank is not None:
+        rank = BoardCell(row.rank.shown(), row.rank.low + row.rank.high / (len(board.rows) + 1))
+    return {
+        "rank": rank,
+        "model": BoardCell(short_name(row.model) + (f" {marks}" if marks else "")),
+        "headline": shown(row.value) if is_apart else judged,
+        "judged": judged if is_apart else BoardCell(),
+        "interval": interval,
+        "without_media": shown(row.without_media),
+        "runs": BoardCell(spread_in_words(row, language), len(row.runs)),
+        "answered": shown(row.answered, ".0%"),
+        "seconds": shown(row.seconds, ".1f"),
+        "tokens": shown(row.tokens, ".0f"),
+        "cost": shown(row.cost_usd, ".2f"),
+    }

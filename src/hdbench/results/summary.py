@@ -1,0 +1,251 @@
+"""A result as people see it, in a language: terminal, page, workbook and Space only draw it.
+
+The first sentences say what work the result leaves; the figures come after.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from hdbench.answers.answer import LOST
+from hdbench.common.texts import Texts, written
+from hdbench.common.told import is_told, told
+from hdbench.results.result import Result
+from hdbench.results.warning_texts import (
+    Told,
+    gravest_first,
+    in_language,
+    in_words,
+    people_in_words,
+)
+from hdbench.scoring.metric import higher_is_better, judging_figure
+
+if TYPE_CHECKING:
+    from hdbench.statistics.bootstrap import Interval
+
+_TEXTS = Texts(Path(__file__).with_name("translations"))
+
+_ITEM = {"en": ("item", "items"), "de": ("Eintrag", "Einträgen")}
+"""The names of an item if the benchmark does not say them."""
+
+_MANY = 100  # from there on, decimals say nothing
+_WHOLE = 10  # from there on, they say nothing of how many values there are
+_USED = ("input_tokens", "output_tokens", "seconds")
+
+
+class RatedFigure(NamedTuple):
+    """A rate with its interval.
+
+    Attributes:
+        name: its name.
+        value: its value.
+        interval: its interval; None where there is none.
+        item_range: from the lowest to the highest single item, where there are too few items.
+        higher_is_better: its direction.
+    """
+
+    name: str
+    value: float
+    interval: "Interval | None"
+    item_range: "Interval | None"
+    higher_is_better: bool
+
+    @property
+    def ends(self) -> "Interval | None":
+        """The interval or, with too few items, the range over single ones."""
+        return self.interval or self.item_range
+
+    @property
+    def is_share(self) -> bool:
+        """True if it can be drawn on a line from 0 to 1."""
+        ends = [] if self.interval is None else [self.interval.low, self.interval.high]
+        return all(0 <= each <= 1 for each in (self.value, *ends))
+
+
+class ResultSummary:
+    """A result in the words of a language.
+
+    Args:
+        result: the result.
+        language: one of `hdbench.common.texts.LANGUAGES`.
+        keystrokes: how many it takes to correct an item, if that was counted.
+    """
+
+    def __init__(
+        self, result: Result, language: str = "en", *, keystrokes: float | None = None
+    ) -> None:
+        self.result, self.language = result, language
+        self._keystrokes = keystrokes
+        own: tuple[str, str] | None = getattr(result.dataset.item_name, language, None)
+        self._name, self._names = own or _ITEM[language]
+
+    @property
+    def work(self) -> str:
+        """The items that need no correction, and the mean number of wrong values per item.
+
+        Items are counted that are right to the letter, and values by the metric's own rule.
+        """
+        items, perfect = len(self.result.ids), self.result.rates["items_perfect"]
+        names = self._names if items > 1 else self._name
+        said = self._say("summary_items", perfect, items=items, names=names)
+        return f"{said}{self._mean()}."
+
+    @property
+    def lost(self) -> str:
+        """The number of items without a usable answer, in a sentence; empty if there are none."""
+        lost = len(self.result.ids) - self.result.answered
+        if not lost:
+            return ""
+        return self._say("summary_lost", lost, names=self._name if lost == 1 else self._names)
+
+    @property
+    def score(self) -> str:
+        """The headline, its name before its value."""
+        return f"{self.result.headline} {written(self.result.value, 4, self.language)}."
+
+    @property
+    def resources(self) -> str:
+        """The keystrokes, tokens, time and money for an item, on average, as far as they are known.
+
+        A sentence; empty if nothing is known.
+        """
+        known = {} if self._keystrokes is None else {"keystrokes": self._keystrokes}
+        used = {name: self.result.usage[name] for name in _USED if name in self.result.usage}
+        known |= {name: each.total / each.items for name, each in used.items() if each.items}
+        if self.result.run.cost_usd is not None and self.result.ids:
+            known["usd"] = self.result.run.cost_usd / len(self.result.ids)
+        if not known:
+            return ""
+        parts = [
+            self._text(f"summary_{what}", amount=written(value, _digits(value), self.language))
+            for what, value in known.items()
+        ]
+        return self._text("summary_resources", name=self._name, parts=", ".join(parts))
+
+    @property
+    def estimated(self) -> str | None:
+        """That the rates are estimates for a population; None unless the items are its sample."""
+        return self.result.estimated and told(self.result.estimated, self.language)
+
+    @property
+    def people(self) -> str | None:
+        """The figure that people reach against each other; None if the benchmark has none."""
+        people = self.result.dataset.people
+        return None if people is None else people_in_words(people, self.language)
+
+    @property
+    def people_means(self) -> str:
+        """The meaning of `people`."""
+        return in_words("people_means", {}, self.language)
+
+    @property
+    def figures(self) -> list[RatedFigure]:
+        """The rates that have a value, the headline first."""
+        rates, headline = self.result.rates, self.result.headline
+        names = [figure.name for figure in self.result.metric.figures if figure.is_rate]
+        known = [name for name in names if rates.get(name) is not None]
+        return [self.figure(name) for name in sorted(known, key=lambda name: name != headline)]
+
+    @property
+    def headline(self) -> RatedFigure:
+        """The figure used for ranking."""
+        return self.figure(self.result.headline)
+
+    @property
+    def judging(self) -> RatedFigure | None:
+        """The figure by which runs are compared, if that is not the headline."""
+        name = judging_figure(self.result.metric, self.result.headline)
+        if name == self.result.headline or self.result.rates.get(name) is None:
+            return None
+        return self.figure(name)
+
+    def figure(self, name: str) -> RatedFigure:
+        """Return a rate of the result with its interval."""
+        found = self.result.intervals
+        return RatedFigure(
+            name,
+            self.result.rates[name],
+            found.figures.get(name),
+            found.item_ranges.get(name),
+            higher_is_better(self.result.metric, name),
+        )
+
+    @property
+    def no_intervals(self) -> str | None:
+        """The reason why there are no intervals; None if there are."""
+        return self.result.intervals.why and told(self.result.intervals.why, self.language)
+
+    @property
+    def without_interval(self) -> dict[str, str]:
+        """Rate → the reason why it has no interval although others have one."""
+        without = self.result.intervals.without
+        return {name: told(why, self.language) for name, why in without.items()}
+
+    @property
+    def coverage(self) -> dict[str, int]:
+        """The number of items that were answered, unanswered and unparsable."""
+        status = self.result.status
+        return {"answered": self.result.answered} | {name: status[name] for name in LOST}
+
+    @property
+    def warnings(self) -> list[Told]:
+        """The warnings about the run, in the order of the checks."""
+        return [in_language(each, self.language) for each in self.result.reading.warnings]
+
+    @property
+    def gravest_warnings(self) -> list[Told]:
+        """The same, the gravest first."""
+        ordered = gravest_first(self.result.reading.warnings)
+        return [in_language(each, self.language) for each in ordered]
+
+    @property
+    def notes(self) -> list[Told]:
+        """Notes about the run and how it was read."""
+        return [
+            Told(told(note, self.language), self.language if is_told(note, self.language) else "en")
+            for note in self.result.reading.notes
+        ]
+
+    @property
+    def violations(self) -> list[tuple[str, str, int]]:
+        """Field, rule and number of answers that break the schema, the most frequent first."""
+        rows = [
+            (field, rule, count)
+            for field, rules in self.result.reading.schema_violations.items()
+            for rule, count in rules.items()
+        ]
+        return sorted(rows, key=lambda row: -row[2])
+
+    def _mean(self) -> str:
+        """Return the mean number of values that need a correction, and its interval, if any."""
+        effort = self.result.effort
+        if effort is None:
+            return ""
+        mean, values, ends = effort.corrections, effort.values, effort.interval
+        digits = _digits(mean or (ends.high if ends else 0) or 1)
+        said = self._text(
+            f"summary_mean_{effort.corrected}",
+            name=self._name,
+            mean=written(mean, digits, self.language),
+            values=written(values, _digits(values) if values < _WHOLE else 0, self.language),
+        )
+        if ends is not None:
+            low, high = (written(end, digits, self.language) for end in (ends.low, ends.high))
+            said += self._text("summary_interval", low=low, high=high)
+        return f"; {said}"
+
+    def _text(self, key: str, **values: str) -> str:
+        return _TEXTS.text(key, self.language, **values)
+
+    def _say(self, key: str, count: int, **values: object) -> str:
+        """Return a text that has a form for one."""
+        key = f"{key}_one" if count == 1 else key
+        return _TEXTS.text(key, self.language, count=count, **values)
+
+
+def _digits(value: float) -> int:
+    """Return the decimals of an amount: about two figures, and none after a hundred."""
+    if value >= _MANY or value == round(value):
+        return 0
+    if value >= 1:
+        return 1
+    return 2 if value >= 0.01 else 4  # noqa: PLR2004

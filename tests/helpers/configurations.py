@@ -46,12 +46,14 @@ def computed(metric, benchmark, protocol, answers, **options):
         references=[row[COLUMNS[protocol]] for row in rows],
         **options,
     )
-    names = figure_names(METRICS[loaded.metric]).items()
-    return _without({old for old, now in names if old != now}, found)
+    return named_as_now(loaded.metric, found)
 
 
-def _without(names, value):
-    """A part of what `compute` gave, without the names that figures had formerly."""
+def named_as_now(metric, value):
+    """What `compute` gave, without the names that the metric's figures had formerly."""
     if not isinstance(value, dict):
         return value
-    return {key: _without(names, child) for key, child in value.items() if key not in names}
+    now = figure_names(METRICS[metric])
+    return {
+        key: named_as_now(metric, child) for key, child in value.items() if now.get(key, key) == key
+    }

@@ -107,12 +107,12 @@ class ScoredDataset(ResultPart):
     dataset_revision: str | None = None
     headline: str = ""
     higher_is_better: bool | None = None
-    sample: Sample | None = Field(default=None, strict=False)
+    sample: Sample | None = None
     public_since: Annotated[str, AfterValidator(_checked_day)] | None = None
-    item_name: ItemName | None = Field(default=None, strict=False)
+    item_name: ItemName | None = None
     drafts: list[DraftedItems] | None = None
     errata: Literal["proposed"] | None = None
-    people: Ceiling | None = Field(default=None, strict=False)
+    people: Ceiling | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON data, without what is not known, except for the revision."""

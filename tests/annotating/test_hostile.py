@@ -1,22 +1,11 @@
 import json
 
 import pytest
+from annotating.merges import CHANGE
 
 from hdbench.annotating.store import Store
 from hdbench.datasets.building.checks.folder import check_folder
 from hdbench.errors import HdbenchError
-
-GOOD = {
-    "id": "1" * 32,
-    "item": "b2",
-    "by": "ben",
-    "at": "2026-11-22T19:40:01.123Z",
-    "what": "ground_truth",
-    "field": "title",
-    "to": "Egmont",
-    "after": None,
-    "how": "blind",
-}
 
 
 def deep(depth):
@@ -30,27 +19,27 @@ HOSTILE = [
     b"[1]\n",
     b"{}\n",
     b'{"id": 1}\n',
-    json.dumps(GOOD).replace('"Egmont"', deep(61)).encode() + b"\n",
-    json.dumps(GOOD).replace('"Egmont"', deep(100_000)).encode() + b"\n",
-    json.dumps(GOOD).replace('"Egmont"', "1e999").encode() + b"\n",
-    json.dumps(GOOD).replace('"Egmont"', "9" * 5_000).encode() + b"\n",
-    json.dumps(GOOD).replace('"Egmont"', "9" * 400 + ".0").encode() + b"\n",
-    json.dumps(GOOD | {"by": "anna"}).encode() + b"\n",
-    json.dumps(GOOD | {"by": "imported", "how": "imported", "field": "", "to": {}}).encode()
+    json.dumps(CHANGE).replace('"Egmont"', deep(61)).encode() + b"\n",
+    json.dumps(CHANGE).replace('"Egmont"', deep(100_000)).encode() + b"\n",
+    json.dumps(CHANGE).replace('"Egmont"', "1e999").encode() + b"\n",
+    json.dumps(CHANGE).replace('"Egmont"', "9" * 5_000).encode() + b"\n",
+    json.dumps(CHANGE).replace('"Egmont"', "9" * 400 + ".0").encode() + b"\n",
+    json.dumps(CHANGE | {"by": "anna"}).encode() + b"\n",
+    json.dumps(CHANGE | {"by": "imported", "how": "imported", "field": "", "to": {}}).encode()
     + b"\n",
-    json.dumps(GOOD | {"item": ["b2"]}).encode() + b"\n",
-    json.dumps(GOOD | {"what": {"a": 1}}).encode() + b"\n",
-    json.dumps(GOOD | {"field": "a" * 1_000 + "["}).encode() + b"\n",
-    json.dumps(GOOD | {"field": "a.b" * 40}).encode() + b"\n",
-    json.dumps(GOOD | {"to": "x" * 5_000_000}).encode() + b"\n",
-    json.dumps(GOOD | {"also": ["0" * 32] * 101}).encode() + b"\n",
+    json.dumps(CHANGE | {"item": ["b2"]}).encode() + b"\n",
+    json.dumps(CHANGE | {"what": {"a": 1}}).encode() + b"\n",
+    json.dumps(CHANGE | {"field": "a" * 1_000 + "["}).encode() + b"\n",
+    json.dumps(CHANGE | {"field": "a.b" * 40}).encode() + b"\n",
+    json.dumps(CHANGE | {"to": "x" * 5_000_000}).encode() + b"\n",
+    json.dumps(CHANGE | {"also": ["0" * 32] * 101}).encode() + b"\n",
 ]
 
 
 @pytest.mark.parametrize("line", HOSTILE)
 def test_an_unusable_line_is_left_out_and_the_others_count(collection, line):
     (collection / "history").mkdir()
-    good = json.dumps(GOOD).encode() + b"\n"
+    good = json.dumps(CHANGE).encode() + b"\n"
     path = collection / "history/ben.jsonl"
     path.write_bytes(line + good)
     with Store.open(collection, "anna") as store:
@@ -71,7 +60,7 @@ def test_no_more_than_twenty_lines_are_named(collection):
 def test_changes_of_items_that_are_not_there_are_kept_and_said(collection):
     (collection / "history").mkdir()
     path = collection / "history/ben.jsonl"
-    path.write_text(json.dumps(GOOD | {"item": "c7"}) + "\n", encoding="utf-8")
+    path.write_text(json.dumps(CHANGE | {"item": "c7"}) + "\n", encoding="utf-8")
     before = (collection / "metadata.jsonl").read_bytes()
     with Store.open(collection, "anna") as store:
         assert "'c7' (1)" in store.notes[0]
@@ -93,7 +82,7 @@ def test_changes_of_items_that_are_not_there_are_kept_and_said(collection):
 )
 def test_odd_fields_and_values_give_a_metadata_that_can_be_read(collection, field, to):
     (collection / "history").mkdir()
-    lines = [GOOD, GOOD | {"id": "2" * 32, "after": "1" * 32, "field": field, "to": to}]
+    lines = [CHANGE, CHANGE | {"id": "2" * 32, "after": "1" * 32, "field": field, "to": to}]
     text = "".join(json.dumps(line) + "\n" for line in lines)
     (collection / "history/ben.jsonl").write_text(text, encoding="utf-8")
     with Store.open(collection, "anna") as store:

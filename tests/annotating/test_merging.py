@@ -6,7 +6,7 @@ import shutil
 import zipfile
 
 import pytest
-from annotating.merges import merge
+from annotating.merges import CHANGE, merge
 
 from hdbench.annotating import merging
 from hdbench.annotating.annotation import (
@@ -151,23 +151,7 @@ def test_what_is_handed_over_is_the_own_history_and_nothing_else(collection, tmp
 
 def line(**other):
     """A line of a history, with what is given otherwise."""
-    return (
-        json.dumps(
-            {
-                "id": "0" * 32,
-                "item": "b2",
-                "by": "ben",
-                "at": "2026-11-22T19:40:01.123Z",
-                "what": "ground_truth",
-                "field": "title",
-                "to": "Egmont",
-                "after": None,
-                "how": "blind",
-            }
-            | other
-        ).encode()
-        + b"\n"
-    )
+    return json.dumps(CHANGE | {"id": "0" * 32} | other).encode() + b"\n"
 
 
 @pytest.mark.parametrize(

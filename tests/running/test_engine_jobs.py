@@ -383,7 +383,7 @@ def test_a_rank_there_asks_and_keeps_its_answers_and_no_key(tmp_path, storage, m
     run = tmp_path / "run"
     run.mkdir()
     with Counting() as server:
-        launch = JOBS.model_copy(update={"asked": {"model": "m", "endpoint": server.url}})
+        launch = JOBS.model_copy(update={"asked": Asked(model="m", endpoint=server.url)})
         lines = [Question(item, [], f"text <{item}>").line() for item in ids_of(4)]
         shards = Shards.made(run, launch, lines, 4)
         remote = Remote(STORAGE, JOBS.id)
@@ -470,7 +470,7 @@ def test_jobs_run_the_hdbench_that_they_are_given_and_are_started_again(tmp_path
     run.mkdir()
     options = OPTIONS | {"secrets": "HDBENCH_API_KEY", "poll_interval": "1", "tasks_per_job": "2"}
     with Counting() as server:
-        asked = {"model": "m", "endpoint": server.url}
+        asked = Asked(model="m", endpoint=server.url)
         launch = JOBS.model_copy(update={"asked": asked, "namespace": None, "tasks": 3})
         lines = [Question(item, [], f"text <{item}>").line() for item in ids_of(3)]
         shards = Shards.made(run, launch, lines, 3)

@@ -245,7 +245,7 @@ def test_a_request_that_waits_while_the_server_ends_opens_nothing(place, monkeyp
         __exit__ = release
 
     monkeypatch.setattr("hdbench.space.annotate.editors._Open", Waited)
-    with pytest.raises(HdbenchError, match="the server ends"), ask:
+    with pytest.raises(HdbenchError, match="the server is shutting down"), ask:
         pass
     Store.open(place[0] / "data/cards", "anna").close()
 

@@ -65,7 +65,7 @@ class _NotFiniteError(ValueError):
 
 
 def _nothing(_: str) -> None:
-    """Read NaN and the infinities as null: programs write them where there is no number."""
+    """Read NaN and the infinities as null: programs write them for missing numbers."""
 
 
 def _finite(text: str) -> float | None:

@@ -74,8 +74,8 @@ def interrupt_on_sigterm(end: Callable[[], None]) -> None:
 
 
 def ends() -> HdbenchError:
-    """Return the error of a request that comes after the end has begun."""
-    return HdbenchError("the server ends")
+    """Return the error for a request that arrives while the server shuts down."""
+    return HdbenchError("the server is shutting down")
 
 
 def listening(host: str, port: int) -> socket.socket:

@@ -77,7 +77,7 @@ def read_held_out(benchmark: Benchmark, path: Path) -> tuple[Item, ...]:
             or not isinstance(published, dict | None)
         ):
             raise HdbenchError(
-                "{place}:{line}: is no item of {benchmark} with its truth",
+                "{place}:{line}: not an item of {benchmark} with its ground truth",
                 place=path,
                 line=line.number,
                 benchmark=benchmark.id,

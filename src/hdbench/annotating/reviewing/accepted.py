@@ -178,7 +178,7 @@ def _correction(
         )
     if not text_of(old) and not text_of(accepted.new):
         raise HdbenchError(
-            "{place}: there is no value before and none after: nothing would change", place=place
+            "{place}: the value is empty before and after, so nothing would change", place=place
         )
     new = _nothing(truths, entry.field) if accepted.new is None else accepted.new
     return correction.model_copy(update={"old": old, "new": new})

@@ -79,8 +79,8 @@ class Value(NamedTuple):
     """A value of a field.
 
     Attributes:
-        parts: its text in parts; none for an absent or empty one.
-        absent: whether there is no value at all.
+        parts: its text in parts; empty if the value is absent or empty.
+        absent: whether the value is missing altogether.
         more: how many characters were left out.
     """
 

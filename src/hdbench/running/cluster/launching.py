@@ -293,12 +293,12 @@ def _shards(
 
 
 def _recorded_dtype(folder: Path) -> str:
-    """Return in which dtype a local model computed so far: this machine may have another device."""
+    """Return the dtype of the run so far: a local model here may have another device."""
     try:
         record = json.loads(read_at_most(folder / RUN_FILE, MAX_BYTES))
         return str(record["settings"]["dtype"])
     except (OSError, ValueError, KeyError, TypeError):
-        return AUTO  # there is no run yet, or `RunFolder.opened` says what is wrong with it
+        return AUTO  # the run does not exist yet, or `RunFolder.opened` says what is wrong with it
 
 
 def _asked(plan: RunPlan) -> Asked:

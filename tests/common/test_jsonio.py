@@ -13,6 +13,7 @@ from hdbench.common.jsonio import (
     MAX_DEPTH,
     SPELLED,
     UNIQUE,
+    parse_file,
     parse_json,
     read_jsonl,
     write_json,
@@ -141,3 +142,9 @@ def test_what_is_wrong_behind_a_number_that_is_too_large_is_one_line_too(decoder
 def test_a_number_of_5000_digits_is_refused_in_one_line(decoder):
     with pytest.raises(ValueError, match=r"^a number has too many digits: shorten it, or put"):
         parse_json(f'{{"a": {"1" * 5_000}}}', decoder)
+
+
+def test_a_file_that_is_not_json_is_named_with_the_place_in_it(tmp_path):
+    assert parse_file('{"a": 1}', tmp_path / "a.json") == {"a": 1}
+    with pytest.raises(HdbenchError, match=r"a\.json: not JSON: .*column 7"):
+        parse_file('{"a": ', tmp_path / "a.json")

@@ -19,7 +19,7 @@ from hdbench.answers.schema_parts import (
 )
 from hdbench.answers.violations import MAX_NAME, Violation, found_by
 from hdbench.common.checked import read_text_file
-from hdbench.common.jsonio import json_reason, parse_json
+from hdbench.common.jsonio import parse_file
 from hdbench.errors import HdbenchError, Message
 
 MAX_VIOLATIONS = 1_000
@@ -41,13 +41,7 @@ def read_schema(path: Path) -> dict[str, Any]:
     Raises:
         HdbenchError: the file cannot be read, or is not a JSON object.
     """
-    text = read_text_file(path)
-    try:
-        schema = parse_json(text)
-    except ValueError as error:
-        raise HdbenchError(
-            "{place}: not JSON: {why}", place=path, why=json_reason(error)
-        ) from error
+    schema = parse_file(read_text_file(path), path)
     if not isinstance(schema, dict):
         raise HdbenchError("{place}: not a JSON Schema: must be an object in braces", place=path)
     return schema

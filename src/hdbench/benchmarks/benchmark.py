@@ -23,6 +23,7 @@ from hdbench.common.hashing import file_sha256
 from hdbench.common.jsonio import (
     FINITE,
     json_reason,
+    parse_file,
     parse_json,
     parse_line,
     plain_id,
@@ -217,13 +218,7 @@ class Benchmark:
         if not (self.folder / AGREEMENT).exists():
             return None
         path = self.file(AGREEMENT)
-        try:
-            agreement = parse_json(read_text_file(path))
-        except ValueError as error:
-            raise HdbenchError(
-                "{place}: not JSON: {why}", place=path, why=json_reason(error)
-            ) from error
-        return validate(Agreement, agreement, path)
+        return validate(Agreement, parse_file(read_text_file(path), path), path)
 
     def ids(self) -> Iterator[str]:
         """Yield the ids of all items, also of those without a ground truth, in the dataset's order.

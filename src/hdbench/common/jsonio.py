@@ -239,6 +239,24 @@ def _first_not_finite(value: Any) -> list[str]:
     return []
 
 
+def parse_file(text: str, path: Path) -> Any:
+    """Return the value of a JSON file.
+
+    Args:
+        text: what is in the file.
+        path: the file, for messages.
+
+    Raises:
+        HdbenchError: the text is not JSON.
+    """
+    try:
+        return parse_json(text)
+    except ValueError as error:
+        raise HdbenchError(
+            "{place}: not JSON: {why}", place=path, why=json_reason(error)
+        ) from error
+
+
 def json_reason(error: ValueError) -> Message:
     """Return why `parse_json` refused a text, and where."""
     if isinstance(error, json.JSONDecodeError):

@@ -12,7 +12,7 @@ from hdbench import __version__
 from hdbench.answers import READING
 from hdbench.benchmarks.benchmark import SCHEMA, Benchmark
 from hdbench.common.checked import Strict, read_text_file
-from hdbench.common.jsonio import json_reason, parse_json, parse_line, plain_id, raw_lines
+from hdbench.common.jsonio import parse_file, parse_line, plain_id, raw_lines
 from hdbench.errors import HdbenchError, Message, joined
 from hdbench.trust.sealed import Sha256
 
@@ -163,12 +163,7 @@ def _changes(then: AsPlanned, now: AsPlanned, own: Mapping[str, Any]) -> Iterato
 
 def _schema_sha256(benchmark: Benchmark) -> str:
     path = benchmark.file(SCHEMA)
-    try:
-        return _sha256(parse_json(read_text_file(path)))
-    except ValueError as error:
-        raise HdbenchError(
-            "{place}: not JSON: {why}", place=path, why=json_reason(error)
-        ) from error
+    return _sha256(parse_file(read_text_file(path), path))
 
 
 def _media_sha256(benchmark: Benchmark, wanted: frozenset[str]) -> str | None:

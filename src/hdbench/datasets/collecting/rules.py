@@ -10,7 +10,7 @@ from hdbench.benchmarks.names import full_name, recipe_names
 from hdbench.benchmarks.spec import BenchmarkSpec, read_spec
 from hdbench.common import resources
 from hdbench.common.folder_files import file_in, text_in
-from hdbench.common.jsonio import json_reason, parse_json
+from hdbench.common.jsonio import parse_file
 from hdbench.common.names import bare, did_you_mean
 from hdbench.datasets.collecting.schema import transcribed
 from hdbench.errors import HdbenchError
@@ -70,14 +70,7 @@ def find_like(name: str) -> Like:
             )
         folder = Path(str(resources.folder("dataset_scripts") / own))
     path = folder / "answer.schema.json"
-    try:
-        schema = parse_json(text_in(folder, path.name))
-    except HdbenchError:
-        raise
-    except ValueError as error:
-        raise HdbenchError(
-            "{place}: not JSON: {why}", place=path, why=json_reason(error)
-        ) from error
+    schema = parse_file(text_in(folder, path.name), path)
     if not isinstance(schema, dict):
         raise HdbenchError("{place}: must be an object in braces", place=path)
     text = text_in(folder, "prompt.txt") if (folder / "prompt.txt").exists() else None

@@ -17,7 +17,7 @@ from helpers.run_folders import write_cards
 from hypothesis import settings
 from playwright.sync_api import expect, sync_playwright
 
-from hdbench.common.told import speak
+from hdbench.common.translation import set_language
 
 ROOT = Path(__file__).parents[1]
 SHARED = ROOT.parent / "shared"
@@ -108,7 +108,7 @@ def pytest_runtest_setup(item):
 def _in_english():
     """The next test is told everything in English again: the language is one for the process."""
     yield
-    speak("en")
+    set_language("en")
 
 
 @pytest.fixture(scope="session")

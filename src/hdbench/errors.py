@@ -14,7 +14,7 @@ _AS_THEY_ARE = (str, int, float)
 
 
 class Message(str):
-    """A line in English that can be put into other languages; see `hdbench.common.told`.
+    """A line in English that can be put into other languages; see `hdbench.common.translation`.
 
     Args:
         template: the line; if it has values, with their placeholders, as `str.format` takes them.

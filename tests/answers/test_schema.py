@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hdbench.answers.schema import MAX_VALUES, MAX_VIOLATIONS, AnswerSchema
 from hdbench.answers.violations import MAX_NAME
-from hdbench.common.told import told
+from hdbench.common.translation import translated
 from hdbench.errors import HdbenchError
 
 SCRIPTS = Path(__file__).parents[2] / "dataset_scripts"
@@ -171,7 +171,7 @@ def test_what_the_library_says_is_put_into_german(field, value, english, german)
     schema = AnswerSchema({"type": "object", "properties": {"x": field}})
     [violation] = schema.violations({"x": value})
     assert violation.message == english
-    assert told(violation.message, "de") == german
+    assert translated(violation.message, "de") == german
 
 
 def test_violations_are_bounded(cards):

@@ -5,7 +5,7 @@ from helpers.audited import card_runs
 from rich.console import Console
 
 from hdbench.cli.audit import MAX_ROWS, print_audit
-from hdbench.common.told import speak
+from hdbench.common.translation import set_language
 from hdbench.output.audit.findings import audit
 from hdbench.output.audit.lists import work_list
 
@@ -16,9 +16,9 @@ def rows(result):
 
 def printed(result, language="en"):
     console = Console(file=io.StringIO(), width=120)
-    speak(language)
+    set_language(language)
     print_audit(console, result)
-    speak("en")
+    set_language("en")
     return console.file.getvalue()
 
 

@@ -15,7 +15,7 @@ from hdbench.answers.answer import STATUSES
 from hdbench.benchmarks.agreement import Agreement, Ceiling, FieldAgreement, IntervalEstimate
 from hdbench.cli.agreement import print_agreement
 from hdbench.common.texts import Texts
-from hdbench.common.told import speak, translations
+from hdbench.common.translation import set_language, translations
 from hdbench.output.leaderboard import words as leaderboard_words
 from hdbench.output.report.rendering import TEXTS
 from hdbench.results import summary
@@ -175,7 +175,7 @@ def test_agreement_is_german():
         ceiling=Ceiling(headline="f1_micro", value=0.96, annotators=2, items=20),
     )
     console = Console(width=80, file=io.StringIO())
-    speak("de")
+    set_language("de")
     print_agreement(console, agreement, 2)
     said = console.file.getvalue()
     assert said.startswith("2 Annotierende, 20 Einträge\n")

@@ -11,12 +11,12 @@ from hdbench.cli import app
 from hdbench.cli.helping import (
     help_texts,
     paragraphs,
+    translated_usage_error,
     typer_words,
-    usage_error_told,
     usage_errors_told,
 )
 from hdbench.common.texts import LANGUAGES
-from hdbench.common.told import speak
+from hdbench.common.translation import set_language
 
 OTHERS = [language for language in LANGUAGES if language != "en"]
 OF_TYPER = r"Usage|Options|Arguments|Commands|COMMAND|default|required|env var|range|this message"
@@ -180,14 +180,14 @@ def test_a_usage_error_is_in_german(shown, arguments, message):
 
 
 def test_whoever_says_no_is_told_so_in_german():
-    speak("de")
+    set_language("de")
     with pytest.raises(typer.Abort), usage_errors_told():
         raise typer.Abort
     assert rich_utils.ABORTED_TEXT == "Abgebrochen."
 
 
 def test_what_was_typed_is_never_taken_for_a_message():
-    assert usage_error_told("Got unexpected extra argument(s) (Missing command.)", "de") == (
+    assert translated_usage_error("Got unexpected extra argument(s) (Missing command.)", "de") == (
         "Zu viele Argumente: Missing command."
     )
 

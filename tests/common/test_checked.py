@@ -9,7 +9,7 @@ import pytest
 from pydantic import Field, StringConstraints, ValidationError, field_validator
 
 from hdbench.common.checked import Strict, check_file, read_yaml, unfit, validate
-from hdbench.common.told import told
+from hdbench.common.translation import translated
 from hdbench.errors import HdbenchError, Message
 
 
@@ -69,7 +69,7 @@ def test_what_does_not_fit_is_said_in_english_as_pydantic_does_and_in_german(car
     with pytest.raises(HdbenchError) as found:
         validate(Card, card, Path("card.yaml"))
     assert str(found.value) == f"card.yaml: {key}: {first['msg']}"
-    assert told(found.value.message, "de") == f"card.yaml: {german}"
+    assert translated(found.value.message, "de") == f"card.yaml: {german}"
 
 
 def test_what_the_system_says_about_a_file_is_put_into_german(tmp_path):
@@ -78,7 +78,7 @@ def test_what_the_system_says_about_a_file_is_put_into_german(tmp_path):
     assert (
         str(found.value) == f"{tmp_path / 'none.yaml'}: cannot be read: No such file or directory"
     )
-    assert told(found.value.message, "de") == (
+    assert translated(found.value.message, "de") == (
         f"{tmp_path / 'none.yaml'}: nicht lesbar: Datei oder Verzeichnis nicht gefunden"
     )
 
@@ -87,7 +87,9 @@ def test_a_folder_is_no_plan(tmp_path):
     with pytest.raises(HdbenchError) as found:
         check_file(tmp_path, 2**20, "a plan")
     assert str(found.value) == f"{tmp_path}: not a file, so it cannot be a plan"
-    assert told(found.value.message, "de") == f"{tmp_path}: keine Datei; erwartet wird ein Plan"
+    assert (
+        translated(found.value.message, "de") == f"{tmp_path}: keine Datei; erwartet wird ein Plan"
+    )
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 from hdbench.common.progress import in_lines, progress
-from hdbench.common.told import speak
+from hdbench.common.translation import set_language
 
 
 def build(folder, stderr):
@@ -39,7 +39,7 @@ def test_a_file_sees_nothing(tmp_path):
 
 def test_lines_are_in_the_language_that_is_spoken(capsys):
     def count(language, total):
-        speak(language)
+        set_language(language)
         with in_lines(every=0):
             list(progress(range(1_200), "Scoring", total))
 

@@ -10,7 +10,7 @@ import pytest
 
 from hdbench import YEAR, __version__
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.common.told import told
+from hdbench.common.translation import translated
 from hdbench.evaluation.cite import methods_sentence
 from hdbench.results.files import read_result
 from hdbench.statistics import delta
@@ -88,12 +88,12 @@ def test_of_enough_items_the_sentence_has_the_interval_and_its_method(
     monkeypatch.setattr(delta, "LARGE", 0)
     sentence = methods_sentence(read_result(cards / "r.json"), load_benchmark(f"{cards}/hdb/cards"))
     assert "to 1.000, delta method over items)." in sentence
-    assert told(sentence, "de").startswith(
+    assert translated(sentence, "de").startswith(
         f"Bewertet mit hdbench {__version__}, Metrik zettel_f1 (Version 3 der Regeln, Version 3 "
         "der Leseregeln, Verfahren documented, threshold 0.92), an cards 1.0.0 (20 Einträge, "
         f"sha256 {short_hash(cards)}…), 20 von 20 beantwortet; f1_micro 1,000 ("
     )
-    assert told(sentence, "de").endswith(", Delta-Methode über Einträge).")
+    assert translated(sentence, "de").endswith(", Delta-Methode über Einträge).")
 
 
 def test_what_was_asked_for_stands_in_the_sentence(cards, run_hdbench):

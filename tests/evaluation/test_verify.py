@@ -7,7 +7,7 @@ import pytest
 from helpers.run_folders import write_cards, write_run
 
 from hdbench import __version__
-from hdbench.common.told import told
+from hdbench.common.translation import translated
 from hdbench.evaluation.verify import verify
 
 RIGHT = {"title": "Stellingen", "year": 1924}
@@ -103,16 +103,16 @@ def test_what_it_finds_is_put_into_german(scored, cards, monkeypatch):
     write(cards / "p.jsonl", [("0000", RIGHT)])
     monkeypatch.chdir(cards)
     [found] = verify("result.json")
-    assert told(found.headline, "de").startswith(
+    assert translated(found.headline, "de").startswith(
         "abweichend nach Version 3 der Regeln und Version 3 der Leseregeln: "
     )
-    lines = [told(each, "de") for each in found.differences]
+    lines = [translated(each, "de") for each in found.differences]
     assert "recall_micro: (fehlt) → 0.25" in lines
     assert "Eintrag 0009 ist nicht im Benchmark" in lines
     [cause] = found.causes
-    assert told(cause, "de").startswith("p.jsonl ist nicht, was bewertet wurde (sha256 ")
+    assert translated(cause, "de").startswith("p.jsonl ist nicht, was bewertet wurde (sha256 ")
     [note] = found.notes
-    assert told(note, "de") == f"hdbench damals 0.0.1, jetzt {__version__}"
+    assert translated(note, "de") == f"hdbench damals 0.0.1, jetzt {__version__}"
 
 
 def test_a_signature_that_was_changed_is_listed(scored, cards):

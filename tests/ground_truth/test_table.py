@@ -4,7 +4,7 @@ import openpyxl
 import pytest
 
 from hdbench.answers.sheets.table import MAX_CELL
-from hdbench.common.told import told
+from hdbench.common.translation import translated
 from hdbench.errors import HdbenchError
 from hdbench.ground_truth.table import read_table
 
@@ -201,7 +201,7 @@ def test_the_cells_of_a_workbook_are_text(workbook):
 
 def test_the_place_of_a_cell_is_told_in_german(workbook):
     file = workbook(Tabelle1=[["Datei", "Ort"], ["1.jpg", " Bern"]])
-    assert [told(note, "de") for note in read_table(file).notes] == [
+    assert [translated(note, "de") for note in read_table(file).notes] == [
         "wahrheit.xlsx: Tabelle1: Zellen mit Leerraum um ihren Wert, ohne ihn gelesen: 1, "
         "zuerst wahrheit.xlsx: Tabelle1, Zeile 2, Spalte Ort"
     ]

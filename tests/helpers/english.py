@@ -2,7 +2,7 @@
 
 import re
 
-from hdbench.common.told import translations as messages
+from hdbench.common.translation import translations as messages
 from hdbench.results.warning_texts import _TEXTS as WARNINGS
 
 COMMON = frozenset(

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.cli import app
-from hdbench.common.told import speak
+from hdbench.common.translation import set_language
 from hdbench.errors import HdbenchError
 from hdbench.running.backend import BACKENDS, Asked, InShard, Question, read_questions
 from hdbench.running.choosing import of_benchmark
@@ -191,7 +191,7 @@ def test_a_task_imports_nothing_from_the_folder_that_the_user_is_in_and_speaks_i
     shards = Shards.made(texts, LAUNCH.model_copy(update={"tasks": 1}), [b"{}\n"], 1)
     shards.answers(0).write_text('damaged\n{"id": "1", "text": ""}\n')
 
-    speak("de")
+    set_language("de")
     workers = RankProcesses(shards, 1, ())
     with RunProgress.shown(1, 0) as progress:
         workers.run(progress)

@@ -11,7 +11,7 @@ import pytest
 from helpers.waiting import until
 from PIL import Image
 
-from hdbench.common.told import told
+from hdbench.common.translation import shown
 from hdbench.errors import HdbenchError
 from hdbench.running.backend import ImageLimits
 from hdbench.running.image_readers import SMALL, ImageReaders
@@ -129,7 +129,7 @@ def test_what_cannot_be_read_fails_alone(large, tmp_path, monkeypatch):
     assert errors["broken"].startswith("broken.jpg: cannot be read: image file is truncated")
     assert errors["poison"].startswith("poison.jpg: cannot be read: the process that reads images")
     assert "No such file" in errors["none"]
-    assert told(errors["broken"], "de").startswith("broken.jpg: nicht lesbar: ")
+    assert shown(errors["broken"], "de").startswith("broken.jpg: nicht lesbar: ")
     assert not children()
 
 
@@ -201,6 +201,6 @@ def test_whatever_ends_the_program_ends_its_processes(large, how):
         os.killpg(program.pid, how)  # as a terminal sends Ctrl+C to all its processes
     else:
         program.kill()
-    _, told = program.communicate(timeout=120)
-    assert told.count("Traceback") == (how == signal.SIGINT)  # the program's own
+    _, shown = program.communicate(timeout=120)
+    assert shown.count("Traceback") == (how == signal.SIGINT)  # the program's own
     until(lambda: not any(map(psutil.Process.is_running, started)), "their end")

@@ -3,7 +3,7 @@
 from pathlib import Path
 from threading import Thread
 
-from hdbench.common.told import speak, told
+from hdbench.common.translation import set_language, translated
 from hdbench.errors import Message
 from hdbench.running.backend import Reply
 from hdbench.running.run import RunOutcome, as_answer
@@ -15,7 +15,7 @@ LATE = Message("no answer within {seconds:g} s", seconds=0.5)
 
 
 def test_progress_is_told_in_the_language_of_the_command_from_any_thread(capfd):
-    speak("de")
+    set_language("de")
     with RunProgress.shown(1000, 2) as progress:
         progress.answered("a", Message("no answer: {why}", why=LATE), None)
         for told_elsewhere in (lambda: progress.retrying("b", LATE, 2), progress.say_where_it_is):
@@ -33,7 +33,7 @@ def test_the_outcome_is_told_and_the_recorded_error_stays_english():
     reply = Reply(None, error=LATE)
     assert as_answer("a", reply)["error"] == "no answer within 0.5 s"
     outcome = RunOutcome(10, answered=9, failed=1, errors={"a": LATE})
-    assert [told(line, "de") for line in outcome.lines(Path("runs/x"))] == [
+    assert [translated(line, "de") for line in outcome.lines(Path("runs/x"))] == [
         "runs/x: 8 von 10 Einträgen beantwortet, 1 gescheitert (mit --retry-failed noch einmal "
         "abfragen), 1 noch nicht beantwortet (noch einmal starten: Der Befehl macht weiter, wo er "
         "aufgehört hat)",
@@ -53,7 +53,7 @@ def test_the_status_is_told():
         tasks=2,
         ranks=ranks,
     )
-    assert [told(line, "de") for line in status.lines()] == [
+    assert [translated(line, "de") for line in status.lines()] == [
         "runs/x: 1.000 von 1.500 Einträgen beantwortet",
         "hdb/cards, m",
         "Tokens: 12.000 Eingabe, 0 Ausgabe",

@@ -14,7 +14,7 @@ from space.german import Walk
 from space.pages import go_to_tab, report, still
 from space.servers import serving, wait_for_client
 
-from hdbench.common.told import told
+from hdbench.common.translation import translated
 from hdbench.errors import HdbenchError
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.deciding import (
@@ -150,7 +150,9 @@ def test_what_stands_beside_a_decision_is_not_it_and_the_file_that_is_wanted_is_
             f"{name}: not a decision: give the file that hdbench trust decide --json wrote, or "
             "decision.json from the folder of hdbench trust apply"
         )
-        assert told(refused.value.message, "de").startswith(f"{name}: keine Entscheidung: die")
+        assert translated(refused.value.message, "de").startswith(
+            f"{name}: keine Entscheidung: die"
+        )
     assert not (tmp_path / "page.html").exists()
     write_uploaded(out / "decision.json", tmp_path / "page.html", "en")
 
@@ -209,10 +211,10 @@ def test_a_decision_with_anything_in_it_is_shown_or_refused(decision, tmp_path_f
     try:
         write_uploaded(folder / "my.json", folder / "page.html", "de")
     except HdbenchError as refused:
-        told = str(refused)
+        shown = str(refused)
     else:
-        told = (folder / "page.html").read_text()
-    assert told.startswith(("my.json: ", "warnings: ", "<!DOCTYPE html>"))
+        shown = (folder / "page.html").read_text()
+    assert shown.startswith(("my.json: ", "warnings: ", "<!DOCTYPE html>"))
 
 
 # In a browser
@@ -229,9 +231,9 @@ def test_an_uploaded_decision_is_shown_as_its_page_and_can_be_kept(visit, decisi
     go_to_tab(page, "How much to check?")
     drop(page, "{}", "none.json")
     page.locator("#decision .hdb-problem").wait_for()
-    told = page.locator("#decision .hdb-problem").inner_text()
-    assert told.startswith("This decision cannot be shown: none.json: ")
-    assert "/tmp" not in told
+    shown = page.locator("#decision .hdb-problem").inner_text()
+    assert shown.startswith("This decision cannot be shown: none.json: ")
+    assert "/tmp" not in shown
 
     page.locator("#decision-file").get_by_role("button", name="Clear").click()
     drop(page, as_file(hostile(decision)))

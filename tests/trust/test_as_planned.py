@@ -8,7 +8,7 @@ from helpers.planned_cards import RIGHT, SCHEMA, agreeing
 from helpers.run_folders import SPEC
 
 from hdbench.common.jsonio import write_json
-from hdbench.common.told import told
+from hdbench.common.translation import translated
 from hdbench.errors import HdbenchError
 from hdbench.trust.applying import apply
 from hdbench.trust.control import check_control, read_control
@@ -72,7 +72,7 @@ def test_decide_names_what_was_changed(planned, change):
         catalogue.decide()
 
     assert f": {change}: " in str(refused.value)
-    german = told(refused.value.message, "de")
+    german = translated(refused.value.message, "de")
     assert "sagt der Plan nichts zu" in german
     assert "nothing" not in german
 

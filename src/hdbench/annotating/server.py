@@ -27,7 +27,7 @@ from hdbench.annotating.store import StaleError
 from hdbench.common.jsonio import SPELLED, json_reason, parse_json, spelled_json
 from hdbench.common.servers import GRACE, end_in_time, interrupt_on_sigterm, listening
 from hdbench.common.texts import language_of
-from hdbench.common.told import told
+from hdbench.common.translation import translated
 from hdbench.errors import HdbenchError, without_folders
 
 HOST = "127.0.0.1"
@@ -248,7 +248,7 @@ def why_not(message: str, request: Request) -> str:
     """
     if folder := request.scope.get(FOLDER):
         message = without_folders(message, folder)
-    return told(message, language_of(request.headers.get("accept-language")))
+    return translated(message, language_of(request.headers.get("accept-language")))
 
 
 def _query(request: Request, *names: str) -> list[str]:

@@ -157,19 +157,19 @@ class Answers:
         self.reader = AnswerReader(schema, most_values=most_values)
         self._renamed, self.differences, unknown, self.number, several = match_ids(self._keys, ids)
         if unknown:
-            told = (
+            template = (
                 "{place}: {benchmark} has no id {id!r}: is this file for another benchmark or "
                 "version?"
             )
             if len(unknown) > 1:
-                told = (
+                template = (
                     "{place}: {benchmark} has no id {id!r} (and {more} more): is this file for "
                     "another benchmark or version?"
                 )
             if unknown[0] in several:
-                told = "{place}: {benchmark} has no id {id!r}: is it one of {items}?"
+                template = "{place}: {benchmark} has no id {id!r}: is it one of {items}?"
             raise UnknownIdsError(
-                told,
+                template,
                 [each[:LONGEST_ID] for each in islice(self._keys, MOST_IDS)],
                 place=container.where(self._keys[unknown[0]]),
                 benchmark=benchmark,

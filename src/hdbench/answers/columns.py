@@ -147,9 +147,9 @@ class Columns:
         if "id" not in self.about and heading is not None:
             self.about["id"] = self.titles.index(heading)
             named.pop(heading, None)
-            told = "{place}: read as {columns}"
+            template = "{place}: read as {columns}"
             columns = Message("{column} → {becomes}", column=heading, becomes="id")
-            self.notes.append(Message(told, place=self._name, columns=columns))
+            self.notes.append(Message(template, place=self._name, columns=columns))
         return named
 
     def _fields(self, named: dict[str, int], schema: AnswerSchema | None) -> list[Field]:
@@ -164,8 +164,8 @@ class Columns:
         if "prediction" in self.about or ("text" in self.about and not is_known):
             if fields:
                 unread = shown(field.title for field in fields)
-                told = "{place}: columns that were not read: {columns}"
-                self.notes.append(Message(told, place=self._name, columns=unread))
+                template = "{place}: columns that were not read: {columns}"
+                self.notes.append(Message(template, place=self._name, columns=unread))
             return []
         if "text" not in self.about and not (is_known or (fields and not schema)):
             expected = shown(_expected(schema)) if schema else "publication.year"

@@ -289,15 +289,15 @@ def _passed_over(members: Members, others: list[str]) -> list[str]:
     if not others:
         return []
     if len(others) == 1:
-        told = (
+        template = (
             "{place}: 1 other file was passed over, such as {first}: answers are in .json or .txt"
         )
     else:
-        told = (
+        template = (
             "{place}: {count} other files were passed over, such as {first}: answers are in .json "
             "or .txt"
         )
-    return [Message(told, place=members.name, count=len(others), first=min(others))]
+    return [Message(template, place=members.name, count=len(others), first=min(others))]
 
 
 def _nothing_in(members: Members) -> Message:

@@ -95,13 +95,13 @@ def _decide_text(columns: Columns, runs: Runs, schema: AnswerSchema, name: str) 
     if any(len(rows) > 1 for rows in groups):
         columns.lists = field
         columns.fields.append(columns.text_field(schema))
-        told = "{place}: an id has several rows: each row was read as one of its {field}"
+        template = "{place}: an id has several rows: each row was read as one of its {field}"
     else:
-        told = (
+        template = (
             "{place}: each text was read as a model's whole answer; to give each of the {field} a "
             "row, add columns with their fields"
         )
-    return [Message(told, place=name, field=field)]
+    return [Message(template, place=name, field=field)]
 
 
 def _texts(runs: Runs, column: int) -> Iterator[str]:

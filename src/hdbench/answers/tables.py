@@ -131,8 +131,8 @@ def read_xlsx(
     notes: list[str] = []
     if chosen and others:
         unread = ", ".join(each.title for each in others)
-        told = "{place}: only the sheet {title} was read, as it has ids; not read: {unread}"
-        notes.append(Message(told, place=name, title=title, unread=unread))
+        template = "{place}: only the sheet {title} was read, as it has ids; not read: {unread}"
+        notes.append(Message(template, place=name, title=title, unread=unread))
     if schema is not None and not is_mapped(header, schema):
         read: Callable[[], Table] = partial(workbook_table, file, name)
         if chosen:

@@ -61,13 +61,15 @@ class FieldTitles:
             within: the path of what it is shown in, if `path` begins there.
         """
         names = [_without_places(step) for step in within.split(".")] if within else []
-        told, is_titled = [], False
+        words, is_titled = [], False
         for step in path.split("."):
             names.append(_without_places(step))
             title = self._titles.get(".".join(names))
             is_titled = is_titled or title is not None
-            told.append(step if title is None else title + step[len(names[-1]) :].replace("[]", ""))
-        return _BETWEEN.join(told) if is_titled else path
+            words.append(
+                step if title is None else title + step[len(names[-1]) :].replace("[]", "")
+            )
+        return _BETWEEN.join(words) if is_titled else path
 
 
 def _without_places(step: str) -> str:

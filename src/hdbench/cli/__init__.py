@@ -4,7 +4,7 @@ import gc
 import sys
 
 from hdbench.cli.app import app
-from hdbench.cli.saying import say, say_error
+from hdbench.cli.terminal import say, say_error
 from hdbench.errors import HdbenchError
 
 

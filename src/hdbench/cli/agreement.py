@@ -11,10 +11,10 @@ from hdbench.annotating.agreement import agreement_of
 from hdbench.annotating.assigned import read_assigned
 from hdbench.benchmarks.agreement import Agreement, IntervalEstimate
 from hdbench.cli.arguments import JsonOut
-from hdbench.cli.saying import ends, number, print_line, said_table
+from hdbench.cli.terminal import ends, localized_table, number, print_line
 from hdbench.common.jsonio import write_json
 from hdbench.common.printing import printable
-from hdbench.common.told import spoken
+from hdbench.common.translation import current_language
 from hdbench.errors import HdbenchError, Message
 from hdbench.results.warning_texts import in_words, people_in_words
 from hdbench.statistics.agreement import MAX_DIFFERENT, MIN_ITEMS
@@ -61,7 +61,9 @@ def print_agreement(console: Console, agreement: Agreement, unfinished: int) -> 
         agreement: the figures.
         unfinished: how many assigned items not all their annotators are done with.
     """
-    table = said_table(None, "field", right=("values", "same", "alpha", "alpha by\nsimilarity"))
+    table = localized_table(
+        None, "field", right=("values", "same", "alpha", "alpha by\nsimilarity")
+    )
     table.columns[0].min_width = LEAST_ROOM
     for name, each in agreement.fields.items():
         figures = map(_cell, (each.share, each.alpha, each.alpha_similarity))
@@ -92,9 +94,9 @@ def _cell(estimate: IntervalEstimate) -> Text:
 def _lines(agreement: Agreement, unfinished: int) -> list[str]:
     lines: list[str] = []
     if agreement.ceiling is not None:
-        reached = people_in_words(agreement.ceiling, spoken())
+        reached = people_in_words(agreement.ceiling, current_language())
         lines.append(f"{agreement.ceiling.headline}, {reached}")
-        lines.append(in_words("people_means", {}, spoken()))
+        lines.append(in_words("people_means", {}, current_language()))
     if agreement.items < MIN_ITEMS:
         lines.append(Message("fewer than {least} items: too few for intervals", least=MIN_ITEMS))
     if agreement.without_truth:

@@ -16,9 +16,9 @@ from hdbench.annotating.merging import Incoming, hand_over, merge
 from hdbench.annotating.reviewing.review import Review
 from hdbench.benchmarks.names import full_name
 from hdbench.benchmarks.provenance import BLIND
-from hdbench.cli.saying import said, say, say_notes, shown
+from hdbench.cli.terminal import localized, say, say_notes, shown
 from hdbench.common.extras import needed
-from hdbench.common.told import spoken
+from hdbench.common.translation import current_language
 from hdbench.errors import HdbenchError, Message, escaped, joined
 from hdbench.trust.listed import read_listed
 
@@ -79,7 +79,7 @@ def command(
     with needed("space", "the editor needs"):
         from hdbench.annotating.server import serve  # noqa: PLC0415  Starlette is slow to import
 
-    page_language = language or (None if spoken() == "en" else spoken())
+    page_language = language or (None if current_language() == "en" else current_language())
     if review and drafts:
         raise HdbenchError("--review: second looks are blind, so that --drafts does not go with it")
     if review and only:
@@ -94,7 +94,7 @@ def command(
     say_notes(editor.notes)
     if waiting := editor.waiting():
         names = ", ".join(
-            said("{name} ({count:,})", name=name, count=count)
+            localized("{name} ({count:,})", name=name, count=count)
             for name, count in sorted(waiting.items())
         )
         say(
@@ -119,7 +119,7 @@ def _listed(path: Path, *, with_drafts: bool) -> Mapping[str, Sequence[str]]:
 
 def _say_address(url: str) -> None:
     # In one piece: a program that starts the editor may read no further than the address.
-    typer.echo(f"{url}\n{said('Ctrl+C ends it.')}")
+    typer.echo(f"{url}\n{localized('Ctrl+C ends it.')}")
 
 
 def _assign(folder: Path, annotators: list[str], number: int | None, seed: int) -> None:
@@ -187,7 +187,7 @@ def _ask(path: Path, incoming: Incoming, *, yes: bool) -> None:
     for each in news:
         say("{path}: {news}", path=path, news=each)
     if not yes:
-        typer.confirm(said("Take this in? Nothing proves whose it is."), abort=True)
+        typer.confirm(localized("Take this in? Nothing proves whose it is."), abort=True)
 
 
 def _news(incoming: Incoming) -> list[Message]:

@@ -10,7 +10,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from hdbench import __version__
 from hdbench.cli.helping import SpokenContext, usage_errors_told
-from hdbench.common.told import VARIABLE, speak, spoken
+from hdbench.common.translation import VARIABLE, current_language, set_language
 
 _PANELS: dict[str | None, dict[str, str]] = {
     "Make a benchmark": {
@@ -151,8 +151,8 @@ class _AllCommands(_CommandGroup):
         lenient = typer.Context(self, resilient_parsing=True, ignore_unknown_options=True)
         given, _, _ = self.make_parser(lenient).parse_args([*args])
         language = given.get("_language") or os.environ.get(VARIABLE)
-        speak(language)
-        if spoken() != "en":
+        set_language(language)
+        if current_language() != "en":
             self.context_class = SpokenContext
             if "_language" in given:  # so that a command that is shown can be copied
                 info_name = f"{info_name} --language {language}"

@@ -12,7 +12,7 @@ from hdbench.annotating.reviewing.review_list import write_review_list
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.cli.arguments import JsonOut, OfBenchmark, Runs, benchmark_apart
 from hdbench.cli.compare import load_comparable
-from hdbench.cli.saying import said, said_table, say
+from hdbench.cli.terminal import localized, localized_table, say
 from hdbench.common.jsonio import write_json, write_whole
 from hdbench.common.printing import printable
 from hdbench.evaluation.score import Settings
@@ -92,7 +92,7 @@ def print_audit(console: Console, found: Audit) -> None:
     title = f"{found.benchmark or found.metric} {found.dataset_version or ''}, {found.protocol}"
     console.print(printable(title, 200), style="bold")
     nothing = sum(finding.error_class == "invented" for finding in found.findings)
-    line = said(
+    line = localized(
         "Ground-truth values that more than half of {good} good models contradict: "
         "{same} with the same value, {nothing} by reading nothing there; and {of_form} in form "
         "alone",
@@ -103,24 +103,24 @@ def print_audit(console: Console, found: Audit) -> None:
     )
     console.print(line, soft_wrap=True)
     makers = ", ".join(sorted({run.maker for run in good}))
-    console.print(Text.assemble(said("Makers: "), printable(makers, 1_000)), soft_wrap=True)
+    console.print(Text.assemble(localized("Makers: "), printable(makers, 1_000)), soft_wrap=True)
     if not found.findings:
         return
-    table = said_table(None, "id", "field", "ground truth", "models read", right=["agree"])
-    table.add_column(said("class"))
+    table = localized_table(None, "id", "field", "ground truth", "models read", right=["agree"])
+    table.add_column(localized("class"))
     for finding in found.findings[:MAX_ROWS]:
         table.add_row(
             printable(finding.id),
             printable(finding.field),
             *map(_shown, (finding.truth, finding.value)),
             f"{finding.agreeing}/{finding.good}",
-            said(finding.error_class),
+            localized(finding.error_class),
         )
     if len(found.findings) > MAX_ROWS:
-        table.add_row(said("and {count} more", count=len(found.findings) - MAX_ROWS))
+        table.add_row(localized("and {count} more", count=len(found.findings) - MAX_ROWS))
     console.print(table)
 
 
 def _shown(value: object) -> Text:
     shown = text(value)
-    return Text(said("(absent)"), style="dim") if shown is None else printable(shown or '""')
+    return Text(localized("(absent)"), style="dim") if shown is None else printable(shown or '""')

@@ -13,7 +13,7 @@ from hdbench.benchmarks.agreement import Agreement
 from hdbench.benchmarks.names import recipe_names
 from hdbench.cli.arguments import DEFAULT_OUT
 from hdbench.cli.check import lines_of, warnings_line
-from hdbench.cli.saying import say, say_error
+from hdbench.cli.terminal import say, say_error
 from hdbench.common.names import bare
 from hdbench.datasets.building.builder import build as build_dataset
 from hdbench.datasets.building.builder import install_spaces

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from hdbench.cli.arguments import DEFAULT_OUT
-from hdbench.cli.saying import said, shown
+from hdbench.cli.terminal import localized, shown
 from hdbench.datasets.building.checks.folder import check_folder
 from hdbench.datasets.building.checks.problems import EXAMPLES, CheckReport, Example, Problem
 from hdbench.errors import Message, escaped, joined
@@ -51,16 +51,16 @@ def lines_of(report: CheckReport) -> Iterator[str]:
             yield from _of_problem(problem)
         yield ""
     if report.left_out:
-        yield said(
+        yield localized(
             "and further problems in {count:,} places: fix these first", count=report.left_out
         )
-    yield said(report.summary)
+    yield localized(report.summary)
 
 
 def warnings_line(report: CheckReport) -> str:
     """Return a line with the number of warnings, and how to see them."""
     warnings = report.number_of_warnings
-    return said("{warnings}: hdbench check {folder}", warnings=warnings, folder=report.folder)
+    return localized("{warnings}: hdbench check {folder}", warnings=warnings, folder=report.folder)
 
 
 def _of_problem(problem: Problem) -> Iterator[str]:
@@ -73,7 +73,7 @@ def _of_problem(problem: Problem) -> Iterator[str]:
         if place := _place(example):
             yield f"    {shown(place)}"
     if problem.examples and problem.count > len(problem.examples):
-        yield f"    {said('and {count:,} more', count=problem.count - len(problem.examples))}"
+        yield f"    {localized('and {count:,} more', count=problem.count - len(problem.examples))}"
 
 
 def _place(example: Example) -> str:

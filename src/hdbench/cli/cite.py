@@ -4,7 +4,7 @@ from pathlib import Path
 
 import typer
 
-from hdbench.common.told import spoken
+from hdbench.common.translation import current_language
 from hdbench.errors import escaped
 from hdbench.evaluation.cite import cite as citation
 
@@ -17,5 +17,5 @@ def command(
     Args:
         path: A result of hdbench score --json, or a built benchmark.
     """
-    for line in citation(path, spoken()).expandtabs(2).split("\n"):
+    for line in citation(path, current_language()).expandtabs(2).split("\n"):
         typer.echo(escaped(line))

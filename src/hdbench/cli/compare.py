@@ -18,7 +18,7 @@ from hdbench.cli.arguments import (
     benchmark_apart,
 )
 from hdbench.cli.result_tables import MAX_FIELDS, print_groups
-from hdbench.cli.saying import ends, number, print_line, said, said_table, say
+from hdbench.cli.terminal import ends, localized, localized_table, number, print_line, say
 from hdbench.common.jsonio import write_json
 from hdbench.common.printing import printable
 from hdbench.errors import HdbenchError, Message
@@ -118,7 +118,7 @@ def print_comparison(console: Console, comparison: Comparison) -> None:
     console.print(Text.assemble("A ", (a.plain, "bold"), ", B ", (b.plain, "bold")))
     told = any(each.interval for each in comparison.figures.values())
     head = ["95 % interval"] if told else []
-    table = said_table(None, "figure", right=("A", "B", "A - B", *head))
+    table = localized_table(None, "figure", right=("A", "B", "A - B", *head))
     for name, difference in comparison.figures.items():
         interval = difference.interval
         table.add_row(
@@ -137,7 +137,7 @@ def print_comparison(console: Console, comparison: Comparison) -> None:
     verdict = Message("not separable")
     if comparison.better:
         verdict = Message("{better} is better", better=printable(comparison.better).plain)
-    line = said(
+    line = localized(
         "{headline}: {verdict}: {why}",
         headline=comparison.judged_by,
         verdict=verdict,
@@ -145,24 +145,24 @@ def print_comparison(console: Console, comparison: Comparison) -> None:
     )
     console.print(line, soft_wrap=True, markup=False)
     if comparison.judged_by != comparison.headline:
-        line = said(
+        line = localized(
             "runs are compared by {figure}, as one item can outweigh all others in {headline}",
             figure=comparison.judged_by,
             headline=comparison.headline,
         )
         console.print(line, soft_wrap=True, markup=False)
     if told and not comparison.resamples:
-        line = said("intervals by the {method}", method=Message(comparison.method))
+        line = localized("intervals by the {method}", method=Message(comparison.method))
         console.print(line, soft_wrap=True)
     if comparison.detectable is not None:
-        line = said(
+        line = localized(
             "{items} items can show a difference of {detectable:.3f} or more, four times in five",
             items=comparison.items,
             detectable=comparison.detectable,
         )
         console.print(line, soft_wrap=True)
     if comparison.fields:
-        fields = said_table("Fields", "field", right=("A", "B", "A - B"))
+        fields = localized_table("Fields", "field", right=("A", "B", "A - B"))
         for name, effect in list(comparison.fields.items())[:MAX_FIELDS]:
             rates = (effect.a, effect.b, effect.difference)
             cells = ("" if rate is None else number(rate, ".3f") for rate in rates)
@@ -171,7 +171,7 @@ def print_comparison(console: Console, comparison: Comparison) -> None:
         console.print(fields)
     if comparison.items_apart:
         title = Message("Items that differ most ({figure})", figure=comparison.item_figure)
-        items = said_table(title, "id", right=("A", "B"))
+        items = localized_table(title, "id", right=("A", "B"))
         for item in comparison.items_apart:
             items.add_row(printable(item.id), number(item.a, ".3f"), number(item.b, ".3f"))
         console.print()

@@ -15,8 +15,8 @@ from hdbench.benchmarks.names import recipe_names
 from hdbench.benchmarks.spec import read_spec
 from hdbench.cli.arguments import DEFAULT_OUT
 from hdbench.cli.result_tables import print_result
-from hdbench.cli.saying import said
-from hdbench.common.told import spoken
+from hdbench.cli.terminal import localized
+from hdbench.common.translation import current_language
 from hdbench.datasets.building.builder import build, install_spaces
 from hdbench.datasets.building.recipe import find_recipe
 from hdbench.errors import HdbenchError
@@ -42,7 +42,7 @@ def command(name: Annotated[str, typer.Argument()] = "zettelkatalog") -> None:
     built = build(recipe, out)
     install_spaces(out)
     dataset, metric_name = f"{out}/{benchmark}", f"{out}/{recipe.spec.metric}"
-    line = said(
+    line = localized(
         "Built the sample, {count} items, into {folder}.", count=built.rows, folder=built.folder
     )
     console.print(f"{line}\n")
@@ -69,8 +69,8 @@ def command(name: Annotated[str, typer.Argument()] = "zettelkatalog") -> None:
 
     # The same figures, with the benchmark and its ids.
     result = replace(score(dataset, example), reading=NOT_READ)
-    title = said("{name} (sample), {protocol}", name=dataset, protocol=computed["protocol"])
-    print_result(console, title, ResultSummary(result, spoken()))
+    title = localized("{name} (sample), {protocol}", name=dataset, protocol=computed["protocol"])
+    print_result(console, title, ResultSummary(result, current_language()))
     hdbench = _command()
     another = next(
         other
@@ -78,14 +78,16 @@ def command(name: Annotated[str, typer.Argument()] = "zettelkatalog") -> None:
         if other != benchmark and find_recipe(other, sample=True).spec.media != "text"
     )
     steps = {
-        said("look at the items and ground truths:"): f"{built.folder}/README.md, metadata.jsonl",
-        said("score a file of answers:"): f"{hdbench} score {dataset} {example}",
-        said("score as the published results were:"): "… --protocol published",
-        said("see the sample of another benchmark:"): f"{hdbench} demo {another}",
-        said("build the real benchmark:"): f"{hdbench} build {benchmark}",
+        localized(
+            "look at the items and ground truths:"
+        ): f"{built.folder}/README.md, metadata.jsonl",
+        localized("score a file of answers:"): f"{hdbench} score {dataset} {example}",
+        localized("score as the published results were:"): "… --protocol published",
+        localized("see the sample of another benchmark:"): f"{hdbench} demo {another}",
+        localized("build the real benchmark:"): f"{hdbench} build {benchmark}",
     }
     width = max(map(len, steps)) + 4
-    console.print(f"\n[bold]{said('Where to go next')}[/]")
+    console.print(f"\n[bold]{localized('Where to go next')}[/]")
     for what, how in steps.items():
         line = f"  {what:{width}}{how}"
         console.print(line, highlight=False, markup=False, soft_wrap=True)

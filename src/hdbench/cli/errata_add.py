@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 import typer
 
 from hdbench.cli.arguments import DEFAULT_OUT
-from hdbench.cli.saying import say
+from hdbench.cli.terminal import say
 from hdbench.datasets.building.errata_add import add_correction
 
 RecipeName = Annotated[str, typer.Argument(help="The benchmark, or the folder of its recipe.")]

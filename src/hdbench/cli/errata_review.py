@@ -8,7 +8,7 @@ import typer
 from hdbench.annotating.reviewing.accepted import SECOND_LOOKS, record_review
 from hdbench.cli.arguments import DEFAULT_OUT
 from hdbench.cli.errata_add import AcceptedAt, ApprovedBy, RecipeName
-from hdbench.cli.saying import say, say_notes
+from hdbench.cli.terminal import say, say_notes
 from hdbench.errors import Message
 
 

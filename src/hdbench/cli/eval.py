@@ -15,7 +15,7 @@ from hdbench.cli.run import (
     MaxNewTokens,
     Timeout,
 )
-from hdbench.cli.saying import number, print_line, print_marked, said, say, say_error, shown
+from hdbench.cli.terminal import localized, number, print_line, print_marked, say, say_error, shown
 from hdbench.errors import HdbenchError
 from hdbench.results.files import write_results
 from hdbench.running.backend import Asked, Decoding
@@ -111,14 +111,14 @@ def print_evaluations(console: Console, evaluations: Sequence["Evaluation"]) -> 
         answered = {"answered": each.result.answered, "items": len(each.result.ids)}
         parts = [
             f"{headline} {number(each.value, '.3f')} ({interval})",
-            said("{answered} of {items} answered", **answered),
+            localized("{answered} of {items} answered", **answered),
         ]
         if each.result.run.subset is not None:
             parts.append(shown(each.result.run.subset))
         if each.least is not None:
             least = each.least
             parts.append(
-                said("reaches {least:g}" if each.passed else "below {least:g}", least=least)
+                localized("reaches {least:g}" if each.passed else "below {least:g}", least=least)
             )
         print_line(console, f"{each.benchmark.spec.name}: {', '.join(parts)}")
         for line in each.outcome.lines(each.folder):

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, get_args
 import typer
 
 from hdbench.cli.arguments import OfBenchmark, Other, answers_at, one_run
-from hdbench.cli.saying import STAYS, in_bytes, say, say_notes
+from hdbench.cli.terminal import STAYS, in_bytes, say, say_notes
 from hdbench.common.jsonio import write_whole
 from hdbench.errors import HdbenchError
 from hdbench.output.exporting.export import Format

@@ -9,11 +9,11 @@ from rich.text import Text
 
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.cli.arguments import JsonOut, Misplaced, Runs, benchmark_first
-from hdbench.cli.saying import ends, number, print_line, print_marked, said, said_table
+from hdbench.cli.terminal import ends, localized, localized_table, number, print_line, print_marked
 from hdbench.common.extras import needed
 from hdbench.common.jsonio import write_json
 from hdbench.common.printing import printable
-from hdbench.common.told import spoken
+from hdbench.common.translation import current_language
 from hdbench.errors import Message, escaped
 from hdbench.statistics.means import Estimate
 from hdbench.trust.forecasting.amounts import Known, ModelForecast
@@ -100,7 +100,7 @@ def print_forecast(console: Console, forecast: Forecast) -> None:
         console: where to.
         forecast: the forecast.
     """
-    title = said(
+    title = localized(
         "Forecast for {total:,} items from {items:,} of {benchmark}",
         total=forecast.total,
         items=forecast.items,
@@ -108,8 +108,8 @@ def print_forecast(console: Console, forecast: Forecast) -> None:
     )
     console.print(Text(title), style="bold")
     for model in forecast.models:
-        print_line(console, model_sentence(forecast, model, spoken()))
-    for line in rule_sentences(forecast, spoken()):
+        print_line(console, model_sentence(forecast, model, current_language()))
+    for line in rule_sentences(forecast, current_language()):
         print_line(console, line)
     console.print()
     _print_models(console, forecast)
@@ -118,8 +118,8 @@ def print_forecast(console: Console, forecast: Forecast) -> None:
     if forecast.rule:
         _print_rule(console, forecast)
     for warned in forecast.notices:
-        print_marked(console, "note: ", warning_in_words(warned, spoken()))
-    print_line(console, pace_sentence(forecast, spoken()), style="dim")
+        print_marked(console, "note: ", warning_in_words(warned, current_language()))
+    print_line(console, pace_sentence(forecast, current_language()), style="dim")
     method = Message(forecast.method)
     told = Message("intervals: {level:.0%}, {method}", level=forecast.level, method=method)
     print_line(console, told, style="dim")
@@ -127,7 +127,7 @@ def print_forecast(console: Console, forecast: Forecast) -> None:
 
 def _print_models(console: Console, forecast: Forecast) -> None:
     heads = ("need no edit", "edits", "keystrokes", "minutes")
-    table = said_table("Every value checked: an item on average", "model", right=heads)
+    table = localized_table("Every value checked: an item on average", "model", right=heads)
     for model in forecast.models:
         cells = (
             _interval(model.untouched.per_item.times(100), " %", 1),
@@ -141,7 +141,9 @@ def _print_models(console: Console, forecast: Forecast) -> None:
 
 def _print_money(console: Console, forecast: Forecast) -> None:
     heads = ["million\ntokens in", "million\ntokens out", "machine\nhours", "US dollars"]
-    table = said_table(Message("All {count:,} items", count=forecast.total), "model", right=heads)
+    table = localized_table(
+        Message("All {count:,} items", count=forecast.total), "model", right=heads
+    )
     for model in forecast.models:
         cells = [
             _whole(model.input_tokens, 1e-6),
@@ -161,7 +163,7 @@ def _print_rule(console: Console, forecast: Forecast) -> None:
     heads = ["taken\nover", "looks", "no\nedit", "hours", "wrong\nleft", "by\nthreshold"]
     if forecast.wage is not None:
         heads.append("wages,\nUS dollars")
-    table = said_table(title, right=("score", *heads))
+    table = localized_table(title, right=("score", *heads))
     for step in forecast.rule:
         cells = [
             number(step.taken_over, ".1%"),
@@ -173,7 +175,7 @@ def _print_rule(console: Console, forecast: Forecast) -> None:
         ]
         if step.wages is not None:
             cells.append(_value(step.wages.whole, decimals=True))
-        score = said("none") if step.threshold is None else number(step.threshold, "g")
+        score = localized("none") if step.threshold is None else number(step.threshold, "g")
         table.add_row(score, *cells)
     console.print(table)
     about = Message(
@@ -200,14 +202,14 @@ def _says_use(model: ModelForecast) -> bool:
 
 
 def _value(estimate: Estimate, *, decimals: bool = False) -> str:
-    return shown(Estimate(estimate.value), spoken(), decimals=decimals)
+    return shown(Estimate(estimate.value), current_language(), decimals=decimals)
 
 
 def _whole(known: Known | None, unit: float = 1.0) -> str:
     if known is None or known.amount is None:
-        return said("not known")
+        return localized("not known")
     return _stacked(known.amount.whole.times(unit))
 
 
 def _stacked(estimate: Estimate) -> str:
-    return shown(estimate, spoken(), decimals=True).replace(" (", "\n").removesuffix(")")
+    return shown(estimate, current_language(), decimals=True).replace(" (", "\n").removesuffix(")")

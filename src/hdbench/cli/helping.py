@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from hdbench.common.texts import read_texts
-from hdbench.common.told import spoken
+from hdbench.common.translation import current_language
 
 _FOLDER = Path(__file__).parent
 
@@ -23,7 +23,7 @@ class SpokenContext(typer.Context):
         """Return the formatter; whoever shows a command's help or usage asks for it first."""
         _put_into_language(self)
         formatter = super().make_formatter()
-        usage = typer_words(spoken())["words"]["Usage: "]
+        usage = typer_words(current_language())["words"]["Usage: "]
         formatter.write_usage = partial(formatter.write_usage, prefix=usage)  # type: ignore[method-assign]
         return formatter
 
@@ -34,7 +34,7 @@ def usage_errors_told() -> Iterator[None]:
     try:
         yield
     except (typer.TyperException, typer.Abort) as error:
-        if spoken() == "en":
+        if current_language() == "en":
             raise
         _name_panels()
         if isinstance(error, typer.Abort):
@@ -42,7 +42,7 @@ def usage_errors_told() -> Iterator[None]:
         context = getattr(error, "ctx", None)
         if context is not None:
             _put_into_language(context)  # as errors name a command's arguments
-        if message := usage_error_told(error.format_message(), spoken()):
+        if message := translated_usage_error(error.format_message(), current_language()):
             raise _TranslatedError(message, context) from error
         raise
 
@@ -55,7 +55,7 @@ class _TranslatedError(typer.BadParameter):
         return self.message
 
 
-def usage_error_told(message: str, language: str) -> str | None:
+def translated_usage_error(message: str, language: str) -> str | None:
     """Translate what Typer says of a mistake; None if there is no translation.
 
     Args:
@@ -63,14 +63,14 @@ def usage_error_told(message: str, language: str) -> str | None:
         language: one of `hdbench.common.texts.LANGUAGES`, but English.
 
     Example:
-        >>> usage_error_told("Missing option '--model'.", "de")
+        >>> translated_usage_error("Missing option '--model'.", "de")
         "Die Option '--model' fehlt."
     """
     for template, translation in typer_words(language)["errors"].items():
         if found := _pattern(template).fullmatch(message):
             values = found.groupdict()
             for name in values.keys() & {"where", "why"}:  # which are Typer's words too
-                values[name] = usage_error_told(values[name], language) or values[name]
+                values[name] = translated_usage_error(values[name], language) or values[name]
             return str(translation).format(**values)
     return None
 
@@ -101,7 +101,7 @@ def _pattern(template: str) -> re.Pattern[str]:
 def _put_into_language(context: typer.Context) -> None:
     """Put what a command says of itself into the language; it may be there already."""
     _name_panels()
-    words = typer_words(spoken())["words"]
+    words = typer_words(current_language())["words"]
     command: Any = context.command  # whose own type lacks what Typer adds
     command.help = _help_told(command.help)
     command.options_metavar = words.get(command.options_metavar or "", command.options_metavar)
@@ -123,12 +123,12 @@ def _put_into_language(context: typer.Context) -> None:
 def _help_told(text: str | None) -> str | None:
     if text is None:
         return None
-    texts = help_texts(spoken())
+    texts = help_texts(current_language())
     return "\n\n".join(texts.get(each, each) for each in paragraphs(text))
 
 
 def _name_panels() -> None:
     from typer import rich_utils  # noqa: PLC0415  slow to import
 
-    for name, text in typer_words(spoken())["panels"].items():
+    for name, text in typer_words(current_language())["panels"].items():
         setattr(rich_utils, name, text)

@@ -18,8 +18,8 @@ from hdbench.cli.arguments import (
     benchmark_apart,
 )
 from hdbench.cli.rules import beside
-from hdbench.cli.saying import say
-from hdbench.common.told import spoken
+from hdbench.cli.terminal import say
+from hdbench.common.translation import current_language
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.runs import load_runs, strictly, without_unbuilt
 from hdbench.evaluation.score import Settings
@@ -105,14 +105,14 @@ def command(
             revisions(
                 runs, asked, benchmark=benchmark, protocol=protocol, models=name or (), seed=seed
             ),
-            spoken(),
+            current_language(),
         )
         return
     settings = Settings(protocol, errata=errata, revision=asked[0] if asked else None)
     if chosen:
         rules = beside(settings, also) if also else RULES
         found = changes(runs, rules, benchmark=benchmark, names=name or (), seed=seed)
-        formats.print_changes(Console(), found, spoken())
+        formats.print_changes(Console(), found, current_language())
         return
     loaded = load_runs(runs, benchmark=benchmark, settings=settings, names=name or ())
     results = {
@@ -120,7 +120,7 @@ def command(
     }
     boards = leaderboards(results, facts=_facts(runs), seed=seed)
     _say_unseen(unplaced(results, boards), boards)
-    write_boards(boards, form, language or spoken())
+    write_boards(boards, form, language or current_language())
 
 
 def _facts(runs: list[Path]) -> dict[str, ModelFacts]:

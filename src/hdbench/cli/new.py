@@ -13,7 +13,7 @@ from rich.text import Text
 
 from hdbench.benchmarks.spec import HELD_OUT_ENDING
 from hdbench.cli.arguments import names_in
-from hdbench.cli.saying import one_line, said, said_table, say, shown
+from hdbench.cli.terminal import localized, localized_table, one_line, say, shown
 from hdbench.common.printing import MAX_NOTE, printable
 from hdbench.common.regular_files import not_opened
 from hdbench.datasets.collecting.media import OTHER_IMAGES
@@ -172,17 +172,19 @@ def _show(plan: CollectionPlan, console: Console) -> None:
     if not plan.columns:
         _line(console, "fields: {names}", names=", ".join(field.path for field in plan.fields))
     metric, headline = plan.spec["metric"], plan.spec["headline"]
-    console.print(said("metric: {metric}, ranked by {headline}", metric=metric, headline=headline))
+    console.print(
+        localized("metric: {metric}, ranked by {headline}", metric=metric, headline=headline)
+    )
 
 
 def _line(console: Console, template: str, **values: object) -> None:
-    console.print(printable(said(template, **values), MAX_NOTE), soft_wrap=True)
+    console.print(printable(localized(template, **values), MAX_NOTE), soft_wrap=True)
 
 
 def _columns_table(plan: CollectionPlan) -> Table:
-    table = said_table(None, "column", "an example", "becomes", "read as", "because", right=())
+    table = localized_table(None, "column", "an example", "becomes", "read as", "because", right=())
     for each in plan.columns:
-        becomes = said("the item's id") if each.key else each.path or "–"
+        becomes = localized("the item's id") if each.key else each.path or "–"
         if each.title in plan.grouping:
             becomes = f"column:{plan.grouping[each.title]}"
         kind = Message(each.kind)
@@ -202,7 +204,7 @@ def _columns_table(plan: CollectionPlan) -> Table:
 def _licence() -> str:
     """Ask for the licence until it is one."""
     while True:
-        asked = said("Licence (cc0-1.0, cc-by-4.0, …; other if none is stated)")
+        asked = localized("Licence (cc0-1.0, cc-by-4.0, …; other if none is stated)")
         licence: str = typer.prompt(asked, default="other")
         try:
             check_licence(licence)
@@ -216,11 +218,13 @@ def _asked(plan: CollectionPlan, sources: Sources, console: Console) -> Collecti
     """Ask the person at the terminal what to change in the plan."""
     wish = plan.wish
     if not wish.title:
-        wish = replace(wish, title=typer.prompt(said("Title of the collection"), default=wish.name))
+        wish = replace(
+            wish, title=typer.prompt(localized("Title of the collection"), default=wish.name)
+        )
     if wish.licence == "other":
         wish = replace(wish, licence=_licence())
     plan = make_plan(wish, sources)
-    asked = said(
+    asked = localized(
         "Write it? [y/n, or COLUMN=FIELD to change what becomes of a column]"
         if plan.columns
         else "Write it? [y/n]"
@@ -248,15 +252,15 @@ def _say_next(folder: Path, plan: CollectionPlan) -> None:
     accept = "" if plan.wish.licence != "other" else " --accept-licence"
     typer.echo()
     say("{folder}: written. Next:", folder=folder)
-    files = said("{folder}/prompt.txt, answer.schema.json and README.md", folder=folder)
+    files = localized("{folder}/prompt.txt, answer.schema.json and README.md", folder=folder)
     steps = [
-        (said("read and improve"), files),
-        (said("look for problems"), f"hdbench check {folder}"),
-        (said("build it"), f"hdbench build {folder}{accept}"),
-        (said("ask a model"), f"hdbench run hdb/{name} --model MODEL -o runs/MODEL"),
-        (said("score its answers"), f"hdbench score hdb/{name} runs/MODEL"),
+        (localized("read and improve"), files),
+        (localized("look for problems"), f"hdbench check {folder}"),
+        (localized("build it"), f"hdbench build {folder}{accept}"),
+        (localized("ask a model"), f"hdbench run hdb/{name} --model MODEL -o runs/MODEL"),
+        (localized("score its answers"), f"hdbench score hdb/{name} runs/MODEL"),
     ]
     if len(plan.truths) < len(plan.media.items):
-        steps.insert(1, (said("ground truth"), f"hdbench annotate {folder}"))
+        steps.insert(1, (localized("ground truth"), f"hdbench annotate {folder}"))
     for what, how in steps:
         typer.echo(f"  {what + ':':<20}{shown(how)}")

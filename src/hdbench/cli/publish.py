@@ -12,7 +12,7 @@ from rich.console import Console
 
 from hdbench import NAMESPACE
 from hdbench.cli.arguments import DEFAULT_OUT
-from hdbench.cli.saying import STAYS, in_bytes, print_line, said, said_table, say, shown
+from hdbench.cli.terminal import STAYS, in_bytes, localized, localized_table, print_line, say, shown
 from hdbench.common.printing import MAX_NOTE, printable
 from hdbench.errors import HdbenchError, Message
 from hdbench.output.publishing.publish import publish as send
@@ -84,7 +84,7 @@ def _ask(why: str, owner: str, *, yes: bool) -> None:
             "{why}: nothing was sent: name yours with --namespace, or add --yes", why=why
         )
     told = shown(why)
-    asked = said("Publish under {owner}?", owner=owner)
+    asked = localized("Publish under {owner}?", owner=owner)
     typer.confirm(f"{told[0].upper()}{told[1:]}. {asked}", abort=True)
 
 
@@ -108,7 +108,7 @@ def print_repositories(console: Console, repositories: Sequence[Repository]) -> 
         print_line(console, heading, style="bold")
         if each.rights:
             print_line(console, Message("rights: {rights}", rights=each.rights))
-        table = said_table(None, "file", right=["size"])
+        table = localized_table(None, "file", right=["size"])
         alike: dict[str, dict[str, int]] = defaultdict(dict)
         for path in each.files:
             folder = path.rpartition("/")[0].partition("/")[0]
@@ -116,10 +116,10 @@ def print_repositories(console: Console, repositories: Sequence[Repository]) -> 
             alike[pattern][path] = each.file_size(path)
         for pattern, sizes in sorted(alike.items()):
             if len(sizes) > MAX_ALIKE:
-                several = said("{pattern} ({count} files)", pattern=pattern, count=len(sizes))
+                several = localized("{pattern} ({count} files)", pattern=pattern, count=len(sizes))
                 sizes = {several: sum(sizes.values())}  # noqa: PLW2901
             for path, size in sizes.items():
                 table.add_row(printable(path, MAX_NOTE), in_bytes(size))
         console.print(table)
     if any(each.kind == "dataset" for each in repositories):
-        console.print(f"{said(STAYS)}.\n", soft_wrap=True)
+        console.print(f"{localized(STAYS)}.\n", soft_wrap=True)

@@ -13,8 +13,8 @@ from hdbench.cli.arguments import (
     answers_at,
     one_run,
 )
-from hdbench.cli.saying import say, say_notes
-from hdbench.common.told import spoken
+from hdbench.cli.terminal import say, say_notes
+from hdbench.common.translation import current_language
 from hdbench.errors import escaped
 from hdbench.output.report.folder import write_report
 
@@ -55,7 +55,7 @@ def command(
             protocol=protocol,
             errata=errata,
             by=by,
-            language=language or spoken(),
+            language=language or current_language(),
             without_media=without_media,
             called=called,
         )

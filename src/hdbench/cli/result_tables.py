@@ -9,9 +9,17 @@ from rich.table import Table
 from rich.text import Text
 
 from hdbench.answers.answer import KINDS, LOST, Kind, Status
-from hdbench.cli.saying import ends, number, print_line, print_marked, said, said_table, shown
+from hdbench.cli.terminal import (
+    ends,
+    localized,
+    localized_table,
+    number,
+    print_line,
+    print_marked,
+    shown,
+)
 from hdbench.common.printing import HEADING_WIDTH, MAX_NOTE, MAX_VALUE, heading, printable
-from hdbench.common.told import spoken
+from hdbench.common.translation import current_language
 from hdbench.errors import Message
 from hdbench.evaluation.by_column import ByColumn, Group, GroupDifference
 from hdbench.results.result import Result
@@ -100,7 +108,7 @@ def print_result(
             print_line(console, line)
     console.print(_figures_table(summary))
     direction = "higher is better" if result.higher_is_better else "lower is better"
-    line = said(
+    line = localized(
         "headline: {headline}, {direction}",
         headline=result.headline,
         direction=Message(direction),
@@ -108,7 +116,7 @@ def print_result(
     console.print(line, markup=False)
     console.print(_coverage(summary))
     if result.strict_headline is not None:
-        line = said(
+        line = localized(
             "if only valid JSON counted (--strict): {headline} {strictly:.4f} instead of "
             "{value:.4f}",
             headline=result.headline,
@@ -125,7 +133,7 @@ def print_result(
     for warning in warnings[:most]:
         print_marked(console, "warning: ", warning.text)
     if len(warnings) > most:
-        more = said("{count} more: --warnings", count=len(warnings) - most)
+        more = localized("{count} more: --warnings", count=len(warnings) - most)
         console.print(Text(more, "bold yellow"))
     if summary.violations:
         console.print()
@@ -156,7 +164,7 @@ def print_under(console: Console, results: Mapping[str, Result]) -> None:
     width = room // len(results) - COLUMN_SPACE
     heads = [heading(each, min(HEADING_WIDTH, width)) for each in results]
     widths = [max(map(len, head.plain.split("\n"))) for head in heads]
-    table = said_table("Under other rules (difference)", "figure", right=heads)
+    table = localized_table("Under other rules (difference)", "figure", right=heads)
     table.columns[0].no_wrap = True
     for least, column in zip(widths, table.columns[1:], strict=True):
         # Where there is little room, the difference goes below; a heading is broken last.
@@ -190,7 +198,7 @@ def print_held_out(console: Console, totals: Mapping[str, Any]) -> None:
     found = totals["intervals"]
     head = [] if "why" in found else ["95 % interval"]
     title = Message("Held out ({count} items)", count=totals["items"])
-    table = said_table(title, "figure", right=("value", *head))
+    table = localized_table(title, "figure", right=("value", *head))
     for name, value in totals["figures"].items():
         within = [ends(*found[name], form=".4f")] if name in found else []
         table.add_row(name, number(value, ".4f"), *within)
@@ -202,7 +210,7 @@ def print_held_out(console: Console, totals: Mapping[str, Any]) -> None:
         "95 % interval {ends}", ends=ends(*gap["interval"], form="+.4f")
     )
     console.print(
-        said(
+        localized(
             "{figure}, public minus held out: {difference:+.4f} ({why})",
             figure=gap["figure"],
             difference=gap["difference"],
@@ -213,7 +221,7 @@ def print_held_out(console: Console, totals: Mapping[str, Any]) -> None:
 
 def _figures_table(summary: ResultSummary) -> Table:
     head = "95 % interval" if summary.no_intervals is None else "single items"
-    table = said_table(None, "figure", right=("value", head))
+    table = localized_table(None, "figure", right=("value", head))
     for figure in summary.figures:
         within = figure.ends and ends(figure.ends.low, figure.ends.high, form=".4f")
         table.add_row(figure.name, number(figure.value, ".4f"), within or "")
@@ -223,18 +231,18 @@ def _figures_table(summary: ResultSummary) -> Table:
 def _coverage(summary: ResultSummary) -> Text:
     result = summary.result
     parts = _answered(summary.coverage)
-    text = Text(said("{count} items: {parts}", count=len(result.ids), parts=parts))
+    text = Text(localized("{count} items: {parts}", count=len(result.ids), parts=parts))
     if summary.no_intervals is not None:
         text.append("\n" + shown(summary.no_intervals), style="yellow")
     for name, why in summary.without_interval.items():
         text.append(f"\n{name}: {shown(why)}")
-    read = [f"{result.status[name]} {said(name)}" for name in _READ if result.status[name]]
+    read = [f"{result.status[name]} {localized(name)}" for name in _READ if result.status[name]]
     if read:
-        text.append("\n" + said("of the answered, {parts}", parts=", ".join(read)))
+        text.append("\n" + localized("of the answered, {parts}", parts=", ".join(read)))
     counts = [(_KINDS[kind], result.kinds[kind]) for kind in KINDS if result.kinds.get(kind)]
     if counts:
-        kinds = ", ".join(f"{said(kind)} ({count})" for kind, count in counts)
-        text.append("\n" + said("unparsable: {kinds}", kinds=kinds))
+        kinds = ", ".join(f"{localized(kind)} ({count})" for kind, count in counts)
+        text.append("\n" + localized("unparsable: {kinds}", kinds=kinds))
     return text
 
 
@@ -247,36 +255,36 @@ def _answered(figures: Mapping[str, Any]) -> Message:
 
 def _violations_table(violations: Sequence[tuple[str, str, int]]) -> Table:
     """Return a table of the fields in which most answers break the benchmark's schema."""
-    table = said_table("Against the schema", "field", "rule", right=["times"])
+    table = localized_table("Against the schema", "field", "rule", right=["times"])
     for field, rule, count in violations[:MAX_VIOLATIONS]:
         table.add_row(printable(field), rule, str(count))
     if len(violations) > MAX_VIOLATIONS:
-        table.add_row(said("and {count} more", count=len(violations) - MAX_VIOLATIONS))
+        table.add_row(localized("and {count} more", count=len(violations) - MAX_VIOLATIONS))
     return table
 
 
 def _reading_table(details: Sequence[Mapping[str, Any]]) -> Table:
     """Return a table of the ids of each status except `clean`."""
-    table = said_table("What was done to read the answers", "status", "ids", right=())
+    table = localized_table("What was done to read the answers", "status", "ids", right=())
     by_status: dict[str, list[str]] = {}
     for item in details:
         by_status.setdefault(item["status"], []).append(item["id"])
     for status, ids in by_status.items():
         few = status != "clean" or len(ids) == 1
-        items = ", ".join(ids) if few else said("{count} items", count=len(ids))
-        table.add_row(said(status), printable(items, 10 * MAX_NOTE))
+        items = ", ".join(ids) if few else localized("{count} items", count=len(ids))
+        table.add_row(localized(status), printable(items, 10 * MAX_NOTE))
     return table
 
 
 def _fields_table(fields: Mapping[str, Mapping[str, Any]]) -> Table:
     columns = [_SHORT.get(name, name) for name in next(iter(fields.values()), {})]
-    table = said_table("Fields", "field", right=columns)
+    table = localized_table("Fields", "field", right=columns)
     # Fields of the ground truth come first: a model can invent any number of others.
     ordered = sorted(fields.items(), key=lambda item: _is_invented(item[1]))
     for field, rates in ordered[:MAX_FIELDS]:
         table.add_row(printable(field), *(_number(value) for value in rates.values()))
     if len(ordered) > MAX_FIELDS:
-        table.add_row(said("and {count} more", count=len(ordered) - MAX_FIELDS))
+        table.add_row(localized("and {count} more", count=len(ordered) - MAX_FIELDS))
     return table
 
 
@@ -290,12 +298,12 @@ def _worst_table(worst: Sequence[Mapping[str, Any]], figure: str) -> Table:
     title = Message("Worst items")
     if figure not in numbers:
         title = Message("Worst items, by {figure}", figure=figure)
-    table = said_table(title, "id", "status", right=[_SHORT[name] for name in numbers])
-    table.add_column(said("what is wrong: reference → answer"), overflow="fold", ratio=1)
+    table = localized_table(title, "id", "status", right=[_SHORT[name] for name in numbers])
+    table.add_column(localized("what is wrong: reference → answer"), overflow="fold", ratio=1)
     for item in worst:
         table.add_row(
             printable(item["id"]),
-            said(item["status"]),
+            localized(item["status"]),
             *(_number(item[name] if name in _COUNTS else float(item[name])) for name in numbers),
             _errors(item),
         )
@@ -312,7 +320,7 @@ def _wrong(item: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 def _errors(item: Mapping[str, Any]) -> Text:
     if item["status"] in LOST:
-        return Text(said("everything"))
+        return Text(localized("everything"))
     wrong = _wrong(item)
     lines = []
     for match in wrong[:MAX_ERRORS]:
@@ -323,7 +331,7 @@ def _errors(item: Mapping[str, Any]) -> Text:
             )
         )
     if len(wrong) > MAX_ERRORS:
-        lines.append(Text(said("and {count} more", count=len(wrong) - MAX_ERRORS)))
+        lines.append(Text(localized("and {count} more", count=len(wrong) - MAX_ERRORS)))
     return Text("\n").join(lines)
 
 
@@ -343,7 +351,7 @@ def _side_by_side(reference: Any, prediction: Any) -> tuple[str, str]:
 
 
 def _shown(value: Any) -> str:
-    return said("(absent)") if value is None else json.dumps(value, ensure_ascii=False)
+    return localized("(absent)") if value is None else json.dumps(value, ensure_ascii=False)
 
 
 def _number(value: float) -> str:
@@ -371,16 +379,16 @@ def print_groups(console: Console, found: ByColumn[Group] | ByColumn[GroupDiffer
     title = Message("By {column}", column=column.plain)
     if differ:
         title = Message("{figure} by {column}", figure=found.judged_by, column=column.plain)
-    table = said_table(
+    table = localized_table(
         title,
         column,
         right=(*counts, *figures.values(), "95 % interval"),
     )
     for group in found.groups:
         interval, sign = group.interval, "+" if differ else ""
-        few = said("too few") if group.items < MIN_ITEMS else ""
+        few = localized("too few") if group.items < MIN_ITEMS else ""
         table.add_row(
-            Text(said("(none)")) if group.value is None else printable(group.value),
+            Text(localized("(none)")) if group.value is None else printable(group.value),
             *(_cell(getattr(group, name), "d") for name in counts),
             *(_cell(getattr(group, name), _SIGNED.get(name, ".4f")) for name in figures),
             ends(interval.low, interval.high, form=f"{sign}.4f") if interval else few,
@@ -390,7 +398,7 @@ def print_groups(console: Console, found: ByColumn[Group] | ByColumn[GroupDiffer
     if found.note:
         print_marked(console, "note: ", found.note, style="")
     if found.warning:
-        print_marked(console, "warning: ", in_words(**found.warning, language=spoken()))
+        print_marked(console, "warning: ", in_words(**found.warning, language=current_language()))
 
 
 def _cell(value: float | None, form: str) -> str:

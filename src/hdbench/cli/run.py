@@ -7,7 +7,7 @@ import typer
 
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.cli.arguments import BENCHMARK, finite
-from hdbench.cli.saying import said, say, say_error, shown
+from hdbench.cli.terminal import localized, say, say_error, shown
 from hdbench.common.extras import needed
 from hdbench.common.regular_files import not_opened
 from hdbench.errors import HdbenchError
@@ -30,7 +30,7 @@ def _at_once(value: str) -> int | None:
         return None
     if not value.isdecimal() or not int(value):
         raise typer.BadParameter(
-            said("{value} is neither auto nor a number from 1 on.", value=value)
+            localized("{value} is neither auto nor a number from 1 on.", value=value)
         )
     return int(value)
 

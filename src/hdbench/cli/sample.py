@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from hdbench.cli.saying import number, print_line, print_marked, said, said_table, shown
+from hdbench.cli.terminal import localized, localized_table, number, print_line, print_marked, shown
 from hdbench.common.printing import printable
 from hdbench.datasets.collecting.drawing import DrawnSample, draw, write_sample
 from hdbench.datasets.collecting.whole import read_whole
@@ -70,13 +70,15 @@ def print_sample(console: Console, drawn: DrawnSample, notes: Sequence[str]) -> 
     print_line(console, title, style="bold")
     if drawn.by:
         columns = [printable(name) for name in drawn.by]
-        table = said_table(None, *columns, right=("in the whole", "drawn"))
+        table = localized_table(None, *columns, right=("in the whole", "drawn"))
         for stratum in drawn.strata[:MAX_ROWS]:
             values = (stratum.values.get(name) for name in drawn.by)
-            cells = (Text(said("(none)")) if each is None else printable(each) for each in values)
+            cells = (
+                Text(localized("(none)")) if each is None else printable(each) for each in values
+            )
             table.add_row(*cells, number(stratum.of, ","), number(stratum.items, ","))
         if len(drawn.strata) > MAX_ROWS:
-            table.add_row(said("and {count} more", count=len(drawn.strata) - MAX_ROWS))
+            table.add_row(localized("and {count} more", count=len(drawn.strata) - MAX_ROWS))
         console.print(table)
     for note in notes:
         print_marked(console, "note: ", note, style="")

@@ -24,8 +24,8 @@ from hdbench.cli.arguments import (
 )
 from hdbench.cli.result_tables import print_groups, print_held_out, print_result, print_under
 from hdbench.cli.rules import beside, read_options
-from hdbench.cli.saying import say
-from hdbench.common.told import spoken
+from hdbench.cli.terminal import say
+from hdbench.common.translation import current_language
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.by_column import ByColumn, Group, by_column
 from hdbench.evaluation.held_out import score_held_out, totals
@@ -126,7 +126,7 @@ def command(
         dataset, scored_by = result.dataset, result.metric.protocol
         title = f"{named}{dataset.benchmark} {dataset.dataset_version}, {scored_by}"
         typed = keystrokes(result) if details else None
-        summary = ResultSummary(result, spoken(), keystrokes=typed)
+        summary = ResultSummary(result, current_language(), keystrokes=typed)
         print_result(Console(), title, summary, details=details, all_warnings=all_warnings)
         if others:
             alike = [each[model] for each in (results, *others)]

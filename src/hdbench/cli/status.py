@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from hdbench.cli.saying import shown
+from hdbench.cli.terminal import shown
 from hdbench.running.shards.merging import merge_now
 from hdbench.running.status import read_status
 

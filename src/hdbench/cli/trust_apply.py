@@ -8,7 +8,7 @@ from rich.console import Console
 
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.cli.arguments import OfPlan
-from hdbench.cli.saying import FIELD_WIDTH, number, print_line, said_table, say
+from hdbench.cli.terminal import FIELD_WIDTH, localized_table, number, print_line, say
 from hdbench.common.printing import heading
 from hdbench.common.progress import in_lines
 from hdbench.errors import HdbenchError, Message, escaped
@@ -98,7 +98,7 @@ def print_applied(console: Console, applied: Applied, out: Path) -> None:
         print_line(console, Message("{why}: {count:,}", why=Message(why), count=count))
     console.print()
     heads = ("taken over", "to look at", "checked")
-    table = said_table("By field", "field", right=heads)
+    table = localized_table("By field", "field", right=heads)
     for name, counts in applied.by_field.items():
         taken, checked = counts.get("taken", 0), counts.get("checked", 0)
         look = sum(counts.values()) - taken - checked

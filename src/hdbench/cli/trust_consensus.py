@@ -7,7 +7,7 @@ import typer
 
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.cli.arguments import Misplaced, Runs, benchmark_first
-from hdbench.cli.saying import say
+from hdbench.cli.terminal import say
 from hdbench.trust.consensus import write_consensus
 
 

@@ -8,10 +8,10 @@ from rich.console import Console
 
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.cli.arguments import OfPlan
-from hdbench.cli.saying import FIELD_WIDTH, number, print_line, said_table
+from hdbench.cli.terminal import FIELD_WIDTH, localized_table, number, print_line
 from hdbench.common.jsonio import write_json
 from hdbench.common.printing import heading
-from hdbench.common.told import spoken
+from hdbench.common.translation import current_language
 from hdbench.errors import Message, escaped
 from hdbench.trust.applied_folder import VALUES, WORK_LIST, read_applied, read_begun
 from hdbench.trust.control import Controlled, check_control
@@ -54,12 +54,12 @@ def print_controlled(
         out: the folder of `hdbench trust apply`.
         left_to_look_at: whether there are items on the work list.
     """
-    first, *others = control_sentences(found, spoken())
+    first, *others = control_sentences(found, current_language())
     print_line(console, first, style="bold")
     for line in others:
         print_line(console, line)
     console.print()
-    table = said_table("By field", "field", right=("taken over", "wrong", "upper bound"))
+    table = localized_table("By field", "field", right=("taken over", "wrong", "upper bound"))
     for name, each in found.by_field.items():
         cells = (number(each.taken, ","), number(each.wrong, ","), number(each.share.upper, ".1%"))
         table.add_row(heading(name, FIELD_WIDTH), *cells)

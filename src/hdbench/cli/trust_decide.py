@@ -8,10 +8,17 @@ from rich.console import Console
 
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.cli.arguments import JsonOut, OfPlan
-from hdbench.cli.saying import FIELD_WIDTH, number, print_line, print_marked, said, said_table
+from hdbench.cli.terminal import (
+    FIELD_WIDTH,
+    localized,
+    localized_table,
+    number,
+    print_line,
+    print_marked,
+)
 from hdbench.common.jsonio import write_json
 from hdbench.common.printing import heading
-from hdbench.common.told import spoken
+from hdbench.common.translation import current_language
 from hdbench.errors import Message, escaped
 from hdbench.output.report.trust_page import check_page, write_decision_page
 from hdbench.trust.decision import Decision, Outcome
@@ -47,7 +54,7 @@ def command(
     if json_out:
         write_json(json_out, decision.model_dump(mode="json"))
     if page:
-        write_decision_page(page, decision, language or spoken())
+        write_decision_page(page, decision, language or current_language())
     print_decision(Console(), decision)
     for written in filter(None, (json_out, page)):
         typer.echo(escaped(str(written)))
@@ -60,7 +67,7 @@ def print_decision(console: Console, decision: Decision) -> None:
         console: where to.
         decision: the decision.
     """
-    first, *others = sentences(decision, spoken())
+    first, *others = sentences(decision, current_language())
     print_line(console, first, style="bold")
     for line in others:
         print_line(console, line)
@@ -70,7 +77,7 @@ def print_decision(console: Console, decision: Decision) -> None:
         console.print()
         _print_fields(console, decision.outcome)
     for warned in decision.warnings:
-        print_marked(console, "warning: ", warning_in_words(warned, spoken()))
+        print_marked(console, "warning: ", warning_in_words(warned, current_language()))
     if decision.outcome is not None and decision.holds:
         then = Message("next: hdbench trust apply {path} --out OUT", path=decision.plan_file)
         print_line(console, then)
@@ -80,13 +87,13 @@ def print_decision(console: Console, decision: Decision) -> None:
 
 def _print_walks(console: Console, decision: Decision) -> None:
     heads = ("threshold", "taken over", "wrong", "bound")
-    table = said_table("Loosest thresholds that pass", "right", "verdict", right=heads)
+    table = localized_table("Loosest thresholds that pass", "right", "verdict", right=heads)
     values = decision.checked
     for walk in decision.walks:
         accepted = [step for step in walk.steps if step.accepted]
         counts = walk is decision.counting
         style = "bold" if counts else ""
-        right = said("to the letter" if walk.right == "letter" else "by threshold")
+        right = localized("to the letter" if walk.right == "letter" else "by threshold")
         of = values * (len(walk.fields) + len(walk.left_out))
         if accepted:
             last = accepted[-1]
@@ -96,17 +103,17 @@ def _print_walks(console: Console, decision: Decision) -> None:
                 number(last.wrong / last.passing, ".1%"),
                 number(last.bound, ".2%")
                 if walk.verdict == "rule"
-                else said("won {times:.3g} times", times=last.bound),
+                else localized("won {times:.3g} times", times=last.bound),
             ]
         else:
-            cells = [said("none"), "", "", ""]
-        table.add_row(right, said(walk.verdict), *cells, style=style)
+            cells = [localized("none"), "", "", ""]
+        table.add_row(right, localized(walk.verdict), *cells, style=style)
     console.print(table)
 
 
 def _print_fields(console: Console, outcome: Outcome) -> None:
     heads = ("taken over", "wrong", "bound", "empty", "wrong")
-    table = said_table("Fields, each by itself, and their empty values", "field", right=heads)
+    table = localized_table("Fields, each by itself, and their empty values", "field", right=heads)
     for name, each in outcome.by_field.items():
         upper = number(each.share.upper, ".1%") if each.passing else ""
         passing, wrong, empty, wrong_empty = (

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.cli.arguments import Misplaced, Runs, benchmark_first, names_in
-from hdbench.cli.saying import print_line, print_marked, said
+from hdbench.cli.terminal import localized, print_line, print_marked
 from hdbench.common.printing import printable
 from hdbench.errors import Message
 from hdbench.trust.plan import Plan, PlanOptions, Right, VerdictName, make_plan, write_plan
@@ -80,7 +80,7 @@ def print_plan(console: Console, plan: Plan, path: Path) -> None:
         plan: the plan.
         path: where it was written.
     """
-    title = said(
+    title = localized(
         "{count:,} of {of:,} items drawn, seed {seed}",
         count=len(plan.sample),
         of=plan.whole.of,
@@ -117,7 +117,7 @@ def print_plan(console: Console, plan: Plan, path: Path) -> None:
             count=plan.known,
         )
         print_marked(console, "warning: ", known)
-    console.print(said("hash: {hash}", hash=plan.hash()), markup=False, highlight=False)
+    console.print(localized("hash: {hash}", hash=plan.hash()), markup=False, highlight=False)
     console.print(printable(str(path)))
     then = Message(
         "next: hdbench annotate FOLDER --only {path}, without drafts; then hdbench trust decide "

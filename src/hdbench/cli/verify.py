@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from hdbench.cli.arguments import Other, Revision, one_run
-from hdbench.cli.saying import shown
+from hdbench.cli.terminal import shown
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.verify import verify as verify_result
 from hdbench.trust.decision import is_decision

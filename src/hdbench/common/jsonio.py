@@ -421,7 +421,7 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 @contextmanager
-def told_if_full(path: Path) -> Iterator[None]:
+def full_disk_errors(path: Path) -> Iterator[None]:
     """Say in one line that there was no room while something was written.
 
     Args:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TypeVar
 
-from hdbench.common.told import spoken, told
+from hdbench.common.translation import current_language, translated
 from hdbench.errors import Message
 
 Element = TypeVar("Element")
@@ -45,7 +45,7 @@ def progress(
     from rich.progress import track  # noqa: PLC0415
 
     console = Console(stderr=True)
-    title = told(Message(title), spoken())
+    title = translated(Message(title), current_language())
     return track(elements, title, total=total, console=console, transient=True)
 
 
@@ -89,7 +89,7 @@ def in_lines(every: float = IN_LINES) -> Iterator[None]:
                 line = Message("{done:,} done", done=done)
             else:
                 line = Message("{done:,} of {total:,} done", done=done, total=total)
-            sys.stderr.write(f"{told(line, spoken())}\n")
+            sys.stderr.write(f"{translated(line, current_language())}\n")
 
     with listening(say):
         yield

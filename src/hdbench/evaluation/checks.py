@@ -142,23 +142,23 @@ class Checks:
         )
         items, given = self._seen.items, self._seen.given
         if unanswered.count > items * UNANSWERED_SHARE:
-            told = message("partial", given=given, items=items, count=unanswered.count)
-            yield RunWarning("partial", told, unanswered.count, items, unanswered.ids)
+            text = message("partial", given=given, items=items, count=unanswered.count)
+            yield RunWarning("partial", text, unanswered.count, items, unanswered.ids)
         if unparsable.count > given * UNPARSABLE_SHARE:
-            told = message("unparsable", count=unparsable.count, given=given)
-            yield RunWarning("unparsable", told, unparsable.count, given, unparsable.ids)
+            text = message("unparsable", count=unparsable.count, given=given)
+            yield RunWarning("unparsable", text, unparsable.count, given, unparsable.ids)
         for kind in filter(self._seen.kinds.__contains__, WARNED_OF):
             seen = self._seen.kinds[kind]
-            told = message(f"no_record_{kind}", count=seen.count, given=given)
-            yield RunWarning("no_record", told, seen.count, given, seen.ids)
+            text = message(f"no_record_{kind}", count=seen.count, given=given)
+            yield RunWarning("no_record", text, seen.count, given, seen.ids)
         if several := self._seen.set_aside.count:
-            told = message("several_records", count=several, given=given)
-            yield RunWarning("several_records", told, several, given, self._seen.set_aside.ids)
+            text = message("several_records", count=several, given=given)
+            yield RunWarning("several_records", text, several, given, self._seen.set_aside.ids)
         if truncated.count >= CUT_OFF and truncated.count > given * TRUNCATED_SHARE:
-            told = message("truncated", count=truncated.count, given=given)
-            yield RunWarning("truncated", told, truncated.count, given, truncated.ids)
+            text = message("truncated", count=truncated.count, given=given)
+            yield RunWarning("truncated", text, truncated.count, given, truncated.ids)
         for name, seen in self._seen.long_lists.items():
-            told = message(
+            text = message(
                 "too_many_items",
                 count=seen.count,
                 given=given,
@@ -166,23 +166,23 @@ class Checks:
                 list=escaped(name),
                 entries=self._seen.not_compared[name],
             )
-            yield RunWarning("too_many_items", told, seen.count, given, seen.ids)
+            yield RunWarning("too_many_items", text, seen.count, given, seen.ids)
 
     def _same_input_tokens(self) -> Iterator[RunWarning]:
         of = self._counted
         for tokens, seen in self._tokens.most()[:1]:
             if seen.count >= TOKENS_ITEMS and seen.count >= of * TOKENS_SHARE:
-                told = message("same_input_tokens", tokens=tokens, count=seen.count, items=of)
-                yield RunWarning("same_input_tokens", told, seen.count, of, seen.ids)
+                text = message("same_input_tokens", tokens=tokens, count=seen.count, items=of)
+                yield RunWarning("same_input_tokens", text, seen.count, of, seen.ids)
 
     def _repeated_answer(self) -> Iterator[RunWarning]:
         of = self._looked_at
         for _, seen in self._answers.most():
             if seen.count >= FEW and seen.count > of * REPEATED_SHARE and seen.truths_differ:
-                told = message(
+                text = message(
                     "repeated_answer", count=seen.count, answers=self._of(of), shown=seen.shown
                 )
-                yield RunWarning("repeated_answer", told, seen.count, of, seen.ids)
+                yield RunWarning("repeated_answer", text, seen.count, of, seen.ids)
                 return
 
     def _no_shared_field(self) -> RunWarning | None:
@@ -191,8 +191,8 @@ class Checks:
         if apart is None:
             return None
         names = {"written": apart.written, "expected": apart.expected}
-        told = message("no_shared_field", answers=self._of(of), **names)
-        return RunWarning("no_shared_field", told, apart.objects, of, apart.ids)
+        text = message("no_shared_field", answers=self._of(of), **names)
+        return RunWarning("no_shared_field", text, apart.objects, of, apart.ids)
 
     def _wrong_fields(self, result: Result, explained: Container[Any]) -> list[RunWarning]:
         """One warning per field, wrong values before types that are scored all the same.
@@ -210,7 +210,7 @@ class Checks:
         for name in islice(wrong | unfit, FIELDS):
             key = "wrong_value" if name in wrong else "wrong_type"
             value, seen = wrong[name] if name in wrong else (unfit[name].shown, unfit[name])
-            told = message(
+            text = message(
                 key,
                 field=escaped(name),
                 shown=value,
@@ -219,7 +219,7 @@ class Checks:
                 and_type=message("and_type", count=unfit[name].count) if name in unfit else None,
                 without=_without(result, name),
             )
-            warnings.append(RunWarning("wrong_field", told, seen.count, self._records, seen.ids))
+            warnings.append(RunWarning("wrong_field", text, seen.count, self._records, seen.ids))
         return warnings
 
     def _of(self, number: int) -> Message:
@@ -253,14 +253,14 @@ def _warn_of_organisations(result: Result, examples: Iterable[str]) -> Iterator[
     )
     if count >= FEW and count > of * ORGANISATIONS_SHARE:
         example = next(map(shown, examples), "")
-        told = message(
+        text = message(
             "organisations",
             count=count,
             persons=of,
             example=message("example", shown=example) if example else None,
         )
         ids = [item_id for item_id, number in zip(result.ids, column, strict=True) if number]
-        yield RunWarning("organisations", told, count, of, ids[:EXAMPLES])
+        yield RunWarning("organisations", text, count, of, ids[:EXAMPLES])
 
 
 def _without(result: Result, name: str) -> Message | None:

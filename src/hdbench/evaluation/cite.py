@@ -10,7 +10,7 @@ from hdbench.answers import READING
 from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
 from hdbench.benchmarks.names import full_name
 from hdbench.benchmarks.spec import HubSource
-from hdbench.common.told import told
+from hdbench.common.translation import translated
 from hdbench.errors import HdbenchError, Message, escaped, joined
 from hdbench.results.files import given_options, read_results
 from hdbench.results.result import Result
@@ -66,7 +66,7 @@ def cite(path: Path | str, language: str = "en") -> str:
 def _text(
     benchmark: Benchmark, versions: Iterable[str], sentences: Iterable[str], language: str
 ) -> str:
-    entry = "\n".join(told(each, language) for each in _entry(benchmark))
+    entry = "\n".join(translated(each, language) for each in _entry(benchmark))
     software = [
         SOFTWARE.format(
             version=escaped(version),
@@ -75,7 +75,7 @@ def _text(
         for version in versions
     ]
     # A line break in a model's name would start an entry of its own.
-    told_sentences = [escaped(told(each, language)) for each in sentences]
+    told_sentences = [escaped(translated(each, language)) for each in sentences]
     return "\n\n".join([entry, *software, *told_sentences])
 
 

@@ -80,11 +80,11 @@ def _unseen(run: OpenedRun) -> list[str]:
     """A note on a run without media."""
     if run.info is None or not run.info.without_media:
         return []
-    told = (
+    template = (
         "{place}: asked without media, with the prompt alone: what is right here is memory or "
         "chance, and is the floor beneath the model's score"
     )
-    return [Message(told, place=RUN_FILE)]
+    return [Message(template, place=RUN_FILE)]
 
 
 def _own(run: OpenedRun) -> list[str]:
@@ -98,10 +98,12 @@ def _own(run: OpenedRun) -> list[str]:
         return [own]
     number, first = len(run.left_out), min(run.left_out)
     if number == 1:
-        told = "{own}; 1 image is left out, because no item has the id (such as {first!r})"
+        template = "{own}; 1 image is left out, because no item has the id (such as {first!r})"
     else:
-        told = "{own}; {count} images are left out, because no item has the id (such as {first!r})"
-    return [Message(told, own=own, count=number, first=first)]
+        template = (
+            "{own}; {count} images are left out, because no item has the id (such as {first!r})"
+        )
+    return [Message(template, own=own, count=number, first=first)]
 
 
 def _not_asked(run: OpenedRun, asked: int) -> list[str]:
@@ -113,7 +115,7 @@ def _not_asked(run: OpenedRun, asked: int) -> list[str]:
         return []
     how = f" ({run.info.subset})" if run.info.subset else ""
     if left_out == 1:
-        told = "{place}: 1 item was not asked{how}, and is not scored"
+        template = "{place}: 1 item was not asked{how}, and is not scored"
     else:
-        told = "{place}: {count} items were not asked{how}, and are not scored"
-    return [Message(told, place=RUN_FILE, count=left_out, how=how)]
+        template = "{place}: {count} items were not asked{how}, and are not scored"
+    return [Message(template, place=RUN_FILE, count=left_out, how=how)]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hdbench.answers.answer import LOST
 from hdbench.common.texts import Texts, written
-from hdbench.common.told import is_told, told
+from hdbench.common.translation import is_translated, translated
 from hdbench.results.result import Result
 from hdbench.results.warning_texts import (
     Told,
@@ -124,7 +124,7 @@ class ResultSummary:
     @property
     def estimated(self) -> str | None:
         """That the rates are estimates for a population; None unless the items are its sample."""
-        return self.result.estimated and told(self.result.estimated, self.language)
+        return self.result.estimated and translated(self.result.estimated, self.language)
 
     @property
     def people(self) -> str | None:
@@ -172,13 +172,13 @@ class ResultSummary:
     @property
     def no_intervals(self) -> str | None:
         """The reason why there are no intervals; None if there are."""
-        return self.result.intervals.why and told(self.result.intervals.why, self.language)
+        return self.result.intervals.why and translated(self.result.intervals.why, self.language)
 
     @property
     def without_interval(self) -> dict[str, str]:
         """Rate → the reason why it has no interval although others have one."""
         without = self.result.intervals.without
-        return {name: told(why, self.language) for name, why in without.items()}
+        return {name: translated(why, self.language) for name, why in without.items()}
 
     @property
     def coverage(self) -> dict[str, int]:
@@ -201,7 +201,10 @@ class ResultSummary:
     def notes(self) -> list[Told]:
         """Notes about the run and how it was read."""
         return [
-            Told(told(note, self.language), self.language if is_told(note, self.language) else "en")
+            Told(
+                translated(note, self.language),
+                self.language if is_translated(note, self.language) else "en",
+            )
             for note in self.result.reading.notes
         ]
 

@@ -14,7 +14,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from hdbench.common.told import spoken, told
+from hdbench.common.translation import current_language, translated
 from hdbench.errors import HdbenchError, Message, escaped, joined
 from hdbench.running.amounts import as_rate
 from hdbench.running.backend import Observer
@@ -146,7 +146,7 @@ class RunProgress(Observer):
         return Message("{rate}, {count} at once", rate=rate, count=self._at_once)
 
     def _told(self, message: str | None) -> str:
-        return "" if message is None else told(message, spoken())
+        return "" if message is None else translated(message, current_language())
 
 
 @contextmanager

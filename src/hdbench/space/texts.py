@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from hdbench.common.texts import Texts
-from hdbench.common.told import told
+from hdbench.common.translation import translated
 from hdbench.errors import HdbenchError, without_folders
 
 Say = Callable[[str], Any]
@@ -52,7 +52,7 @@ class TextError(HdbenchError):
     def __reduce__(self) -> tuple[Callable[[], Self], tuple[()]]:
         return partial(type(self), self._key, **self._values), ()
 
-    def told(self, language: str) -> str:
+    def translated(self, language: str) -> str:
         """Return the reason in a language of the interface."""
         return text(self._key, language, **self._values)
 
@@ -60,7 +60,7 @@ class TextError(HdbenchError):
 def reason(error: HdbenchError, language: str) -> str:
     """Return why something is not done, in a language, without the server's folders."""
     if isinstance(error, TextError):
-        return error.told(language)
+        return error.translated(language)
     uploads = Path(os.environ.get("GRADIO_TEMP_DIR", "uploads"))
     folders = (uploads, Path(tempfile.gettempdir()), Path.cwd())
-    return told(without_folders(error.message, *folders), language)
+    return translated(without_folders(error.message, *folders), language)

@@ -199,7 +199,7 @@ def intervals(
     - A ratio about which few items say something, such as the precision of a run with few answers,
       has an interval only if these are at least 20, and the unseen item is one of these, not of all
       items. If they differ much in what they add to the divisor, as lists of very different
-      length do, it is one of as many as say as much; see `StatisticsTable.saying`. If a figure is
+      length do, it is one of as many as say as much; see `StatisticsTable.support`. If a figure is
       made of several ratios, the one with the fewest items counts.
 
     In a draw with nothing to divide by, a figure is what the metric's rules say; if they give it no
@@ -265,7 +265,7 @@ def why_without(table: StatisticsTable, name: str) -> str | None:
             else "no interval, as one item can outweigh all others: see {figure}",
             figure=figure.judged_by,
         )
-    items, _ = table.saying(name)
+    items, _ = table.support(name)
     if items < MIN_ITEMS:
         return Message(
             "{items} item says something about it: too few for an interval"
@@ -293,7 +293,7 @@ def drawn_interval(
     """
     run, parts = runs[0], parts_of(runs[0].metric, figure)
     if parts is None:
-        return figure_interval(drawn, min(run.saying(figure)[1] for run in runs), level, seed)
+        return figure_interval(drawn, min(run.support(figure)[1] for run in runs), level, seed)
     part_level = joined_level(level)
     low, high = share_bounds(runs, parts.statistic, part_level)
     low += figure_interval(drawn, run.effective, part_level, seed).low
@@ -328,7 +328,7 @@ def _adapted(table: StatisticsTable, names: Sequence[str]) -> str:
     """Return what differs in the method, as the declarations of the rates demand."""
     figures = [figure for name in names if (figure := figure_of(table.metric, name)) is not None]
     shares = any(figure.share_of or figure.worst_share for figure in figures)
-    fewer = any(table.saying(name)[1] < table.effective for name in names)
+    fewer = any(table.support(name)[1] < table.effective for name in names)
     return (OF_SHARES if shares else "") + (OF_FEWER if fewer else "")
 
 

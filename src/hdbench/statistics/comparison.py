@@ -200,7 +200,7 @@ def compare_runs(
     about as many answers, and vary less than the one with few of them does. So its difference has
     an interval with one unseen item for each run, as in `bootstrap.intervals`, and two runs are
     separable only if that excludes 0, too, at a level corrected for the number of pairs. The same
-    holds where a few items make up most of a ratio; see `StatisticsTable.saying`. Of two models
+    holds where a few items make up most of a ratio; see `StatisticsTable.support`. Of two models
     with the same precision, one of which answered 21 of 263 items and the other all, the test alone
     called .14 to .40 different; with the interval, .03 or less are
     (`tests/speed/ratio_coverage.py`).
@@ -249,7 +249,7 @@ def compare_runs(
 
     runs = tables(scored, first.ids)
     items = len(first.ids)
-    item_counts = [run.saying(tested)[0] for run in runs]
+    item_counts = [run.support(tested)[0] for run in runs]
     apart = differences(runs, wanted, resamples, seed) if items >= MIN_ITEMS else None
     pairs = list(combinations(range(len(names)), 2))
     permutations = max(resamples, math.ceil(2 * len(pairs) / (1 - level)))

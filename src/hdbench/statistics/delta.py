@@ -134,7 +134,7 @@ def interval_ends(
     if declared is None or declared.kind == "error":
         best = max(1.0, value + HIGHEST * spread)
     tail = (1 - level) / 2
-    _, items = table.saying(figure)
+    _, items = table.support(figure)
     low = value + _quantile(spread, value / items, tail)
     high = value - _quantile(spread, (best - value) / items, tail)
     return max(0.0, low), min(best, high)

@@ -129,4 +129,4 @@ def _ends(
     else:
         [drawn] = bootstrap([table], [name], resamples, draw_seed)
         column = drawn[:, 0]
-    return with_unseen(column, rng.beta(1, table.saying(name)[1], len(column)))
+    return with_unseen(column, rng.beta(1, table.support(name)[1], len(column)))

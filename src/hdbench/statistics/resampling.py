@@ -54,7 +54,7 @@ class StatisticsTable(NamedTuple):
         """The number of items of equal weight that say as much (Kish, "Survey Sampling", 1965)."""
         return self._worth()
 
-    def saying(self, figure: str) -> tuple[int, float]:
+    def support(self, figure: str) -> tuple[int, float]:
         """Count the items that say something about a figure.
 
         Args:
@@ -86,7 +86,7 @@ class StatisticsTable(NamedTuple):
 
     def rests_on_few(self, figure: str) -> bool:
         """Return whether much fewer items say something about a figure than there are."""
-        return self.saying(figure)[1] < UNEVEN * self.effective
+        return self.support(figure)[1] < UNEVEN * self.effective
 
     def _worth(self, items: Counts | None = None) -> float:
         """Return the number of items of equal weight that say as much as some, or all, of them."""

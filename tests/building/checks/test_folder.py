@@ -5,7 +5,7 @@ import json
 import pytest
 
 from hdbench.cli.check import lines_of
-from hdbench.common.told import speak
+from hdbench.common.translation import set_language
 from hdbench.errors import HdbenchError
 
 EVERYTHING = {
@@ -82,7 +82,7 @@ def test_the_command_lists_everything_and_ends_with_2(faulty, run_hdbench):
 
 def test_the_problems_are_told_in_german(faulty):
     report = faulty.check(save=False)
-    speak("de")
+    set_language("de")
     lines = list(lines_of(report))
     assert '    Zeile 8, id card 7: "Stuttgrat" ("Stuttgart" 14-mal)' in lines
     unreadable = "kein JSON: hier fehlt ein Schlüssel in Anführungszeichen (Spalte 1)"

@@ -63,7 +63,7 @@ PLACEHOLDERS = (
 )
 """Placeholders of a card: with two braces around it or behind an `if`."""
 
-_NO_WORD = re.compile(r"[^\w.+ -]")
+_UNSAFE_CHARACTER = re.compile(r"[^\w.+ -]")
 
 _PDF_PICTURE = "example.png"
 
@@ -157,7 +157,7 @@ def _of_spec(spec: BenchmarkSpec) -> dict[str, str]:
     """Return the placeholders for what `benchmark.yaml` says."""
     return {
         "spec.title": as_text(spec.title),
-        **{f"spec.{name}": _NO_WORD.sub("?", getattr(spec, name)) for name in _WORDS},
+        **{f"spec.{name}": _UNSAFE_CHARACTER.sub("?", getattr(spec, name)) for name in _WORDS},
         "spec.citation": _in_block(spec.citation),
         "spec.owners": ", ".join(map(as_text, spec.owners)),
         "spec.maintainers": ", ".join(map(as_text, spec.maintainers)),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from hdbench.common.jsonio import told_if_full
+from hdbench.common.jsonio import full_disk_errors
 from hdbench.common.os_errors import parents_of
 from hdbench.errors import HdbenchError
 
@@ -41,7 +41,7 @@ def writing(out: Path, name: str) -> Iterator[Path]:
         )
     lock = out / f".{name}.lock"
     try:
-        with parents_of(target), told_if_full(target), FileLock(lock, blocking=False):
+        with parents_of(target), full_disk_errors(target), FileLock(lock, blocking=False):
             try:
                 shutil.rmtree(beside, ignore_errors=True)  # left by a process that was killed
                 beside.mkdir()

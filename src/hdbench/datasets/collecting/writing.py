@@ -16,7 +16,7 @@ from hdbench.benchmarks.benchmark import METADATA
 from hdbench.benchmarks.provenance import IMPORTED, Provenance
 from hdbench.benchmarks.sample import STRATUM
 from hdbench.benchmarks.spec import HELD_OUT_ENDING, MEDIA_KEYS
-from hdbench.common.jsonio import told_if_full, write_json
+from hdbench.common.jsonio import full_disk_errors, write_json
 from hdbench.common.os_errors import write_errors
 from hdbench.common.pictures import FORMATS
 from hdbench.common.progress import progress
@@ -61,7 +61,7 @@ def write_collection(
             "{place}: exists already: move it away, or choose another name", place=beside
         )
     with (
-        told_if_full(folder),
+        full_disk_errors(folder),
         tempfile.TemporaryDirectory(prefix=f".{plan.wish.name}.", dir=out) as partial,
     ):
         made = Path(partial) / plan.wish.name

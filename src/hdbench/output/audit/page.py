@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import groupby, islice
 from pathlib import Path
 
-from hdbench.common.told import told
+from hdbench.common.translation import translated
 from hdbench.output.audit.findings import Audit, Finding
 from hdbench.output.audit.models import MAKERS
 from hdbench.output.report.differences import TextPart, differences
@@ -69,7 +69,7 @@ def audit_page(
         least=MAKERS,
         items=items,
         more_items=len(found) - len(shown),
-        told=told,
+        translated=translated,
         cut=cut,
     )
 

@@ -10,7 +10,7 @@ from hdbench.answers.run_info import RUN_FILE, is_run, read_run_info
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.benchmarks.spec import MEDIA_KEYS
 from hdbench.common.jsonio import read_jsonl
-from hdbench.common.told import spoken
+from hdbench.common.translation import current_language
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.opened_run import OpenedRun
 from hdbench.results.warning_texts import id_message, in_words
@@ -57,7 +57,7 @@ class RunAnswers:
         self.notes = [
             *run.notes,
             *(
-                in_words(**id_message(each), language=spoken())
+                in_words(**id_message(each), language=current_language())
                 for answers in self._answers.values()
                 for each in answers.differences
             ),

@@ -13,7 +13,7 @@ from tabulate import tabulate
 
 from hdbench.common.printing import folded, heading, plain_table, printable
 from hdbench.common.texts import decimal
-from hdbench.common.told import told
+from hdbench.common.translation import translated
 from hdbench.output.leaderboard.boards import Board
 from hdbench.output.leaderboard.changes import Changes
 from hdbench.output.leaderboard.tables import number, shown_columns
@@ -107,7 +107,7 @@ def print_changes(console: Console, found: Sequence[Changes], language: str = "e
             )
         about = say("place_and_change", language)
         what = f"{title(board, language, protocol=False)}: {board.headline} ({about})"
-        rules = [heading(told(name, language)) for name in each.boards]
+        rules = [heading(translated(name, language)) for name in each.boards]
         _print(console, what, [column_name("model", board, language), *rules], rows)
         _print_text(console, say("by_value_alone", language) + "\n")
 

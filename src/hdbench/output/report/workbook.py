@@ -9,7 +9,7 @@ from typing import Any
 from hdbench.answers.answer import STATUSES
 from hdbench.answers.run_info import NO_RUN
 from hdbench.common.excel import workbook_into, write_text
-from hdbench.common.told import told
+from hdbench.common.translation import translated
 from hdbench.errors import Message
 from hdbench.output.report.effort import keystrokes
 from hdbench.output.report.tables import Cell, direction, error_rows, field_rows, item_rows, text
@@ -165,7 +165,7 @@ class _Sheets:
 
 def _word(word: str, language: str) -> str:
     """Return one of our own words, or lines, in the workbook's language."""
-    return told(word if isinstance(word, Message) else Message(word), language)
+    return translated(word if isinstance(word, Message) else Message(word), language)
 
 
 def _summary(

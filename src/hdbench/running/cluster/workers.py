@@ -16,7 +16,7 @@ from typing import IO
 from datatrove.io import get_datafolder
 from datatrove.utils.logging import add_task_logger, close_task_logger
 
-from hdbench.common.told import VARIABLE, speak, spoken, told
+from hdbench.common.translation import VARIABLE, current_language, set_language, translated
 from hdbench.errors import HdbenchError, Message, escaped
 from hdbench.running.cluster.step import Asking, launch_is_over, on_sigterm, release_locks
 from hdbench.running.run_progress import RunProgress
@@ -78,7 +78,7 @@ class RankProcesses:
 
     def _start(self, rank: int) -> None:
         slot = self._free.pop()
-        environment = os.environ | {VARIABLE: spoken()}
+        environment = os.environ | {VARIABLE: current_language()}
         if self._devices:
             environment["CUDA_VISIBLE_DEVICES"] = self._devices[slot % len(self._devices)]
         said = tempfile.TemporaryFile()  # noqa: SIM115  not in the run's folder, where it may be full
@@ -199,10 +199,10 @@ def main(run: Path, launch: str, rank: int) -> None:
 
 
 if __name__ == "__main__":
-    speak(os.environ.get(VARIABLE))  # that of the command that started it
+    set_language(os.environ.get(VARIABLE))  # that of the command that started it
     try:
         main(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]))
     except HdbenchError as error:
-        sys.exit(f"error: {escaped(told(error.message, spoken()))}")
+        sys.exit(f"error: {escaped(translated(error.message, current_language()))}")
     except OSError as error:
         sys.exit(f"error: {escaped(str(error))}")

@@ -15,7 +15,7 @@ from hdbench.answers.answer import WrittenAnswer
 from hdbench.answers.folders import OUR_ANSWERS
 from hdbench.answers.run_info import RUN_FILE, read_run_info
 from hdbench.common.jsonio import write_json
-from hdbench.common.told import spoken, told
+from hdbench.common.translation import current_language, translated
 from hdbench.errors import HdbenchError, Message, escaped, shortened, write_reason
 from hdbench.running.answers_file import AnswersFile, whole_lines
 from hdbench.running.shards.launch import (
@@ -77,7 +77,7 @@ def alone(run: Path) -> Iterator[None]:
 
 def tell(message: Message) -> None:
     """Tell a person about what takes long."""
-    print(escaped(told(message, spoken())), file=sys.stderr, flush=True)  # noqa: T201
+    print(escaped(translated(message, current_language())), file=sys.stderr, flush=True)  # noqa: T201
 
 
 def settle(run: Path, *, wait: bool = True) -> bool:

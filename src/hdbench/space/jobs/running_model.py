@@ -24,7 +24,7 @@ from hdbench.answers.run_info import RUN_FILE
 from hdbench.answers.text import read_text
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.jsonio import write_json, write_whole
-from hdbench.common.told import told
+from hdbench.common.translation import translated
 from hdbench.datasets.building.run_tables import answers_jsonl
 from hdbench.errors import HdbenchError, Message
 from hdbench.output.report.thumbnails import FORMATS, MAX_PIXELS, thumbnail
@@ -397,10 +397,10 @@ def _error(log: Path, language: str) -> str:
     with log.open("rb") as file:
         file.seek(max(0, log.stat().st_size - _LAST))
         lines = file.read().decode("utf-8", errors="replace").splitlines()
-    start = f"{told(Message('error'), language)}: "
+    start = f"{translated(Message('error'), language)}: "
     said = [line.removeprefix(start) for line in lines if line.startswith(start)]
     silent = Message("the model's process ended without a word: perhaps out of memory")
-    return said[-1] if said else told(silent, language)
+    return said[-1] if said else translated(silent, language)
 
 
 def _public(context: SpaceContext, run: ModelRun, text: str) -> str:

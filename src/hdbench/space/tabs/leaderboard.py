@@ -9,7 +9,7 @@ from urllib.parse import quote
 import gradio as gr
 
 from hdbench.benchmarks.benchmark import Benchmark
-from hdbench.common.told import is_told, told
+from hdbench.common.translation import is_translated, translated
 from hdbench.errors import HdbenchError, escaped
 from hdbench.output.leaderboard.boards import Board, BoardRow
 from hdbench.output.leaderboard.words import AFTER_PUBLIC, FROM_DRAFTS, marks_of
@@ -128,7 +128,7 @@ def _view(
 ) -> list[Any]:
     """Return the choice of boards, and the chosen one, otherwise the first."""
     if not ranking.boards:
-        why = [told(each, language) for each in ranking.left_out[:1]]
+        why = [translated(each, language) for each in ranking.left_out[:1]]
         message = " ".join([text("leaderboard_none", language), *why])
         hidden = gr.update(choices=[], value=None, visible=False)
         return [hidden, problem(message, language, "leaderboard_error")]
@@ -193,7 +193,7 @@ def board_view(
         cut=lambda value: cut(value, MAX_NAME),
         report=lambda run: report_address(board.kind.benchmark, run, board.kind.protocol),
         left_out=[
-            (cut(told(each, language), MAX_MESSAGE), is_told(each, language))
+            (cut(translated(each, language), MAX_MESSAGE), is_translated(each, language))
             for each in ranking.left_out[:MAX_LEFT_OUT]
         ],
         left_out_count=len(ranking.left_out),

@@ -7,7 +7,7 @@ from typing import Any
 
 from hdbench.common.templates import html_templates
 from hdbench.common.texts import decimal
-from hdbench.common.told import told
+from hdbench.common.translation import translated
 from hdbench.output.report.effort import keystrokes
 from hdbench.output.report.items import cut
 from hdbench.output.report.page import MAX_MESSAGE
@@ -108,7 +108,7 @@ _WORDS: dict[str, Callable[..., Any]] = {
     "text": text,
     "decimal": decimal,
     "four_digits": four_digits,
-    "translated": told,
+    "translated": translated,
     "in_language": in_language,
     "in_words": in_words,
     "people_in_words": people_in_words,

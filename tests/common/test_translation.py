@@ -12,7 +12,7 @@ import yaml
 
 import hdbench
 from hdbench.common.texts import LANGUAGES, read_texts
-from hdbench.common.told import told, translations
+from hdbench.common.translation import translated, translations
 from hdbench.errors import HdbenchError, Message, shortened
 
 ROOT = Path(hdbench.__file__).parent
@@ -25,7 +25,7 @@ def places(template):
 
 MODULES = {path: path.read_text() for path in ROOT.rglob("*.py")}
 
-MAKERS = {"HdbenchError", "Message", "said", "unfit"} | {
+MAKERS = {"HdbenchError", "Message", "localized", "unfit"} | {
     name for text in MODULES.values() for name in re.findall(r"class (\w+)\(HdbenchError\)", text)
 } - {"TextError"}  # it takes a key of the Space's texts
 """What takes a template as its first argument; in `cli`, also `say`."""
@@ -118,25 +118,29 @@ def test_a_message_within_a_message_and_its_numbers_are_put_into_the_language():
     inner = HdbenchError("{place}: this is {kind}: {accepted}", place="a", kind=kind, accepted="x")
     error = HdbenchError("{place}: {why}", place="b", why=inner)
     assert str(error) == "b: a: this is a PDF: x"
-    assert told(error.message, "de") == "b: a: Das ist ein PDF: x"
-    assert told(Message("{place}: more than {most:,} columns", place="a", most=5_000), "de") == (
-        "a: mehr als 5.000 Spalten"
-    )
+    assert translated(error.message, "de") == "b: a: Das ist ein PDF: x"
+    assert translated(
+        Message("{place}: more than {most:,} columns", place="a", most=5_000), "de"
+    ) == ("a: mehr als 5.000 Spalten")
 
 
 def test_a_value_is_never_taken_for_a_message():
     """A file may be called like one of our messages, or have braces in its name."""
     error = HdbenchError("{place}: {why}", place="a PDF", why="{place}")
-    assert told(error.message, "de") == "a PDF: {place}"
+    assert translated(error.message, "de") == "a PDF: {place}"
 
 
 def test_a_message_of_a_message_is_that_message():
     kind = Message("{shown} and {more} more", shown="a", more=2)
-    assert told(Message(kind), "de") == told(shortened(list("abc"), 1), "de") == "a und 2 weitere"
+    assert (
+        translated(Message(kind), "de")
+        == translated(shortened(list("abc"), 1), "de")
+        == "a und 2 weitere"
+    )
 
 
 def test_a_message_without_a_translation_stays_english():
-    assert told(Message("{name} is new", name="x"), "de") == "x is new"
+    assert translated(Message("{name} is new", name="x"), "de") == "x is new"
 
 
 def test_an_error_crosses_processes_with_its_values():
@@ -144,7 +148,7 @@ def test_an_error_crosses_processes_with_its_values():
         pickle.dumps(HdbenchError("{place}: larger than {most} MiB", place="{", most=2))
     )
     assert str(error) == "{: larger than 2 MiB"
-    assert told(error.message, "de") == "{: größer als 2 MiB"
+    assert translated(error.message, "de") == "{: größer als 2 MiB"
 
 
 def test_texts_in_a_message_can_be_changed():

@@ -16,18 +16,18 @@ VARIABLE = "HDBENCH_LANGUAGE"
 _language = "en"
 
 
-def speak(language: str | None) -> None:
+def set_language(language: str | None) -> None:
     """Tell a terminal everything in this language from now on; in English if there is no such."""
     global _language  # noqa: PLW0603  one for the process, as its threads tell something too
     _language = language if language in LANGUAGES else "en"
 
 
-def spoken() -> str:
+def current_language() -> str:
     """Return the language in which a terminal is told everything."""
     return _language
 
 
-def told(message: str, language: str) -> str:
+def translated(message: str, language: str) -> str:
     """Return a message in a language, or in English where there is no translation of it.
 
     A translation is found by the message's template, in the file `messages/<language>.yaml` of any
@@ -38,7 +38,7 @@ def told(message: str, language: str) -> str:
         language: one of `hdbench.common.texts.LANGUAGES`.
 
     Example:
-        >>> told(Message("{place}: more than {most:,} columns", place="a.csv", most=5_000), "de")
+        >>> translated(Message("{place}: more than {most:,} rows", place="a.csv", most=5_000), "de")
         'a.csv: mehr als 5.000 Spalten'
     """
     if not isinstance(message, Message) or language == "en":
@@ -49,14 +49,14 @@ def told(message: str, language: str) -> str:
     if template is None and _has_words(message):
         return str(message)
     values: dict[str, Any] = {
-        name: told(value, language) if isinstance(value, str) else value
+        name: translated(value, language) if isinstance(value, str) else value
         for name, value in message.values.items()
     }
     return formatted(template or message.template, language, values)
 
 
-def is_told(message: str, language: str) -> bool:
-    """Return whether `told` gives a message in that language."""
+def is_translated(message: str, language: str) -> bool:
+    """Return whether `translated` gives a message in that language."""
     if language == "en":
         return True
     return isinstance(message, Message) and (

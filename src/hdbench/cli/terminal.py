@@ -9,11 +9,11 @@ from rich.text import Text
 
 from hdbench.common.printing import MAX_NOTE, plain_table, printable
 from hdbench.common.texts import in_terminal
-from hdbench.common.told import spoken, told
+from hdbench.common.translation import current_language, translated
 from hdbench.errors import HdbenchError, Message, escaped, is_full, os_reason, write_reason
 
 
-def said(template: str, /, **values: object) -> str:
+def localized(template: str, /, **values: object) -> str:
     """Return a line in the language that is spoken, with control characters escaped.
 
     Args:
@@ -29,29 +29,31 @@ def shown(text: str) -> str:
     Control characters are escaped. The no-break space before a percent sign, which German has, is
     a space, as it would be escaped, too; others, as in a name of a file, are seen.
     """
-    text = told(text, spoken())
-    return escaped(text if spoken() == "en" else text.replace("\N{NO-BREAK SPACE}%", " %"))
+    text = translated(text, current_language())
+    return escaped(
+        text if current_language() == "en" else text.replace("\N{NO-BREAK SPACE}%", " %")
+    )
 
 
 def number(value: float, form: str) -> str:
     """Return a number in a format such as `.4f`, as the language that is spoken writes it."""
-    return in_terminal(value, form, spoken())
+    return in_terminal(value, form, current_language())
 
 
 def ends(low: float, high: float, *, form: str) -> str:
     """Return both ends of an interval, as `number` writes them."""
-    return said("{low} to {high}", low=number(low, form), high=number(high, form))
+    return localized("{low} to {high}", low=number(low, form), high=number(high, form))
 
 
 def say(template: str, /, *, err: bool = False, **values: object) -> None:
-    """Print a line, as `said` makes it.
+    """Print a line, as `localized` makes it.
 
     Args:
-        template: same as in `said`.
+        template: same as in `localized`.
         err: print it to standard error.
-        values: same as in `said`.
+        values: same as in `localized`.
     """
-    typer.echo(said(template, **values), err=err)
+    typer.echo(localized(template, **values), err=err)
 
 
 def say_notes(notes: Iterable[str]) -> None:
@@ -62,32 +64,32 @@ def say_notes(notes: Iterable[str]) -> None:
 
 def say_error(error: Exception) -> None:
     """Print an error as one line, as every command ends with."""
-    typer.echo(f"{said('error')}: {one_line(error)}", err=True)
+    typer.echo(f"{localized('error')}: {one_line(error)}", err=True)
 
 
 def one_line(error: Exception) -> str:
     """Return an error as one line for a terminal."""
     if isinstance(error, HdbenchError):
-        return said(error.message)
+        return localized(error.message)
     if isinstance(error, OSError) and error.strerror:
         why = write_reason(error) if is_full(error) else os_reason(error)
         if not error.filename:
-            return said(why)
-        return said("{place}: {why}", place=error.filename, why=why)
+            return localized(why)
+        return localized("{place}: {why}", place=error.filename, why=why)
     return escaped(str(error))
 
 
-def said_table(title: str | None, *columns: str | Text, right: Iterable[str | Text]) -> Table:
-    """Return a `plain_table` with title and headings as `said` makes them; a `Text` stays."""
+def localized_table(title: str | None, *columns: str | Text, right: Iterable[str | Text]) -> Table:
+    """Return a `plain_table` with title and headings as `localized` makes them; a `Text` stays."""
     heads = [_heading(each) for each in right]
-    return plain_table(title and said(title), *map(_heading, columns), right=heads)
+    return plain_table(title and localized(title), *map(_heading, columns), right=heads)
 
 
 def _heading(heading: str | Text) -> str | Text:
     if isinstance(heading, Text):
         return heading
     # It may have several lines.
-    return "\n".join(map(shown, told(Message(heading), spoken()).split("\n")))
+    return "\n".join(map(shown, translated(Message(heading), current_language()).split("\n")))
 
 
 def print_line(console: Console, text: str, *, style: str = "") -> None:
@@ -97,7 +99,7 @@ def print_line(console: Console, text: str, *, style: str = "") -> None:
 
 def print_marked(console: Console, mark: str, text: str, *, style: str = "bold yellow") -> None:
     """Print a message or a ready text after a mark, such as `warning: `."""
-    line = Text.assemble((said(mark), style), printable(shown(text), MAX_NOTE))
+    line = Text.assemble((localized(mark), style), printable(shown(text), MAX_NOTE))
     console.print(line, soft_wrap=True)
 
 

@@ -237,7 +237,7 @@ def test_a_few_addresses_cannot_fill_the_queue(enter):
 
     enter("x"), enter("y")
     for address in "abc":
-        assert refused(address).told("de").startswith("Von Ihrer Adresse")
+        assert refused(address).translated("de").startswith("Von Ihrer Adresse")
         enter(f"newcomer of {address}")
 
 

@@ -1,5 +1,6 @@
 import gc
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -49,6 +50,9 @@ NO_COMPLAINT = (
     "Failed to load resource: net::ERR_CONNECTION_REFUSED",
 )
 
+TIERS = ("not slow and not nightly", "slow", "nightly")
+"""Expressions for markers: README's tests, what `.ci/run` runs besides, and `.ci/nightly`."""
+
 PATIENCE = 120_000
 """How many milliseconds a page is waited for: tests beside others may have a tenth of a core."""
 
@@ -84,8 +88,10 @@ def pytest_ignore_collect(collection_path, config):
         return None
     text = collection_path.read_text()
     no_tests = not collection_path.name.startswith("test_") and ">>>" not in text
-    slow_tests = "\npytestmark = pytest.mark.slow\n" in text
-    return no_tests or (slow_tests and config.option.markexpr == "not slow") or None
+    tier = re.search(r"^pytestmark = pytest\.mark\.(slow|nightly)$", text, re.MULTILINE)
+    asked_for = config.option.markexpr
+    another_tier = tier is not None and asked_for in TIERS and asked_for != tier[1]
+    return no_tests or another_tier or None
 
 
 @pytest.hookimpl(wrapper=True)

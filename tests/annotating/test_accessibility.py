@@ -13,7 +13,7 @@ from space.german import Walk, words
 from hdbench.annotating.merging import hand_over
 from hdbench.annotating.store import Store
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 RECORD = {
     "title": "Faust",

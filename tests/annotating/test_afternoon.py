@@ -18,7 +18,7 @@ from playwright.sync_api import expect
 from hdbench.annotating.annotation import read_annotation
 from hdbench.annotating.editor import Editor
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 TUTORIAL = Path(__file__).parents[2] / "docs/afternoon.md"
 CARDS = 80

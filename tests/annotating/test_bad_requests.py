@@ -8,6 +8,8 @@ from annotating.pages import forks, write_collection
 from annotating.reviews import entry, write_list
 from helpers.bad_requests import Client, refused
 
+pytestmark = pytest.mark.nightly
+
 CHANGE = {"what": "ground_truth", "field": "title", "to": "Faust", "after": None, "settled": True}
 EDITOR = [
     ("GET", "/", None),

@@ -33,6 +33,7 @@ def ask_often(ask):
         return list(people.map(ask, range(MANY)))
 
 
+@pytest.mark.nightly
 def test_requests_are_answered_and_the_server_ends_while_another_process_keeps_a_lock(tmp_path):
     folder = write_collection(tmp_path / "cards")
     served = Served(folder)
@@ -70,6 +71,7 @@ def test_what_is_cancelled_at_the_end_is_said_in_one_line(tmp_path):
     assert said.count("\n") <= 1, said
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", ["annotate", "review"])
 def test_pictures_that_never_come_take_neither_all_threads_nor_the_end(tmp_path, kind):
     folder = blocked(write_collection(tmp_path / "cards", [{"title": "Faust"}, None]))

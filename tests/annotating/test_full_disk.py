@@ -226,7 +226,7 @@ def test_the_first_change_of_all_is_kept_by_the_page_like_any_other(tmp_path, fo
         assert truths(folder)["b1"]["title"] == "Faust"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("form", FORMS)
 def test_what_cannot_be_saved_stays_in_the_page_until_there_is_room(tmp_path, browser, form):
     with small_disk(tmp_path / "disk", form) as disk:

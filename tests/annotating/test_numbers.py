@@ -101,7 +101,7 @@ def saved(page):
     expect(page.locator("#saving")).to_have_attribute("data-state", "saved")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_page_changes_no_number_that_nobody_changes(folder, visit):
     with serving(folder, "--as", "anna") as served:
         page = visit(served)
@@ -126,7 +126,7 @@ def test_the_page_changes_no_number_that_nobody_changes(folder, visit):
     assert expected in row(folder)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("label", "typed", "written"),
     [
@@ -146,7 +146,7 @@ def test_the_page_keeps_a_number_as_it_is_typed(folder, visit, label, typed, wri
     assert f'"{label.lower()}": {written}' in row(folder)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_settling_keeps_the_digits(folder, visit):
     assigned = Assignment(annotators=("anna", "ben"), items=("b1",))
     write_annotation(folder, Annotation(assignments=(assigned,)))
@@ -168,7 +168,7 @@ def test_settling_keeps_the_digits(folder, visit):
     assert '"count": 11111111111111111112' in row(folder)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(("field", "kind"), [("count", "integer"), ("price", "number")])
 def test_a_reading_has_all_its_digits(folder, tmp_path, visit_at, field, kind):
     path = write_list(tmp_path / "list.jsonl", entry("b1", field, 12345678901234567891, 7))

@@ -96,7 +96,7 @@ def test_samples_come_in_the_order_in_which_they_were_drawn_without_drafts(tmp_p
     assert "is taken" in told.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_page_shows_them_and_what_to_look_at(folder, tmp_path, browser):
     (tmp_path / "list.csv").write_text(WORK_LIST)
     with serving(folder, "--only", tmp_path / "list.csv") as served:

@@ -15,6 +15,7 @@ def put(store, item, field, to):
     return store.change(item, "ground_truth", field, to, after=head, how="blind")
 
 
+@pytest.mark.nightly
 def test_nothing_that_was_saved_is_lost_when_processes_are_killed(collection):
     assert sum(kill_while_writing(collection, seed) for seed in range(3)) > 0
     # Lines of different processes, and what was written between them.

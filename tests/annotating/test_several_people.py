@@ -12,7 +12,7 @@ from hdbench.annotating.annotation import Annotation, Assignment, write_annotati
 from hdbench.annotating.assigned import read_assigned
 from hdbench.annotating.store import Store
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 SECRET = "Ludwigsburg"
 

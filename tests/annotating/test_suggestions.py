@@ -122,7 +122,7 @@ def test_a_link_out_of_the_folder_is_refused(tmp_path):
         read_authorities(tmp_path / "cards", {"name": "names.txt"}, ["name"])
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_million_names_are_searched_between_two_keys(tmp_path):
     syllables = ["ba", "mül", "ler", "frey", "von ", "sch", "ä", "witz, ", "Karl", "heim"]
     names = map("".join, product(syllables, repeat=6))
@@ -139,7 +139,7 @@ def test_a_million_names_are_searched_between_two_keys(tmp_path):
         assert min(times) < 0.12, typed  # as long as the page waits for another key
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_page_suggests_what_fits_while_typing(tmp_path, visit_at):
     folder = write_collection(tmp_path / "cards", [None, {"persons": [{"name": "Freytag"}]}])
     rows = "".join(f"Frey, Nr {number};11{number}\n" for number in range(60))

@@ -19,7 +19,7 @@ def times(folder):
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("keep", [True, False])
 def test_a_stay_is_noted_without_its_pauses(tmp_path, visit_at, keep):
     folder = write_collection(tmp_path / "cards")

@@ -89,7 +89,7 @@ def test_time_and_memory_grow_in_proportion(form, dimension):
     assert not odd or not check(form, dimension), odd
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("form", FORMS)
 def test_time_and_memory_grow_in_proportion_in_every_dimension(form):
     odd = check(form)

@@ -59,7 +59,7 @@ def test_there_are_enough_of_each():
     assert len(NO_ANSWERS) + len(NOTHING) >= 60
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("benchmark", RECORDED)
 def test_spoilt_recorded_answers(shared, benchmark):
     """Of two looping pages the halves are alike, so that they cannot be told from two drafts."""

@@ -14,7 +14,7 @@ from helpers.bad_inputs import DEVICES, NAMES, NUMBERS, complaint, odd_paths
 from helpers.planned_cards import SCHEMA
 from helpers.run_folders import write_cards, write_run
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 PATHS = {
     "score": [

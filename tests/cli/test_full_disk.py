@@ -26,7 +26,7 @@ WITH_SCRATCH = ("demo", "xlsx")
 """Commands that write into the temporary folder, which a limit on files holds for, too."""
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("form", FORMS)
 def test_a_full_disk_is_said_with_the_place_and_what_to_do(tmp_path, run_hdbench, form):
     with small_disk(tmp_path / "disk", form, size="8m") as disk:

@@ -52,7 +52,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_huge_file_is_refused_in_one_line(folder, name):
     make_huge(folder / name)

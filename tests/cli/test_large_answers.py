@@ -8,6 +8,8 @@ import sys
 import pytest
 from helpers.run_folders import RIGHT, SPEC
 
+pytestmark = pytest.mark.nightly
+
 ITEMS, PADDING = 400, 100_000
 
 MEASURED = """\

@@ -13,7 +13,7 @@ from hdbench.scoring import make_metric
 from hdbench.scoring.metric import OUTCOMES
 from hdbench.statistics.bootstrap import DELTA_METHOD
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 ITEMS = 51_000
 

@@ -38,6 +38,7 @@ SERVER = """
 """
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("kind", "status", "told"),
     [("clean", 0, "begun\n"), ("busy", 1, "begun\nforced\n"), ("stuck", 1, "begun\nforced\n")],

@@ -115,7 +115,7 @@ def test_what_it_shows_is_what_happens(page, tmp_path, run_hdbench):
     assert len(reader.outputs) == len(typed) > 0
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_metric_is_written_and_used(tmp_path, run_hdbench):
     reader = Reader(tmp_path, run_hdbench, new=True).follow("write-a-metric.md")
     assert reader.not_printed == []
@@ -148,7 +148,7 @@ hdbench.running.transformers_backend
 """What the commands of a local model import; `tiny_llava` is beside `forks.py`."""
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_local_model_reads_the_cards(tmp_path):
     forks = Forks(*LOCAL.split(), OMP_NUM_THREADS="1")
     model = tmp_path / "Qwen/Qwen3-VL-4B-Instruct"  # a folder is taken before the Hub
@@ -171,7 +171,7 @@ def test_a_local_model_reads_the_cards(tmp_path):
     assert json.loads((tmp_path / "runs/unseen/run.json").read_text())
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_150_checked_cards_lead_to_a_decision(tmp_path, run_hdbench):
     cards = InventedCards()
     cards.write_scans(tmp_path / "scans")

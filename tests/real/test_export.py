@@ -7,6 +7,8 @@ import pytest
 from hdbench.api import score
 from hdbench.output.exporting.export import export
 
+pytestmark = pytest.mark.nightly
+
 # Runs with repaired answers and invented fields; with texts without a section; with null persons.
 EQUAL = {
     "zettelkatalog": "2025-09-02_T0145",

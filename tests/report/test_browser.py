@@ -12,6 +12,8 @@ from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.evaluation.score import Settings
 from hdbench.output.report.page import report_page
 
+pytestmark = pytest.mark.slow
+
 ATTACK = "window.attacked = true"
 RIGHT = {"title": "Stellingen", "year": 1924}
 ANSWERS = [
@@ -207,7 +209,6 @@ def test_the_keyboard_reaches_the_items_right_values(visit):
     assert page.locator(".item details").first.get_attribute("open") is not None
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("language", ["en", "de"])
 @pytest.mark.parametrize("width", [320, 390, 800, 1280])
 def test_nothing_is_wider_than_the_screen(visit, width):

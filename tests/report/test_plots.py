@@ -114,6 +114,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("hostile", HOSTILE)
 def test_hostile_names_are_shown_as_they_are_without_a_warning(hostile):
     result = result_of({"title": "a"}, {"title": "a", hostile: "b"}, benchmark=hostile)
@@ -161,7 +162,7 @@ def test_fields_of_the_same_beginning_keep_their_own_bars():
     assert shown.count("x" * 39 + "… (0)") == 2
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_same_result_gives_the_same_bytes_in_any_thread():
     results = [result_of(TRUTH, ANSWER, TRUTH), result_of(TRUTH, TRUTH, None)]
     wanted = [plots(result) for result in results]

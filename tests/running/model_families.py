@@ -6,7 +6,7 @@ Where torchvision is not installed,
     PYTHONPATH=tests python -m model_families FOLDER
 
 writes the table: its last column is found out here, the others by a second process that has the
-folder on its path. `PYTHONPATH=FOLDER python -m pytest -m slow tests/running/test_families.py`
+folder on its path. `PYTHONPATH=FOLDER python -m pytest -m nightly tests/running/test_families.py`
 runs the tests of the families with it.
 """
 

@@ -74,7 +74,7 @@ def check_resumed(recorded, folder, done):
     assert second["ended"] is not None
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_local_model_killed_in_the_middle_goes_on(here, in_process, tiny_model):
     run = ("run", "hdb/zettelkatalog", "--model", tiny_model, "-o", "runs/a")
     run = (*run, "--max-new-tokens", "150")
@@ -88,7 +88,7 @@ def test_a_local_model_killed_in_the_middle_goes_on(here, in_process, tiny_model
     assert result["run"]["model"] == tiny_model.name
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.needs("tesseract")
 def test_tesseract_killed_in_the_middle_goes_on(here, hdbench):
     run = ("run", "hdb/zettelkatalog", "--model", "tesseract", "-o", "runs/a")
@@ -124,7 +124,7 @@ def test_a_server_run_killed_in_the_middle_goes_on(here, hdbench):
     assert not any("sentinel" in text for text in kept)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_what_a_run_was_is_recorded(here, in_process, tiny_model):
     done = in_process(
         *("run", "hdb/zettelkatalog", "--model", tiny_model, "-o", "runs/a", "--limit", "2"),
@@ -167,7 +167,7 @@ def test_a_link_among_own_images_does_not_get_lost_without_a_word(here, in_proce
     assert "note: 1 link, pipe or device is left out: card2.jpg: put the file" in done.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_own_images_are_read_with_a_benchmarks_prompt(here, in_process, tiny_model):
     (here / "mine").mkdir()
     images = sorted((here / "hdb/zettelkatalog/images").iterdir())
@@ -207,7 +207,7 @@ def test_what_cannot_be_run_is_said_in_a_line(here, hdbench, arguments, message)
     assert not (here / "runs").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_eval_runs_scores_and_demands(here, in_process, tiny_model):
     command = ("eval", "--all", "--model", tiny_model, "--max-new-tokens", "5")
     done = in_process(*command, "--json", "results.json", "--fail-under", "zettelkatalog=0.5")
@@ -247,7 +247,7 @@ def test_eval_of_all_skips_and_names_what_tesseract_has_no_rules_for(here, in_pr
     assert "error: tesseract answers none of the benchmarks in hdb" in done.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_what_eval_has_no_time_for_counts_as_unanswered(here, in_process, tiny_model):
     done = in_process("eval", "zettelkatalog", "--model", tiny_model, "--max-minutes", "0")
     assert done.returncode == 0, done.stderr

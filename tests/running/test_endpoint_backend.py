@@ -191,6 +191,7 @@ def test_a_fault_that_stays_is_the_error_of_its_item_alone(question):
     assert len(server.requests) == 3 + ATTEMPTS
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "fault", [Response(b"", seconds=None), Response({"padding": "x" * 1000}, drip=0.05)]
 )
@@ -285,6 +286,7 @@ def test_a_host_that_no_name_server_could_know_ends_the_run(question):
         ask(f"http://{'a' * 70}.example", [question(0)])
 
 
+@pytest.mark.nightly
 def test_a_server_that_goes_away_ends_the_run_and_its_items_are_left_to_the_next(question):
     replies = {}
     with FaultyServer() as server:
@@ -297,6 +299,7 @@ def test_a_server_that_goes_away_ends_the_run_and_its_items_are_left_to_the_next
     assert all(reply.error is None for reply in replies.values())
 
 
+@pytest.mark.nightly
 def test_a_server_that_comes_back_answers_all(question):
     replies = {}
     with FaultyServer() as server:
@@ -502,7 +505,7 @@ def test_questions_are_taken_only_as_they_can_be_asked(question):
     assert ahead <= 4
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_memory_does_not_grow_with_the_run(question):
     # In a new process: pytest and other tests' libraries keep what is logged and warned of.
     images = [image for number in range(50) for image in question(number).media]

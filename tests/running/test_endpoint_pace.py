@@ -77,6 +77,7 @@ def test_a_maximum_is_reached_and_never_exceeded(most):
     assert Modelled(queueing(1000), most=most).most_at_once == most
 
 
+@pytest.mark.nightly
 def test_a_rate_limit_costs_no_item(asked):
     allowed, started, lock = 50.0, time.monotonic(), threading.Lock()
     used = 0
@@ -95,6 +96,7 @@ def test_a_rate_limit_costs_no_item(asked):
     assert len(server.requests) < 400
 
 
+@pytest.mark.nightly
 def test_nothing_is_sent_while_the_server_asks_to_wait(asked):
     refused, sent = [], []
 
@@ -112,6 +114,7 @@ def test_nothing_is_sent_while_the_server_asks_to_wait(asked):
     assert sum(refused[0] + 0.2 < each < refused[0] + 0.9 for each in sent) <= 3
 
 
+@pytest.mark.nightly
 def test_a_server_that_slows_down_under_load_is_not_driven_into_the_ground(asked):
     def respond(_request):
         # Long beside what a busy machine adds, from which the rate would seem to grow.

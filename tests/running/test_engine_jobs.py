@@ -449,6 +449,7 @@ class Machines:
         return SimpleNamespace(status=SimpleNamespace(stage=stage))
 
 
+@pytest.mark.nightly
 def test_jobs_run_the_hdbench_that_they_are_given_and_are_started_again(tmp_path, monkeypatch):
     there = tmp_path / "there"
     there.mkdir()

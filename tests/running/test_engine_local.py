@@ -27,7 +27,7 @@ def two_held_tasks(folder, server, *tasks):
     return run, driver
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_killed_task_is_started_again_and_asks_only_what_it_has_not(texts):
     with Counting() as server:
         run, driver = two_held_tasks(texts, server, "--tasks", "3")
@@ -47,7 +47,7 @@ def test_a_killed_task_is_started_again_and_asks_only_what_it_has_not(texts):
     assert sitting["cost_usd"] == pytest.approx(60 * (812 + 340) / 1e6)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_tasks_whose_driver_is_killed_finish_and_the_next_command_waits_for_them(texts):
     with Counting() as server:
         run, driver = two_held_tasks(texts, server, "--tasks", "3")
@@ -66,7 +66,7 @@ def test_tasks_whose_driver_is_killed_finish_and_the_next_command_waits_for_them
         assert server.again == []
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_full_disk_is_said_in_one_line_and_nothing_is_lost(texts):
     limit = resource.getrlimit(resource.RLIMIT_FSIZE)
     with Counting(0.01) as server:
@@ -91,7 +91,7 @@ def test_a_full_disk_is_said_in_one_line_and_nothing_is_lost(texts):
         assert sum(server.started.values()) - asked == 60 - recorded
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_ctrl_c_stops_the_tasks_and_merges_what_they_have(texts):
     with Counting() as server:
         run, driver = two_held_tasks(texts, server, "--tasks", "2")

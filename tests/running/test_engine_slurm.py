@@ -34,7 +34,7 @@ def kill(slurm, task):
     until(lambda: job not in slurm.queue(), what="the end of the job")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.needs("slurm")
 def test_what_was_killed_is_asked_again_while_others_run(tmp_path, slurm):
     write_texts(tmp_path, ITEMS)
@@ -72,7 +72,7 @@ def test_what_was_killed_is_asked_again_while_others_run(tmp_path, slurm):
         assert set(server.again) < set(ids_of(ITEMS // 2))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.needs("slurm")
 def test_a_mistyped_port_leaves_what_goes_on_at_another_address(tmp_path, slurm):
     write_texts(tmp_path, 3)
@@ -93,7 +93,7 @@ def test_a_mistyped_port_leaves_what_goes_on_at_another_address(tmp_path, slurm)
     assert not server.again
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.needs("slurm")
 def test_jobs_killed_requeued_and_on_a_drained_node_leave_one_answer_for_each_item(tmp_path, slurm):
     here = tmp_path / "its $(name) has spaces"

@@ -27,7 +27,7 @@ from hdbench.running.images import load_images
 from hdbench.running.local_model import LocalModel
 from hdbench.running.model_files import find_model
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 
 @pytest.fixture(scope="module")

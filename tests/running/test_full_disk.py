@@ -80,7 +80,7 @@ def test_a_run_whose_folder_cannot_be_made_says_why(tmp_path):
         run_model(Scripted(answer), QUESTIONS, tmp_path / "file/run", SETTINGS)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_answers_of_tasks_are_kept_and_merged_once_there_is_room(tmp_path):
     write_texts(tmp_path, 200)
     failed = []

@@ -107,6 +107,7 @@ ENDLESS = {
 }
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", ENDLESS)
 def test_what_has_no_end_is_given_up_in_little_memory(kind):
     start, rest = ENDLESS[kind]
@@ -127,6 +128,7 @@ def test_what_has_no_end_is_given_up_in_little_memory(kind):
     assert most < 64 * 2**20
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "drip",
     [(OK, b"X: y\r\n"), (OK + b"Content-Length: 9999\r\n\r\n", b"x"), (CHUNKED, b"1\r\nx\r\n")],
@@ -264,6 +266,7 @@ def test_however_long_a_server_asks_to_wait_the_wait_is_bounded(after):
         ask(server, observer=Stopped())
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("status", [429, 503])
 @pytest.mark.parametrize("headers", [{"Retry-After": "0.2"}, {}])
 @pytest.mark.parametrize("answered_first", [False, True])
@@ -287,6 +290,7 @@ def test_a_server_that_stays_busy_ends_the_run_in_a_while_that_is_said_before(
     assert len(server.requests) < 100
 
 
+@pytest.mark.nightly
 def test_a_server_that_answers_now_and_then_is_waited_for():
     def respond(request):
         if len(server.requests) % 4:

@@ -184,7 +184,7 @@ def test_leaving_while_images_are_decoded_ends_the_processes_at_once(large):
     assert futures[-1].cancelled()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_whatever_ends_the_program_ends_its_processes(large, how):
     program = subprocess.Popen(

@@ -7,6 +7,8 @@ import pytest
 from running.faulty_server import FaultyServer, Response, completion
 from running.many_texts import Run, write_texts
 
+pytestmark = pytest.mark.nightly
+
 SCHEMA = {
     "type": "object",
     "properties": {"title": {"type": "string"}, "year": {"type": "integer"}},

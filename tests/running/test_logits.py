@@ -13,7 +13,7 @@ from hdbench.running.backend import Decoding, Question
 from hdbench.running.logits import SchemaGrammar
 from hdbench.running.transformers_backend import TransformersBackend
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 SCHEMAS = sorted(Path(__file__).parents[2].glob("dataset_scripts/*/answer.schema.json"))
 CARD = next(path for path in SCHEMAS if path.parent.name == "zettelkatalog")

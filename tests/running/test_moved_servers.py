@@ -8,6 +8,8 @@ import pytest
 from running.faulty_server import FaultyServer, Response, completion
 from running.many_texts import Run, write_texts
 
+pytestmark = pytest.mark.nightly
+
 
 @pytest.fixture
 def dead():

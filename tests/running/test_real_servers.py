@@ -43,7 +43,7 @@ def address_in(text):
     return next((line for line in text.splitlines() if line.startswith("http://")), None)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_llama_cpp_without_vision_says_so_at_once(here, hdbench, tmp_path):
     log = tmp_path / "llama.log"
     with started(log, Path(__file__).with_name("llama_server.py"), tmp_path) as process:
@@ -58,7 +58,7 @@ def test_llama_cpp_without_vision_says_so_at_once(here, hdbench, tmp_path):
         assert "model: tiny: not among the 1 models that the server lists" in listed.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_transformers_serve_reads_the_images(here, hdbench, tiny_model, tmp_path):
     log = tmp_path / "serve.log"
     serve = "import sys; from transformers.cli.transformers import main; sys.exit(main())"

@@ -12,7 +12,7 @@ from hdbench.errors import HdbenchError
 from hdbench.running.backend import LOST_IN_A_ROW, Decoding, Question
 from hdbench.running.run import run_model
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 SETTINGS = {"benchmark": "hdb/cards", "model": "tiny", "items": None}
 

@@ -60,6 +60,7 @@ def first_alone_then(first, rest):
     return respond
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("answered_first", [False, True])
 def test_the_deadline_ends_requests_in_flight(question, tmp_path, answered_first):
     first = OPEN if answered_first else SILENT
@@ -79,7 +80,7 @@ def test_the_deadline_ends_requests_in_flight(question, tmp_path, answered_first
     assert f"time ran out while {outcome.cut_off} of them" in outcome.lines(tmp_path)[1]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_eval_ends_at_the_deadline_of_a_silent_server(here, hdbench):
     """The model list is served, so that only the request itself can take long."""
     with FaultyServer(lambda _: SILENT, models=["m"]) as server:
@@ -92,7 +93,7 @@ def test_eval_ends_at_the_deadline_of_a_silent_server(here, hdbench):
     assert json.loads((here / "result.json").read_text())["unanswered"] == 8
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_request_may_take_as_long_as_timeout_says(here, hdbench):
     with FaultyServer(first_alone_then(OPEN, SILENT), models=["m"]) as server:
         done = hdbench(
@@ -286,7 +287,7 @@ def test_without_a_terminal_a_line_says_now_and_then_how_it_goes(
     assert "item-3: refused: 400 Said: no" in said
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_dry_run_says_what_would_be_asked_and_of_whom(here, hdbench):
     listed = {"id": "m", "pricing": {"prompt": "0.0000005", "completion": "0.000002"}}
     with FaultyServer(models=["other", listed]) as server:
@@ -329,7 +330,7 @@ def test_a_run_on_another_host_says_where_the_images_go(question, tmp_path, host
     assert heard.said == ([] if local else [f"the items go to {host}:{server.port}"])
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_dry_run_counts_as_the_run_would(here, hdbench):
     """What failed is asked again only where that is wanted; a damaged run beside it is none."""
     with FaultyServer(first_alone_then(Response(error("no"), 400), OPEN), ["m"]) as server:
@@ -344,7 +345,7 @@ def test_a_dry_run_counts_as_the_run_would(here, hdbench):
     assert "tokens: about 812 in, 34 out" in again.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_dry_run_of_a_local_model_sends_images_nowhere(here, hdbench):
     done = hdbench("run", "hdb/zettelkatalog", "--model", "some/model", "--dry-run")
     assert done.returncode == 0, done.stderr

@@ -15,7 +15,7 @@ from hdbench.running.tesseract_backend import TesseractBackend
 ROOT = Path(__file__).parents[2]
 SCRIPTS = ROOT / "dataset_scripts"
 
-pytestmark = [pytest.mark.needs("tesseract"), pytest.mark.slow]
+pytestmark = [pytest.mark.needs("tesseract"), pytest.mark.nightly]
 
 
 def backend_for(benchmark, **options):

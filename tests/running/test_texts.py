@@ -82,7 +82,7 @@ def test_own_images_are_not_asked_with_the_prompt_of_texts(cards, hdbench):
     assert "--images: hdb/cards is asked with texts, not with images" in str(done.exception)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_local_model_gets_texts_and_filled_in_prompts(tiny_model, tmp_path):
     from hdbench.running.transformers_backend import TransformersBackend  # noqa: PLC0415
 

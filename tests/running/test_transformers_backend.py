@@ -20,7 +20,7 @@ from hdbench.running.images import load_images
 from hdbench.running.logits import samplers
 from hdbench.running.transformers_backend import TransformersBackend
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 PROMPT = "Read the card; answer with JSON."
 GREEDY = Decoding(max_new_tokens=24)

@@ -461,7 +461,7 @@ def test_no_items_give_figures_not_errors():
         assert (result["fuzzy"], result["cer"], result["f1_micro"], result["items"]) == (0, 1, 0, 0)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_ten_thousand_ads_on_a_page():
     many = page(*(ad(f"{number}. ein Stück Wein") for number in range(10_000)))
     unlike = page(*(ad(f"ein Stück Wein {number}") for number in range(10_000)))

@@ -65,7 +65,7 @@ def test_pages_of_every_shape(protocol, page):
     assert {name: result[name] for name in expected} == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @settings(max_examples=30, deadline=None)
 @given(pairs=st.lists(pages(), max_size=4))

@@ -36,7 +36,7 @@ def removed(record, field):
     return {**record, group: removed(record[group], name)}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("protocol", ["documented", "published"])
 @pytest.mark.parametrize("weights", [None, {"author": 0.1, "year": 3}])
 @given(pairs=st.lists(st.tuples(ANSWERS, RECORDS), max_size=6))

@@ -110,7 +110,7 @@ def test_inferred_persons(inferred, answer, letter, authority):
         assert tuple(result.totals[f"{category}.{count}"] for count in COUNTS) == counted
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("skip", [None, "TRUE", "FALSE"])
 @settings(max_examples=30, deadline=None)

@@ -105,7 +105,7 @@ def test_records_of_every_shape(options, item):
     assert ours(*item, **options) == theirs(*item, **options)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
 @settings(max_examples=120, deadline=None)
 @given(item=items())

@@ -42,7 +42,7 @@ def pairs_of_texts(draw, alphabet):
     return (a, b) if draw(st.booleans()) else (b, a)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("autojunk", [True, False])
 @pytest.mark.parametrize("alphabet", ALPHABETS.values(), ids=ALPHABETS)
 @settings(max_examples=30, deadline=None)

@@ -119,7 +119,7 @@ def test_pages_of_every_shape(options, pairs):
         assert (statistics["corrections"], statistics["values"]) == effort
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
 @settings(max_examples=60, deadline=None)
 @given(pairs=st.lists(items(), min_size=1, max_size=4))

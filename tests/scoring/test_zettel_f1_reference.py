@@ -91,7 +91,7 @@ def test_an_unanswered_card(protocol, truth):
     assert counts(metric, None, truth) == naive.counts(None, truth, protocol)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @settings(max_examples=30, deadline=None)
 @given(pairs=st.lists(cards(), min_size=1, max_size=20))

@@ -1,6 +1,6 @@
 """Pictures of every view, on a screen and a phone, light and dark, in English and German.
 
-`HDBENCH_PICTURES=build/pictures pytest -m slow tests/space/pictures.py` keeps them, to be looked
+`HDBENCH_PICTURES=build/pictures pytest -m nightly tests/space/pictures.py` keeps them, to be looked
 at. The best of them are in `docs/pictures`; CONTRIBUTING.md says how to renew those.
 """
 
@@ -19,7 +19,7 @@ from space.servers import APP, serving, wait_for_client
 
 from hdbench.space.texts import translations
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 BENCHMARK = Path(__file__).parents[2] / "dataset_scripts/zettelkatalog"
 WIDTHS = {"screen": (1280, 1000), "phone": (390, 844)}

@@ -6,7 +6,7 @@ from space.pages import go_to_tab, report, settled
 
 from hdbench.space.texts import translations
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 
 def test_axe_core_finds_no_violation_in_any_tab_on_a_phone(visit_at, furnished_url):

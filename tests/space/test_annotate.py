@@ -311,7 +311,7 @@ def test_a_folder_that_cannot_be_written_is_refused(place, monkeypatch):
         check_folder(place[0] / "data")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("program", [("-m", "hdbench", "space"), (APP,)])
 def test_the_server_does_not_start_with_half_of_it(place, sample, program):
     folder = place[0]
@@ -384,7 +384,7 @@ def annotating(place, sample):
                 servers[-1].kill()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_gradio_neither_lets_other_pages_in_nor_changes_what_is_sent(place, sample):
     auth = ("anna", place[1]["anna"])
     with annotating(place, sample) as (url, start):
@@ -400,7 +400,7 @@ def test_gradio_neither_lets_other_pages_in_nor_changes_what_is_sent(place, samp
         assert httpx.get(f"{url}annotate/cards/start").status_code == 401
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_two_people_annotate_on_a_server_that_is_killed(place, sample, browser):
     folder, passwords = place
     faust = write_collection(folder / "data/faust", [{"title": "Urfaust"}, None])

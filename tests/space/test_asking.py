@@ -171,7 +171,7 @@ serve(SpaceContext(Path("hdb"), max_waiting=5))
 """
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_flood_from_one_address_keeps_nobody_out(sample):
     """Requests of every kind, for whose answers nobody waits."""
 

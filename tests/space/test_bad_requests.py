@@ -14,7 +14,7 @@ from space.servers import APP, forks, free_port, wait_for_client
 from hdbench.space.annotate.accounts import add_account
 from hdbench.space.server import asking
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 CALL = {
     "data": ["zettelkatalog", {"path": "x", "meta": {"_type": "gradio.FileData"}}, "documented"]

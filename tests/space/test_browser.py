@@ -24,6 +24,8 @@ from space.pages import (
 from hdbench.api import score
 from hdbench.evaluation.score import Settings
 
+pytestmark = pytest.mark.slow
+
 ATTACK = "window.attacked = true"
 EXAMPLE = "hdb/zettelkatalog/example_predictions.jsonl"
 
@@ -34,7 +36,6 @@ def answers(sample):
     return {each["id"]: each.get("prediction", each.get("text")) for each in map(json.loads, lines)}
 
 
-@pytest.mark.slow
 def test_a_file_of_each_form_is_scored(visit, sample):
     truths = [json.loads(line) for line in (sample / "hdb/zettelkatalog/metadata.jsonl").open()]
     right = [(each["id"], json.loads(each["ground_truth"])) for each in truths]
@@ -104,7 +105,6 @@ def test_a_bad_file_is_one_plain_line_without_the_servers_paths(visit):
     expect(page.locator("#download-json")).to_be_hidden()
 
 
-@pytest.mark.slow
 def test_on_a_phone_a_problem_is_in_sight(visit):
     page = visit(width=390, height=844)
     page.locator("#score").click()
@@ -170,7 +170,6 @@ def test_each_of_several_models_can_be_shown(visit, answers):
     expect(page.locator(".hdb-chosen")).to_have_text(re.compile("^Poor"))
 
 
-@pytest.mark.slow
 def test_it_speaks_german_to_a_german_browser(visit):
     page = visit(language="de-CH")
     page.get_by_role("button", name="Beispiel bewerten").click()
@@ -182,7 +181,6 @@ def test_it_speaks_german_to_a_german_browser(visit):
     expect(page.get_by_role("heading", name="Metriken")).to_be_visible()
 
 
-@pytest.mark.slow
 def test_a_phone_shows_all_without_scrolling_sideways_and_text_has_contrast(visit):
     page = visit(width=390)
     page.locator("#example").click()
@@ -200,7 +198,6 @@ def test_a_phone_shows_all_without_scrolling_sideways_and_text_has_contrast(visi
     assert_contrast(page)
 
 
-@pytest.mark.slow
 def test_warnings_are_german_in_the_summary_and_the_report(visit, answers):
     [first, *_] = answers.items()
     page = visit(language="de-CH")

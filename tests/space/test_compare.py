@@ -161,6 +161,7 @@ def words(comparison, language="en"):
     return re.sub(r"<[^>]+>", "", verdict(comparison, language)).replace("&lt;", "<")
 
 
+@pytest.mark.slow
 def test_the_better_of_two_files_is_named_and_the_rest_can_be_read_and_saved(open_tab, tmp_path):
     page = open_tab(accept_downloads=True)
     drop(page, {"poor.jsonl": lines(POOR), "good.jsonl": lines(GOOD)})
@@ -253,6 +254,7 @@ def test_a_bad_file_is_one_line_and_leaves_no_old_result(open_tab):
     expect(page.locator("#compare-json")).to_be_hidden()
 
 
+@pytest.mark.slow
 def test_hostile_names_run_nothing_and_are_cut(open_tab):
     tag = f"<img src=x onerror='{ATTACK}'>"
     files = {

@@ -47,7 +47,7 @@ def endless():
     return f'{{"id": "sample-01", "prediction": {{{record}}}}}\n'
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_nobody_waits_for_the_long_files_of_another_address(sample):
     async def visits(url):
         async with Visitor(url, "192.0.2.1") as hog, Visitor(url, "192.0.2.2") as visitor:
@@ -89,7 +89,7 @@ def workbook(path):
     return path.read_bytes()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_bounds_hold_for_every_kind_of_file(sample, tmp_path):
     files = {
         "keys.jsonl": endless(),
@@ -302,7 +302,7 @@ def dripped(url, head):
     raise AssertionError("it is still open")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_half_a_request_is_not_waited_for(sample):
     settings = "limits.MAX_PAUSE = 1; limits.MIN_RATE = 10**9"
     with serving("-c", SERVE.format(settings=settings), cwd=sample) as url:

@@ -40,7 +40,7 @@ def write_answers(path, sample):
     return path
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_space_answers_and_ends_whatever_its_threads_do(data, sample, tmp_path):
     password = add_account(tmp_path / "accounts", "anna")
     answers = write_answers(tmp_path / "answers.jsonl", sample)

@@ -12,6 +12,8 @@ from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.space.context import SpaceContext
 from hdbench.space.views.first_look import FirstLooks, first_look
 
+pytestmark = pytest.mark.slow
+
 ATTACK = "<img src=x onerror='window.attacked = true'>"
 
 
@@ -67,7 +69,6 @@ def test_the_benchmark_is_chosen_once_and_a_file_of_another_one_is_recognized(vi
     expect(page.locator("#compare-recorded")).to_be_hidden()  # there are no recorded runs
 
 
-@pytest.mark.slow
 def test_on_a_phone_what_comes_first_is_in_sight_and_so_is_the_result(visit):
     page = visit(width=390, height=844, language="de-CH")
     for tab in page.get_by_role("tab").all():

@@ -9,7 +9,7 @@ from helpers.run_folders import write_run
 from hub.server import serving_hub
 from space.servers import APP, serving, wait_for_client
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 FETCH = """
 import sys, time

@@ -12,7 +12,7 @@ from space.pages import go_to_tab, report, save, upload
 
 from hdbench.benchmarks.benchmark import load_benchmark
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 
 def test_the_words_that_are_looked_for_are_english():

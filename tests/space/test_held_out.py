@@ -101,7 +101,7 @@ def text_of(file):
         return "\n".join(packed.read(name).decode() for name in packed.namelist())
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_totals_are_shown_three_times_a_day_and_never_an_item(tmp_path, held):
     content = answers(held)
     folder = {"HDBENCH_HELD_OUT": str(tmp_path / "held"), "FORWARDED_ALLOW_IPS": "127.0.0.1"}

@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from space.pages import as_jsonl, report, settled
 from space.servers import APP, serving, wait_for_client
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 FOCUSED = "(wanted) => wanted.contains(document.activeElement)"
 """Asked of an element as it is by then: Gradio may have put another in its place."""

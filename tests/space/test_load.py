@@ -25,7 +25,7 @@ from hdbench.errors import HdbenchError
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs import scoring
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 CARDS = 263
 MEBIBYTE = 2**20

@@ -15,7 +15,7 @@ from space.servers import serving, wait_for_client
 
 from hdbench.api import score
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 SERVED = """
 import sys

@@ -32,7 +32,7 @@ from hdbench.space.jobs.running_model import (
 from hdbench.space.server.limits import sweep
 from hdbench.space.tabs.run import run_answers, run_record, run_status
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 HOSTILE = "</pre><script>window.attacked = true</script><img src=x onerror=alert(1)>\u202e\x1b[31m"
 

@@ -256,6 +256,7 @@ def test_what_is_sent_is_bounded(url):
     assert httpx.post(f"{url}gradio_api/run/score", json={"data": []}).status_code == 404
 
 
+@pytest.mark.nightly
 def test_a_zip_bomb_is_one_line(client, tmp_path):
     with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         for number in range(3):

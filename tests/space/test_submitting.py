@@ -20,7 +20,7 @@ from hdbench.space.jobs.submitting import (
 )
 from hdbench.space.texts import translations
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 EXAMPLE = "hdb/zettelkatalog/example_predictions.jsonl"
 DAY = date(2026, 1, 24)

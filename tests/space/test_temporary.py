@@ -48,7 +48,7 @@ def end(servers):
         server.wait(timeout=180)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_after_kill_9_the_next_server_deletes_what_is_left(sample, short):
     running = []
     with ExitStack() as stack:

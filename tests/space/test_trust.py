@@ -226,6 +226,7 @@ def drop(page, content, name="my decision.json"):
     )
 
 
+@pytest.mark.slow
 def test_an_uploaded_decision_is_shown_as_its_page_and_can_be_kept(visit, decision, tmp_path):
     page = visit(accept_downloads=True)
     go_to_tab(page, "How much to check?")

@@ -16,7 +16,7 @@ from hdbench.space.jobs import turns, working
 from hdbench.space.jobs.working import TaskProcesses, Waits
 from hdbench.space.texts import reason, text
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 
 @pytest.fixture(scope="module", autouse=True)

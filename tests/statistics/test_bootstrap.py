@@ -249,7 +249,7 @@ def test_memory_bounded_chunks_do_not_change_the_draws(monkeypatch):
     assert intervals(run, resamples=300).figures["f1_micro"] == whole.figures["f1_micro"]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("items", [60, 263])
 def test_95_percent_intervals_hold_the_true_figure_about_95_times_in_100(items):
     # A card has 11 fields; how many of them a run gets right differs from card to card, by a beta

@@ -332,7 +332,7 @@ def p_of(runs, seed):
     return permutation_test(a, b, "f1_micro", 199, seed).p
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_of_equal_runs_about_one_in_twenty_is_called_different():
     rng = np.random.default_rng(0)
     found = [p_of(drawn_pair(rng, 57), seed) for seed in range(300)]
@@ -341,7 +341,7 @@ def test_of_equal_runs_about_one_in_twenty_is_called_different():
     assert 120 <= sum(p <= 0.5 for p in found) <= 180
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_power_grows_with_the_difference_and_reaches_80_percent_at_the_detectable_one():
     rng = np.random.default_rng(1)
     one, other = drawn_pair(rng, 263, 0.0)
@@ -357,7 +357,7 @@ def test_power_grows_with_the_difference_and_reaches_80_percent_at_the_detectabl
     assert power[3] > 0.96
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_holm_keeps_false_positives_of_a_family_rare():
     rng = np.random.default_rng(2)
     wrong = uncorrected = 0
@@ -372,7 +372,7 @@ def test_holm_keeps_false_positives_of_a_family_rare():
     assert uncorrected > 17  # six uncorrected tests would be wrong some 20 % of the time
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_intervals_of_differences_hold_the_true_difference():
     rng = np.random.default_rng(5)
     held = 0

@@ -82,7 +82,7 @@ def test_the_seed_decides():
         gap(one, two, resamples=3)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("shares", "sizes"),
     [((0.8, 0.8), (100, 40)), ((0.9, 0.6), (60, 30)), ((0.99, 0.99), (100, 40))],

@@ -337,8 +337,8 @@ def drawn(rng, items, ahead):
     # try in 1,000. If any pair with |t| > 2 were different, 43 of the first 200 would be missed.
     [
         (40, [0.0, 0.0, -0.1, -0.1, -0.1, -0.3], 200, 21),
-        pytest.param(20, [0.0, 0.0, -0.1, -0.1, -0.3], 600, 48, marks=pytest.mark.slow),
-        pytest.param(57, [-0.03 * n for n in range(10)], 200, 21, marks=pytest.mark.slow),
+        pytest.param(20, [0.0, 0.0, -0.1, -0.1, -0.3], 600, 48, marks=pytest.mark.nightly),
+        pytest.param(57, [-0.03 * n for n in range(10)], 200, 21, marks=pytest.mark.nightly),
     ],
 )
 def test_the_sets_contain_the_true_ranks_of_all_models_in_95_samples_of_100(
@@ -385,7 +385,7 @@ def test_sets_contain_the_place_by_figure_and_follow_the_figures_where_tests_do(
     assert ordered >= 10
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("items", "models", "sets", "most"),
     # Binomial: where the share is 5 %, more than `most` are found in less than one try in 1,000.
@@ -404,7 +404,7 @@ def test_of_models_that_are_equal_any_pair_differs_in_about_one_data_set_in_twen
     assert 0 < found <= most
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_model_that_is_better_is_found_among_ten():
     rng = np.random.default_rng(4)
     sets = [

@@ -214,6 +214,7 @@ def test_models_are_sorted_by_the_figure_that_ranks_and_keep_their_headline():
     assert first.interval.low < first.judged < first.interval.high
 
 
+@pytest.mark.nightly
 def test_all_pairs_of_models_are_bounded_together():
     # Of 263 pages without a runaway, 1.7 % is left open for one pair, and 2.7 % for each of 15.
     runs = {str(n): pages([rate + 0.01 * n for rate in varied(0.05, 263)]) for n in range(6)}

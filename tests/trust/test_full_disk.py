@@ -16,6 +16,8 @@ from hdbench.trust.consensus import write_consensus
 from hdbench.trust.control import read_control
 from hdbench.trust.plan import read_plan, write_plan
 
+pytestmark = pytest.mark.nightly
+
 FILES = {"applied.json", "control.yaml", "decision.json", "plan.yaml", "values.jsonl"}
 
 

@@ -31,6 +31,7 @@ def saved(page):
     expect(page.locator("#saving")).to_have_attribute("data-state", "saved")
 
 
+@pytest.mark.nightly
 def test_what_was_saved_survives_kill_9(tmp_path, browser):
     folder = write_collection(tmp_path / "cards")
     served = Served(folder, "--as", "anna")
@@ -54,6 +55,7 @@ def test_what_was_saved_survives_kill_9(tmp_path, browser):
     assert truths(folder)["b1"] == {"title": "Faust", "kind": None, "year": 1808, "persons": None}
 
 
+@pytest.mark.nightly
 def test_what_was_shown_as_saved_is_there_whatever_is_killed(tmp_path, browser):
     """More of it in tests/speed/annotate_kills.py."""
     kills = [(1, "server"), (2, "browser")]

@@ -18,7 +18,7 @@ from hdbench.datasets.building.recipe import find_recipe, read_registry
 from hdbench.datasets.building.results_dataset import build_results
 from hdbench.errors import HdbenchError
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 FILES = {
     "avisblatt": "fraktur_adverts.jsonl.gz",

@@ -15,7 +15,7 @@ from datasets import load_dataset
 from hdbench.common import resources
 from hdbench.common.jsonio import read_jsonl
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 COMMIT = "dbe1c6531c53d883a402796a075af7c7b0bb3383"
 

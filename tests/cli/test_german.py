@@ -113,7 +113,9 @@ def test_every_heading_of_a_table_has_a_translation():
     headings = set()
     for path in Path(cli.__file__).parent.glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
-            is_table = isinstance(node, ast.Call) and getattr(node.func, "id", "") == "localized_table"
+            is_table = (
+                isinstance(node, ast.Call) and getattr(node.func, "id", "") == "localized_table"
+            )
             is_heads = isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "heads"
             if is_table or is_heads:
                 found = (getattr(each, "value", None) for each in ast.walk(node))

@@ -14,6 +14,8 @@ from hdbench.output.publishing.repositories import find_repositories
 from hdbench.running.evaluating import find_benchmarks, read_demands
 from hdbench.scoring import make_metric
 
+pytestmark = pytest.mark.nightly
+
 BOTH = ("zettelkatalog", "hdb/zettelkatalog")
 
 
@@ -106,7 +108,6 @@ COMMANDS = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_takes_both_names(samples, run_hdbench, tmp_path, command):
     said = []

@@ -270,7 +270,7 @@ def at_a_terminal(folder, said):
     return process.returncode, told
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_on_a_terminal_it_asks_and_the_mapping_can_be_changed(folder):
     said = "Briefe\nCC BY\ncc0-1.0\nVerfaser=writer\nVerfasser=writer\ny\n"
     status, told = at_a_terminal(folder, said)
@@ -282,7 +282,7 @@ def test_on_a_terminal_it_asks_and_the_mapping_can_be_changed(folder):
     assert "hdbench build letters\n" in told.replace("\r", "")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_on_a_terminal_no_means_that_nothing_is_written(folder):
     status, told = at_a_terminal(folder, "\n\nn\n")
     assert (status, "nothing was written" in told) == (1, True)

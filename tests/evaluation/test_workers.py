@@ -136,7 +136,7 @@ def test_figures_do_not_depend_on_the_form(tmp_path, ending, protocol, small_par
     assert figures(tmp_path / "hdb/zettelkatalog", parts, protocol=protocol) == whole
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", ["zettelkatalog", "avisblatt", "bibliography"])
 def test_figures_do_not_depend_on_the_number_of_processes(tmp_path, name, small_parts):
     path = write_sample(name, tmp_path)
@@ -146,7 +146,7 @@ def test_figures_do_not_depend_on_the_number_of_processes(tmp_path, name, small_
     assert figures(benchmark, parts, details=True, workers=2) == whole
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_all_metrics_can_be_sent_to_another_process(tmp_path, small_parts):
     for name in ("rheinschifffahrt", "sciencemetabench", "manuscripts"):
         path = write_sample(name, tmp_path / name)
@@ -154,7 +154,7 @@ def test_all_metrics_can_be_sent_to_another_process(tmp_path, small_parts):
         assert figures(benchmark, path, workers=2) == figures(benchmark, path)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_answers_that_only_one_process_can_load_are_sent(tmp_path, small_parts):
     path = write_sample("zettelkatalog", tmp_path)
     (tmp_path / "whole.json").write_text(json.dumps(read(path)))
@@ -163,7 +163,7 @@ def test_answers_that_only_one_process_can_load_are_sent(tmp_path, small_parts):
     assert figures(benchmark, tmp_path / "whole.json", workers=2) == whole
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_several_rules_and_ways_of_reading_at_once(tmp_path, small_parts):
     path = write_sample("zettelkatalog", tmp_path)
     benchmark = str(tmp_path / "hdb/zettelkatalog")
@@ -209,7 +209,7 @@ def test_an_unusable_line_is_named(tmp_path, line, small_parts):
         score_runs(str(tmp_path / "hdb/cards"), path)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_an_unusable_line_is_named_by_another_process_in_the_same_way(tmp_path, small_parts):
     path = write_cards(tmp_path, 20, '{"id": "0019", "prediction": {"title"')
     said = []
@@ -265,7 +265,7 @@ def test_the_bound_on_values_is_for_each_model(tmp_path):
         score_runs(cards, models, Settings(bounds=Bounds(values=19)))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("ended", [signal.SIGINT, signal.SIGKILL])
 def test_no_process_is_left_behind(tmp_path, ended):
     path = write_cards(tmp_path, 200_000)
@@ -298,7 +298,7 @@ def is_running(pid):
     return False
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_killed_process_is_one_line(tmp_path, small_parts, monkeypatch):
     path = write_cards(tmp_path, 3_000)
     before = set(children(os.getpid()))

@@ -146,7 +146,7 @@ def test_a_letter_comes_back_as_it_was(record, folders, form):
     assert answer["prediction"] == record
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "name", ["zettelkatalog", "avisblatt", "rheinschifffahrt", "sciencemetabench"]
 )
@@ -175,7 +175,7 @@ def test_both_forms_have_the_same_cells(record, folders):
                 assert one.replace("'", "") == other.replace("'", "")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_samples_have_the_same_figures_from_their_tables(tmp_path, run_hdbench):
     names = ["zettelkatalog", "avisblatt", "rheinschifffahrt", "sciencemetabench"]
     done = run_hdbench("build", *names, "--sample", cwd=tmp_path)
@@ -193,7 +193,7 @@ def test_the_samples_have_the_same_figures_from_their_tables(tmp_path, run_hdben
             assert {figure: read[figure] for figure in given} == given, (name, form)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_gold_has_the_same_figures_from_every_samples_table(tmp_path, run_hdbench):
     names = sorted(path.parent.name for path in SCRIPTS.glob("*/sample"))
     done = run_hdbench("build", *names, "--sample", cwd=tmp_path)

@@ -8,7 +8,7 @@ from helpers.plain import PLAIN
 from hub.server import EXPIRED, READER, WRITER, serving_hub
 from hub.validation import refused
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 BINARY = bytes(range(256)) * 40
 

@@ -243,6 +243,7 @@ for name, arguments in json.loads(sys.argv[1]):
 """
 
 
+@pytest.mark.nightly
 def test_inspect_finds_a_benchmark_by_its_name(samples):
     asked = {
         "documented": ("hdbench/rheinschifffahrt", {}),

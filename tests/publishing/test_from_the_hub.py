@@ -137,6 +137,7 @@ def truths(two_versions):
     return two_versions[1]
 
 
+@pytest.mark.nightly
 def test_an_old_version_is_had_by_its_tag(hub, truths, python):
     code = f"""
 import json
@@ -224,6 +225,7 @@ def test_an_expired_token_is_said_in_a_line_and_not_shown(hub, answers, command)
     assert EXPIRED not in told
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("fault", ["fail", "cut"])
 def test_a_passing_fault_of_the_network_does_not_matter_and_a_lasting_one_is_a_line(
     hub, answers, command, fault
@@ -235,6 +237,7 @@ def test_a_passing_fault_of_the_network_does_not_matter_and_a_lasting_one_is_a_l
     assert "f1_micro" in command("score", "hdb/zettelkatalog", answers)
 
 
+@pytest.mark.nightly
 @pytest.mark.needs("tesseract")
 def test_a_model_is_run_and_reported_on_a_benchmark_of_the_hub(filled, run_hdbench, tmp_path):
     def command(*arguments):

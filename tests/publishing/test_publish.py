@@ -98,6 +98,7 @@ def test_each_space_has_the_wheel_and_installs_it_from_itself(hub, publish, tmp_
     assert not [name for name in names if name.endswith((".so", ".pyc"))]
 
 
+@pytest.mark.nightly
 def test_the_wheel_of_a_space_is_installed_by_pip_and_runs(hub, publish, tmp_path):
     publish("--only", "scorer")
     wheel, place = tmp_path / WHEEL, tmp_path / "installed"
@@ -171,6 +172,7 @@ def test_a_sample_does_not_replace_the_whole(hub, publish, place):
     assert "this is the sample" in publish("--only", "zettelkatalog", status=2)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("token", "told"),
     [
@@ -184,6 +186,7 @@ def test_without_a_token_that_may_write_nothing_is_sent(hub, publish, token, tol
     assert hub.repositories == {}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("pattern", "status"),
     [
@@ -217,6 +220,7 @@ def test_a_failure_leaves_old_or_new_and_the_same_command_goes_on(
         assert head(hub, "datasets", f"hdb/{name}").oid in tags.values()
 
 
+@pytest.mark.nightly
 def test_a_bad_card_is_found_before_anything_is_sent(hub, publish, place):
     card = place / "hdb/zettelkatalog/README.md"
     card.write_text(card.read_text().replace("license: cc0-1.0", "license: [", 1))
@@ -251,6 +255,7 @@ def describe(folder, **keys):
     card.write_text(text)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", DATASETS)
 def test_without_an_open_licence_only_who_may_can_publish(hub, publish, place, name):
     recipe = yaml.safe_load((RECIPES / name / "benchmark.yaml").read_text())
@@ -272,6 +277,7 @@ def test_without_an_open_licence_only_who_may_can_publish(hub, publish, place, n
     assert ("datasets", f"hdb/{name}") in hub.repositories
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("key", RIGHTS)
 @pytest.mark.parametrize("value", ["", " ", None, "never" * 1_000])
 def test_a_statement_of_rights_says_who_and_since_when_and_why(publish, place, key, value):
@@ -308,6 +314,7 @@ NOT_NAMED = "no --namespace was given, and the folder is called hdb"
 NOT_OWN = "museum is not a namespace of this token (hdb-operator, hdb)"
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("arguments", "why"), [((), NOT_NAMED), (("--namespace", "museum"), NOT_OWN)]
 )
@@ -329,6 +336,7 @@ def test_it_does_not_ask_where_the_token_s_own_namespace_is_named(hub, publish, 
     assert ("datasets", f"{namespace}/zettelkatalog") in hub.repositories
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("typed", "published"), [(b"y\n", True), (b"n\n", False), (b"\n", False)])
 def test_on_a_terminal_it_asks(hub, place, tmp_path, typed, published):
     mine, theirs = pty.openpty()
@@ -433,6 +441,7 @@ def test_a_pipe_in_a_folder_is_refused(publish, place, name):
     assert f"hdb/zettelkatalog/{name}: is a pipe or a device" in told
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "name", ["x.held-out.jsonl", "images/X.Held-Out.JSONL", ".h/x.held-out.jsonl"]
 )
@@ -443,6 +452,7 @@ def test_held_out_ground_truths_in_a_folder_are_refused(publish, place, name):
     assert f"{name}: has ground truths that are held out" in publish(status=2)
 
 
+@pytest.mark.nightly
 def test_the_wheel_is_the_same_each_time(hub, publish):
     publish("--only", "zettel_f1")
     first = files(hub, "spaces", "hdb/zettel_f1")[WHEEL]

@@ -12,7 +12,7 @@ from hdbench.output.leaderboard.boards import leaderboards
 from hdbench.output.leaderboard.changes import AS_RECORDED, PUBLISHED, READ, changes
 from hdbench.statistics.ranking import Ranks
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 PUBLISHED_NAMES = {
     "zettelkatalog": "library_cards",

@@ -12,7 +12,7 @@ from helpers.lost_answers import RECORDED, Recorded
 from hdbench.answers.run_info import read_run_info
 from hdbench.results.model_facts import read_model_facts
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 RUNS = {
     "zettelkatalog": 33,

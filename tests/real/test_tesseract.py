@@ -8,7 +8,7 @@ from hdbench.running.backend import Asked, Question
 from hdbench.running.tesseract_backend import TesseractBackend
 from hdbench.scoring.avisblatt_cer import AvisblattCer
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 
 @pytest.mark.needs("tesseract")

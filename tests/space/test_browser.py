@@ -36,6 +36,7 @@ def answers(sample):
     return {each["id"]: each.get("prediction", each.get("text")) for each in map(json.loads, lines)}
 
 
+@pytest.mark.nightly
 def test_a_file_of_each_form_is_scored(visit, sample):
     truths = [json.loads(line) for line in (sample / "hdb/zettelkatalog/metadata.jsonl").open()]
     right = [(each["id"], json.loads(each["ground_truth"])) for each in truths]
@@ -198,6 +199,7 @@ def test_a_phone_shows_all_without_scrolling_sideways_and_text_has_contrast(visi
     assert_contrast(page)
 
 
+@pytest.mark.nightly
 def test_warnings_are_german_in_the_summary_and_the_report(visit, answers):
     [first, *_] = answers.items()
     page = visit(language="de-CH")

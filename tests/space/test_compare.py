@@ -182,7 +182,7 @@ def test_the_better_of_two_files_is_named_and_the_rest_can_be_read_and_saved(ope
     assert saved["figures"]["f1_micro"]["difference"] == -0.5
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_same_answers_twice_cannot_be_told_apart(open_tab):
     page = open_tab()
     drop(page, {"one.jsonl": lines(POOR), "two.jsonl": lines(POOR)})
@@ -229,7 +229,7 @@ def test_the_keyboard_alone_compares_two_recorded_runs(open_tab):
     expect(page.get_by_text("Items that differ most")).to_be_hidden()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_one_file_alone_and_none_are_one_line(open_tab):
     page = open_tab()
     page.locator("#compare").click()
@@ -240,7 +240,7 @@ def test_one_file_alone_and_none_are_one_line(open_tab):
     expect(problem).to_contain_text("upload another file, or choose a recorded run")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_bad_file_is_one_line_and_leaves_no_old_result(open_tab):
     page = open_tab()
     drop(page, {"poor.jsonl": lines(POOR), "good.jsonl": lines(GOOD)})
@@ -277,7 +277,7 @@ def test_hostile_names_run_nothing_and_are_cut(open_tab):
     assert page.evaluate("window.attacked") is None
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_it_speaks_german_to_a_german_browser(open_tab):
     page = open_tab("Vergleichen", language="de-CH")
     expect(page.get_by_role("button", name="Vergleichen", exact=True)).to_be_visible()
@@ -288,7 +288,7 @@ def test_it_speaks_german_to_a_german_browser(open_tab):
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_phone_shows_all_without_scrolling_sideways(open_tab):
     page = open_tab(width=390)
     long = "a-model-with-a-name-that-is-long-and_has_no_space_in_its_second_half_at_all"

@@ -208,6 +208,7 @@ def test_filters_hide_rows_and_keep_ranks(opened):
     expect(page.locator(".hdb-board table")).to_have_count(0)
 
 
+@pytest.mark.nightly
 def test_the_board_of_most_models_comes_first_and_the_other_can_be_chosen(opened):
     page = opened()
     assert "Leaderboards of this benchmark: 2" in page.locator(".hdb-board").inner_text()
@@ -281,6 +282,7 @@ def test_only_the_names_of_runs_lead_anywhere(url, path):
     assert "metadata" not in text
 
 
+@pytest.mark.nightly
 def test_new_runs_appear_without_a_restart_and_unusable_ones_are_named(opened, folder):
     page = opened()
     assert len(rows(page)) == 4
@@ -305,6 +307,7 @@ def test_new_runs_appear_without_a_restart_and_unusable_ones_are_named(opened, f
             shutil.rmtree(each)
 
 
+@pytest.mark.nightly
 def test_inconsistent_runs_are_named_above_the_table(opened, folder):
     page = opened()
     assert page.locator(".hdb-board .hdb-warnings").count() == 0
@@ -339,6 +342,7 @@ def test_hostile_names_run_nothing(opened):
     assert page.get_by_text("<img src=x onerror=").count() > 0
 
 
+@pytest.mark.nightly
 def test_it_speaks_german_to_a_german_browser(opened):
     page = opened("Rangliste", language="de-CH")
     told = page.locator(".hdb-board").inner_text()
@@ -353,6 +357,7 @@ def test_it_speaks_german_to_a_german_browser(opened):
     expect(waiting.value.locator("html")).to_have_attribute("lang", "de")
 
 
+@pytest.mark.nightly
 def test_the_table_scrolls_on_a_phone_and_has_contrast_and_labels(opened):
     page = opened(width=390)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
@@ -458,6 +463,7 @@ def test_why_a_report_cannot_be_made_is_one_line_without_paths(reports, tmp_path
     assert str(tmp_path) not in answer.text
 
 
+@pytest.mark.nightly
 def test_the_strict_board_counts_sound_json_alone(tmp_path, opened):
     folder = write_namespace(tmp_path)
     fenced = {item: {"text": f"```json\n{json.dumps(RIGHT)}\n```"} for item in ITEMS}

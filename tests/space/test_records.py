@@ -51,6 +51,7 @@ def test_a_list_is_compared_by_content_and_what_has_no_counterpart_is_marked(
     assert "Qxwv 77" in item.inner_text()
 
 
+@pytest.mark.nightly
 def test_a_transcription_is_marked_by_the_character(visit, samples, tmp_path):
     answers = truths(samples, "manuscripts")
     texts = [text for page in answers.values() for each in page["folios"] for text in each.values()]

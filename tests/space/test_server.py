@@ -156,7 +156,7 @@ serve(SpaceContext(Path("hdb"), **limits))
 """
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_size_is_bounded_and_uploads_are_deleted(sample, tmp_path):
     with serving("-c", LIMITED, cwd=sample, TMPDIR=str(tmp_path)) as url:
         wait_for_client(url)
@@ -284,7 +284,7 @@ def test_old_files_go_and_of_too_many_the_oldest(tmp_path):
     sweep(tmp_path / "gone", keep_seconds=1, max_bytes=1)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_one_visitor_cannot_fill_the_disk(sample):
     more = "serve(SpaceContext(Path('hdb'), max_upload=2 * 2**20, max_disk=12 * 2**20))"
     imports = "\n".join(LIMITED.strip().splitlines()[:3])

@@ -126,6 +126,7 @@ def submit(page, waiting_for="#submit-told .hdb-summary, #submit-told .hdb-probl
     return page.locator("#submit-told").inner_text()
 
 
+@pytest.mark.nightly
 def test_what_is_submitted_scores_as_the_visitor_saw_it(
     scored_page, hub, sample, run_hdbench, tmp_path
 ):
@@ -189,6 +190,7 @@ def test_what_is_submitted_scores_as_the_visitor_saw_it(
     assert f"``` {HOSTILE} ```" in about
 
 
+@pytest.mark.nightly
 def test_what_is_merged_is_loaded_from_the_hub(scored_page, hub, repository, tmp_path):
     page = scored_page()
     fill(page, model="newer", provider=None)
@@ -238,6 +240,7 @@ def test_nothing_is_submitted_without_consent_and_names(scored_page, hub, reposi
     assert hub.requests == []
 
 
+@pytest.mark.nightly
 def test_the_same_answers_are_proposed_once(scored_page, hub, repository):
     page = scored_page()
     fill(page)
@@ -252,6 +255,7 @@ def test_the_same_answers_are_proposed_once(scored_page, hub, repository):
     assert len(repository.pulls) == 1
 
 
+@pytest.mark.nightly
 def test_what_the_hub_refuses_is_one_line_without_the_token(
     scored_page, space_url, hub, repository
 ):
@@ -311,6 +315,7 @@ async def told_of_submitting(url, content, address="192.0.2.1"):
             return texts_of(await visitor.press("submit-send", **fields))
 
 
+@pytest.mark.nightly
 def test_a_hub_that_does_not_answer_is_not_waited_for(hub, serving_space, sample):
     # It takes no timeout of its own, like the commit.
     hub.stall("GET /api/datasets/hdb/results/discussions$", times=100)
@@ -338,6 +343,7 @@ serve(SpaceContext(Path("hdb"), results_repository="hdb/results"))
 """
 
 
+@pytest.mark.nightly
 def test_of_two_who_submit_the_same_at_once_one_is_refused(repository, serving_space, sample):
     async def visits(url):
         content = (sample / EXAMPLE).read_bytes()
@@ -353,6 +359,7 @@ def test_of_two_who_submit_the_same_at_once_one_is_refused(repository, serving_s
     assert len(repository.pulls) == 1
 
 
+@pytest.mark.nightly
 def test_without_a_token_the_operator_is_named(hub, serving_space, sample, visit_at):
     with serving_space(APP, token=None, HDBENCH_RESULTS_REPOSITORY="hdb/results") as url:
         wait_for_client(url)
@@ -378,6 +385,7 @@ def test_a_bad_file_after_a_good_one_leaves_no_old_result_and_nothing_to_submit(
     expect(page.locator(".hdb-big")).to_have_count(0)
 
 
+@pytest.mark.nightly
 def test_it_speaks_german(scored_page, repository):
     page = scored_page(language="de-CH", panel="Zur Rangliste")
     fill(page, consent=False)
@@ -389,6 +397,7 @@ def test_it_speaks_german(scored_page, repository):
     assert len(repository.pulls) == 1
 
 
+@pytest.mark.nightly
 def test_a_phone_shows_it_without_scrolling_sideways(scored_page):
     page = scored_page(width=390)
     fill(page, model="m" * 100)

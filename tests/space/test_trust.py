@@ -252,7 +252,7 @@ def test_an_uploaded_decision_is_shown_as_its_page_and_can_be_kept(visit, decisi
     )
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_example_is_there_at_once_in_german_and_axe_core_finds_nothing(
     visit_at, namespace, decision
 ):

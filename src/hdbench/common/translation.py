@@ -38,8 +38,8 @@ def translated(message: str, language: str) -> str:
         language: one of `hdbench.common.texts.LANGUAGES`.
 
     Example:
-        >>> translated(Message("{place}: more than {most:,} columns", place="a.csv", most=5_000), "de")
-        'a.csv: mehr als 5.000 Spalten'
+        >>> translated(Message("{place}: more than {most:,} columns", place="a", most=5_000), "de")
+        'a: mehr als 5.000 Spalten'
     """
     if not isinstance(message, Message) or language == "en":
         return str(message)

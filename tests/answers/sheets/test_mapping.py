@@ -495,7 +495,7 @@ def test_twice_as_many_rows_are_twice_the_work(tmp_path):
     assert growth(partial(read_rows, tmp_path), 1_000) < 2.2
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_hundred_thousand_rows(tmp_path):
     read = read_rows(tmp_path, 100_000)
     assert read.truths[-1] == (

@@ -162,7 +162,7 @@ def test_near_hashes_are_those_that_a_naive_search_finds(drawn):
     assert near_images(hashes) == naive
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_many_images_of_one_look_take_no_time():
     rng = random.Random(1)
     hashes = {f"{number}": rng.getrandbits(48) for number in range(8_000)}  # one block is equal

@@ -11,7 +11,7 @@ import pytest
 from helpers.waiting import until
 from PIL import Image
 
-from hdbench.common.translation import shown
+from hdbench.common.translation import translated
 from hdbench.errors import HdbenchError
 from hdbench.running.backend import ImageLimits
 from hdbench.running.image_readers import SMALL, ImageReaders
@@ -129,7 +129,7 @@ def test_what_cannot_be_read_fails_alone(large, tmp_path, monkeypatch):
     assert errors["broken"].startswith("broken.jpg: cannot be read: image file is truncated")
     assert errors["poison"].startswith("poison.jpg: cannot be read: the process that reads images")
     assert "No such file" in errors["none"]
-    assert shown(errors["broken"], "de").startswith("broken.jpg: nicht lesbar: ")
+    assert translated(errors["broken"], "de").startswith("broken.jpg: nicht lesbar: ")
     assert not children()
 
 

@@ -402,14 +402,14 @@ class EndpointBackend(Backend):
         """Return why no item would be answered."""
         about = {"place": client.server.shown, "model": self.asked.model, "why": refusal}
         if refusal.no_model:
-            ids = [each["id"] for each in await client.models()]
+            ids = [model["id"] for model in await client.models()]
             if not ids or self.asked.model in ids:
                 return HdbenchError(
                     "{place}: no model {model!r}, or no server at this address ({why})", **about
                 )
-            known = shortened([escaped(each)[:100] for each in ids], MODELS_SHOWN)
+            names = shortened([escaped(model_id)[:100] for model_id in ids], MODELS_SHOWN)
             return HdbenchError(
-                "{place}: no model {model!r}: choose one of {names}", **about, names=known
+                "{place}: no model {model!r}: choose one of {names}", **about, names=names
             )
         if refusal.status in (401, 403):
             return HdbenchError(

@@ -56,7 +56,7 @@ class ImageReaders:
         self._closed = False
 
     def __enter__(self) -> Self:
-        """Nothing is started yet."""
+        """Return the readers; nothing is started yet."""
         return self
 
     def __exit__(

@@ -106,11 +106,11 @@ class TesseractBackend(Backend):
         except HdbenchError as error:
             return Reply(None, seconds=time.monotonic() - begun, error=error.message)
         except Exception as error:  # a page that the rules were not made for must not end the run
-            said = Message(
+            message = Message(
                 "the rules failed on it: {kind}: {why}",
                 kind=type(error).__name__,
                 why=" ".join(str(error).split()),
             )
-            return Reply(None, seconds=time.monotonic() - begun, error=said)
+            return Reply(None, seconds=time.monotonic() - begun, error=message)
         text = json.dumps(record, ensure_ascii=False)
         return Reply(text, seconds=time.monotonic() - begun, finish_reason="stop")

@@ -31,7 +31,7 @@ from hdbench.running.logits import SchemaGrammar
 from hdbench.running.model_files import find_model, vlm_module
 
 WINDOW = 4
-"""Of how many batches' items those of about the same size are put together."""
+"""Number of batches whose items are grouped by size."""
 WINDOW_BYTES = 512 * 2**20
 """Maximum bytes of such items' images, if each has one of the greatest size."""
 
@@ -208,7 +208,7 @@ class TransformersBackend(Backend):
         reading: deque[tuple[Question, Future[list[Image.Image]] | None]] = deque()
         windows: deque[_Window] = deque()
         ahead: deque[Future[tuple[list[tuple[str, Reply]], _Batch]]] = deque()
-        held: list[tuple[str, Reply]] = []
+        replies: list[tuple[str, Reply]] = []
         has_taken_one = False
         begun = 0
         with (
@@ -237,13 +237,13 @@ class TransformersBackend(Backend):
                     yield from unreadable
                     for item in self._replies(batch, deadline):
                         has_taken_one |= item[1].tokens is not None
-                        held.append(item)
+                        replies.append(item)
                         if has_taken_one:
-                            yield from held
-                            held.clear()
-                        elif len(held) == LOST_IN_A_ROW:
-                            raise self._takes_none(*held[0])
-        yield from held
+                            yield from replies
+                            replies.clear()
+                        elif len(replies) == LOST_IN_A_ROW:
+                            raise self._takes_none(*replies[0])
+        yield from replies
 
     def close(self) -> None:
         """Free the model's memory."""

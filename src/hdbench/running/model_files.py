@@ -16,7 +16,7 @@ _LOADED = (".safetensors", ".json", ".jinja", ".txt", ".model", ".py")
 """Suffixes of the files loaded from a folder."""
 
 _NOT_LOADED = ["*/*", "consolidated*"]
-"""Not taken from a repository: files in its folders, and second copies of the weights."""
+"""Files not downloaded from a repository: those in folders, and second copies of the weights."""
 
 _LONGEST_ERROR = 500
 
@@ -86,7 +86,7 @@ def find_model(model: str, revision: str | None) -> ModelSource:
 
 
 def one_line(error: Exception) -> str:
-    """Return what a library's error says, fit for a message."""
+    """Return the message of a library's error in one line."""
     text = escaped(" ".join(str(error).split())) or type(error).__name__
     return text if len(text) <= _LONGEST_ERROR else f"{text[:_LONGEST_ERROR]}…"
 

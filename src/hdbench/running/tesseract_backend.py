@@ -16,10 +16,10 @@ from hdbench.running.backend import SILENT, Asked, Backend, Observer, Question, 
 from hdbench.running.images import load_images
 
 RULES = 2
-"""Raised whenever the same image can get a different answer."""
+"""Version of the rules; raise it whenever the same image can get a different answer."""
 
 TIMEOUT = 120.0
-"""Seconds for one reading of one image."""
+"""Maximum seconds for reading one image once."""
 
 
 class TesseractBackend(Backend):
@@ -57,7 +57,7 @@ class TesseractBackend(Backend):
         self._at_once = at_once or os.cpu_count() or 1
 
     def settings(self) -> Mapping[str, Any]:
-        """Tesseract's version and languages, the version of the rules, and what is shown."""
+        """Return Tesseract's version and languages, the rules' version and the image limits."""
         return {
             "tesseract": version(),
             "languages": self._baseline.languages,

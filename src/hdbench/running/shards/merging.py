@@ -119,7 +119,7 @@ def settle(run: Path, *, wait: bool = True) -> bool:
             raise HdbenchError(
                 "{run}: {ranks}: see hdbench status {run}; wait until they are done, or stop them",
                 run=run,
-                ranks=_named(shards, elsewhere or running),
+                ranks=_still_running(shards, elsewhere or running),
             )
         if not waited:
             tell(
@@ -127,7 +127,7 @@ def settle(run: Path, *, wait: bool = True) -> bool:
                     "{run}: {ranks}, left by a command that was killed: waiting until they have "
                     "finished their part",
                     run=run,
-                    ranks=_named(shards, running),
+                    ranks=_still_running(shards, running),
                 )
             )
             waited = True
@@ -273,19 +273,19 @@ def remote_of(shards: Shards) -> "Remote | None":
     return Remote(shards.launch.storage, shards.launch.id)
 
 
-def _named(shards: Shards, ranks: list[int]) -> Message:
-    places = []
+def _still_running(shards: Shards, ranks: list[int]) -> Message:
+    descriptions = []
     for rank in ranks:
         state = shards.said(rank)
         if state is None:
-            places.append(Message("rank {rank}", rank=rank))
+            descriptions.append(Message("rank {rank}", rank=rank))
         else:
-            places.append(
+            descriptions.append(
                 Message(
                     "rank {rank} ({host}, process {pid})", rank=rank, host=state.host, pid=state.pid
                 )
             )
     return Message(
         "{ranks} is still running" if len(ranks) == 1 else "{ranks} are still running",
-        ranks=shortened(places),
+        ranks=shortened(descriptions),
     )

@@ -198,10 +198,8 @@ class CheckReport:
     @property
     def number_of_warnings(self) -> Message:
         """Return how many warnings there are."""
-        is_single = self.warnings == 1
-        return Message(
-            "{count:,} warning" if is_single else "{count:,} warnings", count=self.warnings
-        )
+        one = self.warnings == 1
+        return Message("{count:,} warning" if one else "{count:,} warnings", count=self.warnings)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as JSON data."""

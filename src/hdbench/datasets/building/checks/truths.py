@@ -243,8 +243,7 @@ def _without(value: Any, path: Path) -> Any:
     """Return a value with null in each place of a path."""
     if not path:
         return None
-    name, *rest = path
-    inner = tuple(rest)
+    name, inner = path[0], path[1:]
     if isinstance(value, dict) and name in value:
         return {**value, name: _without(value[name], inner)}
     if isinstance(value, list) and name == "[]":

@@ -45,6 +45,7 @@ from hdbench.running.cluster.jobs import (
 )
 from hdbench.running.cluster.launching import Engine, check_engine
 from hdbench.running.cluster.step import ask_there
+from hdbench.running.engine_kinds import RanksEnd
 from hdbench.running.planning import RunPlan
 from hdbench.running.shards.launch import Launch, RankState, Shards
 from hdbench.running.shards.merging import settle
@@ -195,21 +196,21 @@ def test_what_jobs_could_not_read_or_anybody_could_is_refused(tmp_path, monkeypa
     hub.add("buckets", "hdb/open")
     hub.add("buckets", "hdb/closed", private=True)
     with pytest.raises(HdbenchError, match="hdb/open: is public"):
-        check_jobs(plan, OPTIONS | {"storage": "hf://buckets/hdb/open/runs"})
+        check_jobs(plan, OPTIONS | {"storage": "hf://buckets/hdb/open/runs"}, Path())
     for bucket in ("closed", "new"):
-        check_jobs(plan, OPTIONS | {"storage": f"hf://buckets/hdb/{bucket}"})
+        check_jobs(plan, OPTIONS | {"storage": f"hf://buckets/hdb/{bucket}"}, Path())
     hub.fail("GET /api/buckets", status=403)
     with pytest.raises(HdbenchError, match="does not say whether it is private"):
-        check_jobs(plan, OPTIONS | {"storage": "hf://buckets/hdb/closed"})
+        check_jobs(plan, OPTIONS | {"storage": "hf://buckets/hdb/closed"}, Path())
     (tmp_path / "model").mkdir()
     with pytest.raises(HdbenchError, match="do not see the folder model"):
-        check_jobs(RunPlan(benchmark, plan.choice, Asked("model")), OPTIONS)
+        check_jobs(RunPlan(benchmark, plan.choice, Asked("model")), OPTIONS, Path())
     stored = plan.choice._replace(questions=[Question("1", [InShard("a.tar", "1.jpg", 0, 9)])])
     with pytest.raises(HdbenchError, match=r"do not see a\.tar"):
-        check_jobs(RunPlan(benchmark, stored, plan.asked), OPTIONS)
+        check_jobs(RunPlan(benchmark, stored, plan.asked), OPTIONS, Path())
     monkeypatch.setenv("HDBENCH_JOB", "0")
     with pytest.raises(HdbenchError, match="this is a job itself"):
-        check_jobs(plan, OPTIONS)
+        check_jobs(plan, OPTIONS, Path())
     monkeypatch.delenv("HDBENCH_JOB")
     monkeypatch.setattr(huggingface_hub, "get_token", lambda: None)
     with pytest.raises(HdbenchError, match="hf auth login"):
@@ -373,7 +374,7 @@ def test_a_storage_that_cannot_be_written_leaves_nothing_behind(shards, storage,
 
     monkeypatch.setattr(Storage, "pipe_file", full)
     with pytest.raises(HdbenchError, match="no space there: nothing was launched"):
-        run_jobs(shards, OPTIONS, BACKENDS["endpoint"], None)
+        run_jobs(shards, OPTIONS, None)
     assert not shards.path.exists()
     assert storage.find("gs://cards") == []
 
@@ -475,7 +476,7 @@ def test_jobs_run_the_hdbench_that_they_are_given_and_are_started_again(tmp_path
         launch = JOBS.model_copy(update={"asked": asked, "namespace": None, "tasks": 3})
         lines = [Question(item, [], f"text <{item}>").line() for item in ids_of(3)]
         shards = Shards.made(run, launch, lines, 3)
-        assert run_jobs(shards, options, BACKENDS["endpoint"], 1) is None
+        assert run_jobs(shards, options, 1) == RanksEnd()
         assert dict(server.started) == dict.fromkeys(ids_of(3), 1)
     assert len(machines.jobs) == 3  # two of them for the first two ranks
     assert [recorded(shards.answers(rank)) for rank in range(3)] == [[item] for item in ids_of(3)]

@@ -13,13 +13,14 @@ from typer.testing import CliRunner
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.cli import app
 from hdbench.common.translation import set_language
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.running.backend import BACKENDS, Asked, InShard, Question, read_questions
 from hdbench.running.choosing import of_benchmark
 from hdbench.running.cluster.launching import Engine, check_engine, launch, read_engine_options
 from hdbench.running.cluster.slurm import check_slurm, slurm_executor, slurm_options
 from hdbench.running.cluster.step import Asking
 from hdbench.running.cluster.workers import RankProcesses
+from hdbench.running.engine_kinds import ENGINES, EngineKind, RanksEnd
 from hdbench.running.planning import RunPlan
 from hdbench.running.run_progress import RunProgress
 from hdbench.running.shards.launch import Launch, Shards
@@ -143,7 +144,7 @@ def test_a_process_that_is_killed_begins_again_in_its_job(tmp_path, end, starts,
 
 def test_a_path_that_slurm_cannot_be_told_is_refused(tmp_path):
     with pytest.raises(HdbenchError, match="Slurm cannot be told a path with"):
-        check_slurm({}, tmp_path / 'a"b')
+        check_slurm(None, {}, tmp_path / 'a"b')
 
 
 def test_an_address_with_a_secret_is_not_written_to_files(texts):
@@ -244,6 +245,26 @@ def test_two_drivers_at_once_are_refused(texts):
         pytest.raises(HdbenchError, match="another hdbench is writing to this folder"),
     ):
         launch(plan(), texts / "run", Engine("local", 2))
+
+
+def check_toy(_, options, run):
+    if options:
+        raise HdbenchError("{place}: a toy has no options", place=run.name)
+
+
+def start_toy(shards, _, workers):
+    return RanksEnd(Message("{tasks} tasks, {workers}", tasks=shards.launch.tasks, workers=workers))
+
+
+def test_a_toy_engine_needs_its_own_functions_and_nothing_else(texts, monkeypatch):
+    here = "running.test_engines:"
+    kind = EngineKind("toy", f"{here}check_toy", f"{here}start_toy", runs_here=True)
+    monkeypatch.setitem(ENGINES, "toy", kind)
+    monkeypatch.setattr("hdbench.running.cluster.launching.check_connection", lambda *_: None)
+    with pytest.raises(HdbenchError, match="run: a toy has no options"):
+        check_engine(plan(), Engine("toy", 2, options={"a": "b"}), texts / "run")
+    with pytest.raises(HdbenchError, match="2 tasks, 7: 0 of 4 items are recorded"):
+        launch(plan(), texts / "run", Engine("toy", 2, 7))
 
 
 def test_a_process_of_an_earlier_launch_asks_nothing(tmp_path):

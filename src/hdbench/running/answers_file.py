@@ -35,14 +35,14 @@ class AnswersFile:
         self._begin = begin
         self.failed: dict[str, bool] = {}
         self.schema: Counter[bool] = Counter()
-        whole = 0
+        intact_bytes = 0
         for end, _, answer in whole_lines(path):
-            whole = end
+            intact_bytes = end
             self._count(answer)
-        torn = path.stat().st_size - whole if path.exists() else 0
+        torn = path.stat().st_size - intact_bytes if path.exists() else 0
         self.repaired = torn > 0
         if torn:
-            os.truncate(path, whole)
+            os.truncate(path, intact_bytes)
 
     def recorded(self) -> Iterator[WrittenAnswer]:
         """Yield the answers as they were recorded."""
@@ -51,8 +51,8 @@ class AnswersFile:
     def forget_failed(self) -> None:
         """Remove the answers that are only an error."""
         if any(self.failed.values()):
-            kept = [_line(answer) for answer in self.recorded() if not is_failed(answer)]
-            write_whole(self.path, b"".join(kept))
+            lines = [_line(answer) for answer in self.recorded() if not is_failed(answer)]
+            write_whole(self.path, b"".join(lines))
             self.failed = {item: failed for item, failed in self.failed.items() if not failed}
 
     def add(self, answer: WrittenAnswer) -> None:
@@ -70,8 +70,8 @@ class AnswersFile:
 
     def _count(self, answer: WrittenAnswer) -> None:
         self.failed[answer["id"]] = is_failed(answer)
-        if isinstance(kept := answer.get("keeps_schema"), bool):
-            self.schema[kept] += 1
+        if isinstance(keeps_schema := answer.get("keeps_schema"), bool):
+            self.schema[keeps_schema] += 1
 
 
 def whole_lines(path: Path) -> Iterator[tuple[int, bytes, WrittenAnswer]]:

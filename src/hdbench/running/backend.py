@@ -1,4 +1,4 @@
-"""Backends: questions in, replies out. `BACKENDS` says which there are."""
+"""Backends: questions in, replies out. `BACKENDS` lists them."""
 
 import json
 import os
@@ -69,7 +69,7 @@ class Question(NamedTuple):
             >>> Question("2", [], "<b>", {"page": "7"}).in_prompt('Fix page {page}: {"a": {id}}')
             'Fix page 7: {"a": {id}}\n\n<b>'
         """
-        filled = re.sub(r"\{([^{}]+)\}", lambda found: self.values.get(found[1], found[0]), prompt)
+        filled = re.sub(r"\{([^{}]+)\}", lambda match: self.values.get(match[1], match[0]), prompt)
         return f"{filled.rstrip()}\n\n{self.text}" if self.text else filled
 
     @classmethod
@@ -161,19 +161,19 @@ class ImageLimits:
 
 
 class Observer:
-    """Is told what a backend does between replies; this base class ignores it.
+    """Observer of a backend between replies; this base class ignores everything.
 
     Its methods can be called from any thread.
     """
 
     def notice(self, message: str) -> None:
-        """Something about the run as a whole that a person should know."""
+        """Report something about the whole run that a person should know."""
 
     def retrying(self, item_id: str, failure: str, seconds: float) -> None:
-        """An item got no answer and will be asked again after this many seconds."""
+        """Report that an item got no answer and will be asked again after some seconds."""
 
     def at_once(self, requests: int) -> None:
-        """A server gets this many requests at once from now on."""
+        """Report how many requests at once a server gets from now on."""
 
 
 SILENT = Observer()
@@ -196,14 +196,14 @@ class Backend(ABC):
 
     @abstractmethod
     def settings(self) -> Mapping[str, Any]:
-        """Return what defines a run: model, revision and whatever else can change an answer.
+        """Return the settings that define a run: model, revision and all that can change an answer.
 
         JSON data. A resumed run must have the same settings.
         """
 
     @abstractmethod
     def hardware(self) -> Mapping[str, Any]:
-        """Return what it runs on, with versions, as JSON data; may differ between sittings."""
+        """Return the hardware and versions, as JSON data; they may differ between sittings."""
 
     @abstractmethod
     def answer(
@@ -221,18 +221,18 @@ class Backend(ABC):
         Args:
             questions: what to ask.
             deadline: by `time.monotonic`; items being asked at that moment get no reply.
-            observer: is told what happens between replies.
+            observer: notified of events between replies.
 
         Raises:
             HdbenchError: nothing can be answered at all: no such model, no connection, a wrong key.
         """
 
     def prices(self) -> Prices | None:
-        """Return what its server charges for the model; None if it does not say."""
+        """Return the server's prices for the model; None if it does not list them."""
         return None
 
     def close(self) -> None:  # noqa: B027  most hold nothing
-        """Release what it holds."""
+        """Release its resources."""
 
 
 class BackendKind(NamedTuple):

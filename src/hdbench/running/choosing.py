@@ -4,6 +4,7 @@ import errno
 import os
 import random
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple, cast
 
@@ -88,12 +89,12 @@ def of_benchmark(
     subset = f"{'; '.join(how)}, of {len(shown)} items" if how else None
     questions = [Question(item, *shown[item]) for item in chosen]
     if without_media:
-        questions = [each._replace(media=[], without_media=True) for each in questions]
+        questions = [question._replace(media=[], without_media=True) for question in questions]
     return _checked(Choice(questions, subset))
 
 
 def named_ids(text: str | None) -> list[str]:
-    """Comma-separated ids, or those in a file, one per line; none for None.
+    """Return ids separated by commas, or those in a file with one per line; empty for None.
 
     Raises:
         HdbenchError: the file cannot be read, is too large, or there are no ids.
@@ -107,14 +108,14 @@ def named_ids(text: str | None) -> list[str]:
             names = text.split(",")
     except (OSError, UnicodeDecodeError) as error:
         raise HdbenchError("--ids {given}: cannot be read: {why}", given=text, why=error) from error
-    found = [name.strip() for name in names if name.strip()]
-    if not found:
+    ids = [name.strip() for name in names if name.strip()]
+    if not ids:
         raise HdbenchError("--ids {given}: names no id", given=text)
-    return found
+    return ids
 
 
 def own_images(source: Path | str, *, limit: int | None = None) -> Choice:
-    """A user's own images: one file per item, or one folder per item with its pages; or in shards.
+    """Return a user's own images: a file per item, a folder of pages per item, or shards.
 
     The id is the file's name without its extension, or the folder's name. Pages are in the order
     of the numbers in their names. A folder without images is searched for shards; see
@@ -138,9 +139,9 @@ def own_images(source: Path | str, *, limit: int | None = None) -> Choice:
     )
 
     folder = Path(source)
-    found = _in_folder(folder) if folder.is_dir() else Choice([])
-    if found.questions:
-        return _checked(found._replace(questions=found.questions[:limit]))
+    choice = _in_folder(folder) if folder.is_dir() else Choice([])
+    if choice.questions:
+        return _checked(choice._replace(questions=choice.questions[:limit]))
     if not folder.is_dir() and not is_shard(str(source)) and not _names_several(str(source)):
         why = (
             Message("not a folder, nor a shard")
@@ -157,7 +158,7 @@ def own_images(source: Path | str, *, limit: int | None = None) -> Choice:
             shards=", ".join(SUFFIXES),
         )
     questions: dict[str, Question] = {}
-    for question in (each for shard in shards for each in questions_in(shard)):
+    for question in chain.from_iterable(map(questions_in, shards)):
         if question.id in questions:
             first = place_of(cast(InShard, questions[question.id].media[0]))
             raise HdbenchError(
@@ -204,7 +205,7 @@ def _in_folder(folder: Path) -> Choice:
 
 
 def _checked(choice: Choice) -> Choice:
-    """Return a choice whose files can be read: what is missing is not said of every item."""
+    """Return a choice; refuse PDFs once, not for every item, where nothing can read them."""
     media = (file for question in choice.questions for file in question.media)
     if any(file.name.lower().endswith(".pdf") for file in media):
         pdf.pdfium()

@@ -1,4 +1,4 @@
-"""The dry run: what is asked, whom, and what it will take, as far as is known in advance."""
+"""The dry run: who is asked what, and the tokens, price and time as far as known in advance."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -66,7 +66,7 @@ def describe_run(
     recorded = len(questions) - len(left)
     files = [file for question in left for file in question.media]
     sizes = [_size(file) for file in files]
-    known = _known(plan, folder)
+    averages = _averages(plan, folder)
     items = [
         Message(
             "items: {count:,} to ask with the prompt alone"
@@ -95,7 +95,7 @@ def describe_run(
             Message("address: {address}", address=server.shown),
             Message("model: {model}: {listed}", model=asked.model, listed=_listed(models, listed)),
         ]
-    elif engine is not None and engine.name == "jobs":
+    elif engine is not None and engine.kind.uploads_items:
         lines += [Message("the items go to: Hugging Face; {model} runs there", model=asked.model)]
     else:
         lines += [
@@ -104,9 +104,9 @@ def describe_run(
     longest = asked.decoding.max_new_tokens
     return [
         *lines,
-        Message("tokens: {tokens}", tokens=_tokens(known, len(left), longest)),
-        _price(known, prices, len(left), is_remote=asked.kind.is_remote),
-        Message("time: {time}", time=_time(known, len(left), at_once)),
+        Message("tokens: {tokens}", tokens=_tokens(averages, len(left), longest)),
+        _price(averages, prices, len(left), is_remote=asked.kind.is_remote),
+        Message("time: {time}", time=_time(averages, len(left), at_once)),
         *([patience_of(PATIENCE + asked.timeout)] if asked.kind.is_remote else []),
         Message("answers will be recorded in: {folder}", folder=folder),
     ]
@@ -125,14 +125,14 @@ def _size(file: Path | InShard) -> int | None:
     return file.stat().st_size if file.is_file() else 0
 
 
-def _known(plan: RunPlan, folder: Path) -> _Averages:
+def _averages(plan: RunPlan, folder: Path) -> _Averages:
     parent = folder.parent
     beside = sorted(parent.iterdir()) if parent.is_dir() else []
     answers = [answer for run in beside if _is_alike(plan, run) for answer in recorded_answers(run)]
-    tokens = [each for answer in answers if isinstance(each := answer.get("tokens"), dict)]
+    tokens = [counts for answer in answers if isinstance(counts := answer.get("tokens"), dict)]
     return _Averages(
-        _mean(each.get("input") for each in tokens),
-        _mean(each.get("output") for each in tokens),
+        _mean(counts.get("input") for counts in tokens),
+        _mean(counts.get("output") for counts in tokens),
         _mean(answer.get("seconds") for answer in answers),
     )
 
@@ -165,20 +165,20 @@ def _listed(models: list[dict[str, Any]], listed: Mapping[str, Any]) -> Message:
     return Message("not known; the server lists no models, or does not answer")
 
 
-def _tokens(known: _Averages, items: int, longest: int) -> Message:
-    if known.input is None or known.output is None:
+def _tokens(averages: _Averages, items: int, longest: int) -> Message:
+    if averages.input is None or averages.output is None:
         return Message(
             "not known before the first answers; at most {output:,} out (try --quick first)",
             output=longest * items,
         )
     return Message(
         "about {input:,.0f} in, {output:,.0f} out",
-        input=known.input * items,
-        output=known.output * items,
+        input=averages.input * items,
+        output=averages.output * items,
     )
 
 
-def _price(known: _Averages, prices: Prices | None, items: int, *, is_remote: bool) -> Message:
+def _price(averages: _Averages, prices: Prices | None, items: int, *, is_remote: bool) -> Message:
     if not is_remote:
         return Message("price: none")
     if prices is None:
@@ -188,17 +188,17 @@ def _price(known: _Averages, prices: Prices | None, items: int, *, is_remote: bo
         input=prices.input,
         output=prices.output,
     )
-    if known.input is None or known.output is None:
+    if averages.input is None or averages.output is None:
         return Message("price: {price}", price=rate)
-    total = as_usd(items * prices.of(known.input, known.output), about=True)
+    total = as_usd(items * prices.of(averages.input, averages.output), about=True)
     return Message("price: {total} ({rate})", total=total, rate=rate)
 
 
-def _time(known: _Averages, items: int, at_once: int) -> Message:
-    if known.seconds is None:
+def _time(averages: _Averages, items: int, at_once: int) -> Message:
+    if averages.seconds is None:
         return Message("not known before the first answers")
     return Message(
         "about {time}, with {at_once} requests at once" if at_once > 1 else "about {time}",
-        time=as_time(known.seconds * items / at_once),
+        time=as_time(averages.seconds * items / at_once),
         at_once=at_once,
     )

@@ -41,7 +41,7 @@ from hdbench.running.images import encoded_images, why_unreadable
 
 ATTEMPTS = 6
 ATTEMPTS_LIMITED = 100
-"""Attempts if the server only answers fewer requests in a time than it gets."""
+"""Attempts if the server limits the rate of requests."""
 ATTEMPTS_IN_VAIN = 2
 """Attempts if each one times out: the answer may be too long for the time limit."""
 ATTEMPTS_AT_FIRST = 3
@@ -51,12 +51,12 @@ LONGEST_WAIT = 120.0
 LIMITED_WAIT = 30.0
 """Maximum seconds if it answers others and does not say how long."""
 LOST_AT_FIRST = 3
-"""This many items end a run before anything is answered, if all fail for the same reason."""
+"""If so many items fail for the same reason before any answer, the run ends."""
 MODELS_SHOWN = 10
 
 
 class _Attempted(NamedTuple):
-    """A reply, and whether the server is working: None if it was not asked."""
+    """Reply, with whether the server is working; None if it was not asked."""
 
     reply: Reply
     at_work: bool | None
@@ -64,7 +64,7 @@ class _Attempted(NamedTuple):
 
 @dataclass
 class _Attempts:
-    """Attempts at an item that were in vain.
+    """Failed attempts at an item.
 
     Attributes:
         answers: how many answers there were in all when it was last asked.
@@ -160,7 +160,7 @@ class EndpointBackend(Backend):
         self._observer = SILENT
 
     def settings(self) -> Mapping[str, Any]:
-        """Return what can change an answer, which its server's address is not."""
+        """Return the settings that can change an answer; the server's address cannot."""
         return {
             "model": self.asked.model,
             **dataclasses.asdict(self.asked.limits),
@@ -169,7 +169,7 @@ class EndpointBackend(Backend):
         }
 
     def hardware(self) -> Mapping[str, Any]:
-        """Return what the server says about the model, if anything, and the client's version.
+        """Return the server's entry for the model, if it has one, and the client's version.
 
         The address is the one that requests go to, as far as that is known before the first answer.
         The fingerprint is that of the latest answer, None before the first.
@@ -192,7 +192,7 @@ class EndpointBackend(Backend):
         return listed_prices(listed_model(self.models(), self.asked.model))
 
     def models(self) -> list[dict[str, Any]]:
-        """Return what the server said of its models when first asked; none if it does not say."""
+        """Return the server's list of models from the first request; empty if it has none."""
         if self._models is None:
             self._server, self._models = list_models(self._server, self.asked.timeout)
         return self._models
@@ -294,7 +294,7 @@ class EndpointBackend(Backend):
         return [{"role": "user", "content": [*parts, {"type": "text", "text": prompt}]}]
 
     async def _attempt(self, client: EndpointClient, messages: list[dict[str, Any]]) -> Reply:
-        """One request, and if the schema is refused, another without it."""
+        """Send a request; if the schema is refused, send another without it."""
         if self._response_format is None or self._schema_refused:
             return await self._request(client, messages, constrained=False)
         try:
@@ -302,7 +302,7 @@ class EndpointBackend(Backend):
         except SchemaRefused:
             self._connected = True
             reply = await self._request(client, messages, constrained=False)
-            # Only now is it clear that it was the schema, and not something else about this item.
+            # Only now is it clear that the schema was refused, not something else about the item.
             self._schema_refused = True
             return reply
 
@@ -371,7 +371,7 @@ class EndpointBackend(Backend):
         if failure.retry_after is not None:
             return min(failure.retry_after, LONGEST_WAIT)
         if failure.deliberate and not self._answers:
-            return self._first_wait / 2  # waiting longer would only put off the bad news
+            return self._first_wait / 2  # waiting longer would only delay the failure
         longest = LIMITED_WAIT if failure.limited and self._answers else LONGEST_WAIT
         return min(self._backoff(state), longest)
 
@@ -402,14 +402,14 @@ class EndpointBackend(Backend):
         """Return why no item would be answered."""
         about = {"place": client.server.shown, "model": self.asked.model, "why": refusal}
         if refusal.no_model:
-            ids = [each["id"] for each in await client.models()]
+            ids = [model["id"] for model in await client.models()]
             if not ids or self.asked.model in ids:
                 return HdbenchError(
                     "{place}: no model {model!r}, or no server at this address ({why})", **about
                 )
-            known = shortened([escaped(each)[:100] for each in ids], MODELS_SHOWN)
+            names = shortened([escaped(model_id)[:100] for model_id in ids], MODELS_SHOWN)
             return HdbenchError(
-                "{place}: no model {model!r}: choose one of {names}", **about, names=known
+                "{place}: no model {model!r}: choose one of {names}", **about, names=names
             )
         if refusal.status in (401, 403):
             return HdbenchError(

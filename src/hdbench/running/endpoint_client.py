@@ -62,7 +62,7 @@ class EndpointClient:
         )
 
     async def __aenter__(self) -> Self:
-        """Nothing is sent yet."""
+        """Return the client; nothing is sent yet."""
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -74,11 +74,11 @@ class EndpointClient:
 
         The id of each is a string.
         """
-        if found := await self._models(self.server):
-            return found
-        if self.server.alternative and (found := await self._models(self.server.elsewhere())):
+        if models := await self._models(self.server):
+            return models
+        if self.server.alternative and (models := await self._models(self.server.elsewhere())):
             self.server = self.server.elsewhere()
-        return found
+        return models
 
     async def complete(self, body: dict[str, Any]) -> Reply:
         """Return the answer to a request for a chat completion.
@@ -132,7 +132,9 @@ class EndpointClient:
             value = parse_bounded(data.decode())
             listed = value["data"] if isinstance(value, dict) else value
             return [
-                each for each in listed if isinstance(each, dict) and isinstance(each["id"], str)
+                model
+                for model in listed
+                if isinstance(model, dict) and isinstance(model["id"], str)
             ]
         except (Unanswered, Refused, ValueError, KeyError, TypeError):
             return []

@@ -9,7 +9,7 @@ from hdbench.errors import Message
 from hdbench.running.backend import Observer
 
 IGNORED, FIRST = 3, 10
-"""So many of the first answers that do not keep the schema show that the server ignores it."""
+"""If so many of the first answers do not keep the schema, the server seems to ignore it."""
 
 
 def response_format(schema: dict[str, Any]) -> dict[str, Any]:
@@ -49,12 +49,12 @@ class SchemaCheck:
             finish_reason: an answer that was cut off does not show that.
         """
         try:
-            kept: bool = self._validator.is_valid(parse_json(text))
+            is_valid: bool = self._validator.is_valid(parse_json(text))
         except ValueError:
-            kept = False
+            is_valid = False
         if finish_reason != "length" and len(self._first) < FIRST:
-            self._first.append(kept)
-            if not kept and self._first.count(False) == IGNORED:
+            self._first.append(is_valid)
+            if not is_valid and self._first.count(False) == IGNORED:
                 observer.notice(
                     Message(
                         "the server seems to ignore the schema that is sent along: {broken} of the "
@@ -63,7 +63,7 @@ class SchemaCheck:
                         count=len(self._first),
                     )
                 )
-        return kept
+        return is_valid
 
 
 def _is_closed(node: Any) -> bool:

@@ -1,4 +1,4 @@
-"""The models that a server lists: which answers, whether it is still the same, and its price."""
+"""The models that a server lists: the one that answers, a check that it is the same, its price."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -7,10 +7,10 @@ from hdbench.errors import HdbenchError
 
 MILLION = 1_000_000
 MOST = 1e9
-"""US dollars per million tokens: whatever asks for more gives no price."""
+"""US dollars per million tokens: a higher price is not believed."""
 
 _NAMES = ("root", "id")
-"""What tells models apart: vLLM has `root` for what it loaded, and `id` for what it calls that."""
+"""Keys that tell models apart: in vLLM, `root` is the loaded model and `id` the name it serves."""
 
 
 class Prices(NamedTuple):
@@ -35,11 +35,11 @@ def listed_prices(listed: Mapping[str, Any]) -> Prices | None:
         return None
     for names, factor in ((("prompt", "completion"), MILLION), (("input", "output"), 1)):
         try:
-            found = [float(pricing[name]) * factor for name in names]
+            rates = [float(pricing[name]) * factor for name in names]
         except (KeyError, TypeError, ValueError, OverflowError):
             continue
-        if all(0 <= price < MOST for price in found):
-            return Prices(*found)
+        if all(0 <= price < MOST for price in rates):
+            return Prices(*rates)
     return None
 
 
@@ -74,14 +74,16 @@ def check_served(before: Mapping[str, Any] | None, now: Mapping[str, Any] | None
         >>> check_served({"root": "/tmp/1/Qwen3-VL-8B"}, {"root": "/tmp/2/Qwen3-VL-8B"})
     """
     for name in _NAMES:
-        then, here = (each.get(name) if isinstance(each, dict) else None for each in (before, now))
-        if then and here:
-            if _name(then) != _name(here):
+        earlier, current = (
+            model.get(name) if isinstance(model, dict) else None for model in (before, now)
+        )
+        if earlier and current:
+            if _name(earlier) != _name(current):
                 raise HdbenchError(
                     "the server serves {now}, and the run so far was answered by {before}: serve "
                     "the same model, or choose another folder",
-                    now=here,
-                    before=then,
+                    now=current,
+                    before=earlier,
                 )
             return
 

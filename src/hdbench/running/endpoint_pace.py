@@ -16,13 +16,13 @@ START, START_BELOW = 4, 8
 MOST = 64
 """Maximum requests at once, unless another one was asked for."""
 LESS = 0.7
-"""What a server that is busy gets of the requests that it had."""
+"""Share of its requests that a busy server still gets."""
 LESS_IF_TOLD = 0.9
-"""The same if it says how long to wait, by which it limits the rate itself."""
+"""Share if it says how long to wait, since it then limits the rate itself."""
 STEP, FIRST_STEP = 1.5, 2.0
-"""By how much a trial has more or fewer requests; and before any turned out to be too much."""
+"""Factor between the requests of two trials; the second until a number proved to be too high."""
 WORTH = 0.3
-"""Requests more by a share must be answered at a rate that is higher by this much of the share."""
+"""Part of an increase in requests that must show up as an increase of the rate of answers."""
 SLUMP = 0.5
 """A rate below this share of what it was is like a busy server."""
 ROUND = 3
@@ -48,7 +48,7 @@ class RequestPace:
 
     Args:
         most: requests at once that are never exceeded; None for `MOST`.
-        changed: is told each new number.
+        changed: called with each new number.
         clock: of seconds.
 
     Attributes:
@@ -69,7 +69,7 @@ class RequestPace:
         self._clock = clock
         self._limiter: anyio.CapacityLimiter | None = None
         self.waits_until = self._reduced = 0.0
-        self._kept: tuple[int, float] | None = None  # requests at once that are kept, and the rate
+        self._best: tuple[int, float] | None = None  # requests at once that are kept, and the rate
         self._too_many: int | None = None
         self._avoid, self._avoided_until = HOLD, 0.0
         self._upwards = True
@@ -80,7 +80,7 @@ class RequestPace:
 
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[float]:
-        """Wait until a request may begin; the time when it does."""
+        """Wait until a request may begin; yield the time when it does."""
         if self._limiter is None:
             self._limiter = anyio.CapacityLimiter(self.at_once)
         async with self._limiter:
@@ -90,11 +90,11 @@ class RequestPace:
             yield self._clock()
 
     def began(self, at_work: int) -> None:
-        """A request begins; so many are at work then."""
+        """Note that a request begins, with the number now at work."""
         self._peak = max(self._peak, at_work)
 
     def answered(self) -> None:
-        """A request was answered."""
+        """Note that a request was answered, and adapt the pace at the end of a round."""
         now = self._clock()
         if self._begun is None:  # the first answer tells no rate
             self._begun = now
@@ -107,34 +107,34 @@ class RequestPace:
         self._begin_round(now)
         if not full:  # not the server, but what asks it is slow
             return
-        if self._kept is None:
-            self._kept = (self.at_once, rate)
-        elif self.at_once == self._kept[0]:
-            if rate < SLUMP * self._kept[1]:
-                self._kept = None
+        if self._best is None:
+            self._best = (self.at_once, rate)
+        elif self.at_once == self._best[0]:
+            if rate < SLUMP * self._best[1]:
+                self._best = None
                 self._set(int(self.at_once * LESS))
                 return
-            self._kept = (self.at_once, 0.7 * self._kept[1] + 0.3 * rate)
-        elif rate >= self._kept[1] * (1 + WORTH * (self.at_once / self._kept[0] - 1)):
-            self._kept = (self.at_once, rate)
+            self._best = (self.at_once, 0.7 * self._best[1] + 0.3 * rate)
+        elif rate >= self._best[1] * (1 + WORTH * (self.at_once / self._best[0] - 1)):
+            self._best = (self.at_once, rate)
             self._hold, self._next_trial = HOLD, 0.0
         else:
-            self._set(self._kept[0])
+            self._set(self._best[0])
             self._turn(now)
         if now >= self._next_trial:
             self._try(now)
 
     def _try(self, now: float) -> None:
-        """More requests at once, or fewer."""
+        """Try more requests at once, or fewer."""
         if self._upwards:
-            wanted = min(max(int(self.at_once * self._step), self.at_once + 1), self.most)
+            requests = min(max(int(self.at_once * self._step), self.at_once + 1), self.most)
             if self._too_many is not None and now < self._avoided_until:
-                wanted = min(wanted, self._too_many - 1)
+                requests = min(requests, self._too_many - 1)
         else:
-            wanted = min(int(self.at_once / self._step), self.at_once - 1)
-        if wanted < 1 or wanted == self.at_once:
+            requests = min(int(self.at_once / self._step), self.at_once - 1)
+        if requests < 1 or requests == self.at_once:
             self._turn(now)
-        self._set(wanted)
+        self._set(requests)
 
     def _turn(self, now: float) -> None:
         self._upwards = not self._upwards
@@ -143,7 +143,7 @@ class RequestPace:
         self._hold = min(2 * self._hold, LONGEST_HOLD)
 
     def busy(self, begun: float, retry_after: float | None) -> None:
-        """A request that began at some time was not answered, as the server is busy.
+        """Note that a request was not answered because the server is busy.
 
         Args:
             begun: when it began; what began before the latest reduction tells nothing new.
@@ -154,7 +154,7 @@ class RequestPace:
             self.waits_until = max(self.waits_until, now + retry_after)
         if begun < self._reduced:
             return
-        if self._kept is not None or self._too_many is None:
+        if self._best is not None or self._too_many is None:
             again = self._too_many is not None and self.at_once < STEP**2 * self._too_many
             if retry_after is not None:  # by which it regulates itself
                 self._avoid = 3 * retry_after
@@ -163,7 +163,7 @@ class RequestPace:
             self._too_many = self.at_once
         self._avoided_until = now + self._avoid
         self._reduced = now
-        self._kept = None
+        self._best = None
         self._upwards, self._step, self._hold, self._next_trial = True, STEP, HOLD, 0.0
         self._begin_round(max(now, self.waits_until))
         self._set(int(self.at_once * (LESS if retry_after is None else LESS_IF_TOLD)))
@@ -190,7 +190,7 @@ class ServerPatience:
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._since: float | None = None
-        self._told = False
+        self._notified = False
 
     def answered(self) -> None:
         """Begin anew: a request was answered."""
@@ -202,7 +202,7 @@ class ServerPatience:
         Args:
             failure: why.
             place: the server.
-            observer: is told the first time what comes of it.
+            observer: notified the first time.
 
         Raises:
             HdbenchError: nothing was answered for too long.
@@ -218,8 +218,8 @@ class ServerPatience:
                 time=as_time(now - self._since),
                 why=failure,
             )
-        if not self._told:
-            self._told = True
+        if not self._notified:
+            self._notified = True
             observer.notice(patience_of(self._seconds))
 
 

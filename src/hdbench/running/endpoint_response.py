@@ -99,12 +99,12 @@ def read_completion(data: bytes, content_type: str, line: Callable[[str], str]) 
         message = choice["message"]
         text, refusal = _text(message.get("content")), message.get("refusal")
     except (KeyError, IndexError, TypeError, AttributeError) as error:
-        said = line(error_in(value)[0])
+        reason = line(error_in(value)[0])
         raise _unusable(
             "the server's answer has no choices: {said}"
-            if said
+            if reason
             else "the server's answer has no choices",
-            said=said,
+            said=reason,
         ) from error
     usage = value.get("usage")
     counts = usage if isinstance(usage, dict) else {}
@@ -148,8 +148,8 @@ def read_failure(
         line: turns what a server says into one line.
         with_schema: whether a schema was sent along.
     """
-    said, code = _error_of(data)
-    message = line(f"{status} {reason}: {said}").rstrip(": ")
+    detail, code = _error_of(data)
+    message = line(f"{status} {reason}: {detail}").rstrip(": ")
     target = headers.get("location", "").partition("?")[0].rpartition("@")[2]
     if status in range(300, 400) and target:
         redirects = Message(
@@ -158,7 +158,7 @@ def read_failure(
             target=line(target),
         )
         return Refused(status, redirects, code)
-    if with_schema and (status == _NOT_IMPLEMENTED or _names_schema(status, said)):
+    if with_schema and (status == _NOT_IMPLEMENTED or _names_schema(status, detail)):
         return SchemaRefused(message)
     if status in _BUSY or status >= _SERVER_ERROR:
         return Unanswered(
@@ -186,14 +186,14 @@ def error_in(value: Any) -> tuple[str, object]:
     value = value[0] if isinstance(value, list) and value else value
     if not isinstance(value, dict):
         return "", None
-    found = value.get("error") or value.get("detail") or value
-    found = found[0] if isinstance(found, list) and found else found
-    if isinstance(found, str):
-        return found, value.get("code")
-    if not isinstance(found, dict):
+    error = value.get("error") or value.get("detail") or value
+    error = error[0] if isinstance(error, list) and error else error
+    if isinstance(error, str):
+        return error, value.get("code")
+    if not isinstance(error, dict):
         return "", None
-    said = [found.get(name) for name in ("message", "msg", "param", "loc")]
-    return " ".join(str(part)[: 10 * MAX_MESSAGE] for part in said if part), found.get("code")
+    parts = [error.get(name) for name in ("message", "msg", "param", "loc")]
+    return " ".join(str(part)[: 10 * MAX_MESSAGE] for part in parts if part), error.get("code")
 
 
 def _json(data: bytes, content_type: str, line: Callable[[str], str]) -> Any:
@@ -245,9 +245,9 @@ def _error_of(data: bytes) -> tuple[str, object]:
     return error_in(value)
 
 
-def _names_schema(status: int, said: str) -> bool:
+def _names_schema(status: int, text: str) -> bool:
     return status not in (401, 402, 403, 429) and bool(
-        re.search(r"response.?format|schema|grammar|structured.?output|guided", said, re.IGNORECASE)
+        re.search(r"response.?format|schema|grammar|structured.?output|guided", text, re.IGNORECASE)
     )
 
 

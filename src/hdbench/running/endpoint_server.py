@@ -1,4 +1,4 @@
-"""Where an OpenAI-compatible server is, and the key for it."""
+"""The address of an OpenAI-compatible server, and its key."""
 
 import ipaddress
 import os
@@ -18,7 +18,7 @@ KEYS_OF_HOSTS = {"huggingface.co": "HF_TOKEN", "openai.com": "OPENAI_API_KEY"}
 
 
 class Server(NamedTuple):
-    """Where requests go, and with which key.
+    """Server that requests go to, with its key.
 
     Attributes:
         url: of chat completions, without user, password and fragment.
@@ -48,13 +48,13 @@ class Server(NamedTuple):
         """
         try:
             # The parser of the library that sends requests, so that both see the same host.
-            given = httpx2.URL(address.strip())
+            url = httpx2.URL(address.strip())
         except httpx2.InvalidURL:
-            given = httpx2.URL("")
-        web = given.scheme in ("http", "https") and (given.port or 0) <= MAX_PORT
-        if not given.host or not web:
+            url = httpx2.URL("")
+        web = url.scheme in ("http", "https") and (url.port or 0) <= MAX_PORT
+        if not url.host or not web:
             raise HdbenchError("--endpoint: give an address such as http://localhost:8000/v1")
-        path, _, query = given.raw_path.decode().partition("?")
+        path, _, query = url.raw_path.decode().partition("?")
         path = path.rstrip("/")
         if path.endswith(COMPLETIONS):
             paths = [path]
@@ -64,10 +64,8 @@ class Server(NamedTuple):
             paths = [path + COMPLETIONS, f"{path}/v1{COMPLETIONS}"]
             if not path:
                 paths.reverse()
-        urls = [
-            urlunsplit((given.scheme, given.netloc.decode(), each, query, "")) for each in paths
-        ]
-        variable = _variable(given.host.rstrip("."), secure=given.scheme == "https")
+        urls = [urlunsplit((url.scheme, url.netloc.decode(), path, query, "")) for path in paths]
+        variable = _variable(url.host.rstrip("."), secure=url.scheme == "https")
         key = os.environ[variable].strip() if variable else None
         if key and not re.fullmatch(r"[!-~]+", key):
             raise HdbenchError(
@@ -75,7 +73,7 @@ class Server(NamedTuple):
             )
         return cls(
             urls[0],
-            (given.username, given.password) if given.userinfo else None,
+            (url.username, url.password) if url.userinfo else None,
             key,
             variable,
             urls[1] if len(urls) > 1 else None,
@@ -87,7 +85,7 @@ class Server(NamedTuple):
 
     @property
     def host(self) -> str:
-        """Where images go, as people read it: the host's name, and its port if it has one."""
+        """Return the host that images go to, as people read it, with its port if it has one."""
         return urlsplit(self.url).netloc.rpartition("@")[2]
 
     @property

@@ -74,23 +74,23 @@ def find_benchmarks(namespace: Path, names: Sequence[str]) -> list[Benchmark]:
 
 
 def read_demands(texts: Sequence[str], benchmarks: Sequence[Benchmark]) -> dict[str, float]:
-    """Benchmark's name → what its headline must reach, from texts like `zettelkatalog=0.80`.
+    """Return benchmark's name → demanded headline, from texts like `zettelkatalog=0.80`.
 
     Raises:
         HdbenchError: it does not have that form, names a benchmark that is not evaluated or was
             already named, or no headline can have that value.
     """
-    known = {benchmark.spec.name for benchmark in benchmarks}
+    names = {benchmark.spec.name for benchmark in benchmarks}
     demands = {}
     for text in texts:
         name, _, value = text.partition("=")
         name = bare(name)
-        if name not in known:
+        if name not in names:
             raise HdbenchError(
                 "--fail-under {given}: {name!r} is not evaluated: name one of {names}",
                 given=text,
                 name=name,
-                names=", ".join(sorted(known)),
+                names=", ".join(sorted(names)),
             )
         if name in demands:
             raise HdbenchError(
@@ -144,17 +144,17 @@ def evaluate(
         if end is not None:
             now = time.monotonic()
             deadline = now + max(0.0, end - now) / (len(benchmarks) - position)
-        of = benchmark.spec.name
+        benchmark_name = benchmark.spec.name
         name = run_name(benchmark, asked.model) + ("_quick" if quick else "")
         plan = RunPlan(benchmark, of_benchmark(benchmark, quick=quick), asked)
         try:
             outcome = plan.run(folder / name, deadline=deadline)
         except NoRulesError as error:
-            if not skip or of in demands:
-                raise HdbenchError("{place}: {why}", place=of, why=error) from error
-            yield Skipped(of, error.message)
+            if not skip or benchmark_name in demands:
+                raise HdbenchError("{place}: {why}", place=benchmark_name, why=error) from error
+            yield Skipped(benchmark_name, error.message)
             continue
         if outcome.interrupted:
             raise KeyboardInterrupt
         result = score(benchmark.id, folder / name)
-        yield Evaluation(benchmark, folder / name, outcome, result, demands.get(of))
+        yield Evaluation(benchmark, folder / name, outcome, result, demands.get(benchmark_name))

@@ -22,7 +22,8 @@ from hdbench.running.shards.merging import alone, in_sitting, settle, tell
 MAX_SHOWN = 80
 """Maximum characters of a setting in a message."""
 MAY_DIFFER = ("provider", "settings.endpoint")
-"""Where the server is: each sitting says it. The second is in the run.json of older versions."""
+"""Settings for the server's address, which each sitting records. Only older versions write the
+second."""
 
 
 class RunFolder:
@@ -62,9 +63,9 @@ class RunFolder:
     def sitting(
         self, hardware: Callable[[], Mapping[str, Any]], **about: Any
     ) -> Iterator["RunFolder"]:
-        """A sitting: what it runs on, when it began and, unless it is killed, when it ended.
+        """Record a sitting: its hardware, its start and, unless it is killed, its end.
 
-        One that fails before anything is answered is not recorded.
+        A sitting that fails before any answer is not recorded.
 
         Args:
             hardware: what it runs on; asked again at the end, when more may be known.
@@ -73,25 +74,25 @@ class RunFolder:
         Raises:
             HdbenchError: the server serves another model than before.
         """
-        found, before = hardware(), self.last_hardware
-        check_served(before.get("served"), found.get("served"))
-        place = before.get("address")
-        if place and _host(found.get("address")) != _host(place):
+        current, before = hardware(), self.last_hardware
+        check_served(before.get("served"), current.get("served"))
+        address = before.get("address")
+        if address and _host(current.get("address")) != _host(address):
             tell(
                 Message(
                     "{run}: asked at {before} so far, and at {now} from now on",
                     run=self.path,
-                    before=place,
-                    now=found.get("address"),
+                    before=address,
+                    now=current.get("address"),
                 )
             )
-        sitting, answered = self._begun(found, about), len(self.answers.failed)
+        sitting, answered = self._begun(current, about), len(self.answers.failed)
         schema = self.answers.schema.copy()
         try:
             yield self
         except BaseException:
             if len(self.answers.failed) > answered:
-                with suppress(HdbenchError):  # what went wrong first is what a person has to know
+                with suppress(HdbenchError):  # the first error is the one to report
                     self._end(sitting, hardware(), schema)
             raise
         self._end(sitting, hardware(), schema)
@@ -99,19 +100,21 @@ class RunFolder:
     def _end(
         self, sitting: dict[str, Any], hardware: Mapping[str, Any], schema: Counter[bool]
     ) -> None:
-        kept = in_sitting(self.answers.schema - schema)
-        sitting |= {"ended": now(), "hardware": dict(hardware), **kept}
+        schema_counts = in_sitting(self.answers.schema - schema)
+        sitting |= {"ended": now(), "hardware": dict(hardware), **schema_counts}
         self._write()
 
     @property
     def last_hardware(self) -> Mapping[str, Any]:
-        """Return what the last sitting that says it ran on; empty if none does."""
+        """Return the hardware of the last sitting that recorded it; empty if none did."""
         sittings = reversed(self._record.get("sittings", ()))
-        found = (each.get("hardware") for each in sittings)
-        return next((each for each in found if each and isinstance(each, dict)), {})
+        recorded = (sitting.get("hardware") for sitting in sittings)
+        return next(
+            (hardware for hardware in recorded if hardware and isinstance(hardware, dict)), {}
+        )
 
     def begin_sitting(self, **about: Any) -> None:
-        """Note that a sitting begins which other processes end; see `merge`."""
+        """Record the start of a sitting that other processes end; see `merge`."""
         self._begun({}, about)
         self._write()
 
@@ -126,7 +129,7 @@ class RunFolder:
 
 
 def record_of(folder: Path, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what run.json says, or will say if there is none.
+    """Return the contents of run.json, or its future contents if there is none.
 
     Raises:
         HdbenchError: see `RunFolder.opened`.
@@ -134,7 +137,7 @@ def record_of(folder: Path, settings: Mapping[str, Any]) -> dict[str, Any]:
     path = folder / RUN_FILE
     first = {"run": folder.resolve().name, "date": now()[:10], **settings, "sittings": []}
     if not path.exists():
-        others = sorted(each.name for each in folder.iterdir()) if folder.exists() else []
+        others = sorted(entry.name for entry in folder.iterdir()) if folder.exists() else []
         if others:
             raise HdbenchError(
                 "{place}: holds {name!r} and is not a run: choose another folder",
@@ -167,7 +170,7 @@ def recorded_answers(folder: Path) -> Iterator[WrittenAnswer]:
 
 
 def _differences(before: Any, now: Any, name: str = "") -> Iterator[Message]:
-    """Yield what differs in two settings, one leaf at a time."""
+    """Yield the differences between two settings, one leaf at a time."""
     if name in MAY_DIFFER:
         return
     if isinstance(before, dict) and isinstance(now, dict):

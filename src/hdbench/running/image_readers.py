@@ -26,14 +26,14 @@ from hdbench.running.backend import ImageLimits, InShard
 from hdbench.running.images import File, decoded, pixels, read_files, why_unreadable
 
 MOST = 8
-"""Maximum number of processes that are started without being asked for."""
+"""Maximum number of processes by default."""
 
 SMALL = 1024 * 1024
 """Images of at most this many pixels are decoded here: sending them would take as long."""
 
 
 class ImageReaders:
-    """Decodes the images of several items at once, in processes of their own.
+    """Pool of processes that decode the images of several items at once.
 
     A process is started when it is first needed, by a command of its own: nothing is forked, and
     the program's main module is not imported. It ends when this one does, however that happens. One
@@ -56,7 +56,7 @@ class ImageReaders:
         self._closed = False
 
     def __enter__(self) -> Self:
-        """Nothing is started yet."""
+        """Return the readers; nothing is started yet."""
         return self
 
     def __exit__(
@@ -74,7 +74,7 @@ class ImageReaders:
             self._end(process)
 
     def submit(self, media: Sequence[Path | InShard]) -> Future[list[Image.Image]]:
-        """Return the images of an item, as they will be; see `load_images` for what it raises."""
+        """Return a future with the images of an item; see `load_images` for its errors."""
         return self._threads.submit(self._images, media)
 
     def _images(self, media: Sequence[Path | InShard]) -> list[Image.Image]:
@@ -125,7 +125,7 @@ class _ImageProcess:
             env=os.environ | {"PYTHONPATH": path},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,  # decoders write to it about files that they can read
+            stderr=subprocess.DEVNULL,  # decoders also write warnings about readable files
         )
         self._requests = cast(BinaryIO, self._process.stdin)
         self._answers = cast(BinaryIO, self._process.stdout)
@@ -151,7 +151,7 @@ class _ImageProcess:
         ]
 
     def kill(self) -> None:
-        """Whoever waits for its answer gets an EOFError."""
+        """Kill it; a thread that waits for its answer gets an EOFError."""
         self._process.kill()
 
     def close(self) -> None:

@@ -22,10 +22,10 @@ _UNREADABLE = (
     OSError,
     SyntaxError,
     ValueError,
-    Image.DecompressionBombError,  # above some 179 million pixels
+    Image.DecompressionBombError,  # above about 179 million pixels
     pdf.PdfError,
 )
-_PLAIN = ("1", "L", "P", "RGB")  # modes whose colours no two programs render differently
+_PLAIN = ("1", "L", "P", "RGB")  # modes whose colors all programs render alike
 _JPEG_QUALITY = 92
 _ORIENTATION = 0x0112  # in EXIF
 _PDF_UNIT = 72  # points per inch
@@ -57,16 +57,16 @@ def read_files(media: Sequence[Path | InShard]) -> list[File]:
         HdbenchError: a shard cannot be read.
     """
     files: list[File] = []
-    for each in media:
-        if isinstance(each, InShard):
+    for file in media:
+        if isinstance(file, InShard):
             from hdbench.running.image_shards.sources import (  # noqa: PLC0415  slow to import
                 place_of,
                 read_in_shard,
             )
 
-            files += [File(place_of(each), data) for data in read_in_shard(each)]
+            files += [File(place_of(file), data) for data in read_in_shard(file)]
         else:
-            files.append(File(str(each), each))
+            files.append(File(str(file), file))
     return files
 
 

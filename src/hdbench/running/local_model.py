@@ -138,16 +138,16 @@ class LocalModel:
                     why=one_line(error),
                 ) from error
             lost = one_line(error)
-        if lost is not None:  # only here is the error gone that kept the tensors alive
+        if lost is not None:  # here, the error that kept the tensors alive is gone
             self._free_memory()
             raise MemoryError(lost)
         if deadline is not None and time.monotonic() >= deadline:
             return None
-        given = inputs["attention_mask"].sum(dim=1).tolist()
+        input_tokens = inputs["attention_mask"].sum(dim=1).tolist()
         failures = constraint.failures if constraint else [None] * len(ids)
         return [
             self._reply(row, count, failure, constrained=constraint is not None)
-            for row, count, failure in zip(new, given, failures, strict=True)
+            for row, count, failure in zip(new, input_tokens, failures, strict=True)
         ]
 
     def close(self) -> None:
@@ -187,25 +187,25 @@ class LocalModel:
     def _with_own_prompt(
         self, items: Sequence[Sequence[Image.Image]], _prompts: Sequence[str]
     ) -> Any:
-        """Items one by one: GOT-OCR2's processor takes one item of several pages at a time."""
+        """Encode items one by one: GOT-OCR2's processor takes only one item with several pages."""
         if not all(items):
             raise HdbenchError("it takes images only, and no texts")
-        each = [
+        inputs_by_item = [
             self._processor(images=[list(item)], multi_page=True, return_tensors="pt")
             if len(item) > 1
             else self._processor(images=list(item), return_tensors="pt")
             for item in items
         ]
-        texts = {name: [inputs[name][0] for inputs in each] for name in _TEXT_INPUTS}
+        texts = {name: [inputs[name][0] for inputs in inputs_by_item] for name in _TEXT_INPUTS}
         padded = self._processor.tokenizer.pad(texts, padding=True, return_tensors="pt")
-        images = self._torch.cat([inputs["pixel_values"] for inputs in each])
+        images = self._torch.cat([inputs["pixel_values"] for inputs in inputs_by_item])
         return self._transformers.BatchFeature({**padded, "pixel_values": images})
 
     def _reply(
-        self, row: list[int], given: int, failure: str | None, *, constrained: bool
+        self, row: list[int], input_tokens: int, failure: str | None, *, constrained: bool
     ) -> Reply:
-        end = next((place for place, token in enumerate(row) if token in self.ends), None)
-        tokens = {"input": given, "output": len(row) if end is None else end + 1}
+        end = next((position for position, token in enumerate(row) if token in self.ends), None)
+        tokens = {"input": input_tokens, "output": len(row) if end is None else end + 1}
         if failure:
             error = Message("the answer could not be held to the schema: {why}", why=failure)
             return Reply(None, tokens, constrained=True, error=error)
@@ -234,12 +234,12 @@ class LocalModel:
                     model=self._source.name,
                 ) from error
             # transformers names the package, if only in the cause, but not how to install it here.
-            told = f"{error} {error.__cause__}".lower()
-            if wanted := [name for name in missing_packages("vlm") if name.lower() in told]:
+            reason = f"{error} {error.__cause__}".lower()
+            if missing := [name for name in missing_packages("vlm") if name.lower() in reason]:
                 raise HdbenchError(
                     "{model}: needs {packages}: install what local models need with: {command}",
                     model=self._source.name,
-                    packages=_and(wanted),
+                    packages=_and(missing),
                     command=install_command("vlm"),
                 ) from error
             raise HdbenchError(
@@ -289,7 +289,7 @@ class LocalModel:
                 "{model}: no token that ends an answer is known", model=self._source.name
             )
         ends = set(ends if isinstance(ends, list) else [ends])
-        if self.has_own_prompt:  # its turns end so, but its generation_config.json may not say it
+        if self.has_own_prompt:  # generation_config.json may lack it
             ends.add(self.tokenizer.convert_tokens_to_ids(self._processor.message_end_token))
         return frozenset(ends)
 

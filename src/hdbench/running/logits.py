@@ -76,7 +76,7 @@ class SchemaProcessor:
         self.failures: list[str | None] = [None] * len(matchers)
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
-        """The scores with minus infinity for tokens that the schema forbids."""
+        """Return the scores, with minus infinity for tokens that the schema forbids."""
         if self._begun:  # what came before the first call is the prompt
             for row, token in enumerate(input_ids[:, -1].tolist()):
                 self._take(row, token)
@@ -142,7 +142,7 @@ class SeededNoise:
         ]
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
-        """The scores of each row with noise added."""
+        """Return the scores of each row with noise added."""
         noise = scores.new_empty(scores.shape)
         for row, generator in zip(noise, self._generators, strict=True):
             row.exponential_(generator=generator)

@@ -1,4 +1,4 @@
-"""Where a local model comes from, pinned: a commit on the Hub, or a folder and its hash."""
+"""The source of a local model, pinned: a commit on the Hub, or a folder and its hash."""
 
 import hashlib
 import importlib
@@ -16,7 +16,7 @@ _LOADED = (".safetensors", ".json", ".jinja", ".txt", ".model", ".py")
 """Suffixes of the files loaded from a folder."""
 
 _NOT_LOADED = ["*/*", "consolidated*"]
-"""Not taken from a repository: files in its folders, and second copies of the weights."""
+"""Files not downloaded from a repository: those in folders, and second copies of the weights."""
 
 _LONGEST_ERROR = 500
 
@@ -86,7 +86,7 @@ def find_model(model: str, revision: str | None) -> ModelSource:
 
 
 def one_line(error: Exception) -> str:
-    """Return what a library's error says, fit for a message."""
+    """Return the message of a library's error in one line."""
     text = escaped(" ".join(str(error).split())) or type(error).__name__
     return text if len(text) <= _LONGEST_ERROR else f"{text[:_LONGEST_ERROR]}…"
 
@@ -126,12 +126,12 @@ def _check(model: str, folder: Path) -> None:
 
 
 def _sha256(folder: Path) -> str:
-    """A hash of everything that is loaded, all weights included: takes as long as reading them.
+    """Return a hash of all files that are loaded; it takes as long as reading the weights.
 
     A sample of the weights would miss layers that were trained further.
     """
     paths = sorted(p for p in folder.iterdir() if p.suffix in _LOADED and p.is_file())
     with read_errors(folder), ThreadPoolExecutor(4) as pool:
         digests = list(pool.map(file_sha256, paths))
-    lines = [f"{of}  {path.name}\n" for of, path in zip(digests, paths, strict=True)]
+    lines = [f"{digest}  {path.name}\n" for digest, path in zip(digests, paths, strict=True)]
     return hashlib.sha256("".join(lines).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""A run before it begins: its items, its prompt, its backend, and what run.json says about it."""
+"""A run before it begins: its items, prompt and backend, and its settings for run.json."""
 
 import hashlib
 import re
@@ -92,7 +92,7 @@ class RunPlan:
             )
 
     def prepared(self) -> Prepared:
-        """Return what other processes need to ask.
+        """Return everything that other processes need to ask.
 
         Raises:
             HdbenchError: see `check`; there is no such backend, or no prompt.
@@ -113,7 +113,7 @@ class RunPlan:
             backend.close()
 
     def check(self) -> None:
-        """Refuse to ask a backend with the prompt alone that only reads images.
+        """Refuse a run with the prompt alone on a backend that only reads images.
 
         Raises:
             HdbenchError: the backend takes no prompts.
@@ -125,7 +125,7 @@ class RunPlan:
             )
 
     def _settings(self, backend: Backend, prompt: Prompt) -> dict[str, Any]:
-        """Return what run.json says about the run; a later sitting must have the same."""
+        """Return the run's settings for run.json; a later sitting must have the same ones."""
         partial = self.own_images or self.choice.subset is not None
         return {
             "benchmark": self.benchmark.id,
@@ -146,7 +146,7 @@ class RunPlan:
 
 
 def run_name(benchmark: Benchmark, model: str) -> str:
-    """A folder name for a run: benchmark and model; for a model in a folder, that folder's name.
+    """Return a folder name for a run: the benchmark, and the model or the name of its folder.
 
     Example:
         >>> _slug("Qwen/Qwen3-VL-8B"), _slug("../../etc")

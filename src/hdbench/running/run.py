@@ -37,7 +37,7 @@ class RunningScore:
         self._totals: Counter[str] = Counter(dict.fromkeys(self._metric.statistics, 0))
 
     def add(self, answer: WrittenAnswer) -> None:
-        """One more answer; to an item without a ground truth it changes nothing."""
+        """Count one more answer; one to an item without a ground truth changes nothing."""
         item_id = answer["id"]
         if item_id not in self._truths:
             return
@@ -93,8 +93,9 @@ class RunOutcome:
                 answer at all is of no use in any case.
         """
         if self.answered == self.failed and (self.failed or self.cut_off):
-            asked = self.failed + self.cut_off
-            return Message("no item was answered, of {asked} asked", asked=asked)
+            return Message(
+                "no item was answered, of {asked} asked", asked=self.failed + self.cut_off
+            )
         if self.failed > max_failed * self.answered:
             return Message(
                 "{share:.1%} of the items failed, more than --max-failed {most} allows",
@@ -104,7 +105,7 @@ class RunOutcome:
         return None
 
     def lines(self, folder: Path) -> list[Message]:
-        """Return what to tell the user."""
+        """Return the lines that report the outcome to the user."""
         counts = [
             Message(
                 "{place}: {answered} of {items} items answered",
@@ -124,18 +125,18 @@ class RunOutcome:
                     left=left,
                 )
             )
-        said = [joined(counts)]
+        lines = [joined(counts)]
         if self.cut_off:
-            said.append(
+            lines.append(
                 Message("time ran out while {count} of them were being asked", count=self.cut_off)
             )
         if self.schema[False]:
-            said.append(about_schema(self.schema))
+            lines.append(about_schema(self.schema))
         if self.repaired:
-            said.append(
+            lines.append(
                 Message("an item whose answer was cut off when the run was killed was asked again")
             )
-        return said + [
+        return lines + [
             Message("{place}: {why}", place=item_id, why=error)
             for item_id, error in self.errors.items()
         ]
@@ -193,14 +194,14 @@ def _ask(
     score: RunningScore | None,
     deadline: float | None,
 ) -> None:
-    taken = 0
+    pending = 0
 
     def in_time() -> Iterator[Question]:
-        nonlocal taken
+        nonlocal pending
         for question in questions:
             if deadline is not None and time.monotonic() >= deadline:
                 return
-            taken += 1
+            pending += 1
             yield question
 
     with (
@@ -211,7 +212,7 @@ def _ask(
             for item_id, reply in got:
                 answer = as_answer(item_id, reply)
                 answers.add(answer)
-                taken -= 1
+                pending -= 1
                 if score is not None:
                     score.add(answer)
                 if reply.error is not None and len(outcome.errors) < FIRST_PROBLEMS:
@@ -220,7 +221,7 @@ def _ask(
         except KeyboardInterrupt:
             outcome.interrupted = True
         else:
-            outcome.cut_off = taken
+            outcome.cut_off = pending
 
 
 def as_answer(item_id: str, reply: Reply) -> WrittenAnswer:
@@ -228,6 +229,6 @@ def as_answer(item_id: str, reply: Reply) -> WrittenAnswer:
     answer = asdict(reply) | {"constrained": reply.constrained or None, "fingerprint": None}
     if reply.seconds is not None:
         answer["seconds"] = round(reply.seconds, 3)
-    known = {name: value for name, value in answer.items() if value is not None}
-    text = {} if known.keys() & {"text", "error"} else {"text": ""}
-    return cast(WrittenAnswer, {"id": item_id} | text | known)
+    values = {name: value for name, value in answer.items() if value is not None}
+    text = {} if values.keys() & {"text", "error"} else {"text": ""}
+    return cast(WrittenAnswer, {"id": item_id} | text | values)

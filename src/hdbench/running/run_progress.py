@@ -79,7 +79,7 @@ class RunProgress(Observer):
                 yield progress
 
     def answered(self, item_id: str, error: str | None, score: Message | None) -> None:
-        """One more item is recorded.
+        """Count one more recorded item.
 
         Args:
             item_id: the item.
@@ -92,7 +92,7 @@ class RunProgress(Observer):
         self.at(self._done + 1, self.failed + (error is not None))
 
     def at(self, done: int, failed: int) -> None:
-        """This many items are recorded by now.
+        """Show how many items are recorded by now.
 
         Args:
             done: in this sitting or before.
@@ -109,15 +109,15 @@ class RunProgress(Observer):
     def at_ranks(self, shards: Shards) -> None:
         """Show how many items are recorded by the ranks of a launch."""
         states = shards.all_said()
-        done = shards.launch.recorded + sum(said.answered for said in states)
-        self.at(done, sum(said.failed for said in states))
+        done = shards.launch.recorded + sum(state.answered for state in states)
+        self.at(done, sum(state.failed for state in states))
 
     def notice(self, message: str) -> None:
-        """A line of its own, above the bar where there is one."""
+        """Print a line of its own, above the bar if there is one."""
         self._console.print(escaped(self._told(message)), markup=False)
 
     def retrying(self, item_id: str, failure: str, seconds: float) -> None:
-        """An item is asked again; the first ones are reported, all are counted."""
+        """Count an item that is asked again; the first ones are also reported."""
         self.retried += 1
         if self.retried <= FIRST_PROBLEMS:
             self.notice(asking_again(item_id, failure, seconds))
@@ -127,7 +127,7 @@ class RunProgress(Observer):
         self._at_once = requests
 
     def say_where_it_is(self) -> None:
-        """Report in one line what is done and how it is going."""
+        """Report the progress in one line."""
         parts = [
             Message("{done} of {items} items done", done=self._done, items=self._items),
             Message("{failed} failed", failed=self.failed),
@@ -163,7 +163,7 @@ def repeating(
         action: what to do; if it raises HdbenchError, it is done again later.
         seconds: how often.
         first: seconds until it is done for the first time; by default `seconds`.
-        tell_failure: is told why it failed.
+        tell_failure: called with the reason if it failed.
     """
     over = threading.Event()
 

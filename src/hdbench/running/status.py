@@ -13,11 +13,12 @@ from hdbench.answers.run_info import RunInfo, read_run_info
 from hdbench.errors import HdbenchError, Message, joined, shortened
 from hdbench.running.amounts import as_rate, as_time, as_usd
 from hdbench.running.answers_file import about_schema, is_failed, read_answers
+from hdbench.running.engine_kinds import ENGINES
 from hdbench.running.shards.launch import RankState, Seen, Shards, Tokens, is_locked
 from hdbench.running.shards.merging import alone, lock_of, remote_of, schema_of, sums, tell
 
 SHOWN = 8
-"""How many ranks of a kind are named."""
+"""Maximum number of ranks of a kind that are named."""
 
 
 class RankStatus(NamedTuple):
@@ -26,7 +27,7 @@ class RankStatus(NamedTuple):
     Attributes:
         rank: its number.
         state: how it is doing.
-        said: what it said last; None if it has not begun.
+        said: its last report; None if it has not begun.
     """
 
     rank: int
@@ -35,12 +36,12 @@ class RankStatus(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON data."""
-        known = self.said.model_dump() if self.said else {"answered": 0, "failed": 0}
+        state = self.said.model_dump() if self.said else {"answered": 0, "failed": 0}
         names = ("items", "answered", "failed", "host", "job", "updated", "error")
-        return {"rank": self.rank, "state": self.state} | {name: known.get(name) for name in names}
+        return {"rank": self.rank, "state": self.state} | {name: state.get(name) for name in names}
 
     def shown(self) -> Message:
-        """Return its number, and its machine and how far it is, if it has said so."""
+        """Return its number, with its machine and progress as far as it has reported them."""
         shown = Message("{rank}", rank=self.rank)
         if self.said and self.said.host:
             shown = Message("{rank} on {host}", rank=self.rank, host=self.said.host)
@@ -99,20 +100,20 @@ class Status:
     problems: dict[str, str] = field(default_factory=dict)
 
     def as_json(self) -> str:
-        """All of it, in ASCII: a terminal takes some other characters for commands."""
-        own = {each.name: getattr(self, each.name) for each in fields(self)}
+        """Return all of it as JSON in ASCII: terminals take some other characters for commands."""
+        own = {attribute.name: getattr(self, attribute.name) for attribute in fields(self)}
         ranks = [rank.to_json() for rank in self.ranks]
         return json.dumps(own | {"tokens": self.tokens.model_dump(), "ranks": ranks}, indent=2)
 
     def lines(self) -> list[Message]:
-        """Return what to tell a person."""
-        said = [self._answered()]
-        said.append(joined([self.benchmark, self.model]))
+        """Return the lines that report the status to a person."""
+        lines = [self._answered()]
+        lines.append(joined([self.benchmark, self.model]))
         if self.rate and self.seconds_left is not None:
-            each, left = as_rate(self.rate), as_time(self.seconds_left)
-            said.append(Message("rate: {rate}, {time} left", rate=each, time=left))
+            time = as_time(self.seconds_left)
+            lines.append(Message("rate: {rate}, {time} left", rate=as_rate(self.rate), time=time))
         if self.tokens.input or self.tokens.output:
-            said.append(
+            lines.append(
                 Message(
                     "tokens: {input:,} in, {output:,} out",
                     input=self.tokens.input,
@@ -120,13 +121,13 @@ class Status:
                 )
             )
         if self.cost_usd is not None:
-            said.append(Message("cost of these tasks: {cost}", cost=as_usd(self.cost_usd)))
+            lines.append(Message("cost of these tasks: {cost}", cost=as_usd(self.cost_usd)))
         if self.schema_kept or self.schema_broken:
-            said.append(about_schema({True: self.schema_kept, False: self.schema_broken}))
-        return said if self.engine is None else [*said, *self._of_tasks(self.engine)]
+            lines.append(about_schema({True: self.schema_kept, False: self.schema_broken}))
+        return lines if self.engine is None else [*lines, *self._of_tasks(self.engine)]
 
     def _answered(self) -> Message:
-        said = Message(
+        line = Message(
             "{place}: {answered:,} items answered"
             if self.items is None
             else "{place}: {answered:,} of {items:,} items answered",
@@ -135,11 +136,11 @@ class Status:
             items=self.items or 0,
         )
         if not self.failed:
-            return said
-        return joined([said, Message("{failed:,} failed", failed=self.failed)])
+            return line
+        return joined([line, Message("{failed:,} failed", failed=self.failed)])
 
     def _of_tasks(self, engine: str) -> Iterator[Message]:
-        counts = Counter(each.state for each in self.ranks)
+        counts = Counter(rank.state for rank in self.ranks)
         yield Message(
             "engine {engine}, {tasks:,} tasks: {counts}",
             engine=engine,
@@ -153,30 +154,33 @@ class Status:
             ),
         )
         for state in _NAMED:
-            if ranks := [each.shown() for each in self.ranks if each.state == state]:
+            if ranks := [rank.shown() for rank in self.ranks if rank.state == state]:
                 yield Message(
                     "{state}: {ranks}", state=_STATES[state], ranks=shortened(ranks, SHOWN)
                 )
         errors = {
-            each.said.error: each.rank
-            for each in reversed(self.ranks)
-            if each.said and each.said.error
+            rank.said.error: rank.rank
+            for rank in reversed(self.ranks)
+            if rank.said and rank.said.error
         }
         for error, rank in list(reversed(errors.items()))[:SHOWN]:
             yield Message("rank {rank}: {why}", rank=rank, why=error)
         for item, error in self.problems.items():
             yield Message("{place}: {why}", place=item, why=error)
-        if self.engine == "slurm" and counts["running"] and any(map(counts.get, _EARLY)):
+        only_submits = engine in ENGINES and ENGINES[engine].only_submits
+        if only_submits and counts["running"] and any(map(counts.get, _EARLY)):
             yield Message("run again: the command submits what ended early, while the others go on")
         elif not counts["running"] and not self.driven:
-            yield self._next(counts)
+            yield self._next(counts, engine)
 
-    def _next(self, counts: Counter[Seen]) -> Message:
+    def _next(self, counts: Counter[Seen], engine: str) -> Message:
         if counts["done"] == self.tasks:
             return Message(
                 "all tasks are done: merge them with hdbench status {run} --merge", run=self.run
             )
-        if counts["waiting"] and self.engine != "local":
+        # A run of an earlier version may have an engine that is no longer there.
+        runs_here = engine in ENGINES and ENGINES[engine].runs_here
+        if counts["waiting"] and not runs_here:
             return Message("the tasks that wait are in the queue of the engine; if not, run again")
         return Message("no task is running: run again: the command asks what is missing")
 
@@ -209,15 +213,15 @@ def read_status(folder: Path) -> Status:
     if shards is None or Shards.of(folder) is None:  # they were merged meanwhile
         return _of_answers(folder, info)
     launch = shards.launch
-    states = [each.said for each in ranks if each.said is not None]
+    states = [rank.said for rank in ranks if rank.said is not None]
     tokens, cost = sums(states)
     schema = schema_of(states)
-    recorded = launch.recorded + sum(said.answered for said in states)
-    problems = ChainMap(*(said.problems for said in reversed(states)))
+    recorded = launch.recorded + sum(state.answered for state in states)
+    problems = ChainMap(*(state.problems for state in reversed(states)))
     rate = sum(
-        each.said.new / each.said.seconds
-        for each in ranks
-        if each.state == "running" and each.said is not None and each.said.seconds
+        rank.said.new / rank.said.seconds
+        for rank in ranks
+        if rank.state == "running" and rank.said is not None and rank.said.seconds
     )
     return Status(
         str(folder),
@@ -225,7 +229,7 @@ def read_status(folder: Path) -> Status:
         info.benchmark,
         launch.total,
         recorded,
-        launch.failed + sum(said.failed for said in states),
+        launch.failed + sum(state.failed for state in states),
         tokens=tokens,
         engine=launch.engine,
         tasks=launch.tasks,
@@ -249,8 +253,8 @@ def _of_answers(folder: Path, info: RunInfo) -> Status:
         recorded += 1
         failed += is_failed(answer)
         tokens += Tokens.of(answer)
-        if isinstance(kept := answer.get("keeps_schema"), bool):
-            schema[kept] += 1
+        if isinstance(keeps_schema := answer.get("keeps_schema"), bool):
+            schema[keeps_schema] += 1
     items = info.sittings[-1].get("items") if info.sittings else None
     return Status(
         str(folder),

@@ -16,10 +16,10 @@ from hdbench.running.backend import SILENT, Asked, Backend, Observer, Question, 
 from hdbench.running.images import load_images
 
 RULES = 2
-"""Raised whenever the same image can get a different answer."""
+"""Version of the rules; raise it whenever the same image can get a different answer."""
 
 TIMEOUT = 120.0
-"""Seconds for one reading of one image."""
+"""Maximum seconds for reading one image once."""
 
 
 class TesseractBackend(Backend):
@@ -57,7 +57,7 @@ class TesseractBackend(Backend):
         self._at_once = at_once or os.cpu_count() or 1
 
     def settings(self) -> Mapping[str, Any]:
-        """Tesseract's version and languages, the version of the rules, and what is shown."""
+        """Return Tesseract's version and languages, the rules' version and the image limits."""
         return {
             "tesseract": version(),
             "languages": self._baseline.languages,
@@ -106,11 +106,11 @@ class TesseractBackend(Backend):
         except HdbenchError as error:
             return Reply(None, seconds=time.monotonic() - begun, error=error.message)
         except Exception as error:  # a page that the rules were not made for must not end the run
-            said = Message(
+            message = Message(
                 "the rules failed on it: {kind}: {why}",
                 kind=type(error).__name__,
                 why=" ".join(str(error).split()),
             )
-            return Reply(None, seconds=time.monotonic() - begun, error=said)
+            return Reply(None, seconds=time.monotonic() - begun, error=message)
         text = json.dumps(record, ensure_ascii=False)
         return Reply(text, seconds=time.monotonic() - begun, finish_reason="stop")

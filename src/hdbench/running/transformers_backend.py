@@ -31,9 +31,9 @@ from hdbench.running.logits import SchemaGrammar
 from hdbench.running.model_files import find_model, vlm_module
 
 WINDOW = 4
-"""Of how many batches' items those of about the same size are put together."""
+"""Number of batches whose items are grouped by size."""
 WINDOW_BYTES = 512 * 2**20
-"""Maximum bytes of such items' images, if each has one of the greatest size."""
+"""Maximum bytes of their images, if each item has one of the largest size."""
 
 
 _Read = tuple[Question, list[Image.Image]]
@@ -60,14 +60,14 @@ class _Window:
                 unreadable.append((question.id, Reply(None, error=why_unreadable(error))))
         self._reading = []
         if self._by_size:
-            # The largest first: what does not fit into the device's memory is found out at once.
+            # The largest first, so that running out of the device's memory shows at once.
             read.sort(key=_size, reverse=True)
         self._sorted.extend(read)
         return unreadable, [self._sorted.popleft() for _ in range(min(count, len(self._sorted)))]
 
 
 def _size(item: _Read) -> tuple[int, int]:
-    """Return what an item's tokens mostly depend on: its pixels, and the length of its text."""
+    """Return an item's pixels and its length of text, which mostly decide its tokens."""
     question, images = item
     return sum(image.width * image.height for image in images), len(question.text)
 
@@ -143,7 +143,7 @@ class TransformersBackend(Backend):
             self._grammar = SchemaGrammar(schema, self._model.tokenizer, self._model.ends)
 
     def settings(self) -> Mapping[str, Any]:
-        """Return what can change an answer.
+        """Return the settings that can change an answer.
 
         So can the batch size, as padding changes how numbers round, and the window, in which items
         of about the same size come into the same batch.
@@ -163,7 +163,7 @@ class TransformersBackend(Backend):
         }
 
     def hardware(self) -> Mapping[str, Any]:
-        """Device, number of CPUs and versions of the libraries."""
+        """Return the device, the number of CPUs and the versions of the libraries."""
         torch = vlm_module("torch")
         device = self._model.device
         return {
@@ -208,7 +208,7 @@ class TransformersBackend(Backend):
         reading: deque[tuple[Question, Future[list[Image.Image]] | None]] = deque()
         windows: deque[_Window] = deque()
         ahead: deque[Future[tuple[list[tuple[str, Reply]], _Batch]]] = deque()
-        held: list[tuple[str, Reply]] = []
+        replies: list[tuple[str, Reply]] = []
         has_taken_one = False
         begun = 0
         with (
@@ -224,7 +224,8 @@ class TransformersBackend(Backend):
                 if not windows and reading:
                     items = [reading.popleft() for _ in range(min(self._window, len(reading)))]
                     batches = math.ceil(len(items) / self._batch_size)
-                    # Whether the model takes any items is not asked of the largest ones only.
+                    # The first items keep their order: the largest ones alone would not show
+                    # whether the model takes any.
                     by_size = self._batch_size > 1 and begun >= LOST_IN_A_ROW
                     windows.extend([_Window(items, by_size=by_size)] * batches)
                     begun += len(items)
@@ -237,13 +238,13 @@ class TransformersBackend(Backend):
                     yield from unreadable
                     for item in self._replies(batch, deadline):
                         has_taken_one |= item[1].tokens is not None
-                        held.append(item)
+                        replies.append(item)
                         if has_taken_one:
-                            yield from held
-                            held.clear()
-                        elif len(held) == LOST_IN_A_ROW:
-                            raise self._takes_none(*held[0])
-        yield from held
+                            yield from replies
+                            replies.clear()
+                        elif len(replies) == LOST_IN_A_ROW:
+                            raise self._takes_none(*replies[0])
+        yield from replies
 
     def close(self) -> None:
         """Free the model's memory."""
@@ -260,7 +261,7 @@ class TransformersBackend(Backend):
         )
 
     def _prepared(self, window: _Window) -> tuple[list[tuple[str, Reply]], _Batch]:
-        """The replies for items that cannot be read, and a batch of others as the model gets it."""
+        """Return the replies for unreadable items, and a batch of the others for the model."""
         unreadable, items = window.take(self._batch_size)
         ids = [question.id for question, _ in items]
         prompts = [question.in_prompt(self.prompt) for question, _ in items]

@@ -105,14 +105,14 @@ def _creators(spec: BenchmarkSpec) -> list[Creator]:
 
 
 def _cff_author(creator: Creator) -> dict[str, str]:
-    family, comma, given = creator.name.partition(",")
+    family, comma, given_names = creator.name.partition(",")
     if creator.is_organisation or not comma:
         return {"name": creator.name}
-    return {"family-names": family.strip(), "given-names": given.strip()}
+    return {"family-names": family.strip(), "given-names": given_names.strip()}
 
 
 def _write_table(folder: Path) -> Iterator[int]:
-    """Write the ground truths as a table, a row for each value; yield 1 for each item."""
+    """Write the ground truths as a table, one row per value; yield 1 for each item."""
     with (folder / TABLE).open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(("id", "field", "value"))

@@ -36,7 +36,7 @@ _RULES = {
     "documented": "as the benchmark describes it",
     "published": "as its published results were scored",
 }
-"""By which rules a protocol scores, for the Hub."""
+"""Descriptions of the protocols for the Hub."""
 
 _AGAINST_DATES = {
     "id": Message("give the items other ids"),
@@ -131,9 +131,9 @@ def _licence_not_accepted(spec: BenchmarkSpec) -> HdbenchError:
 
 
 def _plain(spec: BenchmarkSpec) -> dict[str, Any]:
-    """Return what a spec says, as YAML can hold it."""
-    said = spec.model_dump(exclude_none=True, exclude_unset=True)
-    return said if spec.canary is None else said | {"canary": str(spec.canary)}
+    """Return the values of a spec in types that YAML can hold."""
+    values = spec.model_dump(exclude_none=True, exclude_unset=True)
+    return values if spec.canary is None else values | {"canary": str(spec.canary)}
 
 
 def eval_yaml(spec: BenchmarkSpec) -> str:
@@ -182,7 +182,7 @@ def install_spaces(out: Path) -> list[Path]:
 
 
 def _forget_cached_copy(folder: Path) -> None:
-    """Drop what `datasets` cached from another folder with exactly the same content.
+    """Drop what `datasets` has cached of another folder with exactly the same content.
 
     It would be loaded instead of this one, and with it the absolute paths of the other folder's
     images, which may have been moved or deleted since.
@@ -199,7 +199,7 @@ def _write_rows(recipe: Recipe, files: SourceFiles, folder: Path, *, allow_missi
     ids: set[str] = set()
     missing: list[str] = []
     without_truth = 0
-    made = Counter[Provenance]()
+    provenances = Counter[Provenance]()
     text_columns = [name for name, kind in spec.columns.items() if kind == "string"]
     dates = DateColumns()
     if spec.media != "text":
@@ -212,7 +212,7 @@ def _write_rows(recipe: Recipe, files: SourceFiles, folder: Path, *, allow_missi
             ids.add(row.id)
             without_truth += row.ground_truth is None
             if row.ground_truth is not None and (how := Provenance.of_row(row.columns)):
-                made[how] += 1
+                provenances[how] += 1
             copies: list[tuple[str, str]] = []
             for path in row.media:
                 try:
@@ -248,7 +248,9 @@ def _write_rows(recipe: Recipe, files: SourceFiles, folder: Path, *, allow_missi
         )
     content_hash = hashlib.sha256((folder / METADATA).read_bytes()).hexdigest()
     truths = TRUTHS if recipe.has_proposed else (TRUTH, PUBLISHED)
-    return Built(folder, spec.version, len(ids), missing, without_truth, content_hash, made, truths)
+    return Built(
+        folder, spec.version, len(ids), missing, without_truth, content_hash, provenances, truths
+    )
 
 
 def _copy(recipe: Recipe, name: str, target: Path) -> None:

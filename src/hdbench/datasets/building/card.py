@@ -35,7 +35,7 @@ _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000
 
 _CANARY = "hdbench canary GUID {}: benchmark data should never be in training corpora"
 
-_TOLD = {
+_DESCRIPTIONS = {
     BLIND: "without a draft",
     IMPORTED: "imported",
     AUDITED: "corrected after an audit",
@@ -44,7 +44,7 @@ _TOLD = {
 CARD = "README.md"
 
 MAX_FRONT = 2**20
-"""Maximum number of characters of a card's YAML, of which a MiB takes seconds."""
+"""Maximum number of characters of a card's YAML; reading 1 MiB takes seconds."""
 
 MAX_KEYS = 10_000
 """Maximum number of keys and values in the YAML of a card."""
@@ -170,7 +170,7 @@ def _of_spec(spec: BenchmarkSpec) -> dict[str, str]:
 
 
 def _in_block(text: str) -> str:
-    """Untrusted text in a code block; in JSON, too, signs that cannot be seen become escapes."""
+    """Return untrusted text as a code block; invisible characters become escapes, in JSON too."""
     lines = text.replace("```", "'''").split("\n")
     return "\n".join("".join(map(_visible, line)) for line in lines)
 
@@ -180,7 +180,7 @@ def _visible(sign: str) -> str:
 
 
 def _corrections(recipe: Recipe) -> str:
-    """Return what the errata leave out and correct, and what of it counts, as lists in Markdown."""
+    """Return Markdown lists of the errata's exclusions and corrections, and of those that count."""
     name = recipe.spec.item_name
     template = _TEMPLATES.get_template("corrections.md.j2")
     return template.render(
@@ -189,20 +189,22 @@ def _corrections(recipe: Recipe) -> str:
 
 
 def _provenance(built: Built) -> str:
-    """Return how many ground truths were made how, as Markdown; empty if nothing is known."""
+    """Return how the ground truths were made, with counts, as Markdown; empty if unknown."""
     if not built.made:
         return ""
-    told = Counter[str]()
-    for made, number in built.made.items():
-        told[_TOLD.get(made.how) or _told_of_draft(made)] += number
-    told["not recorded"] = built.rows - built.without_truth - told.total()
-    lines = (f"- {what}: {number:,}" for what, number in told.most_common() if number)
+    counts = Counter[str]()
+    for provenance, number in built.made.items():
+        counts[_DESCRIPTIONS.get(provenance.how) or _by_draft(provenance)] += number
+    counts["not recorded"] = built.rows - built.without_truth - counts.total()
+    lines = (
+        f"- {description}: {number:,}" for description, number in counts.most_common() if number
+    )
     return "\n".join(["How many ground truths were made how:", "", *lines])
 
 
-def _told_of_draft(made: Provenance) -> str:
-    model = f" of {as_code(made.model)}" if made.model else ""
-    return f"by correcting drafts{model} (run {as_code(made.run or '')})"
+def _by_draft(provenance: Provenance) -> str:
+    model = f" of {as_code(provenance.model)}" if provenance.model else ""
+    return f"by correcting drafts{model} (run {as_code(provenance.run or '')})"
 
 
 def _summary(body: str) -> str:
@@ -268,12 +270,12 @@ def card_yaml(front: str, path: Path) -> dict[str, Any]:
         HdbenchError: it is not YAML, or has no keys.
     """
     try:
-        said = front_matter(front)
+        values = front_matter(front)
     except ValueError as error:
         raise HdbenchError("{place}: its YAML: {why}", place=path, why=error) from error
-    if not isinstance(said, dict):
+    if not isinstance(values, dict):
         raise HdbenchError("{place}: must begin with YAML between two --- lines", place=path)
-    return said
+    return values
 
 
 def _config(spec: BenchmarkSpec, built: Built) -> dict[str, Any]:

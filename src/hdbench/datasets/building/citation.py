@@ -25,8 +25,8 @@ def creators(citation: str) -> list[Creator]:
         >>> creators("author = {},")
         []
     """
-    found = re.search(r"^\s*author\s*=\s*\{(.*)\},?\s*$", citation, re.MULTILINE)
-    names = re.split(r"\s+and\s+(?![^{]*\})", _plain(found[1])) if found else []
+    match = re.search(r"^\s*author\s*=\s*\{(.*)\},?\s*$", citation, re.MULTILINE)
+    names = re.split(r"\s+and\s+(?![^{]*\})", _plain(match[1])) if match else []
     return [
         Creator(name[1:-1], True) if name.startswith("{") else Creator(name, False)
         for name in names
@@ -41,8 +41,8 @@ def year(citation: str) -> str | None:
         >>> year("  year = {2025},")
         '2025'
     """
-    found = re.search(r"^\s*year\s*=\s*\{?(\d{4})", citation, re.MULTILINE)
-    return found[1] if found else None
+    match = re.search(r"^\s*year\s*=\s*\{?(\d{4})", citation, re.MULTILINE)
+    return match[1] if match else None
 
 
 def _plain(tex: str) -> str:

@@ -85,7 +85,7 @@ def croissant(
         "url": f"https://huggingface.co/datasets/hdb/{spec.name}",
         "version": spec.version,
         "license": _licence(spec.licence),
-        "creator": [_creator(each) for each in creators(spec.citation)],
+        "creator": [_creator(creator) for creator in creators(spec.citation)],
         "maintainer": [{"name": name} for name in spec.maintainers],
         "rai:dataReleaseMaintenancePlan": _maintenance(spec),
         "datePublished": year(spec.citation),
@@ -104,14 +104,14 @@ def _creator(creator: Creator) -> dict[str, str]:
 
 
 def _maintenance(spec: BenchmarkSpec) -> str:
-    """Return how it is maintained, in the words of its description."""
-    told = {
+    """Return sentences on how the dataset is maintained, from its description."""
+    sentences = {
         "Maintained by": ", ".join(spec.maintainers),
         "Contact:": spec.contact,
         "The ground truth is corrected by": spec.corrected_by,
         "Report errors in the ground truth at": spec.report_errors_at,
     }
-    return " ".join(f"{what} {value}." for what, value in told.items() if value)
+    return " ".join(f"{beginning} {value}." for beginning, value in sentences.items() if value)
 
 
 def _licence(name: str) -> str:

@@ -43,7 +43,7 @@ class _Erratum(Strict):
 
     @property
     def signed(self) -> str:
-        """Who vouches for it, as a sentence for a card."""
+        """Return who vouches for it, as a sentence for a card."""
         by = (
             f"Proposed and approved by {self.approved_by}"
             if self.approved_by == self.proposed_by
@@ -85,8 +85,8 @@ class Correction(_OfField):
     """A ground-truth value that was published wrongly.
 
     Attributes:
-        kind: `form` is a stray sign, a misplaced key or a wrong type, which nobody reads
-            differently; `value` is anything that somebody read.
+        kind: `form` is a stray sign, a misplaced key or a wrong type, which all people
+            read alike; `value` is anything that a person read.
         old: the published value; null where the field is absent.
         new: the correct value; null removes the field.
         accepted: where the data's owners accepted a correction of a value, which then counts.
@@ -115,7 +115,7 @@ class Correction(_OfField):
 
     @property
     def signed(self) -> str:
-        """Who vouches for it, and who looked, as sentences for a card."""
+        """Return who vouches for it and how it was reviewed, as sentences for a card."""
         signed = super().signed
         if self.accepted:
             signed += f" [Accepted]({self.accepted}) by the data's owners."
@@ -126,8 +126,8 @@ class Correction(_OfField):
 
     def apply(self, truth: Any) -> bool:
         """Correct a ground truth in place; False if the wrong value is not in it."""
-        found, key = holders(truth, self.field)
-        wrong = [holder for holder in found if holder.get(key) == self.old]
+        objects, key = holders(truth, self.field)
+        wrong = [holder for holder in objects if holder.get(key) == self.old]
         for holder in wrong:
             holder[key] = self.new
             if self.new is None:
@@ -159,8 +159,8 @@ class Renaming(_OfField):
 
     def apply(self, truth: Any) -> bool:
         """Rename a field in place; False if it is not there."""
-        found, key = holders(truth, self.field)
-        wrong = [holder for holder in found if key in holder and self.to not in holder]
+        objects, key = holders(truth, self.field)
+        wrong = [holder for holder in objects if key in holder and self.to not in holder]
         for holder in wrong:
             fields = [(self.to if name == key else name, value) for name, value in holder.items()]
             holder.clear()
@@ -187,13 +187,13 @@ class Errata(Strict):
 
     @property
     def counted(self) -> tuple[Correction | Renaming, ...]:
-        """Those that answers are scored with by default."""
-        return tuple(each for each in self.of_fields if each.counts)
+        """Return those that answers are scored with by default."""
+        return tuple(erratum for erratum in self.of_fields if erratum.counts)
 
     @property
     def proposed(self) -> tuple[Correction, ...]:
         """Return the corrections of values that the data's owners have not accepted."""
-        return tuple(each for each in self.corrections if not each.counts)
+        return tuple(correction for correction in self.corrections if not correction.counts)
 
     def apply(self, rows: Iterable[RecipeRow], *, changed: bool = False) -> Iterator[RecipeRow]:
         """Yield the rows without the excluded ones, and the others corrected.
@@ -241,7 +241,7 @@ class Errata(Strict):
 
 
 class _Applied:
-    """Errata, and which of them fitted something so far."""
+    """Errata, with a record of those that fitted something so far."""
 
     def __init__(self, errata: Sequence[Correction | Renaming]) -> None:
         self._errata = errata
@@ -249,8 +249,8 @@ class _Applied:
 
     @property
     def unused(self) -> list[Correction | Renaming]:
-        """Those that have not fitted anything."""
-        return [each for number, each in enumerate(self._errata) if number not in self._used]
+        """Return those that have not fitted anything."""
+        return [erratum for number, erratum in enumerate(self._errata) if number not in self._used]
 
     def correct(self, item: str, truth: dict[str, Any]) -> dict[str, Any]:
         """Return an item's ground truth, corrected."""
@@ -264,7 +264,7 @@ class _Applied:
 def _corrected(columns: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the columns of a corrected row, which may say how its ground truth was made.
 
-    What stems from a draft still does so when one of its values is corrected.
+    A ground truth made from a draft stays so when one of its values is corrected.
     """
     if columns.get(PROVENANCE) in {BLIND, IMPORTED}:
         return {**columns, PROVENANCE: AUDITED}
@@ -279,10 +279,10 @@ def holders(truth: Any, field: str) -> tuple[list[dict[str, Any]], str]:
         ([{'date': '1731'}, {}], 'date')
     """
     path, _, last = field.rpartition(".")
-    found = [truth]
+    values = [truth]
     for step in _STEP.finditer(path):
-        found = [child for holder in found for child in _children(holder, step)]
-    return [holder for holder in found if isinstance(holder, dict)], last
+        values = [child for holder in values for child in _children(holder, step)]
+    return [holder for holder in values if isinstance(holder, dict)], last
 
 
 def _children(holder: Any, step: re.Match[str]) -> list[Any]:

@@ -87,15 +87,15 @@ def add_correction(
     recipe = _editable(name)
     path = recipe.folder / ERRATA
     truths = _published(recipe, out)
-    given = {
+    entry = {
         "id": item,
         "field": _with_brackets(field, truths or {}),
         "evidence": " ".join(evidence.split()).rstrip("."),
         **about,
     }
-    if not given["evidence"]:
+    if not entry["evidence"]:
         raise HdbenchError("--evidence: is empty: say what shows that the new value is right")
-    correction = validate(Correction, {**given, "old": _json(old), "new": _json(new)}, path)
+    correction = validate(Correction, {**entry, "old": _json(old), "new": _json(new)}, path)
     if truths is not None and _is_text(truths, correction, old):
         texts = {"old": old, "new": None if new == "null" else new}
         correction = correction.model_copy(update=texts)
@@ -146,7 +146,7 @@ def _with_brackets(field: str, truths: Mapping[str, dict[str, Any]]) -> str:
 
 
 def _paths_of(truths: Mapping[str, dict[str, Any]], item: str) -> list[str]:
-    """The paths of the values in an item's ground truth; for `*`, in that of the first item."""
+    """Return the paths of the values in an item's ground truth; for `*`, in the first item's."""
     return list(flatten(next(iter(truths.values()), {}) if item == "*" else truths[item]))
 
 
@@ -213,12 +213,12 @@ def _published(recipe: Recipe, out: Path) -> dict[str, dict[str, Any]] | None:
 
 def _values(truths: Mapping[str, dict[str, Any]], correction: Correction) -> list[Any]:
     """Return the values that a correction points to; None where the key is absent."""
-    found = [
+    objects_and_keys = [
         holders(truth, correction.field)
         for item, truth in truths.items()
         if correction.id in {item, "*"}
     ]
-    return [holder.get(key) for objects, key in found for holder in objects]
+    return [holder.get(key) for objects, key in objects_and_keys for holder in objects]
 
 
 def _is_text(truths: Mapping[str, dict[str, Any]], correction: Correction, text: str) -> bool:
@@ -306,20 +306,20 @@ def _next_version(recipe: Recipe) -> str:
 
 
 def _with_corrections(path: Path, expected: Errata, corrections: list[Correction]) -> str:
-    """Return the errata's text with more corrections; all that was there stays as it is."""
+    """Return the errata's text with more corrections; the existing text stays unchanged."""
     text = text_in(path.parent, path.name) if path.exists() else _HEAD
     entries = []
     for correction in corrections:
         dumped = correction.model_dump()
-        # In the first keys, null says a lot.
+        # In the first keys, null has a meaning.
         first = {key: dumped[key] for key in ("id", "field", "kind", "old", "new")}
         entry = first | {key: value for key, value in dumped.items() if value is not None}
         entries.append(_quoted(entry))
-    written = yaml.dump(
+    yaml_entries = yaml.dump(
         entries, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=math.inf
     )
     before, after, indent = _around(text)
-    result = before + textwrap.indent(written, " " * indent) + after
+    result = before + textwrap.indent(yaml_entries, " " * indent) + after
     with suppress(yaml.YAMLError, HdbenchError):
         if validate(Errata, yaml.safe_load(result), path) == expected:
             return result
@@ -366,7 +366,7 @@ _Dumper.add_representer(
 
 
 def _quoted(value: Any) -> Any:
-    """A value whose texts stay texts for every reader of YAML, unlike bare `no` and `12:30`."""
+    """Return a value whose texts any YAML reader takes for texts, unlike bare `no` or `12:30`."""
     if isinstance(value, str):
         return _Text(value)
     if isinstance(value, dict):
@@ -395,13 +395,15 @@ def _with_entry(recipe: Recipe, version: str, corrections: list[Correction]) -> 
     path = recipe.folder / "CHANGELOG.md"
     text = text_in(path.parent, path.name)
     entry = f"## {version}\n\n"
-    for each in corrections:
-        place = "every item" if each.id == "*" else as_code(each.id)
-        now = "is now" if each.counts else "proposed is"
-        change = f"was {_code(each.old)}, {now} {_code(each.new)}"
-        entry += f"- {place}, {as_code(each.field)}, {change}: {as_prose(each.evidence)}.\n"
-    head, newest, rest = text.partition("\n## ")
-    return f"{head}\n{entry}{newest}{rest}"
+    for correction in corrections:
+        item = "every item" if correction.id == "*" else as_code(correction.id)
+        now = "is now" if correction.counts else "proposed is"
+        change = f"was {_code(correction.old)}, {now} {_code(correction.new)}"
+        entry += (
+            f"- {item}, {as_code(correction.field)}, {change}: {as_prose(correction.evidence)}.\n"
+        )
+    head, newest, older = text.partition("\n## ")
+    return f"{head}\n{entry}{newest}{older}"
 
 
 def _write(texts: Mapping[Path, str]) -> None:

@@ -20,7 +20,7 @@ OPEN_LICENCES = {
 
 
 def unusable(licence: str) -> tuple[Message, Message] | None:
-    """Return what is wrong with the name of a licence, and what to do; None if it can be stated.
+    """Return the error in a licence's name and its remedy; None if it can be stated.
 
     Example:
         >>> unusable("CC BY")[0], unusable("cc0-1.0"), unusable("other")

@@ -75,13 +75,13 @@ class Built:
 
 
 class DateColumns:
-    """Looks for columns of texts that all begin like dates: `datasets` would add a time of day."""
+    """Finder of columns whose texts all begin like dates: `datasets` would add a time of day."""
 
     def __init__(self) -> None:
         self._all_dates: dict[str, bool] = {}
 
     def add(self, name: str, text: str) -> None:
-        """Look at the text of a column in a row."""
+        """Add the text of a column in a row."""
         if self._all_dates.get(name, True):
             self._all_dates[name] = bool(_ISO_DATE.match(text))
 
@@ -93,7 +93,7 @@ class DateColumns:
 def metadata_line(
     row: RecipeRow, copies: list[tuple[str, str]], spec: BenchmarkSpec, *, has_proposed: bool
 ) -> bytes:
-    """One line of the metadata; a ground truth is JSON text, so "", null and absent stay so.
+    """Return a line of the metadata; a ground truth is JSON text, so "", null and absent stay so.
 
     Args:
         row: the row.
@@ -104,7 +104,7 @@ def metadata_line(
     Raises:
         HdbenchError: the row's columns are not the benchmark's, or a value is unusable.
     """
-    # Only some rows have those that say how the ground truth was made.
+    # Only some rows have the columns on how the ground truth was made.
     columns = {**dict.fromkeys(COLUMNS.keys() & spec.columns.keys()), **row.columns}
     if columns.keys() != spec.columns.keys():
         raise HdbenchError(
@@ -142,7 +142,7 @@ def _as_text(truth: dict[str, Any] | None) -> str | None:
 
 
 def _shown(row: RecipeRow, copies: list[tuple[str, str]], media: str) -> dict[str, Any]:
-    """Return what a model is shown of a row, and the row's id.
+    """Return the part of a row that a model is shown, and the row's id.
 
     The media are null unless all are there: half a letter is not the letter.
     """
@@ -150,16 +150,16 @@ def _shown(row: RecipeRow, copies: list[tuple[str, str]], media: str) -> dict[st
         if not row.text.strip():
             raise HdbenchError("{id}: has no text", id=row.id)
         return {"text": row.text, "id": row.id}
-    whole = copies if len(copies) == len(row.media) else []
-    names: Any = [name for name, _ in whole] or None
-    hashes: Any = [sha256 for _, sha256 in whole] or None
-    if whole and media != "pages":
+    complete = copies if len(copies) == len(row.media) else []
+    names: Any = [name for name, _ in complete] or None
+    hashes: Any = [sha256 for _, sha256 in complete] or None
+    if complete and media != "pages":
         (names,), (hashes,) = names, hashes
     return {MEDIA_KEYS[media]: names, "id": row.id, "sha256": hashes}
 
 
 def next_version(version: str) -> str:
-    """Return the version after one of three numbers; what follows a + stays away.
+    """Return the version after one of three numbers; the part after a + is dropped.
 
     Example:
         >>> next_version("1.0.9")

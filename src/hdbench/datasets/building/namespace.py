@@ -1,4 +1,4 @@
-"""The folder that stands for the Hub's namespace: each repository in it is whole or not there."""
+"""The local folder for the Hub's namespace: each repository in it is complete or absent."""
 
 import shutil
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from hdbench.common.os_errors import parents_of
 from hdbench.errors import HdbenchError
 
 MARKER = ".built-by-hdbench"
-"""A file in each folder that may be rebuilt: what is not ours is never replaced."""
+"""A file in each folder that may be rebuilt: no other folder is ever replaced."""
 
 
 def is_ours(folder: Path) -> bool:

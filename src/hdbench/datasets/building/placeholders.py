@@ -14,13 +14,13 @@ _SHOWN = 40
 
 _PART = re.compile(
     r"\{\{(?P<name>[^{}\n]{1,80})\}\}"
-    # A tag that stands alone in its line leaves no empty line.
+    # A tag alone on its line leaves no empty line.
     r"|(?P<begin>^[ \t]*)?\{%(?P<tag>[^{}%\n]{1,80})%\}(?(begin)(?:[ \t]*\n)?)"
     r"|\{[{%#](?=\s)",
     re.MULTILINE,
 )
 _LIKE_A_TAG = " \t-+"
-"""Signs behind the braces that nobody writes except for a placeholder or a template's tag."""
+"""Signs after the braces that only occur in a placeholder or a template's tag."""
 
 _CONDITION = re.compile(r"if (not )?(.+)")
 
@@ -42,7 +42,7 @@ class PlaceholderError(HdbenchError):
 
 
 def fill(text: str, values: Mapping[str, str], place: Path, first: int = 1) -> str:
-    """Return a text with its placeholders filled in, in one pass: values are never looked into.
+    """Return a text with its placeholders filled in, in one pass: values are not searched.
 
     `{{ name }}` stands for the value of that name. What is between `{% if name %}`, or
     `{% if not name %}`, and `{% else %}` or `{% endif %}` stays if the value is not empty, or if
@@ -73,31 +73,31 @@ def fill(text: str, values: Mapping[str, str], place: Path, first: int = 1) -> s
         number = first + text.count("\n", 0, at.start())
         return PlaceholderError(place, number, Message(why, found=escaped(line)), remedy)
 
-    for found in _PART.finditer(text):
-        before, value = text[end : found.start()], ""
-        end = found.end()
-        name, tag = (found["name"] or "").strip(), (found["tag"] or "").strip()
+    for match in _PART.finditer(text):
+        before, value = text[end : match.start()], ""
+        end = match.end()
+        name, tag = (match["name"] or "").strip(), (match["tag"] or "").strip()
         condition = _CONDITION.fullmatch(tag)
         stays = shown[-1]
         if name in values:
             value = values[name]
         elif condition and condition[2] in values:
-            opened.append(found)
+            opened.append(match)
             shown.append(stays and bool(values[condition[2]]) is not bool(condition[1]))
         elif tag == "else" and opened:
             shown[-1] = shown[-2] and not stays
         elif tag == "endif" and opened:
             opened.pop()
             shown.pop()
-        elif (found["name"] or found["tag"] or " ")[0] in _LIKE_A_TAG:
+        elif (match["name"] or match["tag"] or " ")[0] in _LIKE_A_TAG:
             names = ", ".join(name for name in values if " " not in name)
             remedy = Message(
                 "choose one of {names}; or, where braces are meant, write no blank behind them",
                 names=names,
             )
-            raise error(found, "{found} is not a placeholder", remedy)
+            raise error(match, "{found} is not a placeholder", remedy)
         else:
-            value = found[0]
+            value = match[0]
         if stays:
             parts += (before, value)
             length += len(before) + len(value)

@@ -44,7 +44,7 @@ SCRIPT = "build.py"
 REGISTRY = "registry.txt"
 
 MAX_FILE = 2**30
-"""Maximum number of bytes of a further file, as of an image."""
+"""Maximum number of bytes of a further file, the same as of an image."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Recipe:
 
     @property
     def plain_folder(self) -> Path:
-        """Return where rows in the plain form would be."""
+        """Return the folder where rows in the plain form would be."""
         return self.folder / "sample" if self.sample else self.folder
 
     @property
@@ -85,7 +85,7 @@ class Recipe:
         return (self.folder / SCRIPT).exists()
 
     def refuse_script(self) -> None:
-        """Refuse a `build.py` that is not to run.
+        """Refuse a `build.py` that must not run.
 
         Raises:
             HdbenchError: there is one; the message says how to run it.
@@ -135,7 +135,7 @@ class Recipe:
         return download_source(published.url, published.revision, registry)
 
     def of_source(self, source: SourceFiles) -> Self:
-        """This recipe, under a version of its own if the source was changed.
+        """Return this recipe, under a version of its own if the source was changed.
 
         It declares the columns about how the ground truths were made, where rows have them.
         """
@@ -143,8 +143,8 @@ class Recipe:
         if changed := source.changes():
             digest = hashlib.sha256("".join(changed).encode()).hexdigest()[:8]
             update["version"] = f"{self.spec.version}+changed.{digest}"
-        if made := self._columns_of_provenance():
-            update["columns"] = {**self.spec.columns, **made}
+        if provenance_columns := self._columns_of_provenance():
+            update["columns"] = {**self.spec.columns, **provenance_columns}
         return replace(self, spec=self.spec.model_copy(update=update)) if update else self
 
     def prompt(self, source: SourceFiles) -> bytes:
@@ -157,8 +157,8 @@ class Recipe:
     def files(self, source: SourceFiles) -> dict[str, bytes]:
         """Return the repository's other files, by name; a sample has those that it carries."""
         if self.has_script and self.spec.files:
-            made: dict[str, bytes] = self._script().files(source)
-            return {name: made[name] for name in self.spec.files}
+            contents: dict[str, bytes] = self._script().files(source)
+            return {name: contents[name] for name in self.spec.files}
         names = [name for name in self.spec.files if (self.plain_folder / name).exists()]
         return {
             Path(name).name: bytes_in(self.folder, self._plain(name), MAX_FILE) for name in names
@@ -176,11 +176,11 @@ class Recipe:
         yield from map(self._with_columns, rows)
 
     def _columns_of_provenance(self) -> dict[str, ColumnType]:
-        """Those that rows in the plain form have and `benchmark.yaml` need not declare."""
+        """Return the columns of plain rows that `benchmark.yaml` need not declare."""
         if self.has_script or COLUMNS.keys() & self.spec.columns.keys():
             return {}
-        found = {key for line in read_jsonl(self._metadata) for key in line.value}
-        return {name: kind for name, kind in COLUMNS.items() if name in found}
+        keys = {key for line in read_jsonl(self._metadata) for key in line.value}
+        return {name: kind for name, kind in COLUMNS.items() if name in keys}
 
     def _with_columns(self, row: RecipeRow) -> RecipeRow:
         """Return a row with the columns that the recipe's script makes from its ground truth."""
@@ -258,16 +258,16 @@ def _load_script(path: Path) -> ModuleType:
 
 
 def plain_folder(name: str) -> Path | None:
-    """The folder of somebody's own benchmark in the plain form, to which a name or path leads.
+    """Return the folder of a user's own benchmark in the plain form, by its name or path.
 
-    Whatever is wrong with it; None for the benchmarks that hdbench has, and where a `build.py`
-    makes the rows.
+    It may have errors. None for the benchmarks that hdbench has, and where a `build.py` makes the
+    rows.
     """
     if bare(name) in recipe_names():
         return None
     folders = (Path(bare(name)), Path(name))  # built in hdb/, it is still made from its own folder
-    found = (each for each in folders if _is_recipe(each) or (each / METADATA).is_file())
-    folder = next(found, None)
+    candidates = (path for path in folders if _is_recipe(path) or (path / METADATA).is_file())
+    folder = next(candidates, None)
     return None if folder is None or (folder / SCRIPT).exists() else folder
 
 
@@ -277,22 +277,22 @@ def find_recipe(name: str, *, sample: bool = False, run_script: bool = False) ->
     Args:
         name: its name, or the folder.
         sample: take the sample that it carries.
-        run_script: the `build.py` of somebody's folder may run, as those that hdbench has do.
+        run_script: the `build.py` of a user's folder may run; hdbench's own always do.
 
     Raises:
         HdbenchError: there is none, or one of its files is unusable.
     """
     own, short = resources.folder("dataset_scripts"), bare(name)
-    places = (own / short, Path(short), Path(name))
-    folder = next((place for place in places if _is_recipe(place)), None)
+    candidates = (own / short, Path(short), Path(name))
+    folder = next((candidate for candidate in candidates if _is_recipe(candidate)), None)
     if folder is None:
-        known = recipe_names()
+        names = recipe_names()
         raise HdbenchError(
             "{name}: neither a benchmark that hdbench has ({known}) nor a folder with a "
             "benchmark.yaml{near}",
             name=name,
-            known=", ".join(known),
-            near=did_you_mean(short, known),
+            known=", ".join(names),
+            near=did_you_mean(short, names),
         )
     spec = read_spec(file_in(folder, "benchmark.yaml"))
     errata = Errata()
@@ -310,21 +310,21 @@ def find_recipe(name: str, *, sample: bool = False, run_script: bool = False) ->
 
 
 def check_owners(spec: BenchmarkSpec, corrections: Sequence[Correction], place: Path) -> None:
-    """Refuse a correction that was accepted by owners whom `benchmark.yaml` does not name.
+    """Refuse a correction accepted by owners that `benchmark.yaml` does not name.
 
-    Data that come from nowhere else belong to those who make the benchmark.
+    Without a source, the data belong to the benchmark's makers.
 
     Raises:
         HdbenchError: there is one.
     """
-    for each in corrections:
-        if each.accepted and spec.source is not None and not spec.owners:
+    for correction in corrections:
+        if correction.accepted and spec.source is not None and not spec.owners:
             raise HdbenchError(
                 "{place}: {id} {field}: is accepted, and benchmark.yaml does not say who owns the "
                 "data: name them under owners",
                 place=place,
-                id=each.id,
-                field=each.field,
+                id=correction.id,
+                field=correction.field,
             )
 
 
@@ -335,7 +335,7 @@ def _is_recipe(folder: Path) -> bool:
 def read_registry(folder: Path) -> dict[str, str]:
     """Return the pinned sha256 of each source file: lines of a path, a space and a sha256.
 
-    `-` instead of the sha256 stands for a file of which only the revision is pinned.
+    `-` instead of the sha256 means that only the file's revision is pinned.
 
     Args:
         folder: the recipe's folder.

@@ -81,22 +81,22 @@ def read_recorded(path: Path) -> Iterator[RecordedRun]:
         HdbenchError: the file is unusable or has no runs, a line is not a run, a run's name cannot
             name a folder, or a run or an id in one occurs twice; the message names the line.
     """
-    seen: dict[str, str] = {}
+    runs_by_folder: dict[str, str] = {}
     for where, value in _lines(path):
         run = _recorded_run(value, where)
         folder = run.folder.casefold()
-        if folder in seen:
+        if folder in runs_by_folder:
             raise HdbenchError(
                 "{place}: the run {run!r} needs the folder {folder!r}, which the run {other!r} "
                 "already has: keep one, or rename it",
                 place=where,
                 run=run.run,
                 folder=run.folder,
-                other=seen[folder],
+                other=runs_by_folder[folder],
             )
-        seen[folder] = run.run
+        runs_by_folder[folder] = run.run
         yield run
-    if not seen:
+    if not runs_by_folder:
         raise HdbenchError("{place}: no runs in this file", place=path)
 
 

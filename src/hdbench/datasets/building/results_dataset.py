@@ -74,7 +74,7 @@ class BuiltResults:
 
     @property
     def line(self) -> Message:
-        """Return what a user is told."""
+        """Return the lines that report the build to the user."""
         return Message(
             "{folder}: {total} runs ({runs}), {answers} answers; not in the source: {missing}"
             if self.missing
@@ -106,9 +106,9 @@ def build_results(out: Path, source: Path | None) -> BuiltResults:
             name=NAME,
         )
     benchmarks = _published_benchmarks()
-    there = [each for each in benchmarks if (source / each.file).is_file()]
-    missing = [each.file for each in benchmarks if each not in there]
-    if not there:
+    available = [benchmark for benchmark in benchmarks if (source / benchmark.file).is_file()]
+    missing = [benchmark.file for benchmark in benchmarks if benchmark not in available]
+    if not available:
         raise HdbenchError(
             "{place}: has no recorded runs: it must have one or more of {names}",
             place=source,
@@ -116,7 +116,7 @@ def build_results(out: Path, source: Path | None) -> BuiltResults:
         )
     with writing(out, NAME) as folder:
         rows: list[dict[str, Any]] = []
-        for benchmark in there:
+        for benchmark in available:
             rows += _write_benchmark(benchmark, file_in(source, benchmark.file), folder)
         write_table(folder / "runs.parquet", pa.Table.from_pylist(rows, RUNS))
         counts = Counter(row["benchmark"].removeprefix("hdb/") for row in rows)
@@ -128,7 +128,7 @@ def build_results(out: Path, source: Path | None) -> BuiltResults:
 
 def _published_benchmarks() -> list[_Published]:
     """Return the benchmarks that were published as folders of one repository, with prompts."""
-    found = []
+    benchmarks = []
     for name in recipe_names():
         recipe = find_recipe(name)
         if isinstance(recipe.spec.source, UrlSource):
@@ -139,14 +139,14 @@ def _published_benchmarks() -> list[_Published]:
                 for path, sha256 in ((PurePosixPath(key), registry[key]) for key in registry)
                 if path.parent == prompts
             }
-            found.append(_Published(name, f"{prompts.parent.name}.jsonl.gz", hashes))
-    return found
+            benchmarks.append(_Published(name, f"{prompts.parent.name}.jsonl.gz", hashes))
+    return benchmarks
 
 
 def _write_benchmark(benchmark: _Published, file: Path, folder: Path) -> Iterator[dict[str, Any]]:
     """Write the runs of a benchmark, and yield the row of each."""
-    place = folder / benchmark.name
-    place.mkdir()
+    benchmark_folder = folder / benchmark.name
+    benchmark_folder.mkdir()
     tables = []
     for run in progress(read_recorded(file), f"Runs of {benchmark.name}"):
         info = RunInfo(
@@ -160,13 +160,13 @@ def _write_benchmark(benchmark: _Published, file: Path, folder: Path) -> Iterato
             published=run.published,
             reproducible=run.reproducible,
         )
-        (place / run.folder).mkdir()
-        write_json(place / run.folder / RUN_FILE, info.model_dump(exclude_none=True))
-        (place / run.folder / OUR_ANSWERS).write_bytes(answers_jsonl(run.answers))
+        (benchmark_folder / run.folder).mkdir()
+        write_json(benchmark_folder / run.folder / RUN_FILE, info.model_dump(exclude_none=True))
+        (benchmark_folder / run.folder / OUR_ANSWERS).write_bytes(answers_jsonl(run.answers))
         tables.append(answers_table(info, run.answers))
         yield run_row(info, run.answers)
     # One row group per run would be two and a half times as large.
-    write_table(place / ANSWERS_TABLE, pa.concat_tables(tables))
+    write_table(benchmark_folder / ANSWERS_TABLE, pa.concat_tables(tables))
 
 
 def _date(run: str) -> str | None:
@@ -176,9 +176,9 @@ def _date(run: str) -> str | None:
         >>> _date("2026-01-24/T0252")
         '2026-01-24'
     """
-    found = _DATE.match(run)
+    match = _DATE.match(run)
     with suppress(ValueError):  # there is no such day
-        return datetime.date.fromisoformat(found[0]).isoformat() if found else None
+        return datetime.date.fromisoformat(match[0]).isoformat() if match else None
     return None
 
 

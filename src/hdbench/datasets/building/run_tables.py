@@ -108,7 +108,7 @@ def _utf8(text: str | None) -> str | None:
 
 
 def answers_jsonl(answers: Iterable[WrittenAnswer]) -> bytes:
-    """Answers as JSON Lines.
+    """Return answers as JSON Lines.
 
     Raises:
         ValueError: there is a number that JSON does not have, such as NaN.

@@ -86,15 +86,15 @@ def folder_source(
     may_differ: Collection[str] = (),
     within: Path | None = None,
 ) -> SourceFiles:
-    """The files below a folder; a path that leads out of it, or out of `within`, is refused."""
+    """Return the files below a folder; paths that leave it, or leave `within`, are refused."""
 
     def locate(path: str) -> Path:
         return file_in(folder, path, within)
 
     if not folder.is_dir():
         raise HdbenchError("{place}: no such folder", place=folder)
-    there = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
-    return SourceFiles(locate, registry or set(there), registry, may_differ)
+    paths = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    return SourceFiles(locate, registry or set(paths), registry, may_differ)
 
 
 def download_source(url: str, revision: str, registry: Mapping[str, str]) -> SourceFiles:
@@ -137,11 +137,11 @@ def download_source(url: str, revision: str, registry: Mapping[str, str]) -> Sou
     return SourceFiles(locate, registry, registry)
 
 
-def _not_downloaded(what: str, error: Exception) -> HdbenchError:
+def _not_downloaded(address: str, error: Exception) -> HdbenchError:
     return HdbenchError(
         "{place}: cannot be downloaded ({why}): check the connection and run again (what was "
         "downloaded is kept), or give a copy with --source",
-        place=what,
+        place=address,
         why=type(error).__name__,
     )
 
@@ -159,6 +159,6 @@ def hub_source(repository: str, revision: str) -> SourceFiles:
         snapshot = snapshot_download(
             repository, repo_type="dataset", revision=revision, cache_dir=cache
         )
-    except OSError as error:  # as are all errors of the Hub's client
+    except OSError as error:  # all errors of the Hub's client are OSErrors
         raise _not_downloaded(repository, error) from error
     return folder_source(Path(snapshot), {}, within=cache)  # links into the cache

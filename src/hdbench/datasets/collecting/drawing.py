@@ -1,4 +1,4 @@
-"""Drawing items from a whole, simple or by strata, and the file that says how."""
+"""Drawing items from a population, simply or by strata, and the file that describes the draw."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from hdbench.datasets.collecting.whole import Whole
 from hdbench.errors import HdbenchError, Message
 
 LEAST = 2
-"""Minimum number of items drawn from a stratum that has that many: one item does not say how
+"""Minimum number of items drawn from a stratum that has that many: one item does not show how
 much the items of a stratum differ."""
 
 MAX_STRATA = 1_000
@@ -33,7 +33,7 @@ Values = tuple[str | None, ...]
 
 
 class SampledDataset(Strict):
-    """The whole that was drawn from.
+    """The population that was drawn from.
 
     Attributes:
         name: the file's or folder's name.
@@ -48,7 +48,7 @@ class DrawnSample(sample.Sample):
     """The items that were drawn, and how.
 
     Attributes:
-        source: the whole that was drawn from.
+        source: the population that was drawn from.
         ids: the items → their stratum's place in `strata`.
     """
 
@@ -57,14 +57,14 @@ class DrawnSample(sample.Sample):
 
     @model_validator(mode="after")
     def _counts_its_items(self) -> "DrawnSample":
-        drawn = {place: each.items for place, each in enumerate(self.strata)}
+        drawn = {index: stratum.items for index, stratum in enumerate(self.strata)}
         if Counter(self.ids.values()) != drawn:
             raise unfit("ids: are not as many of each stratum as strata says")
         return self
 
     @property
     def design(self) -> sample.Sample:
-        """Return what a benchmark says of it: how it was drawn."""
+        """Return the design of the draw, as a benchmark records it."""
         return sample.Sample(of=self.of, by=self.by, seed=self.seed, strata=self.strata)
 
 
@@ -80,14 +80,14 @@ class Draw(NamedTuple):
     notes: tuple[str, ...]
 
 
-def draw(whole: Whole, number: int, *, by: Sequence[str] = (), seed: int = 0) -> Draw:
-    """Draw items at random, without replacement: from the whole, or from each of its strata.
+def draw(population: Whole, number: int, *, by: Sequence[str] = (), seed: int = 0) -> Draw:
+    """Draw items at random, without replacement: from the population, or from each stratum.
 
     Each stratum gets its share of the number, by largest remainders, but at least 2 items if it has
-    that many. The order of the items in the whole has no influence.
+    that many. The order of the items has no influence.
 
     Args:
-        whole: the items.
+        population: the items.
         number: how many are drawn.
         by: the columns whose values, together, make the strata; numbers with many values are cut
             into ranges, see `grouped`. Without any, the sample is simple.
@@ -99,19 +99,19 @@ def draw(whole: Whole, number: int, *, by: Sequence[str] = (), seed: int = 0) ->
     """
     if seed < 0:
         raise HdbenchError("seed: {seed} is negative", seed=seed)
-    if not 0 < number <= len(whole.ids):
+    if not 0 < number <= len(population.ids):
         raise HdbenchError(
             "{place}: has {items}, and {number} are to be drawn: choose another -n",
-            place=whole.name,
-            items=_items(len(whole.ids)),
+            place=population.name,
+            items=_items(len(population.ids)),
             number=number,
         )
-    notes, strata = _strata(whole, by)
+    notes, strata = _strata(population, by)
     if len(strata) > MAX_STRATA:
         raise HdbenchError(
             "{place}: {strata} strata by {names}: divide by fewer columns, or by columns "
             "with fewer values",
-            place=whole.name,
+            place=population.name,
             strata=len(strata),
             names=", ".join(by),
         )
@@ -122,7 +122,7 @@ def draw(whole: Whole, number: int, *, by: Sequence[str] = (), seed: int = 0) ->
         raise HdbenchError(
             "{place}: {number} items are too few for {strata} strata, of which each gets "
             "{each}: draw at least {least}, or divide by fewer columns",
-            place=whole.name,
+            place=population.name,
             number=number,
             strata=len(strata),
             each=LEAST,
@@ -130,50 +130,52 @@ def draw(whole: Whole, number: int, *, by: Sequence[str] = (), seed: int = 0) ->
         )
     rng = np.random.default_rng(seed)
     ids: dict[str, int] = {}
-    for place, (members, count) in enumerate(zip(strata.values(), drawn, strict=True)):
+    for stratum, (members, count) in enumerate(zip(strata.values(), drawn, strict=True)):
         # From sorted ids, so that the same seed draws the same items from a table in another order.
         chosen = rng.choice(len(members), count, replace=False)
-        ids |= {sorted(members)[index]: place for index in sorted(chosen.tolist())}
+        ids |= {sorted(members)[index]: stratum for index in sorted(chosen.tolist())}
     return Draw(
         sample=DrawnSample(
-            of=len(whole.ids),
+            of=len(population.ids),
             by=tuple(by),
             seed=seed,
             strata=tuple(
                 sample.Stratum(values=_present(by, values), of=size, items=count)
                 for values, size, count in zip(strata, sizes, drawn, strict=True)
             ),
-            source=SampledDataset(name=whole.name, sha256=whole.sha256),
+            source=SampledDataset(name=population.name, sha256=population.sha256),
             ids=ids,
         ),
         notes=(*notes, *_small(sizes, drawn, number)),
     )
 
 
-def _strata(whole: Whole, by: Sequence[str]) -> tuple[list[str], dict[Values, list[str]]]:
+def _strata(population: Whole, by: Sequence[str]) -> tuple[list[str], dict[Values, list[str]]]:
     """Return notes on how columns were cut into ranges, and values of a stratum → its items."""
     if len(set(by)) < len(by):
         raise HdbenchError("--by: {names}: names a column twice", names=", ".join(by))
     for name in by:
-        if name not in whole.columns or not name:
-            has = ", ".join(filter(None, whole.columns)) or Message(
+        if name not in population.columns or not name:
+            has = ", ".join(filter(None, population.columns)) or Message(
                 "none: only a table has columns"
             )
-            near = did_you_mean(name, whole.columns)
+            near = did_you_mean(name, population.columns)
             raise HdbenchError(
                 "{place}: no column {name!r}; it has: {has}{near}",
-                place=whole.name,
+                place=population.name,
                 name=name,
                 has=has,
                 near=near,
             )
-    columns = [grouped(whole.columns[name]) for name in by]
-    named = list(zip(by, columns, strict=True))
+    columns = [grouped(population.columns[name]) for name in by]
+    named_columns = list(zip(by, columns, strict=True))
     notes: list[str] = [
-        Message("{place}: {why}", place=name, why=each.note) for name, each in named if each.note
+        Message("{place}: {why}", place=name, why=column.note)
+        for name, column in named_columns
+        if column.note
     ]
-    for name, each in named:
-        if missing := each.labels.count(None):
+    for name, column in named_columns:
+        if missing := column.labels.count(None):
             notes.append(
                 Message(
                     "{column}: {items} without a value are a stratum of their own",
@@ -182,9 +184,9 @@ def _strata(whole: Whole, by: Sequence[str]) -> tuple[list[str], dict[Values, li
                 )
             )
     strata: dict[Values, list[str]] = defaultdict(list)
-    for place, item_id in enumerate(whole.ids):
-        strata[tuple(each.labels[place] for each in columns)].append(item_id)
-    ranks = [{label: rank for rank, label in enumerate(each.order)} for each in columns]
+    for row, item_id in enumerate(population.ids):
+        strata[tuple(column.labels[row] for column in columns)].append(item_id)
+    ranks = [{label: rank for rank, label in enumerate(column.order)} for column in columns]
 
     def order(values: Values) -> list[int]:
         return [rank[value] for rank, value in zip(ranks, values, strict=True)]
@@ -215,27 +217,29 @@ def allocated(sizes: Sequence[int], number: int) -> list[int] | None:
         return None
     fixed: dict[int, int] = {}
     while True:
-        free = [place for place in range(len(sizes)) if place not in fixed]
-        shares = _largest_remainders([sizes[p] for p in free], number - sum(fixed.values()))
-        found = dict(zip(free, shares, strict=True))
-        below = {place: least[place] for place in free if found[place] < least[place]}
+        free = [index for index in range(len(sizes)) if index not in fixed]
+        shares = _largest_remainders([sizes[index] for index in free], number - sum(fixed.values()))
+        allocation = dict(zip(free, shares, strict=True))
+        below = {index: least[index] for index in free if allocation[index] < least[index]}
         if not below:
-            return [fixed.get(place, found.get(place, 0)) for place in range(len(sizes))]
+            return [fixed.get(index, allocation.get(index, 0)) for index in range(len(sizes))]
         fixed |= below
 
 
 def _largest_remainders(sizes: Sequence[int], number: int) -> list[int]:
     """Return a number divided in proportion to sizes; the largest remainders are rounded up."""
-    whole = sum(sizes)
-    shares = [number * size // whole for size in sizes]
-    order = sorted(range(len(sizes)), key=lambda p: (-(number * sizes[p] % whole), -sizes[p]))
-    for place in order[: number - sum(shares)]:
-        shares[place] += 1
+    total = sum(sizes)
+    shares = [number * size // total for size in sizes]
+    order = sorted(
+        range(len(sizes)), key=lambda index: (-(number * sizes[index] % total), -sizes[index])
+    )
+    for index in order[: number - sum(shares)]:
+        shares[index] += 1
     return shares
 
 
 def _small(sizes: Sequence[int], drawn: Sequence[int], number: int) -> list[str]:
-    """Return what to know about strata of which few items were drawn."""
+    """Return notes on strata of which few items were drawn."""
     notes: list[str] = []
     if single := drawn.count(1) if len(drawn) > 1 else 0:
         notes.append(

@@ -60,20 +60,20 @@ def split(
         if row["ground_truth"] is not None:
             groups[row.get(strata)].append(row["id"])
     items = sum(map(len, groups.values()))
-    wanted = math.floor(share * items + 0.5)
-    if not 0 < wanted < items:
+    number = math.floor(share * items + 0.5)
+    if not 0 < number < items:
         raise HdbenchError(
             "held out: {share:.0%} of {items} items with a ground truth would leave {public} "
             "public and {held} held out: both need at least one",
             share=share,
             items=items,
-            public=items - wanted,
-            held=wanted,
+            public=items - number,
+            held=number,
         )
     parts = {group: share * len(ids) for group, ids in groups.items()}
     numbers = {group: math.floor(part) for group, part in parts.items()}
     order = sorted(parts, key=lambda group: (numbers[group] - parts[group], str(group)))
-    for group in order[: wanted - sum(numbers.values())]:
+    for group in order[: number - sum(numbers.values())]:
         numbers[group] += 1
     rng = random.Random(seed)  # noqa: S311  no secret: the file itself is
     drawn: set[str] = set()
@@ -103,11 +103,11 @@ def hold_out(folder: Path, share: float, seed: int) -> Path:
         HdbenchError: the folder is unusable, has held-out items already, or see `split`; then
             nothing is changed.
     """
-    whole = folder.resolve()
-    beside = whole.with_name(whole.name + HELD_OUT_ENDING)
+    resolved = folder.resolve()
+    beside = resolved.with_name(resolved.name + HELD_OUT_ENDING)
     description = folder / _DESCRIPTION
-    said = read_yaml(description)
-    if not isinstance(said, dict) or "held_out" in said:
+    values = read_yaml(description)
+    if not isinstance(values, dict) or "held_out" in values:
         raise HdbenchError(
             "{place}: held_out: says already which items are held out", place=description
         )
@@ -125,18 +125,18 @@ def hold_out(folder: Path, share: float, seed: int) -> Path:
             )
         rows.append(line.value)
     drawn = set(split(rows, share, seed))
-    held = [
+    held_rows = [
         {key: row[key] for key in ("id", TRUTH, PUBLISHED) if key in row}
         for row in rows
         if row["id"] in drawn
     ]
-    data = _lines(held)
+    data = _lines(held_rows)
     public = [_without_truth(row) if row["id"] in drawn else row for row in rows]
-    about = {"held_out": {"items": len(held), "sha256": hashlib.sha256(data).hexdigest()}}
+    about = {"held_out": {"items": len(held_rows), "sha256": hashlib.sha256(data).hexdigest()}}
     # The truths first: whatever happens after that, none is lost.
     write_whole(beside, data)
     write_whole(folder / METADATA, _lines(public))
-    write_whole(description, _with(read_text_file(description), said, about))
+    write_whole(description, _with(read_text_file(description), values, about))
     return beside
 
 
@@ -150,12 +150,12 @@ def _lines(rows: Sequence[Mapping[str, Any]]) -> bytes:
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
 
 
-def _with(text: str, said: dict[str, Any], more: dict[str, Any]) -> bytes:
+def _with(text: str, values: dict[str, Any], more: dict[str, Any]) -> bytes:
     """Return a description with more keys; its comments stay if it is not written as JSON."""
     longer = f"{text.rstrip()}\n{yaml.safe_dump(more, sort_keys=False)}"
     try:
-        if yaml.safe_load(longer) == said | more:
+        if yaml.safe_load(longer) == values | more:
             return longer.encode()
     except yaml.YAMLError:
         pass
-    return yaml.safe_dump(said | more, sort_keys=False, allow_unicode=True).encode()
+    return yaml.safe_dump(values | more, sort_keys=False, allow_unicode=True).encode()

@@ -61,8 +61,8 @@ def match_truths(truths: Truths, media: MediaFiles) -> MatchedTruths:
     ids = [item.id for item in media.items]
     matched = match_ids(by_key, ids)
     own = {item_id: matched.ids.get(item_id, item_id) for item_id in ids}
-    found = {item_id: by_key[key] for item_id, key in own.items() if key in by_key}
-    if not found:
+    truths_by_id = {item_id: by_key[key] for item_id, key in own.items() if key in by_key}
+    if not truths_by_id:
         raise HdbenchError(
             "no ground truth fits an image: the first is for {key!r} ({place}), the first "
             "image is {first!r}: name the column with the names of the images, as in --map "
@@ -72,21 +72,21 @@ def match_truths(truths: Truths, media: MediaFiles) -> MatchedTruths:
             first=ids[0],
         )
     notes: list[str] = [
-        Message("{item!r} is {key!r} there", item=each.item, key=each.ids[0])
-        for each in matched.differences
-        if each.way != "files"  # most tables name files, which is no reason to look
+        Message("{item!r} is {key!r} there", item=difference.item, key=difference.ids[0])
+        for difference in matched.differences
+        if difference.way != "files"  # most tables name files, which is no reason to look
     ]
     notes += _left_out(truths, matched, by_key)
     if matched.unknown:
         notes += _within_folders(matched.unknown, media)
-    filled = {item_id: truth for item_id, truth in found.items() if truth.record is not None}
+    filled = {item_id: truth for item_id, truth in truths_by_id.items() if truth.record is not None}
     missing = [item_id for item_id in ids if item_id not in filled]
     notes += _counted(Message("images without a ground truth"), missing)
     return MatchedTruths(filled, notes)
 
 
 def _left_out(truths: Truths, matched: Matched, by_key: Mapping[str, Truth]) -> list[str]:
-    """Notes on ground truths that name no image, or none that is there."""
+    """Return notes on ground truths that name no image, or a missing one."""
     without_key = [truth.place for truth in truths.truths if not truth.key and truth.record]
     unknown = [
         Message("{key} ({place})", key=key, place=by_key[key].place) for key in matched.unknown
@@ -102,9 +102,11 @@ def _left_out(truths: Truths, matched: Matched, by_key: Mapping[str, Truth]) -> 
     ]
 
 
-def _counted(what: Message, names: Sequence[str]) -> list[str]:
+def _counted(description: Message, names: Sequence[str]) -> list[str]:
     """Return a note on some names; none if there are none."""
-    note = Message("{what}: {count}: {shown}", what=what, count=len(names), shown=shortened(names))
+    note = Message(
+        "{what}: {count}: {shown}", what=description, count=len(names), shown=shortened(names)
+    )
     return [note] if names else []
 
 
@@ -136,7 +138,7 @@ def _within_folders(keys: Sequence[str], media: MediaFiles) -> list[str]:
 def _of_pages(
     truths: Truths, by_key: Mapping[str, Truth], media: MediaFiles
 ) -> MatchedTruths | None:
-    """Return texts of single pages as those of items with several; None if they are not."""
+    """Return texts of single pages joined to texts of items; None if they are not such texts."""
     if any(
         truth.record is not None and list(truth.record) != ["text"] for truth in by_key.values()
     ):
@@ -148,7 +150,7 @@ def _of_pages(
         truth = by_key.get(matched.ids.get(name, name))
         if truth is not None and truth.record is not None:
             texts[item.id].append(truth)
-    whole = {
+    truth_by_id = {
         item.id: Truth(
             texts[item.id][0].place,
             item.id,
@@ -157,11 +159,11 @@ def _of_pages(
         for item in media.items
         if item.pages and len(texts[item.id]) == len(item.pages)
     }
-    if not whole:
+    if not truth_by_id:
         return None
-    missing = [item.id for item in media.items if item.id not in whole]
+    missing = [item.id for item in media.items if item.id not in truth_by_id]
     lacking = _counted(Message("items that lack the text of a page"), missing)
-    return MatchedTruths(whole, [*_left_out(truths, matched, by_key), *lacking])
+    return MatchedTruths(truth_by_id, [*_left_out(truths, matched, by_key), *lacking])
 
 
 def sampled(media: MediaFiles, sample: DrawnSample) -> tuple[MediaFiles, dict[str, int]]:
@@ -178,8 +180,8 @@ def sampled(media: MediaFiles, sample: DrawnSample) -> tuple[MediaFiles, dict[st
     matched = match_ids(sample.ids, ids)
     key_of = {item_id: matched.ids.get(item_id, item_id) for item_id in ids}
     chosen = [item for item in media.items if key_of[item.id] in sample.ids]
-    there = {key_of[item.id] for item in chosen}
-    missing = [key for key in sample.ids if key not in there]
+    available = {key_of[item.id] for item in chosen}
+    missing = [key for key in sample.ids if key not in available]
     if missing:
         raise HdbenchError(
             "the sample has items without an image: {missing}: add them, as an estimate "

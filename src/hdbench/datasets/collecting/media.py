@@ -24,16 +24,16 @@ IMAGES = {
     ".tiff": "TIFF",
     ".webp": "WEBP",
 }
-"""Extension → what Pillow calls the format."""
+"""Extension → Pillow's name of the format."""
 
 KINDS: dict[str, Kind] = {**dict.fromkeys(IMAGES, "image"), ".pdf": "pdf", ".txt": "text"}
-"""Extension → what an item with such a file is."""
+"""Extension → kind of an item with such a file."""
 
 OTHER_IMAGES = frozenset({".heic", ".heif", ".avif", ".gif", ".bmp", ".jp2", ".psd", ".svg"})
 """Extensions of images that cannot be used, but could be exported."""
 
 MAX_PIXELS = 150_000_000
-"""Maximum number of pixels of an image: a page in A3 at 600 dpi has some 70 million."""
+"""Maximum number of pixels of an image: an A3 page at 600 dpi has about 70 million."""
 
 MAX_PAGES = 1_000
 """Maximum number of pages of an item."""
@@ -99,7 +99,7 @@ def find_media(folder: Path) -> MediaFiles:
         HdbenchError: there is no such folder or no item in it, kinds are mixed, two items would
             have the same id, or files cannot be used; the message names them.
     """
-    found: dict[str, MediaItem] = {}
+    items: dict[str, MediaItem] = {}
     kinds: dict[Kind, Path] = {}
     passed_over, unusable = [], []
     plain, not_opened = _entries(folder)
@@ -107,14 +107,14 @@ def find_media(folder: Path) -> MediaFiles:
         files = [entry]
         if entry.is_dir():
             inner, others = _entries(entry)
-            files = [each for each in inner if _kind(each)]
+            files = [file for file in inner if _kind(file)]
             not_opened += others
         if not files or _kind(files[0]) is None:
             passed_over.append(entry.name)
             continue
         item_id = unicodedata.normalize("NFC", entry.name if entry.is_dir() else entry.stem)
-        if item_id in found:
-            first = found[item_id].pages[0].path
+        if item_id in items:
+            first = items[item_id].pages[0].path
             raise HdbenchError(
                 "{place}: has the same name as {first}, and so the same id: rename one of "
                 "them, or put the pages of an item into a folder of its own",
@@ -126,7 +126,7 @@ def find_media(folder: Path) -> MediaFiles:
         except HdbenchError as error:
             unusable.append(error.message)
             continue
-        found[item_id] = MediaItem(item_id, pages)
+        items[item_id] = MediaItem(item_id, pages)
         kind = _kind(files[0]) or "image"
         kinds.setdefault("pages" if kind == "image" and len(pages) > 1 else kind, entry)
     if unusable:
@@ -139,7 +139,7 @@ def find_media(folder: Path) -> MediaFiles:
             files=shortened(unusable, MAX_SHOWN, "; "),
         )
     names = [path.relative_to(folder).as_posix() for path in not_opened]
-    if not found:
+    if not items:
         raise HdbenchError(
             "{place}: no images here (but {others}): they must be JPEG, PNG, WebP, TIFF, PDF, or "
             "texts (.txt); export others, such as HEIC, as JPEG"
@@ -150,16 +150,16 @@ def find_media(folder: Path) -> MediaFiles:
             others=shortened(passed_over + names, MAX_SHOWN),
         )
     if len(kinds) > 1 and set(kinds) != {"image", "pages"}:
-        one, other, *_ = (path.name for path in kinds.values())
+        first_name, second_name, *_ = (path.name for path in kinds.values())
         raise HdbenchError(
             "{place}: images, PDFs and texts are mixed ({first} and {second}): a benchmark shows "
             "one kind, so make two, or turn the PDFs into images",
             place=folder,
-            first=one,
-            second=other,
+            first=first_name,
+            second=second_name,
         )
     kind = "pages" if "pages" in kinds else next(iter(kinds))
-    return MediaFiles(kind, list(found.values()), passed_over, names)
+    return MediaFiles(kind, list(items.values()), passed_over, names)
 
 
 def safe_name(item_id: str) -> str:
@@ -173,10 +173,10 @@ def safe_name(item_id: str) -> str:
 
 
 def _entries(folder: Path) -> Entries:
-    found = entries(folder)
-    for path in found.plain:
+    folder_entries = entries(folder)
+    for path in folder_entries.plain:
         check_name(path)
-    return found
+    return folder_entries
 
 
 def _kind(path: Path) -> Kind | None:

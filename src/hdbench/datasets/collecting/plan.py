@@ -79,7 +79,7 @@ class CollectionWish:
 
 @dataclass(frozen=True)
 class _GroundTruth:
-    """The ground truth of a new benchmark, and what became of the columns if it is a table.
+    """The ground truth of a new benchmark, and the use of its columns if it is a table.
 
     Attributes:
         truths: id → the ground truth of each item that has one.
@@ -141,7 +141,7 @@ class Sources(NamedTuple):
 
 
 def read_sources(wish: CollectionWish) -> Sources:
-    """Read what a wish names; nothing is written.
+    """Read the files that a wish names; nothing is written.
 
     Raises:
         HdbenchError: the name, the licence, the images, the ground truth or the other benchmark is
@@ -153,8 +153,12 @@ def read_sources(wish: CollectionWish) -> Sources:
             "--language {language}: must be a code such as de, fr or la", language=wish.language
         )
     check_licence(wish.licence)
-    given = {"--title": [wish.title], "--fields": wish.fields, "--map": wish.columns.values()}
-    for option, texts in given.items():
+    texts_by_option = {
+        "--title": [wish.title],
+        "--fields": wish.fields,
+        "--map": wish.columns.values(),
+    }
+    for option, texts in texts_by_option.items():
         for text in texts:
             if not is_writable(text):
                 raise HdbenchError("{option} {text}: not UTF-8", option=option, text=text)
@@ -181,16 +185,16 @@ def make_plan(wish: CollectionWish, sources: Sources) -> CollectionPlan:
         HdbenchError: the ground truth does not fit the images or the other benchmark.
     """
     like, media = sources.like, sources.media
-    found = _found(wish, sources)
-    records = [truth.record for truth in found.truths.values() if truth.record is not None]
+    ground_truth = _ground_truth(wish, sources)
+    records = [truth.record for truth in ground_truth.truths.values() if truth.record is not None]
     if wish.truth is not None and not records:
         raise HdbenchError("{place}: has no ground truth for any of the images", place=wish.truth)
-    schema = like.schema if like else _schema(wish, media.kind, records, found.columns)
-    rules, options = like.rules if like else rules_for(schema, found.columns)
-    types = _column_types(found.own_columns, sources.strata)
+    schema = like.schema if like else _schema(wish, media.kind, records, ground_truth.columns)
+    rules, options = like.rules if like else rules_for(schema, ground_truth.columns)
+    types = _column_types(ground_truth.own_columns, sources.strata)
     drafted = draft_prompt(schema, title=wish.title or wish.name, media=media.kind)
     return CollectionPlan(
-        **vars(found),
+        **vars(ground_truth),
         wish=wish,
         media=media,
         strata=sources.strata,
@@ -200,12 +204,12 @@ def make_plan(wish: CollectionWish, sources: Sources) -> CollectionPlan:
     )
 
 
-def _found(wish: CollectionWish, sources: Sources) -> _GroundTruth:
-    """Return the ground truths by item, and what became of the columns if they are in a table."""
+def _ground_truth(wish: CollectionWish, sources: Sources) -> _GroundTruth:
+    """Return the ground truths by item, and the use of the columns if they are in a table."""
     source, media = sources.truth, sources.media
     if isinstance(source, Table):
         columns, own = _mapping(source, wish, sources.like, media)
-        truths = mapped(source, [each for each in columns if each.title not in own])
+        truths = mapped(source, [column for column in columns if column.title not in own])
         matched = match_truths(truths, media)
         values = _own_columns(source, columns, own, media)
         notes = [*truths.notes, *matched.notes]
@@ -219,13 +223,13 @@ def _found(wish: CollectionWish, sources: Sources) -> _GroundTruth:
 
 
 def check_licence(licence: str) -> None:
-    """Refuse what is not a licence.
+    """Refuse an unusable licence.
 
     Raises:
         HdbenchError: the message says what to write instead.
     """
-    if found := unusable(licence):
-        wrong, remedy = found
+    if reason_and_remedy := unusable(licence):
+        wrong, remedy = reason_and_remedy
         raise HdbenchError("{name!r}: {wrong}: {remedy}", name=licence, wrong=wrong, remedy=remedy)
 
 
@@ -252,7 +256,7 @@ def _check_name(name: str) -> None:
 def _mapping(
     table: Table, wish: CollectionWish, like: Like | None, media: MediaFiles
 ) -> tuple[list[Column], dict[str, str]]:
-    """Return what becomes of each column, and which are the dataset's own."""
+    """Return the use of each column, and the columns that become the dataset's own."""
     own = {
         title: path.removeprefix(AS_COLUMN)
         for title, path in wish.columns.items()
@@ -268,17 +272,17 @@ def _mapping(
                 name=name,
                 names=", ".join(sorted(_RESERVED)),
             )
-    given = {title: "-" if title in own else path for title, path in wish.columns.items()}
+    proposed_paths = {title: "-" if title in own else path for title, path in wish.columns.items()}
     names = [item.id for item in media.items] if media.kind == "pages" else []
     names += [page.path.name for item in media.items for page in item.pages]
     paths = field_paths(AnswerSchema(like.schema)) if like else None
-    columns = propose(table, paths=paths, file_names=names, given=given)
+    columns = propose(table, paths=paths, file_names=names, given=proposed_paths)
     # As for fields, a heading may be given in other capitals.
-    named = {title.strip().casefold(): name for title, name in own.items()}
+    names_by_title = {title.strip().casefold(): name for title, name in own.items()}
     grouping = {
-        each.title: named[each.title.casefold()]
-        for each in columns
-        if each.path is None and each.title.casefold() in named
+        column.title: names_by_title[column.title.casefold()]
+        for column in columns
+        if column.path is None and column.title.casefold() in names_by_title
     }
     return columns, grouping
 
@@ -290,14 +294,14 @@ def _own_columns(
     if not own:
         return {}
     as_fields = [
-        Column(each.title, own.get(each.title), "text", each.key, None, "", "")
-        for each in columns
-        if each.key or each.title in own
+        Column(column.title, own.get(column.title), "text", column.key, None, "", "")
+        for column in columns
+        if column.key or column.title in own
     ]
-    found = match_truths(mapped(table, as_fields), media).by_id
+    truths = match_truths(mapped(table, as_fields), media).by_id
     return {
         item.id: {
-            name: (found[item.id].record or {}).get(name) if item.id in found else None
+            name: (truths[item.id].record or {}).get(name) if item.id in truths else None
             for name in own.values()
         }
         for item in media.items
@@ -310,11 +314,11 @@ def _schema(
     records: Sequence[Mapping[str, Any]],
     columns: Sequence[Column],
 ) -> dict[str, Any]:
-    """The form of an answer: that of the ground truths, or of the fields that were asked for."""
+    """Return the form of an answer: that of the ground truths, or of the requested fields."""
     titles = {
-        each.path.removesuffix("[]"): titles_of(each.title)
-        for each in columns
-        if each.path is not None and not each.key
+        column.path.removesuffix("[]"): titles_of(column.title)
+        for column in columns
+        if column.path is not None and not column.key
     }
     title = f"The answer for one item of {wish.title or wish.name}"
     if records:
@@ -342,7 +346,7 @@ def _spec(
     rules: Mapping[str, Any],
     options: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Return what `benchmark.yaml` says."""
+    """Return the values of `benchmark.yaml`."""
     return {
         "name": wish.name,
         "title": wish.title or wish.name,

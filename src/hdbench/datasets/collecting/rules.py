@@ -45,7 +45,7 @@ class Like:
 
     @property
     def rules(self) -> Rules:
-        """Return its metric, and the options that it has there."""
+        """Return its metric, with its options."""
         names = ("metric", "headline", "higher_is_better")
         rules = {name: getattr(self.spec, name) for name in names}
         return rules, self.spec.protocols.get("documented", {})
@@ -59,14 +59,14 @@ def find_like(name: str) -> Like:
     """
     folder = Path(full_name(name))
     if not (folder / "benchmark.yaml").is_file():
-        own, known = bare(name), recipe_names()
-        if own not in known:
+        own, names = bare(name), recipe_names()
+        if own not in names:
             raise HdbenchError(
                 "--like {name}: neither a folder with a benchmark.yaml nor one of hdbench's "
                 "benchmarks ({names}){near}",
                 name=name,
-                names=", ".join(known),
-                near=did_you_mean(own, known),
+                names=", ".join(names),
+                near=did_you_mean(own, names),
             )
         folder = Path(str(resources.folder("dataset_scripts") / own))
     path = folder / "answer.schema.json"
@@ -85,13 +85,17 @@ def rules_for(schema: Mapping[str, Any], columns: Sequence[Column]) -> Rules:
     properties = schema["properties"]
     options: dict[str, Any] = {"blank": [None, ""]}
     compare = {
-        each.path: COMPARE[each.kind]
-        for each in columns
-        if each.path is not None and not each.key and each.kind in COMPARE
+        column.path: COMPARE[column.kind]
+        for column in columns
+        if column.path is not None and not column.key and column.kind in COMPARE
     }
     if compare:
         options["compare"] = compare
-    lists = [name for name, each in properties.items() if "properties" in each.get("items", {})]
+    lists = [
+        name
+        for name, items_schema in properties.items()
+        if "properties" in items_schema.get("items", {})
+    ]
     if len(lists) == 1 and len(properties) == 1:
         options["root_list"] = lists[0]
     rules = {"metric": "record_f1", "headline": "f1_micro", "higher_is_better": True}

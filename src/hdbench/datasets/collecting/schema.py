@@ -44,7 +44,7 @@ def _labels() -> dict[str, list[str]]:
 def schema_of_records(
     records: Iterable[Mapping[str, Any]], *, title: str, titles: Titles | None = None
 ) -> dict[str, Any]:
-    """The form that records have, with each field that one of them has, in the order they come.
+    """Return the schema of records, with every field that one of them has, in their order.
 
     Every field can be null: an image need not give it. Those that all records have are required, so
     that a model cannot pass one over in silence.
@@ -71,7 +71,7 @@ def schema_of_records(
 
 
 def transcribed(schema: Mapping[str, Any]) -> str | None:
-    """The path of the text, if an answer is a transcription: of an item, or of each of its pages.
+    """Return the path of the text, if an answer is a transcription: of an item, or of each page.
 
     Example:
         >>> transcribed(schema_of_records([{"pages": [{"text": "Wein"}]}], title="A letter"))
@@ -106,8 +106,8 @@ def _of_values(values: list[Any], path: str, titles: Titles) -> dict[str, Any]:
 
 def _of_objects(objects: list[Mapping[str, Any]], path: str, titles: Titles) -> dict[str, Any]:
     fields: dict[str, list[Any]] = {}
-    for each in objects:
-        for name, value in each.items():
+    for record in objects:
+        for name, value in record.items():
             fields.setdefault(name, []).append(value)
     return {
         "additionalProperties": False,

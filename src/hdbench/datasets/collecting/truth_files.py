@@ -17,7 +17,7 @@ from hdbench.ground_truth.page_xml import read_page_xml
 from hdbench.ground_truth.table import read_table
 
 HEAD = 4_096
-"""Number of bytes by which a file is recognised."""
+"""Number of bytes by which a file is recognized."""
 
 _ROOT = re.compile(rb"<(?![?!])(?:[\w.-]+:)?([\w.-]+)")
 _COMMENT = re.compile(rb"<!--.*?(?:-->|\Z)", re.DOTALL)
@@ -67,7 +67,7 @@ def open_truth(path: Path, mapping: Path | None = None) -> Table | Truths:
 
 
 def _head(path: Path) -> bytes:
-    """Return how a file begins, in UTF-8 also where it is UTF-16."""
+    """Return the beginning of a file, in UTF-8 even if the file is UTF-16."""
     with path.open("rb") as file:
         head = file.read(HEAD)
     return head.decode("utf-16", "ignore").encode() if head.startswith(UTF16_MARKS) else head
@@ -107,5 +107,5 @@ def _open_xml(path: Path, head: bytes, mapping: Path | None) -> Truths:
 
 def _root(head: bytes) -> str:
     """Return the name of the outermost element, without its namespace."""
-    found = _ROOT.search(_COMMENT.sub(b"", head))
-    return found[1].decode("ascii") if found else ""
+    match = _ROOT.search(_COMMENT.sub(b"", head))
+    return match[1].decode("ascii") if match else ""

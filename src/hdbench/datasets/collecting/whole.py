@@ -1,4 +1,4 @@
-"""The whole that a sample is drawn from: a folder of files, or a table with one row per item."""
+"""The population that a sample is drawn from: a folder of files, or a table of items."""
 
 import hashlib
 import os
@@ -14,7 +14,7 @@ from hdbench.errors import HdbenchError, Message
 from hdbench.ground_truth.table import read_table
 
 MAX_ITEMS = 1_000_000
-"""Maximum number of items of a whole."""
+"""Maximum number of items of a population."""
 
 MAX_ID = 1_000
 """Maximum number of characters in an id."""
@@ -24,7 +24,7 @@ ID_TITLES = ("id", "file_name", "filename", "file", "datei", "dateiname", "image
 
 
 class Whole(NamedTuple):
-    """The items of a whole.
+    """Population of items.
 
     Attributes:
         name: the folder's or file's name.
@@ -53,12 +53,12 @@ def read_whole(path: Path) -> Whole:
             occurs twice.
     """
     with read_errors(path):
-        whole = _folder(path) if path.is_dir() else _table(path)
-    if len(whole.ids) > MAX_ITEMS:
+        population = _folder(path) if path.is_dir() else _table(path)
+    if len(population.ids) > MAX_ITEMS:
         raise HdbenchError(
             "{place}: more than {most:,} items: draw from parts of it", place=path, most=MAX_ITEMS
         )
-    return whole
+    return population
 
 
 def _folder(path: Path) -> Whole:
@@ -97,11 +97,11 @@ def _table(path: Path) -> Whole:
     table = read_table(path)
     titles = table.header
     column = _id_column(titles)
-    found = Message(
+    note = Message(
         "{place}: the ids are in the column {column!r}", place=path, column=titles[column]
     )
-    notes = [*table.notes, found]
-    seen: dict[str, str] = {}
+    notes = [*table.notes, note]
+    first_rows: dict[str, str] = {}
     values: list[list[str]] = [[] for _ in titles]
     for where, cells in table.rows:
         texts = [_value(cell) for cell in cells]
@@ -113,21 +113,21 @@ def _table(path: Path) -> Whole:
                 "{place}: no id in the column {column!r}", place=where, column=titles[column]
             )
         _check_id(item_id, where)
-        if item_id in seen:
+        if item_id in first_rows:
             raise HdbenchError(
                 "{place}: the id {id!r} occurs twice, first in {first}: the table needs one "
                 "row per item",
                 place=where,
                 id=item_id,
-                first=seen[item_id],
+                first=first_rows[item_id],
             )
-        seen[item_id] = where
-        for place, one in enumerate(values):
-            one.append(texts[place])
-    if not seen:
+        first_rows[item_id] = where
+        for index, column_values in enumerate(values):
+            column_values.append(texts[index])
+    if not first_rows:
         raise HdbenchError("{place}: no items in this table, only column names", place=path)
     columns = dict(zip(titles, values, strict=True))
-    return Whole(path.name, file_sha256(path), list(seen), columns, notes)
+    return Whole(path.name, file_sha256(path), list(first_rows), columns, notes)
 
 
 def _id_column(titles: Sequence[str]) -> int:
@@ -136,7 +136,7 @@ def _id_column(titles: Sequence[str]) -> int:
 
 
 def _value(cell: str) -> str:
-    """A cell as text; what shows that a value is missing, or that a formula failed, is none."""
+    """Return a cell as text; empty for a mark of a missing value or of a failed formula."""
     text = cell.strip()
     return "" if text in MISSING or text in FAULTS else text
 

@@ -28,7 +28,7 @@ from hdbench.datasets.templates import markdown_templates
 from hdbench.errors import HdbenchError, Message, is_full
 
 MAX_TEXT = 2**20
-"""Maximum number of bytes of an item that is a text."""
+"""Maximum number of bytes of a text item."""
 
 
 class HeldOutShare(NamedTuple):
@@ -64,34 +64,35 @@ def write_collection(
         full_disk_errors(folder),
         tempfile.TemporaryDirectory(prefix=f".{plan.wish.name}.", dir=out) as partial,
     ):
-        made = Path(partial) / plan.wish.name
-        made.mkdir()
+        new_folder = Path(partial) / plan.wish.name
+        new_folder.mkdir()
         lines = [
             json.dumps(row, ensure_ascii=False) + "\n"
             for row in (
-                _row(item, plan, made) for item in progress(plan.media.items, Message("Copying"))
+                _row(item, plan, new_folder)
+                for item in progress(plan.media.items, Message("Copying"))
             )
         ]
-        (made / METADATA).write_text("".join(lines), encoding="utf-8")
-        (made / "benchmark.yaml").write_text(_yaml(plan.spec), encoding="utf-8")
-        write_json(made / "answer.schema.json", plan.schema)
-        (made / "prompt.txt").write_text(plan.prompt, encoding="utf-8")
+        (new_folder / METADATA).write_text("".join(lines), encoding="utf-8")
+        (new_folder / "benchmark.yaml").write_text(_yaml(plan.spec), encoding="utf-8")
+        write_json(new_folder / "answer.schema.json", plan.schema)
+        (new_folder / "prompt.txt").write_text(plan.prompt, encoding="utf-8")
         # Notes quote values, and none of those that are held out may stand in the folder.
         notes = [] if held_out else plan.notes
         for name, text in _cards(plan, notes).items():
-            (made / name).write_text(text, encoding="utf-8")
+            (new_folder / name).write_text(text, encoding="utf-8")
         with write_errors(folder):
             if held_out:
-                hold_out(made, held_out.share, held_out.seed).rename(beside)
-            made.rename(folder)
+                hold_out(new_folder, held_out.share, held_out.seed).rename(beside)
+            new_folder.rename(folder)
     return folder
 
 
 def _yaml(spec: Mapping[str, Any]) -> str:
     """Return a benchmark's description, its BibTeX in lines as a person would write it."""
-    rest = {name: value for name, value in spec.items() if name != "citation"}
+    entries = {name: value for name, value in spec.items() if name != "citation"}
     citation = "".join(f"  {line}\n" for line in spec["citation"].splitlines())
-    return yaml.safe_dump(rest, sort_keys=False, allow_unicode=True) + f"citation: |\n{citation}"
+    return yaml.safe_dump(entries, sort_keys=False, allow_unicode=True) + f"citation: |\n{citation}"
 
 
 def _row(item: MediaItem, plan: CollectionPlan, folder: Path) -> dict[str, Any]:
@@ -184,11 +185,11 @@ def _cards(plan: CollectionPlan, notes: Sequence[str]) -> Mapping[str, str]:
 
 
 def _mapping(plan: CollectionPlan) -> list[str]:
-    """Return what became of each column, for the card."""
+    """Return the use of each column, for the card."""
     became = []
-    for each in plan.columns:
-        what = "names the item" if each.key else each.path or "not used"
-        if each.title in plan.grouping:
-            what = f"the dataset's column {plan.grouping[each.title]}"
-        became.append(f"column {each.title}: {what}")
+    for column in plan.columns:
+        use = "names the item" if column.key else column.path or "not used"
+        if column.title in plan.grouping:
+            use = f"the dataset's column {plan.grouping[column.title]}"
+        became.append(f"column {column.title}: {use}")
     return became

@@ -21,18 +21,18 @@ def main() -> None:
         parser.add_argument(name)
     for name in ("--first", "--end", "--most-wait"):
         parser.add_argument(name, type=int)
-    given = parser.parse_args()
-    time.sleep(random.uniform(0, given.most_wait))  # noqa: S311  no secret
+    arguments = parser.parse_args()
+    time.sleep(random.uniform(0, arguments.most_wait))  # noqa: S311  no secret
     with tempfile.TemporaryDirectory(prefix="wheel-") as folder:
-        files, path = fsspec.url_to_fs(given.wheel)
+        files, path = fsspec.url_to_fs(arguments.wheel)
         files.get_file(path, f"{folder}/wheel")
         with zipfile.ZipFile(f"{folder}/wheel") as wheel:
             wheel.extractall(folder)
         sys.path.insert(0, folder)
         from hdbench.running.cluster.step import ask_there  # noqa: PLC0415  here only now
 
-        for rank in range(given.first, given.end):
-            ask_there(given.storage, given.launch, rank)
+        for rank in range(arguments.first, arguments.end):
+            ask_there(arguments.storage, arguments.launch, rank)
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ from hdbench.output.publishing.wheel import make_wheel
 from hdbench.running.backend import BackendKind, InShard, Question, read_questions
 from hdbench.running.cluster import job_start
 from hdbench.running.cluster.slurm import read_options
+from hdbench.running.engine_kinds import RanksEnd
 from hdbench.running.planning import RunPlan
 from hdbench.running.run_progress import RunProgress, repeating
 from hdbench.running.shards.launch import NAMESPACE, STORAGE, Shards
@@ -30,7 +31,7 @@ from hdbench.running.shards.queue import DONE, JOB_LABEL, OVER, how_to_stop, job
 from hdbench.running.shards.remote import Remote
 
 FETCHED_EVERY = 60.0
-"""Seconds between two looks at what the ranks have kept."""
+"""Seconds between two checks of what the ranks have stored."""
 PACKAGES = {"hf": [], "s3": ["s3fs"], "gs": ["gcsfs"], "az": ["adlfs"]}
 """The beginning of a storage's URL → what jobs need to read it, besides hdbench."""
 IN_JOB = "HDBENCH_JOB"
@@ -54,10 +55,10 @@ class JobOptions:
         timeout: how long a job may take.
         tasks_per_job: how many ranks a job has, one after the other.
         randomize_start_duration: seconds over which the starts are spread.
-        namespace: whose account the jobs run under; None is the user's own.
+        namespace: the account that the jobs run under; None is the user's own.
         secrets: names of environment variables that jobs get too, separated by commas.
         max_retries: how often a job that ended early is started again.
-        poll_interval: seconds between two looks at the jobs.
+        poll_interval: seconds between two checks of the jobs.
         storage: where the parts and the answers are.
     """
 
@@ -95,7 +96,7 @@ class JobOptions:
         return {name: os.environ[name] for name in names}
 
 
-def check_jobs(plan: RunPlan, options: Mapping[str, str]) -> None:
+def check_jobs(plan: RunPlan, options: Mapping[str, str], _: Path) -> None:
     """Refuse what cannot run as jobs at Hugging Face.
 
     Raises:
@@ -112,9 +113,9 @@ def check_jobs(plan: RunPlan, options: Mapping[str, str]) -> None:
             "--engine jobs: the jobs do not see the folder {place}: name a model on the Hub",
             place=model,
         )
-    media = (each for question in plan.choice.questions for each in question.media)
-    here = (each for each in media if isinstance(each, InShard) and "://" not in each.shard)
-    if (stored := next(here, None)) is not None:
+    media = (file for question in plan.choice.questions for file in question.media)
+    local = (file for file in media if isinstance(file, InShard) and "://" not in file.shard)
+    if (stored := next(local, None)) is not None:
         raise HdbenchError(
             "--engine jobs: the jobs do not see {place}: put the shards where they can be read, "
             "such as hf://… or s3://…, and name that with --images",
@@ -163,7 +164,7 @@ def _refuse_public(bucket: str) -> None:
         private = huggingface_hub.bucket_info(bucket).private
     except BucketNotFoundError:
         return  # it will be created, private
-    except Exception as error:  # of HTTP, of its token
+    except Exception as error:  # over HTTP, or about the token
         raise HdbenchError(
             "{place}: the Hub does not say whether it is private: {why}",
             place=bucket,
@@ -180,7 +181,7 @@ def uploads(questions: Iterable[Question], storage: str) -> Message:
     count, sizes = 0, []
     for question in questions:
         count += 1
-        files = (each for each in question.media if isinstance(each, Path) and each.is_file())
+        files = (file for file in question.media if isinstance(file, Path) and file.is_file())
         sizes += [file.stat().st_size for file in files]
     return Message(
         "{questions:,} questions and {files:,} files ({megabytes:.1f} MB) go to {storage}, private"
@@ -194,19 +195,13 @@ def uploads(questions: Iterable[Question], storage: str) -> Message:
     )
 
 
-def run_jobs(
-    shards: Shards, options: Mapping[str, str], backend: BackendKind, workers: int | None
-) -> Message | None:
+def run_jobs(shards: Shards, options: Mapping[str, str], workers: int | None) -> RanksEnd:
     """Upload the parts, start the jobs, and wait for them; what they answered is fetched.
 
     Args:
         shards: the launch.
         options: as they were given.
-        backend: the one that asks.
         workers: how many jobs run at the same time.
-
-    Returns:
-        Why a rank failed; None if all are done.
 
     Raises:
         HdbenchError: the storage cannot be written, or jobs cannot be started or watched; those
@@ -226,13 +221,13 @@ def run_jobs(
                 repeating(look, FETCHED_EVERY, tell_failure=progress.notice),
                 redirect_stdout(StringIO()),
             ):
-                _run_all(shards, chosen, chosen.needed(backend), workers)
+                _run_all(shards, chosen, chosen.needed(shards.launch.asked.kind), workers)
         except (Exception, KeyboardInterrupt) as error:  # of HTTP, of the storage, of a person
             raise HdbenchError(
                 "{place}: {why}: {rest}", place=shards.run, why=_why(error), rest=_going_on(shards)
             ) from error
         look()
-    return _failure(shards)
+    return RanksEnd(_failure(shards))
 
 
 def _run_all(
@@ -286,7 +281,7 @@ def _started(shards: Shards, options: JobOptions, dependencies: list[str], ranks
 
 
 def _given(shards: Shards, storage: str) -> Remote:
-    """Return the storage with all parts; if it cannot be written, nothing is left of the launch."""
+    """Return the storage with all parts in it; if writing fails, nothing is left of the launch."""
     remote = Remote(storage, shards.launch.id)
     items = map(shards.items, shards.ranks)
     questions = chain.from_iterable(map(read_questions, items))
@@ -307,7 +302,7 @@ def _given(shards: Shards, storage: str) -> Remote:
 
 
 def _going_on(shards: Shards) -> Message:
-    """Return what goes on without this process."""
+    """Return a sentence on the jobs that go on without this process."""
     try:
         jobs = queued_jobs(shards)
     except HdbenchError:
@@ -326,12 +321,12 @@ def _going_on(shards: Shards) -> Message:
 
 
 def _failure(shards: Shards) -> Message | None:
-    """Return why the first rank that is not done is not."""
+    """Return why the first unfinished rank is not done; None if all are."""
     for rank in shards.ranks:
-        said = shards.said(rank)
-        if said is not None and said.state == "done":
+        state = shards.said(rank)
+        if state is not None and state.state == "done":
             continue
-        reason = (said.error if said else None) or Message("its job ended early")
+        reason = (state.error if state else None) or Message("its job ended early")
         with suppress(HdbenchError):
             jobs = [job.id for job in jobs_of(shards.launch) if job.status.stage != DONE]
             if jobs:
@@ -341,14 +336,14 @@ def _failure(shards: Shards) -> Message | None:
 
 
 def _why(error: BaseException) -> Message:
-    """Return what an error says: one of ours in any language, one of a library in one line."""
+    """Return an error's message: translatable if it is ours, otherwise in one line."""
     if isinstance(error, HdbenchError):
         return error.message
     return Message(escaped(" ".join(str(error).split())[:500]) or type(error).__name__)
 
 
 def requirements(extras: Collection[str]) -> list[str]:
-    """Return what hdbench needs with some extras, as pip and uv take it.
+    """Return the packages that hdbench needs with some extras, as pip and uv take them.
 
     Args:
         extras: their names, such as `cluster`.
@@ -363,10 +358,10 @@ def requirements(extras: Collection[str]) -> list[str]:
             "--engine jobs: hdbench is not installed here, so jobs cannot be given it: install it "
             "with pip"
         ) from error
-    found = []
+    requirement_lines = []
     for line in lines:
         needed = Requirement(line)
         marker, needed.marker = needed.marker, None
         if marker is None or any(marker.evaluate({"extra": extra}) for extra in ("", *extras)):
-            found.append(str(needed))
-    return found
+            requirement_lines.append(str(needed))
+    return requirement_lines

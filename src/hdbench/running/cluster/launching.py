@@ -5,46 +5,42 @@ import os
 import re
 import secrets
 import socket
-import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
-
-from datatrove.utils.logging import logger
+from pkgutil import resolve_name
 
 from hdbench.answers.parts import LAUNCH
 from hdbench.answers.run_info import MAX_BYTES, RUN_FILE
 from hdbench.common.jsonio import write_json
 from hdbench.common.regular_files import read_at_most
-from hdbench.errors import HdbenchError, Message, escaped, joined, shortened
+from hdbench.errors import HdbenchError, Message, joined, shortened
 from hdbench.running.answers_file import AnswersFile, is_failed
 from hdbench.running.backend import Asked, BackendKind, InShard, Question
-from hdbench.running.cluster.jobs import check_jobs, run_jobs, uploads
-from hdbench.running.cluster.slurm import check_slurm, slurm_executor
-from hdbench.running.cluster.workers import RankProcesses, accelerators
+from hdbench.running.cluster.jobs import uploads
+from hdbench.running.cluster.workers import accelerators
 from hdbench.running.endpoint_client import check_connection
 from hdbench.running.endpoint_server import Server
+from hdbench.running.engine_kinds import ENGINES, EngineKind, RanksEnd
 from hdbench.running.folder import RunFolder, record_of
 from hdbench.running.image_readers import usable_processors
 from hdbench.running.image_shards.sources import without_query
 from hdbench.running.planning import Prepared, RunPlan
 from hdbench.running.run import RunOutcome
-from hdbench.running.run_progress import FIRST_PROBLEMS, RunProgress
+from hdbench.running.run_progress import FIRST_PROBLEMS
 from hdbench.running.shards.launch import AUTO, MAX_TASKS, Launch, Shards, now
 from hdbench.running.shards.merging import alone, settle
-from hdbench.running.shards.queue import ended_early, queued_jobs, read_jobs
-
-ENGINES = ("local", "slurm", "jobs")
+from hdbench.running.shards.queue import ended_early, queued_jobs
 
 
 @dataclass(frozen=True)
 class Engine:
-    """Engine: it starts the ranks of a run.
+    """Engine with its options; it starts the ranks of a run.
 
     Attributes:
-        name: one of `ENGINES`.
+        name: that of one of `ENGINES`.
         tasks: into how many parts the items are split, each a rank.
         workers: how many ranks run at the same time; None leaves it to the engine.
         options: of the executor, as they were given.
@@ -68,6 +64,11 @@ class Engine:
                 "--tasks {tasks}: must be from 1 to {most:,}", tasks=self.tasks, most=MAX_TASKS
             )
 
+    @property
+    def kind(self) -> EngineKind:
+        """Return the engine as it declares itself."""
+        return ENGINES[self.name]
+
     def at_once(self, backend: BackendKind, devices: int) -> int | None:
         """Return how many ranks run at the same time; None if nothing is limited here.
 
@@ -75,13 +76,13 @@ class Engine:
             backend: the one that asks.
             devices: how many accelerators this machine has.
         """
-        if self.name != "local" or self.workers is not None:
+        if not self.kind.runs_here or self.workers is not None:
             return self.workers
         most = max(1, devices) if backend.loads_model else usable_processors()
         return min(self.tasks, most)
 
     def described(self, plan: RunPlan, folder: Path) -> Message:
-        """Return what would be launched, in one line.
+        """Return a description of the launch, in one line.
 
         Raises:
             HdbenchError: see `check_engine`.
@@ -94,10 +95,10 @@ class Engine:
             parts.append(Message("as many as there is room for"))
         if plan.asked.kind.is_remote and (most := plan.asked.concurrency):
             parts.append(Message("each with at most {count} requests at once", count=most))
-        said = joined(parts)
-        if self.name == "jobs":
-            said = joined([said, uploads(plan.choice.questions, self.options["storage"])], "; ")
-        return said
+        line = joined(parts)
+        if self.kind.uploads_items:
+            line = joined([line, uploads(plan.choice.questions, self.options["storage"])], "; ")
+        return line
 
 
 @dataclass(frozen=True)
@@ -115,10 +116,10 @@ class Launched:
     again: Sequence[int] | None = None
 
     def lines(self) -> list[Message]:
-        """Return what to tell the user."""
+        """Return the lines that report the submission to the user."""
         launch = self.shards.launch
         if self.again is None:
-            said = Message(
+            line = Message(
                 "{place}: {items:,} items in {tasks:,} tasks were submitted as {job}",
                 place=self.folder,
                 items=launch.total - launch.recorded,
@@ -126,13 +127,13 @@ class Launched:
                 job=launch.job,
             )
         else:
-            said = Message(
+            line = Message(
                 "{place}: what had ended early was submitted again as {job}: {ranks}",
                 place=self.folder,
                 job=launch.job,
                 ranks=shortened([Message("rank {rank}", rank=rank) for rank in self.again]),
             )
-        return [said, Message("next: hdbench status {run}", run=self.folder)]
+        return [line, Message("next: hdbench status {run}", run=self.folder)]
 
 
 def read_engine_options(options: list[str]) -> dict[str, str]:
@@ -141,20 +142,20 @@ def read_engine_options(options: list[str]) -> dict[str, str]:
     Raises:
         HdbenchError: one is not, or is given twice.
     """
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for text in options:
         name, sign, value = text.partition("=")
         name = name.strip().replace("-", "_") if not name.startswith("sbatch.") else name.strip()
         if not sign or not re.fullmatch(r"[\w.-]+", name):
             raise HdbenchError("--engine-option {given}: must be KEY=VALUE", given=text)
-        if name in found:
+        if name in values:
             raise HdbenchError("--engine-option {option}: is given twice", option=name)
-        found[name] = value.strip()
-    return found
+        values[name] = value.strip()
+    return values
 
 
 def check_engine(plan: RunPlan, engine: Engine, folder: Path) -> None:
-    """Refuse what cannot be launched from here.
+    """Refuse a launch that is not possible from here.
 
     Raises:
         HdbenchError: an option is unknown, the engine is not on this machine, or a secret would be
@@ -164,23 +165,15 @@ def check_engine(plan: RunPlan, engine: Engine, folder: Path) -> None:
         raise HdbenchError(
             "--engine needs locks that Windows does not have: leave it out, or use WSL"
         )
-    if engine.name == "jobs":
-        check_jobs(plan, engine.options)
-    elif engine.name == "slurm":
-        check_slurm(engine.options, folder)
-    elif engine.options:
-        raise HdbenchError(
-            "--engine-option {option}: the engine local has no options",
-            option=next(iter(engine.options)),
-        )
+    resolve_name(engine.kind.check)(plan, engine.options, folder)
     endpoint = plan.asked.endpoint
     if endpoint is not None and (Server.at(endpoint).user or "?" in endpoint):
         raise HdbenchError(
             "--endpoint: with --engine the address is written to a file, so it must not hold a "
             "password or a query: set HDBENCH_API_KEY instead"
         )
-    media = (each for question in plan.choice.questions for each in question.media)
-    shards = {each.shard for each in media if isinstance(each, InShard)}
+    media = (file for question in plan.choice.questions for file in question.media)
+    shards = {file.shard for file in media if isinstance(file, InShard)}
     if any(without_query(shard) != shard for shard in shards):
         raise HdbenchError(
             "--images: with --engine the addresses are written to files, so they must not have a "
@@ -200,7 +193,7 @@ def launch(
         retry_failed: see `run_model`.
 
     Returns:
-        The outcome if the engine runs while this process waits; for Slurm, what was submitted.
+        The outcome if this process waits for the engine; otherwise, what was submitted.
 
     Raises:
         HdbenchError: see `check_engine`, `RunPlan.run` and `settle`; the server cannot be connected
@@ -210,36 +203,32 @@ def launch(
     questions = plan.choice.questions
     prepared = plan.prepared()
     about_model = prepared.settings["settings"]
-    if engine.name != "local" and "dtype" in about_model:
+    if not engine.kind.runs_here and "dtype" in about_model:
         about_model["dtype"] = _recorded_dtype(folder)
-    if engine.name == "slurm" and (again := _submitted_again(plan, engine, folder, prepared)):
+    if engine.kind.only_submits and (again := _submitted_again(plan, engine, folder, prepared)):
         return again
-    failure, interrupted = None, False
+    end = RanksEnd()
     with RunFolder.opened(folder, prepared.settings) as run:
         answers = run.answers
         if retry_failed:
             answers.forget_failed()
         left = [question for question in questions if question.id not in answers.failed]
         if left:
-            if engine.name == "local" and plan.asked.endpoint is not None:
+            if engine.kind.runs_here and plan.asked.endpoint is not None:
                 # With other engines, the server may be where only the tasks reach it.
                 check_connection(Server.at(plan.asked.endpoint), plan.asked.timeout)
             shards = _shards(plan, prepared, engine, run, left)
-            if engine.name == "slurm":
-                _submit(shards, engine)
+            end = resolve_name(engine.kind.start)(shards, engine.options, shards.launch.workers)
+            if engine.kind.only_submits:
                 return Launched(folder, shards)
-            if engine.name == "jobs":
-                failure = run_jobs(shards, engine.options, plan.asked.kind, engine.workers)
-            else:
-                failure, interrupted = _run_here(plan, shards)
             settle(folder)
         outcome = _outcome(len(questions), answers)
-    outcome.interrupted = interrupted
-    if failure is not None:
+    outcome.interrupted = end.interrupted
+    if end.failure is not None:
         raise HdbenchError(
             "{why}: {recorded:,} of {items:,} items are recorded; fix it and run again: the "
             "command resumes where it stopped",
-            why=failure,
+            why=end.failure,
             recorded=outcome.answered,
             items=outcome.items,
         )
@@ -247,7 +236,7 @@ def launch(
 
 
 def _outcome(items: int, before: AnswersFile) -> RunOutcome:
-    """Return what a run has after a launch, given its answers as they were before."""
+    """Return the outcome of a launch, given the run's answers as they were before."""
     after = AnswersFile(before.path)
     errors = {
         answer["id"]: str(answer["error"])
@@ -273,7 +262,7 @@ def _shards(
         workers=engine.at_once(plan.asked.kind, len(accelerators())),
         started=now(),
         host=socket.gethostname(),
-        job=f"hdbench-{number}" if engine.name in ("slurm", "jobs") else None,
+        job=None if engine.kind.runs_here else f"hdbench-{number}",
         total=len(plan.choice.questions),
         recorded=len(failed),
         failed=sum(failed.values()),
@@ -287,8 +276,8 @@ def _shards(
         dtype=prepared.settings["settings"].get("dtype"),
         served=run.last_hardware.get("served"),
     )
-    said = launch.model_dump(include={"engine", "tasks", "workers"})
-    run.begin_sitting(items=launch.total, launch=launch.id, **said)
+    settings = launch.model_dump(include={"engine", "tasks", "workers"})
+    run.begin_sitting(items=launch.total, launch=launch.id, **settings)
     return Shards.made(run.path, launch, (question.line() for question in left), len(left))
 
 
@@ -302,73 +291,34 @@ def _recorded_dtype(folder: Path) -> str:
 
 
 def _asked(plan: RunPlan) -> Asked:
-    """Return who is asked, wherever a task is started."""
+    """Return who is asked, with a path that is valid wherever a task starts."""
     model = plan.asked.model
     return replace(plan.asked, model=os.path.abspath(model)) if Path(model).is_dir() else plan.asked
-
-
-def _run_here(plan: RunPlan, shards: Shards) -> tuple[Message | None, bool]:
-    """Return why ranks of this machine failed, and whether a person stopped them."""
-    launch = shards.launch
-    devices = accelerators() if plan.asked.kind.loads_model else ()
-    processes = RankProcesses(shards, launch.workers or 1, devices)
-    with RunProgress.shown(launch.total, launch.recorded) as progress:
-        processes.run(progress)
-    return processes.failure, processes.interrupted
 
 
 def _submitted_again(
     plan: RunPlan, engine: Engine, folder: Path, prepared: Prepared
 ) -> Launched | None:
-    """Submit again what ended early while others of the launch wait or run; None if nothing did.
+    """Submit ranks again that ended early while others wait or run; None if none did.
 
     Raises:
-        HdbenchError: the run has other settings, or see `_submit`.
+        HdbenchError: the run has other settings, or the ranks cannot be submitted.
     """
     if Shards.of(folder) is None:
         return None
     with alone(folder):
         shards = Shards.of(folder)  # it may have been merged meanwhile
-        if shards is None or shards.launch.engine != "slurm" or not shards.is_open:
+        if shards is None or shards.launch.engine != engine.name or not shards.is_open:
             return None
         jobs = queued_jobs(shards)
         ranks = ended_early(shards, jobs)
         if not jobs or not ranks:
             return None
         record_of(folder, prepared.settings)
-        # What has not begun asks at the address that was given now.
+        # Ranks that have not begun use the address given now.
         shards.launch = shards.launch.model_copy(update={"asked": _asked(plan)})
         write_json(shards.path / LAUNCH, shards.launch.model_dump())
         at_once = sum(state != "PENDING" for state in jobs.values())
         workers = None if engine.workers is None else max(1, engine.workers - at_once)
-        _submit(shards, replace(engine, workers=workers), ranks)
+        resolve_name(engine.kind.start)(shards, engine.options, workers, ranks)
     return Launched(folder, shards, ranks)
-
-
-def _submit(shards: Shards, engine: Engine, ranks: Sequence[int] | None = None) -> None:
-    """Submit ranks to Slurm; if it refuses the first ones, nothing is left of the shards."""
-    logger.disable("datatrove")  # in this process; ranks have logs of their own
-    try:
-        executor = slurm_executor(shards, engine.options, engine.workers, ranks)
-        executor.run()
-        write_json(shards.jobs, read_jobs(shards) | executor.jobs())
-    except subprocess.CalledProcessError as error:
-        if ranks is not None or queued_jobs(shards):
-            raise HdbenchError(
-                "{run}: sbatch refused some of the jobs (it says why above), and others wait or "
-                "run: see hdbench status {run}; to stop them: scancel --name={job}",
-                run=shards.run,
-                job=shards.launch.job,
-            ) from error
-        shards.close()
-        shards.remove()
-        raise HdbenchError(
-            "{run}: sbatch refused the jobs (status {status}; it says why above): nothing was "
-            "launched",
-            run=shards.run,
-            status=error.returncode,
-        ) from error
-    except OSError as error:
-        raise HdbenchError(
-            "{run}: {why}: run again once it is fixed", run=shards.run, why=escaped(str(error))
-        ) from error

@@ -6,21 +6,28 @@ import re
 import secrets
 import shlex
 import shutil
+import subprocess
 import sys
 import typing
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from datatrove.executor.slurm import SlurmPipelineExecutor
+from datatrove.utils.logging import logger
 from pydantic import TypeAdapter, ValidationError
 
+from hdbench.common.jsonio import write_json
 from hdbench.common.names import did_you_mean
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, escaped
 from hdbench.running.cluster.step import Asking, release_locks
 from hdbench.running.cluster.workers import STARTS
 from hdbench.running.shards.launch import Shards
 from hdbench.running.shards.merging import merge_if_last
+from hdbench.running.shards.queue import queued_jobs, read_jobs
+
+if TYPE_CHECKING:
+    from hdbench.running.planning import RunPlan
 
 SBATCH = "sbatch."
 """Before the name of an option that only sbatch has, such as `sbatch.account`."""
@@ -30,8 +37,8 @@ OF_SBATCH = ("SBATCH_ARRAY_INX", "SBATCH_CLUSTERS", "SBATCH_JOB_NAME")
 """Variables that sbatch would take instead of what hdbench says: the jobs would not be found."""
 
 KILLED = ("134", "135", "136", "137", "139")
-"""What the shell says of a process that crashed or was killed, and not by SIGTERM or SIGUSR1, with
-which Slurm ends a job or puts it back into the queue."""
+"""Exit statuses of a process that crashed or was killed, but not by SIGTERM or SIGUSR1, with which
+Slurm ends or requeues a job."""
 
 _OURS = frozenset(
     (
@@ -44,7 +51,7 @@ _OURS = frozenset(
 )
 """Options of executors that hdbench sets itself, or that are not plain values."""
 _FREE = ("dependencies", "env_command", "secrets", "storage")
-"""Options that are a line of the shell, as they say, or that are checked in another way."""
+"""Options that are a line of the shell, or that are checked elsewhere."""
 _OURS_OF_SBATCH = frozenset(
     (
         *("array", "output", "error", "job-name", "export", "dependency", "wrap", "parsable"),
@@ -57,8 +64,8 @@ _OURS_OF_SBATCH = frozenset(
 class OnSlurm(SlurmPipelineExecutor):  # type: ignore[misc]
     """An array of jobs; the last one that ends merges the shards.
 
-    Without datatrove's job that adds up statistics: it would stay in the queue for ever after a
-    job failed.
+    It leaves out datatrove's job that adds up statistics: after a failed job, that would stay in
+    the queue forever.
 
     A process that is killed begins again in its job, and asks what is missing.
 
@@ -82,27 +89,27 @@ class OnSlurm(SlurmPipelineExecutor):  # type: ignore[misc]
         self, ranks: Sequence[int] | None = None, skip_completed: bool | None = None
     ) -> list[int]:
         """Return the ranks that are submitted, unless others are given."""
-        given = self.ranks if ranks is None else ranks
-        found: list[int] = super().get_incomplete_ranks(given, skip_completed)
-        return found
+        candidates = self.ranks if ranks is None else ranks
+        incomplete: list[int] = super().get_incomplete_ranks(candidates, skip_completed)
+        return incomplete
 
     def jobs(self) -> dict[str, str]:
-        """Rank → its job, once they are submitted; none if they needed several arrays."""
+        """Return rank → its job, once all are submitted; empty if they needed several arrays."""
         ranks = range(self.tasks) if self.ranks is None else self.ranks
         if 0 < self.max_array_size * self.tasks_per_job < len(ranks):
             return {}
         return {
-            str(rank): f"{self.job_id}_{place // self.tasks_per_job}"
-            for place, rank in enumerate(ranks)
+            str(rank): f"{self.job_id}_{position // self.tasks_per_job}"
+            for position, rank in enumerate(ranks)
         }
 
     def launch_merge_stats(self) -> None:
-        """Nothing: see above."""
+        """Do nothing: see the class."""
 
     def get_sbatch_args(self, max_array: int = 1) -> dict[str, Any]:
         """Return the options of sbatch; those that were not chosen are left to the cluster."""
-        known = super().get_sbatch_args(max_array)
-        return {name: value for name, value in known.items() if value is not None}
+        arguments = super().get_sbatch_args(max_array)
+        return {name: value for name, value in arguments.items() if value is not None}
 
     def get_launch_file_contents(self, sbatch_args: dict[str, Any], run_script: str) -> str:
         """Return the script of a job, with every value quoted: paths and options are not commands.
@@ -167,7 +174,51 @@ def slurm_executor(
     return executor
 
 
-def check_slurm(options: Mapping[str, str], run: Path) -> None:
+def submit(
+    shards: Shards,
+    options: Mapping[str, str],
+    workers: int | None,
+    ranks: Sequence[int] | None = None,
+) -> None:
+    """Submit ranks to Slurm; if it refuses the first ones, nothing is left of the shards.
+
+    Args:
+        shards: the launch.
+        options: as they were given.
+        workers: how many ranks run at the same time.
+        ranks: those that are submitted again; None are all.
+
+    Raises:
+        HdbenchError: sbatch refuses some jobs, or what they need cannot be written.
+    """
+    logger.disable("datatrove")  # in this process; ranks have logs of their own
+    try:
+        executor = slurm_executor(shards, options, workers, ranks)
+        executor.run()
+        write_json(shards.jobs, read_jobs(shards) | executor.jobs())
+    except subprocess.CalledProcessError as error:
+        if ranks is not None or queued_jobs(shards):
+            raise HdbenchError(
+                "{run}: sbatch refused some of the jobs (it says why above), and others wait or "
+                "run: see hdbench status {run}; to stop them: scancel --name={job}",
+                run=shards.run,
+                job=shards.launch.job,
+            ) from error
+        shards.close()
+        shards.remove()
+        raise HdbenchError(
+            "{run}: sbatch refused the jobs (status {status}; it says why above): nothing was "
+            "launched",
+            run=shards.run,
+            status=error.returncode,
+        ) from error
+    except OSError as error:
+        raise HdbenchError(
+            "{run}: {why}: run again once it is fixed", run=shards.run, why=escaped(str(error))
+        ) from error
+
+
+def check_slurm(_: "RunPlan", options: Mapping[str, str], run: Path) -> None:
     """Refuse to submit what Slurm does not take, or from where this cannot work.
 
     Raises:
@@ -230,21 +281,21 @@ def read_options(executor: type, options: Mapping[str, str]) -> dict[str, Any]:
         HdbenchError: one is unknown or has no usable value.
     """
     types = typing.get_type_hints(executor.__init__)  # type: ignore[misc]
-    known = [name for name in inspect.signature(executor).parameters if name not in _OURS]
-    found: dict[str, Any] = {}
+    names = [name for name in inspect.signature(executor).parameters if name not in _OURS]
+    values: dict[str, Any] = {}
     for name, value in options.items():
-        if name not in known:
-            more = [*SHORT, f"{SBATCH}NAME"] if "partition" in known else []
+        if name not in names:
+            more = [*SHORT, f"{SBATCH}NAME"] if "partition" in names else []
             raise HdbenchError(
                 "--engine-option {option}: choose one of {names}{near}",
                 option=name,
-                names=", ".join([*known, *more]),
-                near=did_you_mean(name, [*known, *SHORT]),
+                names=", ".join([*names, *more]),
+                near=did_you_mean(name, [*names, *SHORT]),
             )
         if name not in _FREE:
             _check_plain(name, value)
-        found[name] = _converted(name, value, types.get(name, str))
-    return found
+        values[name] = _converted(name, value, types.get(name, str))
+    return values
 
 
 def _converted(name: str, value: str, kind: Any) -> Any:

@@ -1,4 +1,4 @@
-"""A rank at work, whatever engine started it: it asks its questions and keeps the answers."""
+"""A rank at work, whichever engine started it: it asks its questions and keeps the answers."""
 
 import os
 import signal
@@ -32,14 +32,14 @@ from hdbench.running.shards.merging import LEAVING
 from hdbench.running.shards.remote import Remote
 
 BEAT = 5.0
-"""Seconds between what a rank says about itself."""
+"""Seconds between reports of a rank."""
 
 FIRST_KEPT = 15.0
-"""Seconds until a rank elsewhere first stores something: that it has started."""
+"""Seconds until a rank elsewhere first stores its state, which shows that it has started."""
 ATTEMPTS = 6
-"""How often storing a rank's last answers is tried; the waits add up to a minute."""
+"""Attempts at storing a rank's last answers; the waits add up to a minute."""
 
-_held: list[FileLock] = []
+_locks: list[FileLock] = []
 """Locks of this process's ranks. They are held until it is about to end, when datatrove has noted
 that the ranks are complete and nothing more is written."""
 
@@ -47,7 +47,7 @@ that the ranks are complete and nothing more is written."""
 class Asking(PipelineStep):  # type: ignore[misc]  # datatrove has no types
     """Asks the questions of a rank.
 
-    datatrove writes the attributes to `executor.json` and pickles them: no keys are among them.
+    datatrove writes the attributes to `executor.json` and pickles them, so they hold no keys.
 
     Args:
         run: the run's folder.
@@ -79,7 +79,7 @@ class Asking(PipelineStep):  # type: ignore[misc]  # datatrove has no types
             try:
                 RankWorker(shards, rank).ask()
             except Exception as failure:
-                # Of what leaves here, datatrove logs the values of all variables, keys among them.
+                # datatrove logs the variables of any exception that leaves here, including keys.
                 logger.error(traceback.format_exc())
                 raise HdbenchError(_why(failure)) from None
 
@@ -119,7 +119,7 @@ class RankWorker:
             self._count(answer)
 
     def ask(self) -> None:
-        """Ask, and say every few seconds how it is going.
+        """Ask, and report progress every few seconds.
 
         Raises:
             HdbenchError: nothing can be answered, or an item was not asked.
@@ -138,7 +138,7 @@ class RankWorker:
             self._say()
 
     def _ask(self) -> None:
-        left = [each for each in self._questions if each.id not in self._answers.failed]
+        left = [question for question in self._questions if question.id not in self._answers.failed]
         if not left:
             return
         launch = self._shards.launch
@@ -167,7 +167,7 @@ class RankWorker:
                         logger.warning(f"{item_id}: {reply.error}")
         finally:
             backend.close()
-        if missing := [each.id for each in left if each.id not in self._answers.failed]:
+        if missing := [question.id for question in left if question.id not in self._answers.failed]:
             raise HdbenchError(
                 "{count} items were not asked, such as {first}",
                 count=len(missing),
@@ -178,7 +178,7 @@ class RankWorker:
         state = self._state
         state.tokens += Tokens.of(answer)
         if "error" in answer and len(state.problems) < FIRST_PROBLEMS:
-            # A new one, as another thread may be writing what it is so far.
+            # A new dictionary: another thread may be writing the old one.
             state.problems = state.problems | {answer["id"]: str(answer["error"])}
 
     def _say(self) -> None:
@@ -216,7 +216,7 @@ def ask_there(storage: str, launch: str, rank: int) -> None:
 
 @contextmanager
 def _kept(remote: Remote, shards: Shards, rank: int) -> Iterator[None]:
-    """Copy what a rank has into the storage regularly, and at the end, however it ends."""
+    """Copy a rank's answers into the storage regularly and at the end, however it ends."""
 
     def keep() -> None:
         remote.keep(shards, rank)
@@ -230,9 +230,9 @@ def _kept(remote: Remote, shards: Shards, rank: int) -> Iterator[None]:
 
 
 def release_locks() -> None:
-    """Say that this process has ended its ranks and writes nothing more to the shards."""
-    while _held:
-        _held.pop().release()
+    """Release the locks of this process's ranks: it writes nothing more to the shards."""
+    while _locks:
+        _locks.pop().release()
 
 
 class _Log(Observer):
@@ -248,7 +248,7 @@ class _Log(Observer):
 def _lock(shards: Shards, rank: int) -> None:
     """Hold the lock of a rank until `release_locks`, or the end of this process.
 
-    A job that was put back into the queue may begin before the process it was has ended.
+    A requeued job may begin before its earlier process has ended.
     """
     lock = FileLock(shards.lock(rank), timeout=LEAVING)
     try:
@@ -261,7 +261,7 @@ def _lock(shards: Shards, rank: int) -> None:
         raise HdbenchError(
             "{place}: {why}", place=shards.lock(rank), why=os_reason(error)
         ) from error
-    _held.append(lock)
+    _locks.append(lock)
 
 
 @contextmanager
@@ -289,5 +289,5 @@ def _job() -> str | None:
 def _why(error: Exception) -> Message:
     if isinstance(error, HdbenchError):
         return error.message
-    said = " ".join(str(error).split())[:500]
-    return Message("{kind}: {why}", kind=type(error).__name__, why=said)
+    reason = " ".join(str(error).split())[:500]
+    return Message("{kind}: {why}", kind=type(error).__name__, why=reason)

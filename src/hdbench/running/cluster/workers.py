@@ -9,9 +9,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from datatrove.io import get_datafolder
 from datatrove.utils.logging import add_task_logger, close_task_logger
@@ -19,9 +19,13 @@ from datatrove.utils.logging import add_task_logger, close_task_logger
 from hdbench.common.translation import VARIABLE, current_language, set_language, translated
 from hdbench.errors import HdbenchError, Message, escaped
 from hdbench.running.cluster.step import Asking, launch_is_over, on_sigterm, release_locks
+from hdbench.running.engine_kinds import RanksEnd
 from hdbench.running.run_progress import RunProgress
 from hdbench.running.shards.launch import Shards
 from hdbench.running.shards.merging import merge_if_last
+
+if TYPE_CHECKING:
+    from hdbench.running.planning import RunPlan
 
 POLL = 0.2
 SAY = 2.0
@@ -81,23 +85,23 @@ class RankProcesses:
         environment = os.environ | {VARIABLE: current_language()}
         if self._devices:
             environment["CUDA_VISIBLE_DEVICES"] = self._devices[slot % len(self._devices)]
-        said = tempfile.TemporaryFile()  # noqa: SIM115  not in the run's folder, where it may be full
+        output = tempfile.TemporaryFile()  # noqa: SIM115  not in the run's folder, where it may be full
         # Without -P, the folder that the user is in could hold a module that is imported.
         module = [sys.executable, "-P", "-m", "hdbench.running.cluster.workers"]
         arguments = [str(self._shards.run.absolute()), self._shards.launch.id, str(rank)]
         process = subprocess.Popen(  # noqa: S603
             [*module, *arguments],
             stdin=subprocess.DEVNULL,
-            stdout=said,
-            stderr=said,
+            stdout=output,
+            stderr=output,
             env=environment,
             start_new_session=True,
         )
-        self._running[rank] = (process, slot, said)
+        self._running[rank] = (process, slot, output)
         self._starts[rank] = self._starts.get(rank, 0) + 1
 
     def _look(self, progress: RunProgress) -> None:
-        for rank, (process, slot, said) in list(self._running.items()):
+        for rank, (process, slot, output) in list(self._running.items()):
             status = process.poll()
             if status is None:
                 continue
@@ -125,18 +129,18 @@ class RankProcesses:
                         )
                     )
             elif status:
-                self._failed(self._reason(rank, said, status))
-            said.close()
+                self._failed(self._reason(rank, output, status))
+            output.close()
 
     def _failed(self, reason: Message) -> None:
         self.failure = self.failure or reason
 
-    def _reason(self, rank: int, said: IO[bytes], status: int) -> Message:
-        """Why a rank failed: what its process said, as its state may not have been written."""
+    def _reason(self, rank: int, output: IO[bytes], status: int) -> Message:
+        """Return why a rank failed: by its output first, as its state may not have been written."""
         if status == 128 + signal.SIGTERM:  # which is how it ends on it
             return Message("rank {rank} was stopped (SIGTERM)", rank=rank)
-        said.seek(0)
-        lines = said.read().decode(errors="replace").splitlines()
+        output.seek(0)
+        lines = output.read().decode(errors="replace").splitlines()
         words = [line.removeprefix("error: ") for line in lines if line.startswith("error: ")]
         state = self._shards.said(rank)
         if words:
@@ -154,21 +158,43 @@ class RankProcesses:
         for process, _, _ in self._running.values():
             process.terminate()
         end = time.monotonic() + GRACE
-        for process, _, said in self._running.values():
+        for process, _, output in self._running.values():
             try:
                 process.wait(max(0.0, end - time.monotonic()))
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
-            said.close()
+            output.close()
         self._running.clear()
+
+
+def check_processes(_: "RunPlan", options: Mapping[str, str], __: Path) -> None:
+    """Refuse options: processes of this machine have none.
+
+    Raises:
+        HdbenchError: there are some.
+    """
+    if options:
+        raise HdbenchError(
+            "--engine-option {option}: the engine local has no options", option=next(iter(options))
+        )
+
+
+def run_processes(shards: Shards, _: Mapping[str, str], workers: int | None) -> RanksEnd:
+    """Run the ranks of a launch on this machine, as many at the same time as there are workers."""
+    launch = shards.launch
+    devices = accelerators() if launch.asked.kind.loads_model else ()
+    processes = RankProcesses(shards, workers or 1, devices)
+    with RunProgress.shown(launch.total, launch.recorded) as progress:
+        processes.run(progress)
+    return RanksEnd(processes.failure, processes.interrupted)
 
 
 def accelerators() -> Sequence[str]:
     """Return the accelerators of this machine, as CUDA_VISIBLE_DEVICES names them."""
     chosen = os.environ.get("CUDA_VISIBLE_DEVICES")
     if chosen is not None:
-        return [each.strip() for each in chosen.split(",") if each.strip()]
+        return [device.strip() for device in chosen.split(",") if device.strip()]
     try:
         done = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=True)  # noqa: S607
     except (OSError, subprocess.CalledProcessError):
@@ -179,8 +205,8 @@ def accelerators() -> Sequence[str]:
 def main(run: Path, launch: str, rank: int) -> None:
     """Run a rank, and merge the shards if it is the last one and its driver is gone.
 
-    Not by datatrove's LocalPipelineExecutor: it starts a process for its queue, which would stay
-    for ever if this one is killed.
+    datatrove's LocalPipelineExecutor is not used: it starts a process for its queue, which would
+    stay forever if this one is killed.
 
     Raises:
         HdbenchError: see `Asking.run`.
@@ -199,7 +225,7 @@ def main(run: Path, launch: str, rank: int) -> None:
 
 
 if __name__ == "__main__":
-    set_language(os.environ.get(VARIABLE))  # that of the command that started it
+    set_language(os.environ.get(VARIABLE))  # the same as the command that started it
     try:
         main(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]))
     except HdbenchError as error:

@@ -20,7 +20,7 @@ ID_COLUMNS = ("id", "key", "__key__", "image_id")
 NAME_COLUMNS = ("file_name", "filename", "path", "name")
 """Columns with the files' names, whose ids are without the extension."""
 IMAGE_COLUMNS = ("image", "images", "pages", "page", "jpg", "png", "pdf", "document")
-"""Of several columns with images, the preferred first."""
+"""Columns with images, the preferred first."""
 
 MAX_GROUP = 2 * 2**30
 """Maximum bytes of the images in a group of rows."""
@@ -28,7 +28,7 @@ MAX_GROUP = 2 * 2**30
 _LISTED_AT_ONCE = 10_000
 _READ_AT_ONCE = 16
 _KEPT = 4
-"""Latest batches that are kept: several threads ask for rows at about the same place."""
+"""Number of latest batches in memory: several threads ask for neighboring rows."""
 _OPEN = 2
 """Shards that are open at once: such threads may ask on both sides of a shard's end."""
 
@@ -53,14 +53,14 @@ def questions(shard: str) -> Iterator[Question]:
             for value in batch.column(0).to_pylist():
                 stored = InShard(shard, column, row)
                 row += 1
-                found = value["path"] if isinstance(value, dict) else value
-                if found is None or not str(found).strip():
+                item_id = value["path"] if isinstance(value, dict) else value
+                if item_id is None or not str(item_id).strip():
                     raise HdbenchError(
                         "{place}: no id in its column {column!r}",
                         place=place_of(stored),
                         column=ids,
                     )
-                yield Question(_without_extension(found) if is_name else str(found), [stored])
+                yield Question(_without_extension(item_id) if is_name else str(item_id), [stored])
 
 
 def read(stored: InShard) -> list[bytes]:
@@ -73,8 +73,8 @@ def read(stored: InShard) -> list[bytes]:
     with one_line_errors(where):
         value = _opened(os.getpid(), stored.shard, stored.name).value(stored.place)
     files = [
-        each.get("bytes") if isinstance(each, dict) else each
-        for each in (value if isinstance(value, list) else [value])
+        image.get("bytes") if isinstance(image, dict) else image
+        for image in (value if isinstance(value, list) else [value])
     ]
     if not files or not all(files):
         raise HdbenchError(
@@ -91,7 +91,7 @@ class _ImageColumn:
         # Pages are read as they are needed: a group of rows can have gigabytes.
         self._table = pq.ParquetFile(opened(shard), pre_buffer=False, buffer_size=2**20)
         self._lock = Lock()
-        self._kept: deque[tuple[int, pa.RecordBatch]] = deque(maxlen=_KEPT)
+        self._latest: deque[tuple[int, pa.RecordBatch]] = deque(maxlen=_KEPT)
         self._batches: Iterator[pa.RecordBatch] = iter(())
         self._next = self._end = 0
 
@@ -99,13 +99,13 @@ class _ImageColumn:
         """Return the value in a row."""
         with self._lock:
             while True:
-                for first, batch in self._kept:
+                for first, batch in self._latest:
                     if first <= row < first + len(batch):
                         return batch.column(0)[row - first].as_py()
                 if not self._next <= row < self._end:
                     self._begin_group(row)
                 batch = next(self._batches)
-                self._kept.append((self._next, batch))
+                self._latest.append((self._next, batch))
                 self._next += len(batch)
 
     def _begin_group(self, row: int) -> None:
@@ -114,7 +114,7 @@ class _ImageColumn:
             end = first + self._table.metadata.row_group(group).num_rows
             if row < end:
                 self._next, self._end = first, end
-                self._kept.clear()
+                self._latest.clear()
                 self._batches = self._table.iter_batches(
                     _READ_AT_ONCE, row_groups=[group], columns=[self._column], use_threads=False
                 )
@@ -125,20 +125,20 @@ class _ImageColumn:
 
 @lru_cache(maxsize=_OPEN)
 def _opened(_process: int, shard: str, column: str) -> _ImageColumn:
-    """Return an open column; a forked process shares the place in an open file, so has its own."""
+    """Return an open column; one for each process, as forks share the position in a file."""
     return _ImageColumn(shard, column)
 
 
 def _image_column(schema: pa.Schema, where: str) -> str:
-    found = [field.name for field in schema if _has_images(field.type)]
-    if len(found) == 1:
-        return str(found[0])
-    if best := _first(IMAGE_COLUMNS, found):
+    columns = [field.name for field in schema if _has_images(field.type)]
+    if len(columns) == 1:
+        return str(columns[0])
+    if best := _first(IMAGE_COLUMNS, columns):
         return best
     raise HdbenchError(
         "{place}: it has {count} columns with images ({columns}): call one of them {name!r}",
         place=where,
-        count=len(found),
+        count=len(columns),
         columns=", ".join(schema.names)[:200],
         name=IMAGE_COLUMNS[0],
     )
@@ -162,7 +162,7 @@ def _check_groups(table: pq.ParquetFile, column: str, where: str) -> None:
     """Refuse groups of rows that would not fit into memory: often, a group has one page."""
     for number in range(table.num_row_groups):
         group = table.metadata.row_group(number)
-        chunks = [group.column(each) for each in range(group.num_columns)]
+        chunks = [group.column(index) for index in range(group.num_columns)]
         size = sum(
             chunk.total_uncompressed_size
             for chunk in chunks
@@ -181,10 +181,10 @@ def _check_groups(table: pq.ParquetFile, column: str, where: str) -> None:
 
 def _id_column(schema: pa.Schema, image: str, where: str) -> tuple[str, bool]:
     """Return the column with ids, and whether they are files' names."""
-    if found := _first(ID_COLUMNS, schema.names):
-        return found, False
-    if found := _first(NAME_COLUMNS, schema.names):
-        return found, True
+    if column := _first(ID_COLUMNS, schema.names):
+        return column, False
+    if column := _first(NAME_COLUMNS, schema.names):
+        return column, True
     kind = schema.field(image).type
     if pa.types.is_struct(kind) and kind.get_field_index("path") >= 0:
         return f"{image}.path", True

@@ -42,14 +42,14 @@ def find_shards(source: str) -> list[str]:
         files, path = fsspec.url_to_fs(source)
         is_pattern = bool(re.search(r"[*?\[]", without_query(path)))
         if is_shard(path) and (not is_pattern or files.isfile(path)):
-            found = [path]
+            paths = [path]
         else:
-            found = files.glob(path) if is_pattern else files.find(path)
+            paths = files.glob(path) if is_pattern else files.find(path)
         is_local = "file" in (files.protocol if isinstance(files.protocol, tuple) else ())
         names = [
-            str(each) if is_local else files.unstrip_protocol(each)
-            for each in found
-            if is_shard(each) and not (is_local and files.islink(each) and each != path)
+            str(shard) if is_local else files.unstrip_protocol(shard)
+            for shard in paths
+            if is_shard(shard) and not (is_local and files.islink(shard) and shard != path)
         ]
     return sorted(names, key=_by_numbers)
 
@@ -114,12 +114,12 @@ def opened(shard: str, **options: Any) -> Any:
 
 
 @contextmanager
-def one_line_errors(where: str, what: str = "{place}: cannot be read: {why}") -> Iterator[None]:
-    """Whatever a file system or a damaged shard raises, in one line that says where.
+def one_line_errors(where: str, template: str = "{place}: cannot be read: {why}") -> Iterator[None]:
+    """Turn any error of a file system or a damaged shard into one line that names the file.
 
     Args:
         where: the file or folder.
-        what: the template of that line.
+        template: the message.
 
     Raises:
         HdbenchError: something was raised.
@@ -131,12 +131,12 @@ def one_line_errors(where: str, what: str = "{place}: cannot be read: {why}") ->
     except FileNotFoundError as error:
         raise HdbenchError("{place}: there is no such file or folder", place=where) from error
     except Exception as error:  # each file system has errors of its own
-        said = _WITH_QUERY.sub(r"\1", " ".join(str(error).split()))[:300] or type(error).__name__
-        raise HdbenchError(what, place=where, why=said) from error
+        reason = _WITH_QUERY.sub(r"\1", " ".join(str(error).split()))[:300] or type(error).__name__
+        raise HdbenchError(template, place=where, why=reason) from error
 
 
 def _reader(shard: str) -> ModuleType:
-    """Return the module that reads such shards, imported only now: what it needs is slow to."""
+    """Return the module that reads such shards, imported only now, as that is slow."""
     kind = "tar" if without_query(shard).lower().endswith(".tar") else "parquet"
     return importlib.import_module(f"hdbench.running.image_shards.{kind}")
 

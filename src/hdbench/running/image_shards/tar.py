@@ -21,12 +21,12 @@ from hdbench.running.image_shards.sources import (
 
 _MAX_HEADER = 2**20
 _FETCHED = 2**16
-"""Bytes fetched around a header from a server; what is larger between two is not fetched."""
+"""Bytes fetched around a header from a server; larger members between headers are not fetched."""
 _BLOCK = b"\0" * tarfile.BLOCKSIZE
 
 
 def questions(shard: str) -> Iterator[Question]:
-    """The items of a tar file: neighboring members whose paths are equal up to the first dot.
+    """Yield the items of a tar file: neighboring members whose paths are equal up to the first dot.
 
     That part of the path is the item's id, and its images are those members that have the
     extension of one, in the tar file's order. Other members are passed over, and so are links and
@@ -120,7 +120,7 @@ def _members(shard: str) -> Iterator[tarfile.TarInfo]:
 
 
 def _key(name: str) -> str:
-    """WebDataset's key of a member.
+    """Return WebDataset's key of a member.
 
     Example:
         >>> _key("./cards/0017.front.jpg")

@@ -1,4 +1,4 @@
-"""A launch: the items that were left, in contiguous parts, and what their ranks say."""
+"""A launch: the remaining items, in contiguous parts, and the reports of their ranks."""
 
 import os
 import shutil
@@ -25,11 +25,11 @@ LOGS = "logs"
 AUTO = "auto"
 MAX_TASKS = 99_999
 STORAGE = r"^(hf://buckets/[\w.-]+|s3:/|gs:/|az:/)(/[\w.-]+)+/?$"
-"""URLs of storages that machines without a common file system can reach; no keys, no query."""
+"""URLs of storages that machines without a shared file system can reach; no keys, no query."""
 NAMESPACE = r"^[\w.-]{1,96}$"
 
 FRESH = 60.0
-"""Seconds after which a rank on another machine that said nothing is taken for dead."""
+"""Seconds without a report after which a rank on another machine counts as dead."""
 KEPT_EVERY = 300.0
 """Seconds between two copies of all its answers that a rank puts into a storage."""
 
@@ -47,7 +47,7 @@ class Tokens(BaseModel):
 
     @classmethod
     def of(cls, answer: WrittenAnswer) -> "Tokens":
-        """Return those of an answer; none if they were not counted."""
+        """Return the tokens of an answer; zero if they were not counted."""
         counted = answer.get("tokens") or {}
         return cls(input=counted.get("input", 0), output=counted.get("output", 0))
 
@@ -170,8 +170,8 @@ class Shards:
     def of(cls, run: Path) -> "Shards | None":
         """Return the shards of a run; None if there are none.
 
-        Shards without `launch.json` were being made or removed when that was killed: nobody asks
-        or answers there.
+        Shards without `launch.json` are left by a process that was killed while it made or removed
+        them: no process works on them.
 
         Raises:
             HdbenchError: `launch.json` is damaged.
@@ -254,12 +254,12 @@ class Shards:
     def logs(self) -> Path:
         """Return the folder of what the engine writes for itself.
 
-        Each launch has a place of its own: a late job of an earlier one finds nothing to start.
+        Each launch has its own folder: a late job of an earlier one finds nothing to start.
         """
         return self.path / LOGS / self.launch.id
 
     def said(self, rank: int) -> RankState | None:
-        """Return what a rank said last; None if it has not begun."""
+        """Return a rank's last report; None if it has not begun."""
         path = self.state(rank)
         if not path.is_file():  # a pipe might never end
             return None
@@ -269,27 +269,27 @@ class Shards:
             return None
 
     def all_said(self) -> list[RankState]:
-        """Return what the ranks that have begun said last."""
-        return [said for rank in self.ranks if (said := self.said(rank))]
+        """Return the last reports of the ranks that have begun."""
+        return [state for rank in self.ranks if (state := self.said(rank))]
 
-    def say(self, rank: int, said: RankState) -> None:
-        """Keep what a rank says; if it cannot be written, it is said again later."""
+    def say(self, rank: int, state: RankState) -> None:
+        """Write a rank's report; if that fails, the next one comes soon."""
         with suppress(HdbenchError):
-            write_json(self.state(rank), said.model_dump())
+            write_json(self.state(rank), state.model_dump())
 
     def seen(self, rank: int) -> tuple[Seen, RankState | None]:
-        """Return how a rank is doing, as far as its files show, and what it said last."""
-        said = self.said(rank)
-        if said is None:
+        """Return a rank's state, as far as its files show it, and its last report."""
+        state = self.said(rank)
+        if state is None:
             return ("running" if self.is_held(rank) else "waiting"), None
-        if said.state != "running":
-            return said.state, said
+        if state.state != "running":
+            return state.state, state
         if self.launch.storage is not None:
-            alive = _age(said) < 3 * KEPT_EVERY
+            alive = _age(state) < 3 * KEPT_EVERY
         else:
-            here = said.host == socket.gethostname()
-            alive = self.is_held(rank) or (not here and _age(said) < FRESH)
-        return ("running" if alive else "died"), said
+            same_host = state.host == socket.gethostname()
+            alive = self.is_held(rank) or (not same_host and _age(state) < FRESH)
+        return ("running" if alive else "died"), state
 
     def is_held(self, rank: int) -> bool:
         """Return whether a process holds the lock of a rank, as far as this machine can see."""
@@ -305,7 +305,7 @@ class Shards:
             return False
 
     def close(self) -> None:
-        """From now on, no process begins to ask: one that comes late finds no `launch.json`."""
+        """Let no more processes begin to ask: a late one finds no `launch.json`."""
         if (self.path / LAUNCH).exists():
             (self.path / LAUNCH).rename(self.path / MERGING)
 
@@ -324,7 +324,7 @@ class Shards:
 
 
 def remove_remains(run: Path) -> None:
-    """Remove shards that nobody asks or answers; see `Shards.of`."""
+    """Remove shards that no process works on any more; see `Shards.of`."""
     folder = run / SHARDS
     if folder.is_dir() and not any((folder / name).exists() for name in (LAUNCH, MERGING)):
         shutil.rmtree(folder)
@@ -333,7 +333,7 @@ def remove_remains(run: Path) -> None:
 def is_locked(path: Path) -> bool:
     """Return whether a process here, or where locks are shared, holds a file locked.
 
-    The file is only looked at: it may belong to somebody else, and be anything.
+    The file is not changed: it may belong to someone else and be anything.
     """
     try:
         import fcntl  # noqa: PLC0415  not on Windows, where no run makes shards
@@ -357,8 +357,8 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def _age(said: RankState) -> float:
+def _age(state: RankState) -> float:
     try:
-        return (datetime.now(UTC) - datetime.fromisoformat(said.updated)).total_seconds()
+        return (datetime.now(UTC) - datetime.fromisoformat(state.updated)).total_seconds()
     except (TypeError, ValueError):
         return float("inf")

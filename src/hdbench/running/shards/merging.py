@@ -1,4 +1,4 @@
-"""Shards become part of the run's answers, whenever nobody works on them any more."""
+"""Merging shards into the run's answers, once no process works on them any more."""
 
 import json
 import sys
@@ -42,13 +42,13 @@ LEAVING = 60.0
 
 def lock_of(run: Path) -> Path:
     """Return the file that a process which writes to a run's folder holds locked."""
-    whole = run.resolve()
-    return whole.with_name(f".{whole.name}.lock")  # beside it: the folder may be untrusted
+    folder = run.resolve()
+    return folder.with_name(f".{folder.name}.lock")  # beside it: the folder may be untrusted
 
 
 @contextmanager
 def alone(run: Path) -> Iterator[None]:
-    """Be the only one who writes to a run's folder, apart from ranks in their shards.
+    """Be the only process that writes to a run's folder, apart from ranks in their shards.
 
     Raises:
         HdbenchError: another process is writing to it, or it cannot be written.
@@ -76,7 +76,7 @@ def alone(run: Path) -> Iterator[None]:
 
 
 def tell(message: Message) -> None:
-    """Tell a person about what takes long."""
+    """Print a message about something that takes long."""
     print(escaped(translated(message, current_language())), file=sys.stderr, flush=True)  # noqa: T201
 
 
@@ -114,12 +114,12 @@ def settle(run: Path, *, wait: bool = True) -> bool:
         remote.fetch(shards, last=True)
     waited = False
     while running := [rank for rank in shards.ranks if _is_running(shards, rank)]:
-        there = [rank for rank in running if not shards.is_held(rank)]
-        if there or not wait:
+        elsewhere = [rank for rank in running if not shards.is_held(rank)]
+        if elsewhere or not wait:
             raise HdbenchError(
                 "{run}: {ranks}: see hdbench status {run}; wait until they are done, or stop them",
                 run=run,
-                ranks=_named(shards, there or running),
+                ranks=_still_running(shards, elsewhere or running),
             )
         if not waited:
             tell(
@@ -127,7 +127,7 @@ def settle(run: Path, *, wait: bool = True) -> bool:
                     "{run}: {ranks}, left by a command that was killed: waiting until they have "
                     "finished their part",
                     run=run,
-                    ranks=_named(shards, running),
+                    ranks=_still_running(shards, running),
                 )
             )
             waited = True
@@ -143,10 +143,10 @@ def _is_running(shards: Shards, rank: int) -> bool:
 
 
 def merge_now(run: Path) -> None:
-    """Merge because somebody asks for it.
+    """Merge at a person's request.
 
     Raises:
-        HdbenchError: it is not a run, somebody is writing to it, or see `settle`.
+        HdbenchError: it is not a run, another process is writing to it, or see `settle`.
     """
     read_run_info(run)
     with alone(run):
@@ -154,20 +154,20 @@ def merge_now(run: Path) -> None:
 
 
 def merge_if_last(shards: Shards) -> None:
-    """Merge if all ranks are done and nobody else is about to; called by each at its end."""
-    if [said.state for said in shards.all_said()] != ["done"] * shards.launch.tasks:
+    """Merge if all ranks are done and no other process is about to; each calls it at its end."""
+    if [state.state for state in shards.all_said()] != ["done"] * shards.launch.tasks:
         return
     try:
         with alone(shards.run):
-            found = Shards.of(shards.run)
-            if found is not None and found.launch.id == shards.launch.id:
-                merge(found)
+            current = Shards.of(shards.run)
+            if current is not None and current.launch.id == shards.launch.id:
+                merge(current)
     except HdbenchError as error:  # its driver merges, or the next command does
         tell(error.message)
 
 
 def merge(shards: Shards) -> None:
-    """Append to the run's answers what is in shards, and remove these.
+    """Append the answers in shards to those of the run, and remove the shards.
 
     May be killed at any moment: what was appended already is not appended again.
 
@@ -181,23 +181,23 @@ def merge(shards: Shards) -> None:
     answers = AnswersFile(shards.run / OUR_ANSWERS)
     waiting: list[tuple[bytes, WrittenAnswer]] = []
     for rank in shards.ranks:
-        found = 0
+        intact = 0
         for _, line, answer in whole_lines(shards.answers(rank)):
-            found += 1
+            intact += 1
             if answer["id"] not in answers.failed:
                 waiting.append((line, answer))
             if len(waiting) >= AT_ONCE:
                 answers.append(waiting)
                 waiting = []
-        said = shards.said(rank)
-        if said is not None and said.answered > found:
+        state = shards.said(rank)
+        if state is not None and state.answered > intact:
             tell(
                 Message(
                     "{place}: has {found} of {count} answers that were written to it: the others "
                     "are asked again",
                     place=shards.answers(rank),
-                    found=found,
-                    count=said.answered,
+                    found=intact,
+                    count=state.answered,
                 )
             )
     answers.append(waiting)
@@ -222,50 +222,50 @@ def _wait_for_ends(shards: Shards) -> None:
 
 
 def sums(states: Sequence[RankState]) -> tuple[Tokens, float | None]:
-    """Tokens and US dollars of some ranks, as they said last.
+    """Return the tokens and US dollars of some ranks, as last reported.
 
-    The cost is None if it is not known of all.
+    The cost is None unless it is known for all of them.
     """
-    costs = [said.cost_usd for said in states if said.answered]
-    known = [cost for cost in costs if cost is not None]
-    tokens = sum((said.tokens for said in states), Tokens())
-    return tokens, sum(known) if known and len(known) == len(costs) else None
+    costs = [state.cost_usd for state in states if state.answered]
+    known_costs = [cost for cost in costs if cost is not None]
+    tokens = sum((state.tokens for state in states), Tokens())
+    return tokens, sum(known_costs) if known_costs and len(known_costs) == len(costs) else None
 
 
 def schema_of(states: Sequence[RankState]) -> Counter[bool]:
-    """Return how many answers of some ranks keep the schema, or do not, as they said last."""
-    return sum((Counter({True: said.kept, False: said.broken}) for said in states), Counter())
+    """Return how many answers of some ranks keep the schema, or do not, as last reported."""
+    return sum((Counter({True: state.kept, False: state.broken}) for state in states), Counter())
 
 
 def in_sitting(schema: Mapping[bool, int]) -> dict[str, Any]:
-    """Return what a sitting says of the schema; nothing where none was to be kept."""
+    """Return a sitting's entry on the schema; empty where none was to be kept."""
     counts = {"kept": schema.get(True, 0), "broken": schema.get(False, 0)}
     return {"schema": counts} if any(counts.values()) else {}
 
 
 def _end_sitting(shards: Shards) -> None:
-    """Complete what run.json says about this launch."""
+    """Complete the entry of this launch in run.json."""
     record = json.loads((shards.run / RUN_FILE).read_text(encoding="utf-8"))
     states = shards.all_said()
     for sitting in record.get("sittings", ()):
         if sitting.get("launch") == shards.launch.id:
             tokens, cost = sums(states)
             sitting |= {
-                "ended": max((said.updated for said in states), default=now()),
-                "hardware": next((said.hardware for said in states if said.hardware), {}),
-                "hosts": sorted({said.host for said in states}),
+                "ended": max((state.updated for state in states), default=now()),
+                "hardware": next((state.hardware for state in states if state.hardware), {}),
+                "hosts": sorted({state.host for state in states}),
                 "tokens": tokens.model_dump(),
                 "cost_usd": cost,
                 **in_sitting(schema_of(states)),
             }
-    dtypes = {said.dtype for said in states if said.dtype}
+    dtypes = {state.dtype for state in states if state.dtype}
     if shards.launch.dtype == AUTO and len(dtypes) == 1:
         record.setdefault("settings", {})["dtype"] = dtypes.pop()
     write_json(shards.run / RUN_FILE, record)
 
 
 def remote_of(shards: Shards) -> "Remote | None":
-    """The storage of a launch whose ranks do not see the run's folder; None for any other."""
+    """Return the storage of a launch whose ranks do not see the run's folder; else None."""
     if shards.launch.storage is None:
         return None
     from hdbench.running.shards.remote import Remote  # noqa: PLC0415  slow to import
@@ -273,19 +273,19 @@ def remote_of(shards: Shards) -> "Remote | None":
     return Remote(shards.launch.storage, shards.launch.id)
 
 
-def _named(shards: Shards, ranks: list[int]) -> Message:
-    places = []
+def _still_running(shards: Shards, ranks: list[int]) -> Message:
+    descriptions = []
     for rank in ranks:
-        said = shards.said(rank)
-        if said is None:
-            places.append(Message("rank {rank}", rank=rank))
+        state = shards.said(rank)
+        if state is None:
+            descriptions.append(Message("rank {rank}", rank=rank))
         else:
-            places.append(
+            descriptions.append(
                 Message(
-                    "rank {rank} ({host}, process {pid})", rank=rank, host=said.host, pid=said.pid
+                    "rank {rank} ({host}, process {pid})", rank=rank, host=state.host, pid=state.pid
                 )
             )
     return Message(
         "{ranks} is still running" if len(ranks) == 1 else "{ranks} are still running",
-        ranks=shortened(places),
+        ranks=shortened(descriptions),
     )

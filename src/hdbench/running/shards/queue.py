@@ -26,7 +26,7 @@ OVER = (DONE, "ERROR", "CANCELED", "DELETED")
 
 
 def queued_jobs(shards: Shards) -> dict[str, str]:
-    """Job → its state, for those that wait or run; none if the engine has no queue.
+    """Return job → its state, for those that wait or run; empty if the engine has no queue.
 
     Raises:
         HdbenchError: Slurm, or Hugging Face, cannot be asked.
@@ -44,22 +44,22 @@ def queued_jobs(shards: Shards) -> dict[str, str]:
             run=shards.run,
             job=name,
         )
-    # Such as SQUEUE_STATES, which a person may have set, would hide some of them.
+    # A variable such as SQUEUE_STATES, which a person may have set, would hide some of them.
     environment = {key: text for key, text in os.environ.items() if not key.startswith("SQUEUE_")}
     end = time.monotonic() + ENDING
     while True:
-        asked = ["squeue", "--noheader", "--array", f"--name={name}", "--format=%i %T"]
+        command = ["squeue", "--noheader", "--array", f"--name={name}", "--format=%i %T"]
         done = subprocess.run(  # noqa: S603
-            asked, env=environment, capture_output=True, text=True, check=False
+            command, env=environment, capture_output=True, text=True, check=False
         )
         if done.returncode:
-            said = done.stderr.strip().splitlines()
+            lines = done.stderr.strip().splitlines()
             raise HdbenchError(
                 "{run}: was launched with --engine slurm as {job}, and Slurm does not say whether "
                 "it is still in the queue: {why}: try again later",
                 run=shards.run,
                 job=name,
-                why=said[-1] if said else Message("it says nothing"),
+                why=lines[-1] if lines else Message("it says nothing"),
             )
         jobs = dict(line.split(maxsplit=1) for line in done.stdout.splitlines() if " " in line)
         if set(jobs.values()) != {"COMPLETING"} or time.monotonic() > end:
@@ -68,7 +68,7 @@ def queued_jobs(shards: Shards) -> dict[str, str]:
 
 
 def read_jobs(shards: Shards) -> dict[str, str]:
-    """Rank → the job that it was submitted in last; none where that is not known."""
+    """Return rank → the job that it was last submitted in, where that is known."""
     try:
         jobs = json.loads(read_at_most(shards.jobs, MAX_TEXT))
     except (OSError, ValueError):
@@ -77,20 +77,20 @@ def read_jobs(shards: Shards) -> dict[str, str]:
 
 
 def ended_early(shards: Shards, queued: Mapping[str, str]) -> list[int]:
-    """Return the ranks that are not done, and of which no job waits or runs.
+    """Return the ranks that are not done and have no job that waits or runs.
 
     Args:
         shards: the launch.
         queued: the jobs that wait or run; see `queued_jobs`.
     """
-    submitted, found = read_jobs(shards), []
+    submitted, ranks = read_jobs(shards), []
     for rank in shards.ranks:
-        said = shards.said(rank)
-        jobs = {submitted.get(str(rank)), said.job if said else None} - {None}
+        state = shards.said(rank)
+        jobs = {submitted.get(str(rank)), state.job if state else None} - {None}
         over = jobs and jobs.isdisjoint(queued) and not shards.is_held(rank)
-        if over and not (said and said.state == "done"):
-            found.append(rank)
-    return found
+        if over and not (state and state.state == "done"):
+            ranks.append(rank)
+    return ranks
 
 
 def jobs_of(launch: Launch) -> "list[JobInfo]":
@@ -104,12 +104,12 @@ def jobs_of(launch: Launch) -> "list[JobInfo]":
     labels = {JOB_LABEL: str(launch.job)}
     try:
         return list(huggingface_hub.list_jobs(labels=labels, namespace=launch.namespace))
-    except Exception as error:  # of HTTP, of its token, of what it was sent
-        said = " ".join(str(error).split())[:300]
+    except Exception as error:  # over HTTP, about the token or the request
+        reason = " ".join(str(error).split())[:300]
         raise HdbenchError(
             "Hugging Face does not say whether jobs of {job} still run: {why}: try again later",
             job=launch.job,
-            why=said,
+            why=reason,
         ) from error
 
 

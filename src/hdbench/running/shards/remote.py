@@ -1,4 +1,4 @@
-"""The storage between a run and its ranks, where these share no file system with it."""
+"""The storage between a run and its ranks, where they share no file system."""
 
 import io
 import json
@@ -47,7 +47,7 @@ class Remote:
             self._files, self._path = fsspec.url_to_fs(self.url)
 
     def give(self, shards: Shards, files: Mapping[str, bytes]) -> None:
-        """Copy in what the ranks need: for each, one tar file of its questions and their files.
+        """Copy in what the ranks need: a tar file per rank, with its questions and their files.
 
         Args:
             shards: those of the run.
@@ -83,44 +83,44 @@ class Remote:
             launch = Launch.model_validate_json(self._files.cat_file(self._at(LAUNCH)))
             shards = Shards(run, launch)
             shards.path.mkdir()
-            packed, given = run / "given.tar", run / "given"
+            packed, contents = run / "given.tar", run / "given"
             self._files.get_file(self._at(f"{rank:05d}.tar"), str(packed))
             with tarfile.open(packed) as tar:
-                tar.extractall(given, filter="data")
+                tar.extractall(contents, filter="data")
             packed.unlink()
-            kept = shards.answers(rank)
-            if self._files.isfile(self._at(kept.name)):
-                self._files.get_file(self._at(kept.name), str(kept))
-        _unpack(given, shards.items(rank))
+            answers = shards.answers(rank)
+            if self._files.isfile(self._at(answers.name)):
+                self._files.get_file(self._at(answers.name), str(answers))
+        _unpack(contents, shards.items(rank))
         write_json(shards.path / LAUNCH, launch.model_dump())
         return shards
 
     def keep(self, shards: Shards, rank: int) -> None:
-        """Copy in what a rank has answered so far, and then what it says about itself.
+        """Copy in a rank's answers so far, and then its report.
 
-        In this order, what it says never counts answers that are not there.
+        In this order, the report never counts answers that are not there.
 
         Raises:
             HdbenchError: it cannot be written.
         """
-        said, kept = shards.state(rank), shards.answers(rank)
-        state = said.read_bytes() if said.exists() else None
+        state_file, answers_file = shards.state(rank), shards.answers(rank)
+        state = state_file.read_bytes() if state_file.exists() else None
         with one_line_errors(self.url, _NOT_WRITTEN):
-            if kept.exists():
-                self._files.pipe_file(self._at(kept.name), kept.read_bytes())
+            if answers_file.exists():
+                self._files.pipe_file(self._at(answers_file.name), answers_file.read_bytes())
             if state is not None:
-                self._files.pipe_file(self._at(said.name), state)
+                self._files.pipe_file(self._at(state_file.name), state)
 
     def fetch(self, shards: Shards, *, last: bool = False) -> None:
-        """Copy out what the ranks say and have answered, into the run's own shards.
+        """Copy the ranks' reports and answers into the run's own shards.
 
         Whatever was fetched before stays: only whole answers to other items are added, so that a
         copy that was cut off takes nothing away.
 
         Args:
             shards: those of the run.
-            last: look at all answers, also of ranks that have said nothing new: one may have been
-                killed between the two.
+            last: fetch all answers, even of ranks without a new report: one may have been killed
+                between the two.
 
         Raises:
             HdbenchError: it cannot be read, or is damaged or too large.
@@ -136,9 +136,9 @@ class Remote:
                 if not last and (state is None or state == before):
                     continue
                 name = shards.answers(rank).name
-                kept = self._copied(name, sizes, MAX_ANSWERS, Path(folder))
-                if kept is not None:
-                    self._add(kept, AnswersFile(shards.answers(rank)))
+                fetched = self._copied(name, sizes, MAX_ANSWERS, Path(folder))
+                if fetched is not None:
+                    self._add(fetched, AnswersFile(shards.answers(rank)))
                 if state is not None:
                     shards.say(rank, state)
 
@@ -163,7 +163,7 @@ class Remote:
             listed = self._files.ls(self._path, detail=True)
         except FileNotFoundError:
             return {}
-        return {each["name"].rpartition("/")[2]: each["size"] or 0 for each in listed}
+        return {entry["name"].rpartition("/")[2]: entry["size"] or 0 for entry in listed}
 
     def _copied(self, name: str, sizes: dict[str, int], most: int, folder: Path) -> Path | None:
         """Return a copy of a file here; None if there is no such file."""
@@ -176,48 +176,50 @@ class Remote:
         self._files.get_file(self._at(name), str(folder / name))
         return folder / name
 
-    def _add(self, kept: Path, answers: AnswersFile) -> None:
+    def _add(self, fetched: Path, answers: AnswersFile) -> None:
         try:
             new = {
                 answer["id"]: (line, answer)
-                for _, line, answer in whole_lines(kept)
+                for _, line, answer in whole_lines(fetched)
                 if answer["id"] not in answers.failed
             }
         except HdbenchError as error:
-            theirs = f"{self.url}/{kept.name}"
-            said = error.message.changed(lambda text: text.replace(str(kept), theirs))
-            raise HdbenchError(said) from error
+            theirs = f"{self.url}/{fetched.name}"
+            message = error.message.changed(lambda text: text.replace(str(fetched), theirs))
+            raise HdbenchError(message) from error
         answers.append(list(new.values()))
 
 
 def _pack(tar: tarfile.TarFile, items: Path) -> None:
-    """Add the files of some questions, and the questions with the names that these have there."""
+    """Add the files of some questions, and the questions with the names of the files in the tar."""
     lines = []
     for number, question in enumerate(read_questions(items)):
-        written = question.to_json()
-        for place, file in enumerate(question.media):
+        record = question.to_json()
+        for position, file in enumerate(question.media):
             if isinstance(file, InShard):
                 continue
-            name = f"media/{number}/{place}/{file.name}"
-            written["media"][place] = name
+            name = f"media/{number}/{position}/{file.name}"
+            record["media"][position] = name
             if file.is_file():  # otherwise the item fails alone, as in any run
                 tar.add(file, name)
-        lines.append(json.dumps(written).encode() + b"\n")
+        lines.append(json.dumps(record).encode() + b"\n")
     about = tarfile.TarInfo(ITEMS)
     about.size = sum(map(len, lines))
     tar.addfile(about, io.BytesIO(b"".join(lines)))
 
 
-def _unpack(given: Path, items: Path) -> None:
-    """Write the questions of a rank with the paths of their files here."""
+def _unpack(folder: Path, items: Path) -> None:
+    """Write the questions of a rank with the paths of their unpacked files."""
     with items.open("wb") as file:
-        for question in read_questions(given / ITEMS):
-            media = [each if isinstance(each, InShard) else given / each for each in question.media]
+        for question in read_questions(folder / ITEMS):
+            media = [
+                path if isinstance(path, InShard) else folder / path for path in question.media
+            ]
             file.write(question._replace(media=media).line())
 
 
-def _state(said: Path | None) -> RankState | None:
+def _state(path: Path | None) -> RankState | None:
     try:
-        return None if said is None else RankState.model_validate_json(said.read_bytes())
-    except ValidationError:  # cut off: it is said again
+        return None if path is None else RankState.model_validate_json(path.read_bytes())
+    except ValidationError:  # cut off: the next report comes soon
         return None

@@ -22,7 +22,7 @@ from hdbench.errors import HdbenchError
 def check_folder(
     folder: Path, out: Path, *, allow_missing: bool = False, examples: int = EXAMPLES
 ) -> CheckReport:
-    """Look for everything that is wrong with a benchmark in the plain form.
+    """Check a benchmark in the plain form for all problems.
 
     Args:
         folder: the folder.
@@ -31,7 +31,7 @@ def check_folder(
         examples: how many places are named for each problem.
 
     Raises:
-        HdbenchError: there is no such folder, or it is none in the plain form.
+        HdbenchError: there is no such folder, or it is not in the plain form.
     """
     if not folder.is_dir():
         raise HdbenchError("{place}: no such folder", place=folder)
@@ -59,7 +59,7 @@ def check_folder(
 
 
 def refuse_errors(folder: Path, out: Path, *, allow_missing: bool = False) -> CheckReport:
-    """Return what `check_folder` finds, if it is only warnings.
+    """Return the report of `check_folder`, if it has only warnings.
 
     Raises:
         FaultyFolderError: there are errors.

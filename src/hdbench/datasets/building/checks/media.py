@@ -23,10 +23,10 @@ from hdbench.datasets.building.media import IMAGE_SUFFIXES, MEDIA_FOLDERS
 from hdbench.errors import HdbenchError, Message, escaped, os_reason
 
 MAX_PIXELS = 2 * (Image.MAX_IMAGE_PIXELS or 0)
-"""Maximum number of pixels of an image, as Pillow has it."""
+"""Maximum number of pixels of an image, the same as in Pillow."""
 
 _DRAFT = (64, 64)
-"""A JPEG is decoded at the smallest scale that is at least so large."""
+"""Minimum size of a decoded JPEG; the smallest scale that reaches it is used."""
 
 _THREADS = 4
 
@@ -40,12 +40,12 @@ _SVG = (b"<svg", b"<?xml")
 
 
 class MediaFile(NamedTuple):
-    """A file that is there and whole.
+    """A file that is there and intact.
 
     Attributes:
         sha256: of its content.
         suffix: the ending under which it is built.
-        looks: the hash of what it looks like, if it is an image.
+        looks: the hash of its appearance, if it is an image.
     """
 
     sha256: str
@@ -68,7 +68,7 @@ class _Unusable(NamedTuple):
 def check_media(
     folder: Path,
     kind: str,
-    named: Mapping[str, list[RowPlace]],
+    rows_by_path: Mapping[str, list[RowPlace]],
     problems: Problems,
     *,
     allow_missing: bool = False,
@@ -78,17 +78,17 @@ def check_media(
     Args:
         folder: the benchmark's folder.
         kind: the media column: `image`, `pages` or `pdf`.
-        named: path as written → the rows that name it.
+        rows_by_path: path as written → the rows that name it.
         problems: where to add what is wrong.
         allow_missing: a missing file is only a warning.
 
     Returns:
-        Path → what is known of it, for those that are there and whole.
+        Path → its content, for the files that are there and intact.
     """
-    there = _files_in(folder, named, MEDIA_FOLDERS[kind])
-    by_form = {_form(path): path for path in there}
-    found = []
-    for path, places in named.items():
+    present = _files_in(folder, rows_by_path, MEDIA_FOLDERS[kind])
+    by_form = {_form(path): path for path in present}
+    usable = []
+    for path, places in rows_by_path.items():
         at = [Example(*place, path) for place in places]
         try:
             file_in(folder, path)
@@ -99,7 +99,7 @@ def check_media(
         except HdbenchError:  # missing; or the name is too long
             pass
         else:
-            found.append(path)
+            usable.append(path)
             continue
         near = by_form.get(_form(path))
         name = "media_missing.page" if kind == "pages" else "media_missing"
@@ -108,44 +108,44 @@ def check_media(
             at = [Example(*place, value) for place in places]
             name = "media_missing.near"
         problems.add(name, *at, severity="warning" if allow_missing else None)
-    resolved = {(folder / path).resolve() for path in found}
-    for path in there:
+    resolved = {(folder / path).resolve() for path in usable}
+    for path in present:
         if (folder / path).resolve() not in resolved:
             problems.add("media_without_row", Example(value=escaped(path)))
-    return _check_files(folder, kind, found, named, problems)
+    return _check_files(folder, kind, usable, rows_by_path, problems)
 
 
 def _check_files(
     folder: Path,
     kind: str,
     paths: list[str],
-    named: Mapping[str, list[RowPlace]],
+    rows_by_path: Mapping[str, list[RowPlace]],
     problems: Problems,
 ) -> dict[str, MediaFile]:
     inspect = _pdf if kind == "pdf" else _image
-    whole: dict[str, MediaFile] = {}
+    intact: dict[str, MediaFile] = {}
     first: dict[str, str] = {}
     # The settings of warnings belong to all threads, so they are changed out here.
     with warnings.catch_warnings(), ThreadPoolExecutor(_THREADS) as threads:
         warnings.simplefilter("ignore")
         looked_at = threads.map(inspect, (folder / path for path in paths))
         for path, media in zip(paths, progress(looked_at, "Checking", len(paths)), strict=True):
-            place = named[path][0]
-            for again in named[path][1:]:
+            place = rows_by_path[path][0]
+            for again in rows_by_path[path][1:]:
                 _same(problems, path, path, again)
             if isinstance(media, _Unusable):
                 problems.add(media.name, Example(*place, path), **media.values)
                 continue
-            whole[path] = media
+            intact[path] = media
             if media.sha256 in first:
                 _same(problems, path, first[media.sha256], place)
             else:
                 first[media.sha256] = path
-    looks = {path: whole[path].looks for path in first.values()}
+    looks = {path: intact[path].looks for path in first.values()}
     near = near_images({path: bits for path, bits in looks.items() if bits is not None})
     for path, other in near.items():
-        problems.add("media_nearly_same", Example(*named[path][0], _both(path, other)))
-    return whole
+        problems.add("media_nearly_same", Example(*rows_by_path[path][0], _both(path, other)))
+    return intact
 
 
 def _same(problems: Problems, path: str, other: str, place: RowPlace) -> None:
@@ -158,7 +158,7 @@ def _both(path: str, other: str) -> Message:
 
 
 def _image(path: Path) -> MediaFile | _Unusable:
-    """Return what is known of an image; its size is looked at before it is decoded."""
+    """Return an image's hashes; its size is checked before it is decoded."""
     data = _read(path)
     if isinstance(data, _Unusable):
         return data
@@ -178,7 +178,7 @@ def _image(path: Path) -> MediaFile | _Unusable:
 
 
 def _pdf(path: Path) -> MediaFile | _Unusable:
-    """Return what is known of a PDF."""
+    """Return a PDF's hash."""
     data = _read(path)
     if isinstance(data, _Unusable):
         return data
@@ -203,7 +203,7 @@ def _read(path: Path) -> bytes | _Unusable:
 
 
 def _kind_of(data: bytes) -> Message:
-    """Return what a file is, for a person who takes it for an image or PDF."""
+    """Return the true kind of a file that was taken for an image or PDF."""
     if not data:
         return Message("empty")
     start = data.lstrip()[:500].lower()
@@ -211,28 +211,28 @@ def _kind_of(data: bytes) -> Message:
         return Message("an SVG")
     if start.startswith((b"<!doctype html", b"<html")):
         return Message("a web page")
-    found = (name for mark, name in _STARTS.items() if data.startswith(mark))
-    return next(found, Message("something else"))
+    kinds = (name for mark, name in _STARTS.items() if data.startswith(mark))
+    return next(kinds, Message("something else"))
 
 
-def _files_in(folder: Path, named: Iterable[str], own: str) -> list[str]:
+def _files_in(folder: Path, row_paths: Iterable[str], own: str) -> list[str]:
     """Return the files in the folders where media are, without hidden ones."""
     tops = {own}
-    for path in named:
+    for path in row_paths:
         top, slash, _ = path.partition("/")
         if slash and top not in ("", ".", ".."):
             tops.add(top)
-    found = []
+    paths = []
     # A link could lead anywhere, and is not a folder of this one; `os.walk` follows none below.
     for top in sorted(name for name in tops if not (folder / name).is_symlink()):
-        for place, folders, files in os.walk(folder / top):
+        for directory, folders, files in os.walk(folder / top):
             folders[:] = sorted(name for name in folders if not name.startswith("."))
             names = (name for name in sorted(files) if not name.startswith("."))
-            found += [(Path(place) / name).relative_to(folder).as_posix() for name in names]
-    return [path for path in found if Path(path).name not in ("Thumbs.db", "desktop.ini")]
+            paths += [(Path(directory) / name).relative_to(folder).as_posix() for name in names]
+    return [path for path in paths if Path(path).name not in ("Thumbs.db", "desktop.ini")]
 
 
 def _form(path: str) -> str:
-    """Return a path without what differs between machines."""
+    """Return a path without differences between machines."""
     plain = unicodedata.normalize("NFC", path).casefold().replace("\\", "/")
     return plain.removeprefix("./").replace(".jpeg", ".jpg")

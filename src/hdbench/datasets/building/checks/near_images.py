@@ -1,4 +1,4 @@
-"""Images that look nearly the same, by a hash of what they look like."""
+"""Images that look nearly the same, by a hash of their appearance."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -12,11 +12,11 @@ _SIZE = 8
 _BITS = _SIZE * _SIZE
 _BLOCK = _BITS // (MAX_DISTANCE + 1)
 _FLAT = 12
-"""Difference of the lightest and darkest grey below which an image is blank: its hash is noise."""
+"""Minimum contrast of gray levels: below it, an image is blank, and its hash is noise."""
 
 
 def difference_hash(image: Image.Image) -> int | None:
-    """64 bits: where an image, as 9 by 8 greys, gets lighter from left to right.
+    """Return 64 bits: where an image, as 9 by 8 grays, gets lighter from left to right.
 
     Returns:
         None for an image that is blank.
@@ -33,15 +33,15 @@ def difference_hash(image: Image.Image) -> int | None:
 
 
 def near_images(hashes: Mapping[str, int]) -> dict[str, str]:
-    """Image → the first earlier one whose hash differs in at most `MAX_DISTANCE` bits.
+    """Return image → the first earlier one whose hash differs in at most `MAX_DISTANCE` bits.
 
-    Two such hashes are equal in one of four blocks of bits, so that only those are compared.
+    Two such hashes agree in one of four blocks of bits, so only hashes that do are compared.
 
     Example:
         >>> near_images({"a": 0b1111, "b": 0b1, "c": 1 << 63 | 0b11110000})
         {'b': 'a'}
     """
-    found: dict[str, str] = {}
+    earlier_by_image: dict[str, str] = {}
     first: dict[int, tuple[int, str]] = {}  # hash → the position and name of the first with it
     buckets: dict[tuple[int, int], list[int]] = defaultdict(list)
     for position, (name, bits) in enumerate(hashes.items()):
@@ -53,9 +53,9 @@ def near_images(hashes: Mapping[str, int]) -> dict[str, str]:
             if (other ^ bits).bit_count() <= MAX_DISTANCE
         ]
         if near:
-            found[name] = min(near)[1]
+            earlier_by_image[name] = min(near)[1]
         if bits not in first:
             first[bits] = (position, name)
             for block in blocks:
                 buckets[block].append(bits)
-    return found
+    return earlier_by_image

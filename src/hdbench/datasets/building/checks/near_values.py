@@ -12,7 +12,8 @@ MAX_COMPARED = 20_000_000
 """Maximum number of comparisons of a field's values; they take seconds."""
 
 _SHORT, _LONG = 5, 9
-"""Fewer characters than this must be equal but for case and blanks; so many may differ by two."""
+"""Values shorter than the first must match but for case and blanks; from the second on, two edits
+are allowed."""
 
 _DIGITS = re.compile(r"\d+")
 
@@ -46,32 +47,32 @@ def near_values(once: Sequence[str], frequent: Sequence[str]) -> Iterator[tuple[
     by_length: dict[tuple[int, tuple[str, ...]], _Forms] = defaultdict(_Forms)
     for position, value in enumerate(frequent):
         form = _form(value)
-        known = by_length[len(form), _digits(form)]
-        known.forms.append(form)
-        known.positions.append(position)
+        same_form = by_length[len(form), _digits(form)]
+        same_form.forms.append(form)
+        same_form.positions.append(position)
     budget = MAX_COMPARED
     for value in once:
         form = _form(value)
         most, digits = edits(len(form)), _digits(form)
         best: tuple[int, int] | None = None
         for length in range(len(form) - most, len(form) + most + 1):
-            known = by_length.get((length, digits), _NONE)
-            budget -= len(known.forms)
+            same_form = by_length.get((length, digits), _NONE)
+            budget -= len(same_form.forms)
             if budget < 0:
                 return
             # The shorter one decides how many edits are a slip.
-            found = process.extractOne(
-                form, known.forms, scorer=OSA.distance, score_cutoff=min(most, edits(length))
+            match = process.extractOne(
+                form, same_form.forms, scorer=OSA.distance, score_cutoff=min(most, edits(length))
             )
-            if found is not None:
-                here = (int(found[1]), known.positions[found[2]])
-                best = min(best or here, here)
+            if match is not None:
+                candidate = (int(match[1]), same_form.positions[match[2]])
+                best = min(best or candidate, candidate)
         if best is not None:
             yield value, frequent[best[1]]
 
 
 def edits(length: int) -> int:
-    """Return how many edits of a text of some length are a slip."""
+    """Return the maximum number of edits that are a slip in a text of some length."""
     return (length >= _SHORT) + (length >= _LONG)
 
 

@@ -28,7 +28,7 @@ _SHOWN = 80
 
 
 class Example(NamedTuple):
-    """One place that has a problem; what is not known or does not apply is None.
+    """Place that has a problem; unknown or inapplicable parts are None.
 
     Attributes:
         line: the line of the file.
@@ -67,7 +67,7 @@ class Problem:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the problem as JSON data."""
-        return {**self.__dict__, "examples": [each._asdict() for each in self.examples]}
+        return {**self.__dict__, "examples": [example._asdict() for example in self.examples]}
 
 
 @cache
@@ -95,7 +95,7 @@ class Problems:
 
     def __init__(self, examples: int = EXAMPLES) -> None:
         self.examples = examples
-        self._found: dict[tuple[str, str, str, str], Problem] = {}
+        self._problems: dict[tuple[str, str, str, str], Problem] = {}
         self._kinds: Counter[str] = Counter()
         self.left_out = 0
 
@@ -132,26 +132,26 @@ class Problems:
             _filled(texts["remedy"], values),
         )
         key = (problem.kind, problem.file, problem.field, problem.message)
-        if key not in self._found:
+        if key not in self._problems:
             if self._kinds[problem.kind] == MAX_ALIKE:
                 self.left_out += times
                 return
             self._kinds[problem.kind] += 1
-        known = self._found.setdefault(key, problem)
-        known.count += times
-        known.examples += at[: self.examples - len(known.examples)]
+        recorded = self._problems.setdefault(key, problem)
+        recorded.count += times
+        recorded.examples += at[: self.examples - len(recorded.examples)]
 
     @property
     def errors(self) -> int:
         """Return how many different errors there are."""
-        return sum(problem.severity == "error" for problem in self._found.values())
+        return sum(problem.severity == "error" for problem in self._problems.values())
 
     def by_file(self) -> list[Problem]:
         """Return the problems of each file in turn, errors first."""
-        files = list(dict.fromkeys(problem.file for problem in self._found.values()))
+        files = list(dict.fromkeys(problem.file for problem in self._problems.values()))
         return sorted(
-            self._found.values(),
-            key=lambda each: (files.index(each.file), each.severity != "error"),
+            self._problems.values(),
+            key=lambda problem: (files.index(problem.file), problem.severity != "error"),
         )
 
 
@@ -262,21 +262,21 @@ def is_usable(folder: Path, name: str, problems: Problems, case: str = "", **val
     except RefusedFileError as error:
         problems.add("file_unusable.refused", file=name, what=error.why)
     except HdbenchError as error:
-        what = without_place(error, folder / name)
-        problems.add("file_unusable.permissions", file=name, what=what)
+        reason = without_place(error, folder / name)
+        problems.add("file_unusable.permissions", file=name, what=reason)
     else:
         return True
     return False
 
 
 def without_place(error: HdbenchError, place: object) -> Message:
-    """Return what an error says after the place that its line begins with.
+    """Return an error's message without the place that it begins with.
 
     Example:
         >>> without_place(HdbenchError("{place}: empty: fill it", place="a.csv"), "a.csv")
         'empty: fill it'
     """
     message = error.message
-    head, _, rest = message.template.partition(": ")
-    is_place = rest and Message(head, **message.values) == str(place)
-    return Message(rest, **message.values) if is_place else message
+    head, _, remainder = message.template.partition(": ")
+    is_place = remainder and Message(head, **message.values) == str(place)
+    return Message(remainder, **message.values) if is_place else message

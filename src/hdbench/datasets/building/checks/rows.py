@@ -46,7 +46,7 @@ _BITS = {"int32": 31, "int64": 63}
 
 
 class RowChecker:
-    """Looks at the rows of a folder, one at a time.
+    """Checker of the rows of a folder, one at a time.
 
     Args:
         described: what `benchmark.yaml` says.
@@ -172,13 +172,13 @@ class RowChecker:
             self._schema.add(truth, place)
 
     def _check_columns(
-        self, place: RowPlace, columns: dict[str, Any], known: dict[str, str]
+        self, place: RowPlace, columns: dict[str, Any], declared: dict[str, str]
     ) -> None:
-        if not COLUMNS.keys() & known.keys():
+        if not COLUMNS.keys() & declared.keys():
             self._check_provenance(place, {name: columns.pop(name, None) for name in COLUMNS})
-        for name in columns.keys() - known.keys():
+        for name in columns.keys() - declared.keys():
             self._problems.add("column_unknown", Example(*place), field=name[:200])
-        for name, kind in known.items():
+        for name, kind in declared.items():
             value = columns.get(name)
             if name not in columns:
                 self._problems.add("column_wrong.missing", Example(*place), field=name)
@@ -188,8 +188,8 @@ class RowChecker:
             elif kind == "string" and value is not None:
                 self._dates.add(name, value)
 
-    def _check_provenance(self, place: RowPlace, made: dict[str, Any]) -> None:
-        how, model = made[PROVENANCE], made[DRAFT_MODEL]
+    def _check_provenance(self, place: RowPlace, values: dict[str, Any]) -> None:
+        how, model = values[PROVENANCE], values[DRAFT_MODEL]
         if how is not None and not is_provenance(how):
             self._problems.add(
                 "provenance_wrong",
@@ -203,7 +203,7 @@ class RowChecker:
             self._problems.add("provenance_wrong.model", example, field=DRAFT_MODEL)
 
     def _check_all(self) -> None:
-        """Check what can be said only when all rows were seen."""
+        """Check what only shows once all rows were read."""
         for name in self._dates.names():
             case = f"all_dates.{name}" if name in ("id", "text") else "all_dates"
             self._problems.add(case, field=name)
@@ -270,5 +270,5 @@ def _fits(value: Any, kind: str) -> bool:
     if kind in _BITS:
         return bool(-(2 ** _BITS[kind]) <= value < 2 ** _BITS[kind])
     if isinstance(value, list):
-        return all(isinstance(each, str) for each in value)
+        return all(isinstance(text, str) for text in value)
     return kind != "date32" or bool(_DAY.fullmatch(str(value)))

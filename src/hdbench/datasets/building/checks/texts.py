@@ -41,8 +41,8 @@ def check_texts(
         try:
             schema = AnswerSchema.load(folder / SCHEMA)
         except HdbenchError as error:
-            what = without_place(error, folder / SCHEMA)
-            problems.add("schema_unusable", file=SCHEMA, what=what)
+            reason = without_place(error, folder / SCHEMA)
+            problems.add("schema_unusable", file=SCHEMA, what=reason)
     if prompt is not None:
         _check_prompt(prompt, schema, spec, problems)
     if card is not None:
@@ -86,13 +86,13 @@ def _check_prompt(
     lower = prompt.casefold()
     lacking = sorted(name for name in names if name.casefold() not in lower)
     if lacking:
-        which = ", ".join(lacking[:10]) + (", …" if len(lacking) > 10 else "")  # noqa: PLR2004
+        names_shown = ", ".join(lacking[:10]) + (", …" if len(lacking) > 10 else "")  # noqa: PLR2004
         problems.add(
             "prompt_without_fields",
             file=PROMPT,
             count=len(lacking),
             all=len(names),
-            which=which,
+            which=names_shown,
         )
     if spec is None:
         return

@@ -15,7 +15,7 @@ MAX_UNFIT = 2_000
 not keep to it are only counted."""
 
 MAX_TRIED = 500
-"""Maximum number of fields of which it is tried whether the metric scores them."""
+"""Maximum number of fields that are tested for whether the metric scores them."""
 
 ALL_UNTIL = 2_000
 ONE_IN = 50
@@ -34,17 +34,19 @@ _NAMED = 8
 
 
 class AgainstSchema:
-    """Compares the ground truths with the schema, one at a time.
+    """Comparison of the ground truths with the schema, one at a time.
 
     An answer that keeps to the schema cannot be right where a value of the ground truth does not
-    keep to it. A value that is missing or blank is no such case: an answer may have a blank there.
+    keep to it. A missing or blank value does not count: an answer may have a blank there.
     """
 
     def __init__(self, schema: AnswerSchema, problems: Problems) -> None:
         self._schema, self._problems = schema, problems
         self._unfit = 0
         self._first_uncounted: RowPlace | None = None
-        self._found: dict[tuple[str, str, str, bool], tuple[int, list[tuple[RowPlace, Any]]]] = {}
+        self._violations: dict[
+            tuple[str, str, str, bool], tuple[int, list[tuple[RowPlace, Any]]]
+        ] = {}
 
     def add(self, truth: dict[str, Any], place: RowPlace) -> None:
         """Look at one ground truth."""
@@ -57,10 +59,10 @@ class AgainstSchema:
         for violation in self._schema.violations(truth):
             blank = is_blank(violation.value)
             key = (violation.field, violation.rule, violation.message, blank)
-            count, first = self._found.get(key, (0, []))
+            count, first = self._violations.get(key, (0, []))
             if len(first) < self._problems.examples:
                 first.append((place, violation.value))
-            self._found[key] = (count + 1, first)
+            self._violations[key] = (count + 1, first)
 
     def check(self, filled: Iterable[Path], ignored: Collection[Path]) -> None:
         """Add what is wrong with the ground truths seen.
@@ -69,24 +71,26 @@ class AgainstSchema:
             filled: the fields that have a value in some ground truth.
             ignored: those of them that the metric does not score.
         """
-        known, open_ = _paths_of(self._schema)
-        there = {path for path in filled if path not in ignored}
-        ours = {
+        schema_paths, open_ = _paths_of(self._schema)
+        truth_paths = {path for path in filled if path not in ignored}
+        shared = {
             path
-            for path in there
-            if path in known or any(path[:length] in open_ for length in range(len(path)))
+            for path in truth_paths
+            if path in schema_paths or any(path[:length] in open_ for length in range(len(path)))
         }
-        if there and known and not ours:
-            self._problems.add("fields_differ", there=_names(there), known=_names(known))
+        if truth_paths and schema_paths and not shared:
+            self._problems.add(
+                "fields_differ", there=_names(truth_paths), known=_names(schema_paths)
+            )
             return
-        self._check_violations(there, ignored)
-        self._check_fields(there, there - ours, known)
+        self._check_violations(truth_paths, ignored)
+        self._check_fields(truth_paths, truth_paths - shared, schema_paths)
 
-    def _check_violations(self, there: Collection[Path], ignored: Collection[Path]) -> None:
+    def _check_violations(self, truth_paths: Collection[Path], ignored: Collection[Path]) -> None:
         """Add the values that do not keep to the schema, in fields that the metric scores."""
-        is_scored = {dotted(path[:end]) for path in there for end in range(1, len(path) + 1)}
+        is_scored = {dotted(path[:end]) for path in truth_paths for end in range(1, len(path) + 1)}
         not_scored = {dotted(path[:end]) for path in ignored for end in range(1, len(path) + 1)}
-        for (field, rule, message, blank), (count, first) in self._found.items():
+        for (field, rule, message, blank), (count, first) in self._violations.items():
             if field in not_scored - is_scored:
                 continue
             is_absent = blank and rule == "required"
@@ -106,24 +110,29 @@ class AgainstSchema:
             self._problems.add("schema_more", Example(*self._first_uncounted), times=more)
 
     def _check_fields(
-        self, there: Collection[Path], unknown: Collection[Path], known: Collection[Path]
+        self,
+        truth_paths: Collection[Path],
+        unknown: Collection[Path],
+        schema_paths: Collection[Path],
     ) -> None:
         """Add the fields that only the ground truths have, or only the schema."""
-        reported = {field for field, rule, *_ in self._found if rule == "additionalProperties"}
+        reported = {field for field, rule, *_ in self._violations if rule == "additionalProperties"}
         for path in sorted(unknown):
             above = (dotted(path[:length]) for length in range(1, len(path) + 1))
             if reported.isdisjoint(above):
                 self._problems.add("field_not_in_schema", field=dotted(path))
         touched = {
-            names[:end] for names in map(_without_lists, there) for end in range(len(names) + 1)
+            names[:end]
+            for names in map(_without_lists, truth_paths)
+            for end in range(len(names) + 1)
         }
-        never = {path for path in known if _without_lists(path) not in touched}
-        if there and never and len(self._schema.alternatives) == 1:
+        never = {path for path in schema_paths if _without_lists(path) not in touched}
+        if truth_paths and never and len(self._schema.alternatives) == 1:
             self._problems.add("field_never_filled", times=len(never), names=_names(never))
 
 
 class AgainstMetric:
-    """Scores the ground truths against themselves, one at a time.
+    """Scores of the ground truths against themselves, one at a time.
 
     Each must be a perfect answer; a field that makes no difference if it is left out is ignored.
 
@@ -234,27 +243,26 @@ def _without(value: Any, path: Path) -> Any:
     """Return a value with null in each place of a path."""
     if not path:
         return None
-    name, *rest = path
-    inner = tuple(rest)
+    name, inner = path[0], path[1:]
     if isinstance(value, dict) and name in value:
         return {**value, name: _without(value[name], inner)}
     if isinstance(value, list) and name == "[]":
-        return [_without(each, inner) for each in value]
+        return [_without(item, inner) for item in value]
     return value
 
 
 def _paths_of(schema: AnswerSchema) -> tuple[set[Path], set[Path]]:
-    """The fields that hold a single value, and the objects and lists that may hold anything."""
-    known: set[Path] = set()
+    """Return the fields with a single value, and the objects and lists that may hold anything."""
+    value_paths: set[Path] = set()
     open_: set[Path] = set()
     for alternative in schema.alternatives:
         for path, field in _fields_of(FieldSchema(alternative), ()):
             if field.types & {str, int, float, bool}:
-                known.add(path)
+                value_paths.add(path)
             takes_any_field = dict in field.types and not field.fields
             if takes_any_field or (list in field.types and not field.items):
                 open_.add(path)
-    return known - {()}, open_
+    return value_paths - {()}, open_
 
 
 def _fields_of(field: FieldSchema, path: Path) -> Iterator[tuple[Path, FieldSchema]]:

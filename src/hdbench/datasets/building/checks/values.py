@@ -11,20 +11,20 @@ from hdbench.datasets.building.checks.problems import Example, Problems, shown
 from hdbench.errors import Message
 
 MAX_FIELDS = 2_000
-"""Maximum number of fields that are looked at. More come from names that are really values."""
+"""Maximum number of fields that are looked at. Folders with more use values as names."""
 
 MAX_DISTINCT = 20_000
-"""Maximum number of different values that are kept of a field: with more, it is no vocabulary."""
+"""Maximum number of different values kept of a field: with more, it is not a vocabulary."""
 
 MAX_LEAVES = 10_000
 """Maximum number of values that are looked at in one ground truth."""
 
 FREQUENT = 5
-"""From how many times on a value is one that others may be misspellings of."""
+"""Minimum occurrences of a value that others may be misspellings of."""
 
 YEARS_SHARE = 0.8
 FEW_YEARS = 3
-"""Share of a field's values that are years, and their number, from which it is a year's field."""
+"""Minimum share and number of years among a field's values for it to be a field for years."""
 
 _VALUE = 200
 """Maximum number of characters of a value that is compared with others."""
@@ -68,7 +68,7 @@ def dotted(path: Path) -> str:
 
 
 def nodes_of(truth: dict[str, Any]) -> Iterator[tuple[Path, Any]]:
-    """Every value in a ground truth at any depth, at most `MAX_LEAVES`."""
+    """Yield the values in a ground truth at any depth, at most `MAX_LEAVES`."""
     waiting: list[tuple[Path, Any]] = [((), truth)]
     for _ in range(MAX_LEAVES):
         if not waiting:
@@ -84,7 +84,7 @@ def nodes_of(truth: dict[str, Any]) -> Iterator[tuple[Path, Any]]:
 
 
 def is_blank(value: Any) -> bool:
-    """Return whether it is null or blank, or holds nothing."""
+    """Return whether a value is null, blank or empty."""
     return value is None or value in ("", [], {}) or (isinstance(value, str) and not value.strip())
 
 
@@ -108,7 +108,7 @@ class _Field:
 
 
 class FieldValues:
-    """Looks at the ground truths one at a time.
+    """Checker of values, which gets the ground truths one at a time.
 
     Args:
         problems: where to add what is wrong.
@@ -124,75 +124,79 @@ class FieldValues:
         for path, value in nodes:
             if value is None or value == "":
                 continue
-            known = self._fields.get(path)
-            if known is None:
+            field_values = self._fields.get(path)
+            if field_values is None:
                 if len(self._fields) == MAX_FIELDS:
                     self._too_many = self._too_many or place
                     continue
-                known = self._fields[path] = _Field()
+                field_values = self._fields[path] = _Field()
             kind = _KINDS[type(value)]
-            known.kinds[kind] += 1
-            first = known.first.setdefault(kind, [])
+            field_values.kinds[kind] += 1
+            first = field_values.first.setdefault(kind, [])
             if len(first) < self._problems.examples:
                 first.append((place, value))
             if kind is _TEXT:
-                self._add_text(known, value, place)
+                self._add_text(field_values, value, place)
             elif kind is _NUMBER:
-                known.years += 1000 <= value < 3000  # noqa: PLR2004  as `_YEAR`
+                field_values.years += 1000 <= value < 3000  # noqa: PLR2004  as `_YEAR`
 
-    def _add_text(self, known: _Field, value: str, place: RowPlace) -> None:
+    def _add_text(self, field_values: _Field, value: str, place: RowPlace) -> None:
         if len(value) > _VALUE:
             return
-        if known.values is not None:
-            count, first = known.values.get(value, (0, place))
-            known.values[value] = (count + 1, first)
-            if len(known.values) > MAX_DISTINCT:
-                known.values = None
+        if field_values.values is not None:
+            count, first = field_values.values.get(value, (0, place))
+            field_values.values[value] = (count + 1, first)
+            if len(field_values.values) > MAX_DISTINCT:
+                field_values.values = None
         if value[-1].isdecimal():
             if _YEAR.fullmatch(value):
-                known.years += 1
+                field_values.years += 1
             elif _DATE.fullmatch(value):
-                known.dates.append((place, value))
+                field_values.dates.append((place, value))
 
     def filled(self) -> set[Path]:
         """Return the fields that have a text, number or truth value somewhere."""
         return {
-            path for path, known in self._fields.items() if known.kinds.keys() - {_OBJECT, _LIST}
+            path
+            for path, field_values in self._fields.items()
+            if field_values.kinds.keys() - {_OBJECT, _LIST}
         }
 
     def check(self) -> None:
         """Add what is wrong with the fields seen."""
         if self._too_many is not None:
             self._problems.add("many_fields", Example(*self._too_many), most=MAX_FIELDS)
-        for path, known in self._fields.items():
+        for path, field_values in self._fields.items():
             name = dotted(path)
-            self._check_kinds(name, known)
-            if known.dates and known.years >= FEW_YEARS:
-                of = known.kinds[_TEXT] + known.kinds[_NUMBER]
-                if known.years >= YEARS_SHARE * of:
-                    for place, value in known.dates:
+            self._check_kinds(name, field_values)
+            if field_values.dates and field_values.years >= FEW_YEARS:
+                count = field_values.kinds[_TEXT] + field_values.kinds[_NUMBER]
+                if field_values.years >= YEARS_SHARE * count:
+                    for place, value in field_values.dates:
                         self._problems.add(
                             "date_for_year", Example(*place, shown(value)), field=name
                         )
-            self._check_rare(name, known)
+            self._check_rare(name, field_values)
 
-    def _check_kinds(self, name: str, known: _Field) -> None:
-        (most, _), *others = known.kinds.most_common()
+    def _check_kinds(self, name: str, field_values: _Field) -> None:
+        (most, _), *others = field_values.kinds.most_common()
         for kind, count in others:
-            at = (Example(*place, shown(value)) for place, value in known.first[kind])
+            at = (Example(*place, shown(value)) for place, value in field_values.first[kind])
             self._problems.add("mixed_types", *at, field=name, times=count, kind=kind, most=most)
 
-    def _check_rare(self, name: str, known: _Field) -> None:
-        if not known.values or 2 * len(known.values) > known.kinds[_TEXT]:
+    def _check_rare(self, name: str, field_values: _Field) -> None:
+        if not field_values.values or 2 * len(field_values.values) > field_values.kinds[_TEXT]:
             return
-        once = [value for value, (count, _) in known.values.items() if count == 1]
-        frequent = [value for value, (count, _) in known.values.items() if count >= FREQUENT]
+        once = [value for value, (count, _) in field_values.values.items() if count == 1]
+        frequent = [value for value, (count, _) in field_values.values.items() if count >= FREQUENT]
         for value, like in near_values(once, frequent):
-            count, _ = known.values[like]
-            what = Message(
+            count, _ = field_values.values[like]
+            example = Message(
                 "{value} ({like} {count:,} times)",
                 value=shown(value),
                 like=shown(like),
                 count=count,
             )
-            self._problems.add("rare_value", Example(*known.values[value][1], what), field=name)
+            self._problems.add(
+                "rare_value", Example(*field_values.values[value][1], example), field=name
+            )

@@ -19,7 +19,7 @@ from hdbench.errors import HdbenchError
 def check_version(
     folder: Path, spec: BenchmarkSpec, media: Mapping[str, MediaFile], out: Path, problems: Problems
 ) -> None:
-    """Compare what would be built with what was.
+    """Compare the dataset that would be built with the one that was built.
 
     Args:
         folder: the benchmark's folder, without errors so far.
@@ -38,10 +38,10 @@ def check_version(
         source = recipe.source(None)
         recipe = recipe.of_source(source)
         for row in recipe.rows(source):
-            known = (media[path] for path in row.media if path in media)
+            files = (media[path] for path in row.media if path in media)
             copies = [
-                (f"{MEDIA_FOLDERS[spec.media]}/{each.sha256}.{each.suffix}", each.sha256)
-                for each in known
+                (f"{MEDIA_FOLDERS[spec.media]}/{file.sha256}.{file.suffix}", file.sha256)
+                for file in files
             ]
             digest.update(metadata_line(row, copies, recipe.spec, has_proposed=recipe.has_proposed))
     except HdbenchError as error:

@@ -40,7 +40,7 @@ class UnknownIdsError(HdbenchError):
         return type(self), (self.message, self.ids)
 
     @property
-    def what(self) -> str:
+    def without_question(self) -> str:
         """Return where, and which id, without the question."""
         return str(self).rpartition(": ")[0]
 
@@ -112,8 +112,8 @@ class AnswerReader:
             return read_text(text, self._schema)
         if self.read_as.as_given:
             return _as_given(prediction)
-        given = read_value(prediction, self._schema)
-        return given if given.is_record or not has_text else read_text(text, self._schema)
+        answer = read_value(prediction, self._schema)
+        return answer if answer.is_record or not has_text else read_text(text, self._schema)
 
 
 class Answers:
@@ -152,7 +152,7 @@ class Answers:
         self._container = container
         keys = container.runs[run]
         if left_out:
-            keys = {each: key for each, key in keys.items() if each not in left_out}
+            keys = {item_id: key for item_id, key in keys.items() if item_id not in left_out}
         self._keys = keys
         self.reader = AnswerReader(schema, most_values=most_values)
         self._renamed, self.differences, unknown, self.number, several = match_ids(self._keys, ids)
@@ -170,7 +170,7 @@ class Answers:
                 template = "{place}: {benchmark} has no id {id!r}: is it one of {items}?"
             raise UnknownIdsError(
                 template,
-                [each[:LONGEST_ID] for each in islice(self._keys, MOST_IDS)],
+                [item_id[:LONGEST_ID] for item_id in islice(self._keys, MOST_IDS)],
                 place=container.where(self._keys[unknown[0]]),
                 benchmark=benchmark,
                 id=unknown[0],

@@ -123,10 +123,10 @@ class Blocks:
 
     def at(self, text: str, start: int) -> Block:
         """The block that a bracket opens."""
-        found = self._decoded(text, start)
-        if found is None:
+        decoded = self._decoded(text, start)
+        if decoded is None:
             return self._damaged(text, start)
-        value, end = found
+        value, end = decoded
         brackets = text.count("{", start, end) + text.count("[", start, end)
         if brackets > MAX_DEPTH and is_too_deep(value):
             return Block(None, "repaired", end)
@@ -156,8 +156,8 @@ class Blocks:
         for number, line in enumerate(INNER.finditer(text, start + 1, end)):
             if number == MAX_RESTARTS:
                 break
-            found = self._decoded(text, line.start())
-            if found and self._is_whole(found[0]):
+            decoded = self._decoded(text, line.start())
+            if decoded and self._is_whole(decoded[0]):
                 return line.start()
         return end
 

@@ -117,7 +117,7 @@ def json_list(cell: Cell) -> list[Any] | None:
     if not (isinstance(cell, str) and cell.startswith("[")):
         return None
     value = structured_of(cell)
-    if isinstance(value, list) and all(isinstance(each, str | dict) for each in value):
+    if isinstance(value, list) and all(isinstance(item, str | dict) for item in value):
         return value
     return None
 
@@ -173,12 +173,12 @@ class OddCells:
     """What a person has to be told about a table's cells: each kind, how many, and the first."""
 
     def __init__(self) -> None:
-        self._found: dict[str, tuple[int, str]] = {}
+        self._first_by_kind: dict[str, tuple[int, str]] = {}
 
     def add(self, kind: str, place: Callable[[], str]) -> None:
         """Count a cell of a kind; its place is only asked for if it is the first."""
-        count, first = self._found.get(kind) or (0, place())
-        self._found[kind] = count + 1, first
+        count, first = self._first_by_kind.get(kind) or (0, place())
+        self._first_by_kind[kind] = count + 1, first
 
     def notes(self, name: str) -> list[str]:
         """One line for each kind.
@@ -194,5 +194,5 @@ class OddCells:
                 count=count,
                 first=first,
             )
-            for kind, (count, first) in self._found.items()
+            for kind, (count, first) in self._first_by_kind.items()
         ]

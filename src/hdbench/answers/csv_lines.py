@@ -68,8 +68,12 @@ def delimiter_of(text: str, rank: Callable[[Iterator[Line]], Any]) -> str:
         rank: how well its lines suit, read with one of the delimiters; their iterator raises an
             `HdbenchError` where they are not CSV.
     """
-    named = SEPARATOR.match(text)
-    return named[1] if named else max(DELIMITERS, key=lambda each: rank(lines(text, each, "")))
+    match = SEPARATOR.match(text)
+    return (
+        match[1]
+        if match
+        else max(DELIMITERS, key=lambda delimiter: rank(lines(text, delimiter, "")))
+    )
 
 
 def lines(text: str, delimiter: str, name: str, *, blank: bool = False) -> Iterator[Line]:

@@ -48,7 +48,7 @@ def scan(block: str) -> Scan:
         '{"author": {"last_name": "Müller"}}'
     """
     open_brackets: list[str] = []
-    whole = depth = 0
+    end = depth = 0
     is_value = in_text = False
     for token in TOKEN.finditer(block):
         text = token[0]
@@ -72,9 +72,9 @@ def scan(block: str) -> Scan:
         elif not (is_value or open_brackets[-1] == "]") or not _is_whole(text, token.end(), block):
             continue
         is_value = False
-        whole, depth = token.end(), len(open_brackets)
+        end, depth = token.end(), len(open_brackets)
     # A closing bracket ends a complete value, so those open at the last one are still open.
-    kept = block[:whole] + "".join(reversed(open_brackets[:depth]))
+    kept = block[:end] + "".join(reversed(open_brackets[:depth]))
     return Scan(0, kept, in_text)
 
 

@@ -151,18 +151,18 @@ class EntryReader:
                 place=where,
                 kind=kind,
             )
-        named = given_id(value)
+        own_id = given_id(value)
         if self.is_entry(value):
-            if named is not None and str(named) != item_id:
+            if own_id is not None and str(own_id) != item_id:
                 raise HdbenchError(
                     '{place}: it says "id": {named!r}, but stands under {id!r}: give both the '
                     "same id",
                     place=where,
-                    named=str(named)[:100],
+                    named=str(own_id)[:100],
                     id=item_id,
                 )
             return self.entry(value, where)
-        if named is not None and str(named) == item_id and not {"id", "sha256"} & self._names:
+        if own_id is not None and str(own_id) == item_id and not {"id", "sha256"} & self._names:
             return self.entry(value, where)
         return {"prediction": nested(value, self._names)}
 
@@ -192,10 +192,12 @@ def almost_id(entry: dict[str, Any]) -> Message:
         ''
     """
     near = (key for key in entry if key.casefold() != "id" and _ID.fullmatch(key))
-    found = next((key for key in entry if key.casefold() == "id" != key), None) or next(near, None)
-    if found is None or "id" in entry:
+    misspelled = next((key for key in entry if key.casefold() == "id" != key), None) or next(
+        near, None
+    )
+    if misspelled is None or "id" in entry:
         return Message("")
-    return Message(': rename "{key}" to "id"', key=found[:40])
+    return Message(': rename "{key}" to "id"', key=misspelled[:40])
 
 
 def given_id(entry: dict[str, Any]) -> Any:

@@ -80,16 +80,16 @@ def parts_of(names: list[str], where: str) -> list[str]:
         for form in FORMS
         if form.in_parts
     ]
-    found = [files for files in parts if files]
-    if len(found) > 1:
+    groups = [files for files in parts if files]
+    if len(groups) > 1:
         raise HdbenchError(
             "{place}: holds {first} and {second}: the parts of a run all have one form ({forms})",
             place=where,
-            first=found[0][0],
-            second=found[1][0],
+            first=groups[0][0],
+            second=groups[1][0],
             forms=forms_in_parts(),
         )
-    return found[0] if found else []
+    return groups[0] if groups else []
 
 
 def _holds_many(members: Members, name: str, schema: AnswerSchema | None) -> bool:
@@ -102,7 +102,7 @@ def _holds_many(members: Members, name: str, schema: AnswerSchema | None) -> boo
     if not isinstance(value, dict):
         return isinstance(value, list)
     is_one = not value or reader.is_entry(value) or reader.is_record(value)
-    return not is_one and all(isinstance(each, dict | str | None) for each in value.values())
+    return not is_one and all(isinstance(answer, dict | str | None) for answer in value.values())
 
 
 def open_members(members: Members, schema: AnswerSchema | None) -> "ItemFiles | FrameworkRun":
@@ -264,7 +264,9 @@ def request_fields(request: dict[str, Any]) -> WrittenAnswer:
     texts = [request.get("text"), raw.get("text") if isinstance(raw, dict) else None, answers[1]]
     fields = about({"duration": request.get("test_time")} | request)
     # Also if it is null: that is how it was scored when it was published.
-    fields["prediction"] = next((each for each in answers if isinstance(each, dict | list)), None)
+    fields["prediction"] = next(
+        (answer for answer in answers if isinstance(answer, dict | list)), None
+    )
     text = next((text for text in texts if isinstance(text, str)), None)
     if text is not None:
         fields["text"] = text

@@ -45,9 +45,9 @@ def _schema_of_objects(values: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     fields: dict[str, list[Mapping[str, Any]]] = {}
     for value in values:
         for name, inner in value.items():
-            found = fields.setdefault(name, [])
+            objects = fields.setdefault(name, [])
             if isinstance(inner, Mapping):
-                found.append(inner)
+                objects.append(inner)
     properties = {
         name: _schema_of_objects(inner) if inner else {} for name, inner in fields.items()
     }

@@ -17,11 +17,11 @@ MAX_COMPARED, MAX_CHARACTERS = 20_000, 1_000
 SEVERITY: dict[Status, int] = {"clean": 0, "unwrapped": 1, "repaired": 2, "truncated": 3}
 
 
-def at_least(status: Status, reading: Answer) -> Answer:
-    """A reading with the more serious of two statuses; one without a record stays as it is."""
-    if SEVERITY.get(reading.status, 9) >= SEVERITY[status]:
-        return reading
-    return reading._replace(status=status)
+def at_least(status: Status, answer: Answer) -> Answer:
+    """Return an answer with the more serious of two statuses, or as it is without a record."""
+    if SEVERITY.get(answer.status, 9) >= SEVERITY[status]:
+        return answer
+    return answer._replace(status=status)
 
 
 class Joiner:
@@ -89,9 +89,9 @@ class Joiner:
         Items that came one by one are each taken as a new item, however similar to another.
         """
         if self.schema.list_of_objects is None:
-            found = _compared(one, other)
-            about_the_same = found.both and not (found.one and found.other)
-            return None if found.differ or about_the_same else _merged(one, other)
+            comparison = _compared(one, other)
+            about_the_same = comparison.both and not (comparison.one and comparison.other)
+            return None if comparison.differ or about_the_same else _merged(one, other)
         name, _ = self.schema.list_of_objects
         items, more = one.get(name), other.get(name)
         if not isinstance(items, list) or not isinstance(more, list):
@@ -127,10 +127,10 @@ class _Compared(NamedTuple):
 
 def _compared(one: Any, other: Any) -> _Compared:
     if isinstance(one, dict) and isinstance(other, dict):
-        found = _Compared()
+        total = _Compared()
         for key in one.keys() | other.keys():
-            found = found.plus(_compared(one.get(key), other.get(key)))
-        return found
+            total = total.plus(_compared(one.get(key), other.get(key)))
+        return total
     if is_blank(one) or is_blank(other):
         return _Compared(one=not is_blank(one), other=not is_blank(other))
     return _Compared(both=1) if one == other else _Compared(differ=1)

@@ -133,7 +133,7 @@ def is_template(value: dict[str, Any]) -> bool:
         >>> is_template({"title": "string", "year": 1924})
         False
     """
-    found = False
+    has_placeholder = False
     waiting: list[tuple[str, Any]] = [("", value)]
     for _ in range(MAX_LEAVES):
         if not waiting:
@@ -146,8 +146,8 @@ def is_template(value: dict[str, Any]) -> bool:
         elif node and node != "null":
             if not isinstance(node, str) or not _is_placeholder(name, node):
                 return False
-            found = True
-    return found
+            has_placeholder = True
+    return has_placeholder
 
 
 def _is_placeholder(name: str, text: str) -> bool:
@@ -185,5 +185,5 @@ def kind_of_text(text: str, schema: AnswerSchema | None) -> Kind:
         return "xml"
     keys = [match[1].strip() for match in islice(KEY.finditer(text), MAX_LEAVES)]
     lines = sum(bool(line.strip()) for line in text.split("\n"))
-    known = {key for key in keys if schema and key in schema.all_names}
-    return "yaml" if len(known) > 1 or len(keys) * 2 > lines > 1 else "text"
+    fields = {key for key in keys if schema and key in schema.all_names}
+    return "yaml" if len(fields) > 1 or len(keys) * 2 > lines > 1 else "text"

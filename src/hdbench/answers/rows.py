@@ -63,16 +63,16 @@ def read_rows(
     entries: dict[str | None, dict[str, AnswerEntry]] = {}
     for model, items in runs.items():
         entries[model] = {}
-        for item_id, found in items.items():
-            if len(found) > 1 and not columns.lists:
+        for item_id, item_rows in items.items():
+            if len(item_rows) > 1 and not columns.lists:
                 raise HdbenchError(
                     "{place}: a second answer for id {id!r}, the first is in {first}: keep one",
-                    place=found[1].place,
+                    place=item_rows[1].place,
                     id=item_id,
-                    first=found[0].place,
+                    first=item_rows[0].place,
                 )
-            entries[model][item_id] = AnswerEntry(found[0].place, reader.answer(found))
-            found.clear()  # the cells of a large table need not be held along with its records
+            entries[model][item_id] = AnswerEntry(item_rows[0].place, reader.answer(item_rows))
+            item_rows.clear()  # the cells of a large table need not be held along with its records
     return InMemory(entries, notes)
 
 

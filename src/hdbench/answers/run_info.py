@@ -98,12 +98,12 @@ class RunInfo(_Checked):
     def sittings_usd(self) -> float | None:
         """Return what all sittings cost together; None if one of them does not say it."""
         costs = [sitting.get("cost_usd") for sitting in self.sittings]
-        known = [
+        amounts = [
             cost
             for cost in costs
             if isinstance(cost, int | float) and not isinstance(cost, bool) and 0 <= cost < MAX_USD
         ]
-        return math.fsum(known) if known and len(known) == len(costs) else None
+        return math.fsum(amounts) if amounts and len(amounts) == len(costs) else None
 
     @model_validator(mode="after")
     def _items_differ(self) -> Self:
@@ -145,7 +145,7 @@ def has_answers(folder: Path) -> bool:
     path = folder / OUR_ANSWERS
     if path.is_file():
         return path.stat().st_size > 0
-    return any(each.name != RUN_FILE for each in folder.iterdir())
+    return any(file.name != RUN_FILE for file in folder.iterdir())
 
 
 def read_run_info(folder: Path) -> RunInfo:

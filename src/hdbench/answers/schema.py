@@ -17,7 +17,7 @@ from hdbench.answers.schema_parts import (
     types_of,
     without_references,
 )
-from hdbench.answers.violations import MAX_NAME, Violation, found_by
+from hdbench.answers.violations import MAX_NAME, Violation, violations_of
 from hdbench.common.checked import read_text_file
 from hdbench.common.jsonio import parse_file
 from hdbench.errors import HdbenchError, Message
@@ -91,9 +91,9 @@ class AnswerSchema:
                 "not a valid JSON Schema (2020-12): {reason}", reason=reason
             ) from error
         plain = without_references(schema)
-        whole = plain.get("anyOf", [plain]) if "properties" not in plain else [plain]
+        choices = plain.get("anyOf", [plain]) if "properties" not in plain else [plain]
         self.alternatives: tuple[dict[str, Any], ...] = tuple(
-            alternative for alternative in whole if isinstance(alternative, dict)
+            alternative for alternative in choices if isinstance(alternative, dict)
         )
         self.names = frozenset(
             name for alternative in self.alternatives for name in alternative.get("properties", {})
@@ -157,8 +157,8 @@ class AnswerSchema:
         if not part or value in self._shown:
             return value in self._shown
         # A single value can be equal by chance.
-        found = _leaves(value)
-        return len(found) > 1 and any(found <= leaves for leaves in self._shown_leaves)
+        leaves = _leaves(value)
+        return len(leaves) > 1 and any(leaves <= shown for shown in self._shown_leaves)
 
     def of_objects(self, value: Any) -> dict[str, Any] | None:
         """The record whose one list was given bare, or as a single object from it.
@@ -179,11 +179,11 @@ class AnswerSchema:
             is_one = value and name not in value and is_complete
             return {name: [value]} if is_one else None
         is_list = isinstance(value, list) and all(
-            isinstance(each, dict)
-            and name not in each
-            and fields & each.keys()
-            and (fields >= each.keys() or 2 * len(required & each.keys()) >= len(required))
-            for each in value
+            isinstance(item, dict)
+            and name not in item
+            and fields & item.keys()
+            and (fields >= item.keys() or 2 * len(required & item.keys()) >= len(required))
+            for item in value
         )
         return {name: value} if value and is_list else None
 
@@ -201,16 +201,16 @@ class AnswerSchema:
         Returns:
             None if there are none, or if the record is not whole with them.
         """
-        whole: dict[str, Any] = {}
+        lifted: dict[str, Any] = {}
         for name, value in record.items():
             own = self._names_within.get(name)
             if own and isinstance(value, dict):
                 astray = (value.keys() & self.names) - own - record.keys()
-                whole[name] = {key: inner for key, inner in value.items() if key not in astray}
-                whole |= {key: inner for key, inner in value.items() if key in astray}
+                lifted[name] = {key: inner for key, inner in value.items() if key not in astray}
+                lifted |= {key: inner for key, inner in value.items() if key in astray}
             else:
-                whole[name] = value
-        return whole if self.has_required(whole) else None
+                lifted[name] = value
+        return lifted if self.has_required(lifted) else None
 
     def type_of(self, path: tuple[str, ...]) -> set[str]:
         """The JSON types that a field may have in any alternative.
@@ -290,27 +290,27 @@ class AnswerSchema:
             return [Violation("", "size", wrong, None)]
         several = len(self._fields) > 1
         fits = [field.fit(record) if several else 0 for field in self._fields]
-        found = [
-            list(islice(found_by(validator, record), MAX_VIOLATIONS))
+        violations = [
+            list(islice(violations_of(validator, record), MAX_VIOLATIONS))
             for validator, fit in zip(self._validators, fits, strict=True)
             if fit == max(fits)
         ]
-        return min(found, key=len, default=[])
+        return min(violations, key=len, default=[])
 
 
 def _leaves(value: Any) -> set[tuple[str, str]]:
     """The values in an object or list that are not blank, with their paths; items have none."""
-    found: set[tuple[str, str]] = set()
+    leaves: set[tuple[str, str]] = set()
     waiting = [("", value)]
-    while waiting and len(found) < MAX_VALUES:
+    while waiting and len(leaves) < MAX_VALUES:
         path, node = waiting.pop()
         if isinstance(node, dict):
             waiting += [(f"{path}.{name}", inner) for name, inner in node.items()]
         elif isinstance(node, list):
             waiting += [(path, inner) for inner in node]
         elif node not in (None, ""):
-            found.add((path, str(node)))
-    return found
+            leaves.add((path, str(node)))
+    return leaves
 
 
 def _has_more_values(record: Any, limit: int) -> bool:

@@ -66,7 +66,7 @@ def read_text(text: str, schema: AnswerSchema | None = None) -> Answer:
         >>> read_text("I cannot read this card.")[1:3]
         ('unparsable', 'text')
     """
-    return _Reader(schema).whole(text)
+    return _Reader(schema).read(text)
 
 
 def read_value(value: Any, schema: AnswerSchema | None = None) -> Answer:
@@ -83,7 +83,7 @@ def read_value(value: Any, schema: AnswerSchema | None = None) -> Answer:
         >>> read_value([{"year": 1957}])[:2]
         ({'year': 1957}, 'unwrapped')
     """
-    return _Reader(schema).whole(value)
+    return _Reader(schema).read(value)
 
 
 class _Reader:
@@ -97,19 +97,17 @@ class _Reader:
         self._blocks: Blocks | None = None
         self._joiner: Joiner | None = None
 
-    def whole(self, value: Any) -> Answer:
+    def read(self, value: Any) -> Answer:
         """The record in an answer; if it holds none, what it is instead."""
-        reading = self.text(value, 0) if isinstance(value, str) else self.value(value, 0)
-        if reading.status != "unparsable":
-            return reading
-        if isinstance(reading.prediction, dict):  # so that nobody takes it for a record
-            reading = reading._replace(
-                prediction=json.dumps(reading.prediction, ensure_ascii=False)
-            )
+        answer = self.text(value, 0) if isinstance(value, str) else self.value(value, 0)
+        if answer.status != "unparsable":
+            return answer
+        if isinstance(answer.prediction, dict):  # so that nobody takes it for a record
+            answer = answer._replace(prediction=json.dumps(answer.prediction, ensure_ascii=False))
         if "prompt" in self.kinds:  # whatever it is wrapped in
-            return reading._replace(kind="prompt")
+            return answer._replace(kind="prompt")
         kind = next((kind for kind in self.kinds if kind not in ("text", "other")), None)
-        return reading._replace(kind=kind or reading.kind)
+        return answer._replace(kind=kind or answer.kind)
 
     def text(self, text: str, level: int) -> Answer:
         """The record in a text."""
@@ -122,8 +120,8 @@ class _Reader:
             return self.damaged(text, body, level)
         if isinstance(value, str) and level < MAX_LEVELS:
             return at_least("unwrapped", self.text(value, level + 1))
-        reading = self.value(value, level)
-        return at_least("repaired", reading) if has_constant(body) else reading
+        answer = self.value(value, level)
+        return at_least("repaired", answer) if has_constant(body) else answer
 
     def value(self, value: Any, level: int) -> Answer:
         """The record in a JSON value other than a text."""
@@ -133,10 +131,10 @@ class _Reader:
             return self.object(value, level)
         if isinstance(value, list):
             if self.schema is None:
-                records = [found for found in self.objects(value, level) if found.is_record]
+                records = [answer for answer in self.objects(value, level) if answer.is_record]
                 return at_least("unwrapped", records[-1]) if records else self.nothing(value)
-            if found := self.inside(value, self.schema, level):
-                return found
+            if answer := self.inside(value, self.schema, level):
+                return answer
         return self.nothing(value)
 
     def objects(self, value: list[Any], level: int) -> Iterator[Answer]:
@@ -159,21 +157,21 @@ class _Reader:
             return Answer(record, status)
         if kind is None and (lifted := schema.lifted(record)):
             return Answer(lifted, "repaired")
-        found = self.of_wrapper(record, kind, schema, level)
-        return at_least(status, found) if found.is_record else found
+        answer = self.of_wrapper(record, kind, schema, level)
+        return at_least(status, answer) if answer.is_record else answer
 
     def of_wrapper(
         self, record: dict[str, Any], kind: Kind | None, schema: AnswerSchema, level: int
     ) -> Answer:
         """What an object that is not a whole record holds: one within it, an item, a part."""
-        known = len(self.kinds)
+        before = len(self.kinds)
         if kind:
             self.kinds.append(kind)
         if inner := self.inside(record, schema, level):
             return inner
-        if kind is None and (whole := schema.of_objects(record)):
-            return Answer(whole, "unwrapped")
-        met = self.kinds[known:]
+        if kind is None and (bare := schema.of_objects(record)):
+            return Answer(bare, "unwrapped")
+        met = self.kinds[before:]
         if kind or not self.belongs(record) or (met and not schema.fit(record)):
             return self.nothing(record, met[0] if met else "other")
         return Answer(record, "clean")
@@ -188,9 +186,9 @@ class _Reader:
         in_schema = isinstance(value, dict) and is_schema(value, schema)
         own = schema.fit(value) if isinstance(value, dict) else 0
         records = [
-            found
-            for found in self.records(value, schema, level, 0, in_schema=in_schema)
-            if self.belongs(found.prediction)
+            answer
+            for answer in self.records(value, schema, level, 0, in_schema=in_schema)
+            if self.belongs(answer.prediction)
         ]
         if not records:
             return None
@@ -213,11 +211,11 @@ class _Reader:
             return []
         children = node.values() if isinstance(node, dict) else node
         inner = [
-            found
+            answer
             for child in islice(children, MAX_NODES)
-            for found in self.records(child, schema, level, depth + 1, in_schema=in_schema)
+            for answer in self.records(child, schema, level, depth + 1, in_schema=in_schema)
         ]
-        best = max((schema.fit(found.prediction) for found in inner), default=0)
+        best = max((schema.fit(answer.prediction) for answer in inner), default=0)
         return [own] if own and schema.fit(own.prediction) >= best else inner
 
     def in_text(self, text: str, level: int) -> list[Answer]:
@@ -225,8 +223,8 @@ class _Reader:
         if "{" not in text or not self.texts or level >= MAX_LEVELS:
             return []
         self.texts -= 1
-        found = self.text(text, level + 1)
-        return [at_least("unwrapped", found)] if found.is_record else []
+        answer = self.text(text, level + 1)
+        return [at_least("unwrapped", answer)] if answer.is_record else []
 
     def own(
         self, node: Any, schema: AnswerSchema, *, outermost: bool, in_schema: bool
@@ -253,22 +251,22 @@ class _Reader:
             return self.nothing(text, "thoughts")
         if self.is_of_prompt(plain):
             return self.nothing(text, "prompt")
-        found = self.search(plain, level)
-        if found is None or found.status != "unwrapped" or not self.fit(found):
+        answer = self.search(plain, level)
+        if answer is None or answer.status != "unwrapped" or not self.fit(answer):
             names = self.schema.names if self.schema else None
             other = respelled(plain, names) if len(plain) <= MAX_DAMAGED else plain
             if other != plain:
-                known = len(self.kinds)
+                before = len(self.kinds)
                 better = self.respelled(other, level)
                 if better is None:
-                    found = None if self.kinds[known:] else found
+                    answer = None if self.kinds[before:] else answer
                 elif (
-                    found is None
+                    answer is None
                     or better.status in ("clean", "unwrapped")
-                    or self.fit(better) >= self.fit(found)
+                    or self.fit(better) >= self.fit(answer)
                 ):
-                    found = at_least("repaired", better)
-        return found or self.nothing(text, kind_of_text(plain, self.schema))
+                    answer = at_least("repaired", better)
+        return answer or self.nothing(text, kind_of_text(plain, self.schema))
 
     def respelled(self, text: str, level: int) -> Answer | None:
         """The record in a text that was turned into JSON."""
@@ -278,13 +276,13 @@ class _Reader:
         try:
             value = parse_json(text)
         except ValueError:
-            found = self.search(text, level)
+            answer = self.search(text, level)
         else:
-            found = self.value(value, level) if isinstance(value, dict | list) else None
-        return found if found and found.is_record else None
+            answer = self.value(value, level) if isinstance(value, dict | list) else None
+        return answer if answer and answer.is_record else None
 
-    def fit(self, reading: Answer) -> int:
-        return self.schema.fit(reading.prediction) if self.schema else 0
+    def fit(self, answer: Answer) -> int:
+        return self.schema.fit(answer.prediction) if self.schema else 0
 
     def is_of_prompt(self, text: str) -> bool:
         """Return whether a text is the benchmark's prompt, or a part of it."""
@@ -312,14 +310,14 @@ class _Reader:
                 self.kinds.append("prompt")
                 position = max(block.end, position)
                 continue
-            found = at_least(block.status, self.value(block.value, level))
-            if found.kind not in (None, "other", "text"):  # what was inside was looked at
+            answer = at_least(block.status, self.value(block.value, level))
+            if answer.kind not in (None, "other", "text"):  # what was inside was looked at
                 position = max(block.end, position)
                 continue
-            if not found.is_record or not found.prediction:
+            if not answer.is_record or not answer.prediction:
                 continue
             position = max(block.end, position)
-            records.append(found)
+            records.append(answer)
         if schema is None:
             return records[-1] if records else None
         return self.joiner(schema).one(records) if records else None

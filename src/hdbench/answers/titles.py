@@ -25,8 +25,10 @@ def title_of(schema: Any, language: str) -> str | None:
     if not isinstance(schema, dict):
         return None
     titles = schema.get("titles")
-    named = titles.get(language) if isinstance(titles, dict) else None
-    return next((each for each in (named, schema.get("title")) if each and type(each) is str), None)
+    translated = titles.get(language) if isinstance(titles, dict) else None
+    return next(
+        (title for title in (translated, schema.get("title")) if title and type(title) is str), None
+    )
 
 
 class FieldTitles:

@@ -34,7 +34,7 @@ class Usage:
         >>> part.add(None, 1.5)
         >>> usage = Usage()
         >>> usage.take(part)
-        >>> usage.known
+        >>> usage.amounts
         {'input_tokens': AmountUsed(total=1196, items=1), 'seconds': AmountUsed(total=4.0, items=2)}
     """
 
@@ -61,18 +61,18 @@ class Usage:
         self._timed += len(later._seconds)
 
     @property
-    def known(self) -> dict[str, AmountUsed]:
+    def amounts(self) -> dict[str, AmountUsed]:
         """What was taken: `input_tokens`, `output_tokens`, `seconds`, as far as it is known."""
         # Sums may be larger than what a file may say.
-        known = {
+        amounts = {
             f"{name}_tokens": AmountUsed.model_construct(total=total, items=items)
             for name, (total, items) in self._tokens.items()
         }
         if self._timed:
-            known["seconds"] = AmountUsed.model_construct(
+            amounts["seconds"] = AmountUsed.model_construct(
                 total=self._all_seconds, items=self._timed
             )
-        return known
+        return amounts
 
     def _add(self, name: str, total: int, items: int) -> None:
         sums = self._tokens.get(name)

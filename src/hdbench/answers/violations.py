@@ -61,7 +61,7 @@ class Violation(NamedTuple):
     value: Any
 
 
-def found_by(validator: Draft202012Validator, record: Any) -> Iterator[Violation]:
+def violations_of(validator: Draft202012Validator, record: Any) -> Iterator[Violation]:
     """Yield where a record does not conform to a schema."""
     for error in validator.iter_errors(record):
         path, rule, kind = error.instance_path, error.kind.name, error.kind
@@ -95,8 +95,8 @@ def _message(text: str) -> Message:
         {'types': '"string"'}
     """
     for template, pattern in _patterns():
-        if found := pattern.fullmatch(text):
-            return Message(template, **found.groupdict())
+        if match := pattern.fullmatch(text):
+            return Message(template, **match.groupdict())
     return Message(text)
 
 

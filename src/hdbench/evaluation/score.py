@@ -344,7 +344,7 @@ class _Whole:
             way.violations,
             [*other_ids, *checks.warnings(result)],
         )
-        return replace(result, reading=reading, usage=way.usage.known)
+        return replace(result, reading=reading, usage=way.usage.amounts)
 
 
 class _WayOfReading:

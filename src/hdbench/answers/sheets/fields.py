@@ -43,11 +43,11 @@ def field_paths(schema: AnswerSchema) -> list[FieldPath]:
         FieldPath(path='year', kind='integer', title='Jahr', nullable=True)
         FieldPath(path='authors[]', kind='list', title='', nullable=False)
     """
-    found: dict[str, FieldPath] = {}
+    by_path: dict[str, FieldPath] = {}
     for alternative in schema.alternatives:
         for field in _within(alternative, ""):
-            found.setdefault(field.path, field)
-    return list(found.values())
+            by_path.setdefault(field.path, field)
+    return list(by_path.values())
 
 
 def _within(schema: Any, prefix: str) -> Iterator[FieldPath]:
@@ -59,15 +59,17 @@ def _within(schema: Any, prefix: str) -> Iterator[FieldPath]:
 
 
 def _of_field(field: Any, path: str) -> Iterator[FieldPath]:
-    choices = [each for each in choices_of(field) if isinstance(each, dict)]
-    title = next((str(each["title"]) for each in [field, *choices] if _has(each, "title")), "")
-    if any(_has(each, "properties") for each in choices):
+    choices = [choice for choice in choices_of(field) if isinstance(choice, dict)]
+    title = next(
+        (str(choice["title"]) for choice in [field, *choices] if _has(choice, "title")), ""
+    )
+    if any(_has(choice, "properties") for choice in choices):
         yield from _within(field, f"{path}.")
         return
-    items = next((each["items"] for each in choices if _has(each, "items")), None)
+    items = next((choice["items"] for choice in choices if _has(choice, "items")), None)
     types = types_of(field)
     if items is not None or ("array" in types and not types & {"string", "object"}):
-        if any(_has(each, "properties") for each in choices_of(items)):
+        if any(_has(choice, "properties") for choice in choices_of(items)):
             yield from _within(items, f"{path}[].")
         else:
             yield FieldPath(f"{path}[]", "list", title, "null" in types)
@@ -77,7 +79,7 @@ def _of_field(field: Any, path: str) -> Iterator[FieldPath]:
 
 def _kind(types: frozenset[str], choices: list[Any]) -> Kind:
     if "string" in types:
-        return "date" if any(each.get("format") == "date" for each in choices) else "text"
+        return "date" if any(choice.get("format") == "date" for choice in choices) else "text"
     if "number" in types:
         return "number"
     if "integer" in types:

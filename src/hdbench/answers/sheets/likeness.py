@@ -55,8 +55,8 @@ class TargetFields:
                 for spelling in spellings(name):
                     self._exact[spelling][index] = score
             for text in {field.path, field.title}:
-                if found := meanings(text):
-                    self._meant[found[-1]].append((index, found))
+                if words := meanings(text):
+                    self._meant[words[-1]].append((index, words))
         self._names = list(self._exact)
 
     def like(self, heading: str) -> Iterator[ColumnLikeness]:
@@ -69,11 +69,11 @@ class TargetFields:
         for index, score in exact.items():
             yield ColumnLikeness(score, index, Message("has the field's name"), sure=True)
         for word in set(words):
-            for index, found in self._meant.get(word, []):
-                if set(words) <= set(found):
+            for index, field_words in self._meant.get(word, []):
+                if set(words) <= set(field_words):
                     score = MEANT + 0.02 * min(len(set(words)) - 1, 4)
-                    what = Message(word.replace("_", " "))
-                    why = Message("means {what}", what=what)
+                    meaning = Message(word.replace("_", " "))
+                    why = Message("means {what}", what=meaning)
                     yield ColumnLikeness(score, index, why, sure=True)
         for alike, ratio, _ in process.extract(
             name, self._names, scorer=fuzz.ratio, processor=None, score_cutoff=ALIKE, limit=5
@@ -96,8 +96,8 @@ class TargetFields:
                 {
                     index
                     for fields in self._meant.values()
-                    for index, found in fields
-                    if words and words <= set(found)
+                    for index, field_words in fields
+                    if words and words <= set(field_words)
                 }
             )
         ]

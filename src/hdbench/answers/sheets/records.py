@@ -14,9 +14,9 @@ from hdbench.answers.sheets.truth import Truth, Truths
 from hdbench.answers.sheets.values import (
     is_blank,
     is_of,
+    note_undivided,
     odd_ones,
     parts_of,
-    taken_whole,
     value_of,
 )
 from hdbench.errors import HdbenchError, Message
@@ -104,7 +104,12 @@ def mapped(table: Table, columns: Sequence[Column]) -> Truths:
         truths.append(Truth(place_of(where, cells, keys[0]) if keys else where, key, record))
     if any(place.around for place in places):
         truths = _together(truths, {place.around for place in places if place.around})
-    notes = [*table.notes, *_unused(table, columns), *_mixed(table, places), *_whole(table, places)]
+    notes = [
+        *table.notes,
+        *_unused(table, columns),
+        *_mixed(table, places),
+        *_undivided_notes(table, places),
+    ]
     return Truths(truths, notes + reader.odd.notes(table.name))
 
 
@@ -191,7 +196,7 @@ class _Reader:
             for place in places
             if place.column.separator and not place.appended
         }
-        numbers = {place: len(found) for place, found in parts.items() if found}
+        numbers = {place: len(values) for place, values in parts.items() if values}
         number = max(numbers.values(), default=1)
         odd = next((place for place, count in numbers.items() if count not in (1, number)), None)
         if odd is not None:
@@ -353,13 +358,13 @@ def _mixed(table: Table, places: Sequence[_Place]) -> list[str]:
     return notes
 
 
-def _whole(table: Table, places: Sequence[_Place]) -> list[str]:
+def _undivided_notes(table: Table, places: Sequence[_Place]) -> list[str]:
     """Notes on cells of lists that were taken for one value, and may be several."""
     return [
         note
         for place in places
         if place.appended
-        for note in taken_whole(
+        for note in note_undivided(
             table.name,
             place.column.title,
             place.column.path or "",

@@ -20,7 +20,7 @@ from hdbench.answers.sheets.words import meanings
 from hdbench.errors import Message
 
 BLANK = frozenset({"", "-", "–", "—", "n/a", "n. a.", "k. a.", "k.a."}) | {
-    each.casefold() for each in MISSING
+    word.casefold() for word in MISSING
 }
 """What a cell without a value holds, case-folded: `k. A.` is German for `n/a`."""
 
@@ -156,7 +156,9 @@ def separator_of(cells: Iterable[str]) -> str | None:
 def any_separator(cells: Iterable[str]) -> str | None:
     """What divides the texts in a field that is known to be a list: the surest that occurs."""
     cells = _not_json(cells)
-    return next((each for each in SEPARATORS if any(each in cell for cell in cells)), None)
+    return next(
+        (separator for separator in SEPARATORS if any(separator in cell for cell in cells)), None
+    )
 
 
 def list_separator(name: str, cells: Iterable[str]) -> str | None:
@@ -177,7 +179,7 @@ def list_separator(name: str, cells: Iterable[str]) -> str | None:
     return any_separator(cells)
 
 
-def taken_whole(
+def note_undivided(
     place: str, title: str, name: str, cells: Iterable[str], separator: str | None
 ) -> list[str]:
     """Return a note on the cells of a list that may be several values and were taken for one.
@@ -192,19 +194,19 @@ def taken_whole(
         separator: what divides the texts of the list.
 
     Example:
-        >>> print(*taken_whole("a.csv", "Tags", "tags[]", ["Ehe, Lied", "Ehe; Lied"], ";"))
+        >>> print(*note_undivided("a.csv", "Tags", "tags[]", ["Ehe, Lied", "Ehe; Lied"], ";"))
         a.csv: Tags: cells of a list read as one value: 1, the first is 'Ehe, Lied' (if it is \
 several, divide all lists by ';' only)
     """
     if _has_long_texts(name):
         return []
     signs = SEPARATORS if PERSONS & set(meanings(name)) else (*SEPARATORS, ",")
-    whole = [
+    undivided = [
         cell
         for cell in _not_json(cells)
         if not (separator and separator in cell) and any(sign in cell for sign in signs)
     ]
-    if not whole:
+    if not undivided:
         return []
     return [
         Message(
@@ -212,8 +214,8 @@ several, divide all lists by ';' only)
             "{first!r} (if it is several, divide all lists by {separator!r} only)",
             place=place,
             column=title,
-            count=len(whole),
-            first=whole[0][:40],
+            count=len(undivided),
+            first=undivided[0][:40],
             separator=separator or "|",
         )
     ]
@@ -267,9 +269,9 @@ def parts_of(cell: str, separator: str | None) -> list[Any]:
 
 def date_of(cell: str) -> str:
     """A date in ISO form, also from `17.9.1912`; other text as it is."""
-    found = _DAY.fullmatch(cell)
-    if found:
-        day, month, year = map(int, found.groups())
+    match = _DAY.fullmatch(cell)
+    if match:
+        day, month, year = map(int, match.groups())
         with suppress(ValueError):
             return datetime.date(year, month, day).isoformat()
     return cell

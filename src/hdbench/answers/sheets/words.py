@@ -96,20 +96,20 @@ def meanings(text: str) -> list[str]:
     """
     words = [plain(word) for word in re.split(r"[\W_]+", unicodedata.normalize("NFC", text))]
     words = [word for word in words if word]
-    found: list[str] = []
+    result: list[str] = []
     position = 0
     while position < len(words):
         for length in range(min(LONGEST, len(words) - position), 0, -1):
             meaning = _BY_WORD.get("".join(words[position : position + length]))
             if meaning:
-                found.append(meaning)
+                result.append(meaning)
                 position += length
                 break
         else:
             ending = _ending(words[position])
-            found += [ending] if ending else []
+            result += [ending] if ending else []
             position += 1
-    return found
+    return result
 
 
 def _ending(word: str) -> str | None:

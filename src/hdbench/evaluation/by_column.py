@@ -93,7 +93,7 @@ class ByColumn(Generic[G]):
     @property
     def warning(self) -> Message | None:
         """That groups are too small, as data for `in_words`; None if none is."""
-        small = [each.items for each in self.groups if each.items < MIN_ITEMS]
+        small = [group.items for group in self.groups if group.items < MIN_ITEMS]
         if not small:
             return None
         return message(
@@ -107,16 +107,16 @@ class ByColumn(Generic[G]):
     def to_dict(self) -> dict[str, Any]:
         """As JSON data; `figure` and `judged` of a group have the names of their figures."""
         groups = []
-        for each in self.groups:
-            values = dict(vars(each))
+        for group in self.groups:
+            values = dict(vars(group))
             if "figure" in values:
                 values[self.judged_by] = values.pop("judged")
                 values[self.headline] = values.pop("figure")
             ends = values.pop("interval")
             values["interval"] = None if ends is None else [ends.low, ends.high]
             groups.append(values)
-        said = self.warning
-        warnings = [] if said is None else [{"message": in_words(**said), **said}]
+        warning = self.warning
+        warnings = [] if warning is None else [{"message": in_words(**warning), **warning}]
         return {"column": self.column, "note": self.note, "groups": groups, "warnings": warnings}
 
 
@@ -136,7 +136,7 @@ def by_column(result: Result, benchmark: Benchmark, column: str) -> ByColumn[Gro
         part = result.of_items(places)
         judged_by = judging_figure(part.metric, part.headline)
         judged = part.rates.get(judged_by)
-        found = None if judged is None else intervals(part, only=judged_by)
+        computed = None if judged is None else intervals(part, only=judged_by)
         return Group(
             value,
             items=len(places),
@@ -145,7 +145,7 @@ def by_column(result: Result, benchmark: Benchmark, column: str) -> ByColumn[Gro
             unparsable=part.status["unparsable"] if part.statuses else None,
             figure=part.rates.get(part.headline),
             judged=judged,
-            interval=None if found is None else found.figures.get(judged_by),
+            interval=None if computed is None else computed.figures.get(judged_by),
         )
 
     return _by(result, benchmark, column, group)
@@ -196,20 +196,20 @@ def _by(
     """The groups of a result's items, in order."""
     values = benchmark.column(column)
     # Of all items, so that runs on some of them have the same ranges.
-    found = grouped(list(values.values()))
-    if len(found.order) > MAX_GROUPS:
+    grouping = grouped(list(values.values()))
+    if len(grouping.order) > MAX_GROUPS:
         raise HdbenchError(
             "{benchmark}: {column}: has {count} different values, and at most {most} can be "
             "shown: choose a column that groups the items",
             benchmark=benchmark.id,
             column=column,
-            count=len(found.order),
+            count=len(grouping.order),
             most=MAX_GROUPS,
         )
-    label = dict(zip(values, found.labels, strict=True))
-    places: dict[str | None, list[int]] = {value: [] for value in found.order}
-    for place, item in enumerate(result.ids):
-        places[label[item]].append(place)
-    groups = [group(value, of) for value, of in places.items() if of]
+    label = dict(zip(values, grouping.labels, strict=True))
+    places: dict[str | None, list[int]] = {value: [] for value in grouping.order}
+    for position, item in enumerate(result.ids):
+        places[label[item]].append(position)
+    groups = [group(value, positions) for value, positions in places.items() if positions]
     judged_by = judging_figure(result.metric, result.headline)
-    return ByColumn(column, result.headline, judged_by, groups, found.note)
+    return ByColumn(column, result.headline, judged_by, groups, grouping.note)

@@ -47,7 +47,7 @@ def _empty_strata(result: Result) -> list[str]:
             "the {whole:,} items of the whole; the nearest strata stand for them",
             count=len(empty),
             strata=len(sample.strata),
-            of=sum(each.of for each in empty),
+            of=sum(stratum.of for stratum in empty),
             whole=sample.of,
         )
     ]
@@ -57,7 +57,9 @@ def _proposed(result: Result) -> list[str]:
     """A note on what the proposed corrections of ground truths change, if there are any."""
     if not result.other_errata:
         return []
-    value, other = (each.rates[result.headline] for each in (result, result.under_other_errata()))
+    value, other = (
+        scored.rates[result.headline] for scored in (result, result.under_other_errata())
+    )
     return [
         Message(
             "proposed corrections of the ground truth count here, though the data's owners have "

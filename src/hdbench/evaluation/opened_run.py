@@ -134,7 +134,7 @@ class OpenedRun:
 
     def answered(self, model: str | None) -> Iterable[str]:
         """The ids of a model's answers, as the file has them."""
-        return (each for each in self.container.runs[model] if each not in self.left_out)
+        return (item_id for item_id in self.container.runs[model] if item_id not in self.left_out)
 
     def answers(
         self,

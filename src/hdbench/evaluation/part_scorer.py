@@ -134,7 +134,7 @@ class PartScorer:
         self._readers = [
             (
                 AnswerReader(schema, read_as, most_values),
-                [each for each in rules if each.read_as == read_as],
+                [rule for rule in rules if rule.read_as == read_as],
             )
             for read_as in ways_of(rules)
         ]
@@ -180,23 +180,23 @@ class _Reading:
         self._usage = Usage()
         self._violations: dict[str, Counter[str]] = defaultdict(Counter)
         self._scorers = [
-            (each, ScoreCollector(each.metric, details=each.keeps_items), Looks(answers))
-            for each in rules
+            (rule, ScoreCollector(rule.metric, details=rule.keeps_items), Looks(answers))
+            for rule in rules
         ]
 
     def add(self, answer: Answer, item: Item, stratum: int, schema: AnswerSchema | None) -> None:
         self._usage.add(answer.tokens, answer.seconds)
-        found = []
+        violations = []
         if schema and isinstance(answer.prediction, dict):
-            found = schema.violations(answer.prediction)
-            for violation in found:
+            violations = schema.violations(answer.prediction)
+            for violation in violations:
                 self._violations[violation.field][violation.rule] += 1
         for rules, tally, looks in self._scorers:
             metric = rules.metric
             truth = item.reference(metric.protocol, rules.errata)
             scored = tally.add(answer, prepare(metric, truth, item.id), stratum)
             if scored is not None:
-                looks.add(answer, scored, found, truth)
+                looks.add(answer, scored, violations, truth)
                 if rules.each_item is not None:
                     rules.each_item(scored)
                 if item.proposed is not None and metric.protocol == "documented":
@@ -210,7 +210,7 @@ class _Reading:
 
 def ways_of(rules: Sequence[Rules]) -> list[ReadAs]:
     """The ways in which answers are read for some rules, each once."""
-    return list(dict.fromkeys(each.read_as for each in rules))
+    return list(dict.fromkeys(rule.read_as for rule in rules))
 
 
 class _Collected:

@@ -35,12 +35,12 @@ def recognized_in(namespace: Path, ids: Collection[str]) -> str | None:
 
     One that is unusable is passed over: it is not what was asked for.
     """
-    found = {}
+    ids_by_benchmark = {}
     for path in namespace.glob("*/benchmark.yaml"):
         with suppress(HdbenchError):
             benchmark = load_benchmark(str(path.parent))
-            found[benchmark.id] = list(benchmark.ids())
-    return recognized(ids, found)
+            ids_by_benchmark[benchmark.id] = list(benchmark.ids())
+    return recognized(ids, ids_by_benchmark)
 
 
 def _has_all(items: Iterable[str], ids: Collection[str]) -> bool:

@@ -74,11 +74,11 @@ def load_runs_under(
     Raises:
         HdbenchError: see `load_runs`.
     """
-    found = [each for path in paths for each in _runs_at(path, benchmark)]
+    located = [run for path in paths for run in _runs_at(path, benchmark)]
     load = cache(partial(load_benchmark, revision=settings[0].revision))
     scores = ScoreCache()
-    found_under: list[list[_Found]] = [[] for _ in settings]
-    for path, folder in progress(found, "Scoring") if len(found) > 1 else found:
+    by_settings: list[list[_LocatedResult]] = [[] for _ in settings]
+    for path, folder in progress(located, "Scoring") if len(located) > 1 else located:
         if folder is None:
             if len(settings) > 1 or settings[0].revision is not None:
                 raise HdbenchError(
@@ -88,18 +88,22 @@ def load_runs_under(
                 )
             results = _results_at(path, benchmark, called.get(path))
             _require_details(path, results.values(), settings[0].details)
-            found_under[0] += [_Found(str(path), run_name(path), each) for each in results.values()]
+            by_settings[0] += [
+                _LocatedResult(str(path), run_name(path), result) for result in results.values()
+            ]
         else:
             own = called.get(path)
             if own is None:
-                every = scores.score(load(folder), path, settings)
+                scored = scores.score(load(folder), path, settings)
             else:
-                every = score_loaded(load(folder), path, settings, name=own)
-            for under, scored in zip(found_under, every, strict=True):
+                scored = score_loaded(load(folder), path, settings, name=own)
+            for results_so_far, by_model in zip(by_settings, scored, strict=True):
                 file = own or run_name(path)
-                under += [_Found(own or str(path), file, each) for each in scored.values()]
+                results_so_far += [
+                    _LocatedResult(own or str(path), file, result) for result in by_model.values()
+                ]
     scores.trim()
-    return [_distinct(_named(under, names)) for under in found_under]
+    return [_distinct(_with_models(results, names)) for results in by_settings]
 
 
 def _results_at(path: Path, benchmark: str | None, called: str | None) -> dict[str, Result]:
@@ -118,8 +122,8 @@ def _results_at(path: Path, benchmark: str | None, called: str | None) -> dict[s
         ) from error
 
 
-class _Found(NamedTuple):
-    """A result, the path that it comes from, and what is called after that path."""
+class _LocatedResult(NamedTuple):
+    """A result, the path that it comes from, and the name that follows from that path."""
 
     path: str
     file: str
@@ -132,16 +136,16 @@ class _Found(NamedTuple):
         return (self.result.model or self.file) + without
 
     @property
-    def named(self) -> Named:
-        """Return what tells it apart from others of its name."""
+    def run_label(self) -> Named:
+        """Return the names that tell it apart from others of the same model."""
         own = self.result.run.run or (self.file if self.result.model else None)
         return Named(self.name, own, Path(self.path))
 
 
-def _named(found: Sequence[_Found], names: Sequence[str]) -> list[_Found]:
-    """The results with the models' names that are given."""
-    results = with_names([each.result for each in found], names)
-    return [each._replace(result=named) for each, named in zip(found, results, strict=True)]
+def _with_models(located: Sequence[_LocatedResult], names: Sequence[str]) -> list[_LocatedResult]:
+    """Return the results under the models' names that a person gave."""
+    results = with_names([run.result for run in located], names)
+    return [run._replace(result=result) for run, result in zip(located, results, strict=True)]
 
 
 def benchmark_of(result: Result, benchmark: str | None = None, *, media: bool = False) -> Benchmark:
@@ -228,9 +232,9 @@ def with_same_items(
         if path.is_dir() and not is_run(path)
         for run in _run_folders(path)
     }
-    named = any(results[name].answers.path not in in_folders for name in left_out)
+    is_named = any(results[name].answers.path not in in_folders for name in left_out)
     benchmarks = {result.dataset.benchmark for result in results.values()}
-    if named or len(benchmarks) > 1:
+    if is_named or len(benchmarks) > 1:
         return dict(results), []
     return largest, [name for name in results if name in left_out]
 
@@ -273,7 +277,7 @@ def _runs_at(path: Path, benchmark: str | None) -> Iterator[tuple[Path, str | No
 
 def _run_folders(path: Path) -> list[Path]:
     """The run folders below a folder."""
-    return sorted(each.parent for each in path.rglob(RUN_FILE))
+    return sorted(file.parent for file in path.rglob(RUN_FILE))
 
 
 def _require_details(path: Path, results: Iterable[Result], details: bool) -> None:
@@ -284,26 +288,26 @@ def _require_details(path: Path, results: Iterable[Result], details: bool) -> No
         )
 
 
-def _distinct(found: Sequence[_Found]) -> dict[str, Result]:
+def _distinct(located: Sequence[_LocatedResult]) -> dict[str, Result]:
     """The results by unique names."""
     seen: set[tuple[str, ...]] = set()
-    for each in found:
-        key = (each.name, each.result.answers.sha256, each.result.signature)
+    for run in located:
+        key = (run.name, run.result.answers.sha256, run.result.signature)
         if key[1] and key in seen:
             raise HdbenchError(
-                "{name}: the same answers are given twice: name each run once", name=each.name
+                "{name}: the same answers are given twice: name each run once", name=run.name
             )
         seen.add(key)
-    names = distinct_names([each.named for each in found])
-    named: dict[str, _Found] = {}
-    for full, each in zip(names, found, strict=True):
-        if full in named:
+    names = distinct_names([run.run_label for run in located])
+    by_name: dict[str, _LocatedResult] = {}
+    for full, run in zip(names, located, strict=True):
+        if full in by_name:
             raise HdbenchError(
                 "{first} and {second}: two results are called {full!r}: rename one of the files, "
                 "or its model",
-                first=named[full].path,
-                second=each.path,
+                first=by_name[full].path,
+                second=run.path,
                 full=full,
             )
-        named[full] = each
-    return {full: each.result for full, each in named.items()}
+        by_name[full] = run
+    return {full: run.result for full, run in by_name.items()}

@@ -64,7 +64,9 @@ def names_of(answer: Answer, scored: ScoredItem) -> Names | None:
         return None
     if any(match.outcome in ("correct", "substituted") for match in scored.matches):
         return Names(True)
-    missing = [_INDEX.sub("", each.field) for each in scored.matches if each.outcome == "missing"]
+    missing = [
+        _INDEX.sub("", missed.field) for missed in scored.matches if missed.outcome == "missing"
+    ]
     return Names(False, tuple(dict.fromkeys(missing)), tuple(_names_in(record)))
 
 
@@ -94,15 +96,15 @@ class SharedFields:
             self._is_shared |= name in self._names
             _keep(self._written, name)
 
-    def apart(self, of: int) -> Apart | None:
+    def apart(self, answers: int) -> Apart | None:
         """Return what both sides have, if they share no field.
 
         Args:
-            of: how many answers were looked at; half of them must be objects.
+            answers: the number that were looked at; half of them must be objects.
         """
-        if self._is_shared or 2 * self._count <= of or not self._expected:
+        if self._is_shared or 2 * self._count <= answers or not self._expected:
             return None
-        written, expected = (escaped(", ".join(each)) for each in (self._written, self._expected))
+        written, expected = (escaped(", ".join(names)) for names in (self._written, self._expected))
         return Apart(self._count, self._ids, written, expected)
 
 
@@ -115,7 +117,7 @@ def _names_in(record: dict[str, Any]) -> Iterator[str]:
         node = waiting.pop()
         for name, value in islice(node.items(), MAX_NODES):
             values = value if isinstance(value, list) else [value]
-            inner = [each for each in islice(values, MAX_NODES) if each and isinstance(each, dict)]
+            inner = [item for item in islice(values, MAX_NODES) if item and isinstance(item, dict)]
             waiting += inner
             if not inner:
                 yield name

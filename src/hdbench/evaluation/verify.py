@@ -66,12 +66,12 @@ class Verification:
     @property
     def headline(self) -> str:
         """Return what was compared, and whether it is equal, in one line."""
-        named = "" if self.model is None else f"{self.model}: "
-        named += "" if self.also is None else f"--also {self.also}: "
+        prefix = "" if self.model is None else f"{self.model}: "
+        prefix += "" if self.also is None else f"--also {self.also}: "
         values = Message(", {values} per-item values", values=self.values) if self.values else ""
         return Message(
             "{named}{verdict} under rules {rules}, reading {reading}: {figures} figures{values}",
-            named=named,
+            named=prefix,
             verdict=Message("differs" if self.differences else "equal"),
             rules=self.rules,
             reading=self.reading,
@@ -190,9 +190,9 @@ def _other_dataset(old: Result, name: str, version: str, sha256: str) -> Message
     )
 
 
-def _benchmark(old: Result, given: str | None, revision: str | None, where: str) -> str:
-    name = given or old.dataset.benchmark
-    if not (given or revision or os.path.exists(os.path.join(name, "benchmark.yaml"))):
+def _benchmark(old: Result, benchmark: str | None, revision: str | None, where: str) -> str:
+    name = benchmark or old.dataset.benchmark
+    if not (benchmark or revision or os.path.exists(os.path.join(name, "benchmark.yaml"))):
         raise HdbenchError(
             "{place}: its benchmark {name!r} is not in the working directory: name it with "
             "--benchmark PATH",
@@ -202,9 +202,9 @@ def _benchmark(old: Result, given: str | None, revision: str | None, where: str)
     return name
 
 
-def _answers(old: Result, given: Path | str | None, where: str) -> str:
-    path = str(given or old.answers.path)
-    if not given and not os.path.exists(path):
+def _answers(old: Result, answers: Path | str | None, where: str) -> str:
+    path = str(answers or old.answers.path)
+    if not answers and not os.path.exists(path):
         raise HdbenchError(
             "{place}: its answers {path!r} are not here: name them with --answers PATH",
             place=where,
@@ -246,42 +246,47 @@ def _compare(
             group.pop(name, None)
     if old.reading_version == 1:
         again = {name: value for name, value in again.items() if name not in SINCE_READING_2}
-    found = Verification(old.model, also, new.metric.rules, new.reading_version)
+    verification = Verification(old.model, also, new.metric.rules, new.reading_version)
     if "held_out" in record:
-        found.notes.append(Message("held_out: not compared: its ground truths are not public"))
-    method, now = ((each.get("intervals") or {}).get("method") for each in (record, again))
+        verification.notes.append(
+            Message("held_out: not compared: its ground truths are not public")
+        )
+    method, now = ((data.get("intervals") or {}).get("method") for data in (record, again))
     if method != now:
-        record, again = (_without_intervals(each) for each in (record, again))
-        found.notes.append(
+        record, again = (_without_intervals(data) for data in (record, again))
+        verification.notes.append(
             Message("intervals: not compared: then {method}, now {now}", method=method, now=now)
         )
-    found.figures, found.differences = compared(_compared(record), _compared(again))
-    found.values = len(new.ids) * (len(new.statistics) - len(_uncounted(record, new)))
-    found.differences += _first(
+    verification.figures, verification.differences = compared(_compared(record), _compared(again))
+    verification.values = len(new.ids) * (len(new.statistics) - len(_uncounted(record, new)))
+    verification.differences += _first(
         _items(record, again, old, new), "and {count} more items that differ"
     )
-    if found.differences:
-        found.causes += _causes(old, new)
+    if verification.differences:
+        verification.causes += _causes(old, new)
     elif old.reading_version != new.reading_version:
-        found.notes.append(Message("scored under reading {reading}", reading=old.reading_version))
-    found.notes += [
+        verification.notes.append(
+            Message("scored under reading {reading}", reading=old.reading_version)
+        )
+    verification.notes += [
         Message("{name} {old} then, {version} now", name=name, old=then, version=version)
         for (name, then), (_, version) in zip(old.versions, new.versions, strict=True)
         if then != version
     ]
-    return found
+    return verification
 
 
 def _without_intervals(record: Mapping[str, Any]) -> dict[str, Any]:
     """A record without the intervals of its figures, and of those of its groups."""
-    found = {**record, "intervals": {}}
+    without = {**record, "intervals": {}}
     by = record.get("by")
     if isinstance(by, dict) and isinstance(by.get("groups"), list):
         groups = [
-            {**each, "interval": None} if isinstance(each, dict) else each for each in by["groups"]
+            {**group, "interval": None} if isinstance(group, dict) else group
+            for group in by["groups"]
         ]
-        found["by"] = {**by, "groups": groups}
-    return found
+        without["by"] = {**by, "groups": groups}
+    return without
 
 
 def compared(record: Any, again: Any) -> tuple[int, list[str]]:
@@ -335,8 +340,8 @@ def _compared(record: Mapping[str, Any]) -> dict[str, Any]:
     if "warnings" in compared:  # their wording may change
         facts = ("kind", "count", "of", "ids")
         # What the answers are called by now decides whether drafts are their own.
-        found = (each for each in record["warnings"] if each.get("kind") != "drafted")
-        warnings = [{name: each.get(name) for name in facts} for each in found]
+        relevant = (warning for warning in record["warnings"] if warning.get("kind") != "drafted")
+        warnings = [{name: warning.get(name) for name in facts} for warning in relevant]
         compared["warnings"] = warnings
     return compared | {
         "answers": {"sha256": (record.get("answers") or {}).get("sha256")},
@@ -381,8 +386,8 @@ def _items(
             f"{name} {value} → {now[name]}" for name, value in values.items() if value != now[name]
         ]
         if wrong or details != details_now:
-            what = ", ".join(wrong) or Message("its details in per_item")
-            lines.append(Message("item {item}: {what}", item=item_id, what=what))
+            change = ", ".join(wrong) or Message("its details in per_item")
+            lines.append(Message("item {item}: {what}", item=item_id, what=change))
     return lines
 
 
@@ -391,7 +396,7 @@ def _by_item(
 ) -> dict[str, tuple[dict[str, float], Any]]:
     """Id → an item's statistics, and its details, both without some statistics."""
     details = record.get("per_item")
-    found = details if isinstance(details, list) and len(details) == len(result.ids) else None
+    per_item = details if isinstance(details, list) and len(details) == len(result.ids) else None
     return {
         item_id: (
             {
@@ -399,8 +404,8 @@ def _by_item(
                 for name, column in result.statistics.items()
                 if name not in left_out
             },
-            {name: value for name, value in found[position].items() if name not in left_out}
-            if found
+            {name: value for name, value in per_item[position].items() if name not in left_out}
+            if per_item
             else None,
         )
         for position, item_id in enumerate(result.ids)

@@ -40,7 +40,7 @@ def answers_sha256(path: Path) -> str:
             return file_sha256(path)
         digest = hashlib.sha256()
         shards = our_parts(path) if is_in_shards(path) else []
-        inner = [str(each.relative_to(path)) for each in shards if each.parent != path]
+        inner = [str(part.relative_to(path)) for part in shards if part.parent != path]
         for name in (*Folder(path).names, *inner):
             line = f"{file_sha256(path / name)}  ".encode() + os.fsencode(name)
             # A line break in a name would turn one file into two.

@@ -26,7 +26,7 @@ from hdbench.scoring.metric import (
 WORST = 5
 """How many of the worst items are kept, with what is wrong in them."""
 
-_MATCH = tuple(each.name for each in fields(FieldMatch) if each.name != "record")
+_MATCH = tuple(field.name for field in fields(FieldMatch) if field.name != "record")
 
 
 class ScoredItem:

@@ -76,8 +76,8 @@ class ModelFacts(Strict):
 
         Of a month, the first day must be later; unknown dates are not.
         """
-        known = self.released is not None and day is not None
-        return known and _first_day(str(self.released)) > str(day)
+        are_known = self.released is not None and day is not None
+        return are_known and _first_day(str(self.released)) > str(day)
 
 
 class _File(RootModel[dict[Line, ModelFacts]]):

@@ -140,7 +140,7 @@ class Result:
         }
 
     @cached_property
-    def whole_totals(self) -> dict[str, float]:
+    def population_totals(self) -> dict[str, float]:
         """The totals that rates follow from: with the items' weights, if they have any."""
         if self.weighed is None:
             return self.totals
@@ -152,18 +152,18 @@ class Result:
         }
 
     @cached_property
-    def whole_fields(self) -> Mapping[Outcome, Mapping[str, float]]:
+    def population_fields(self) -> Mapping[Outcome, Mapping[str, float]]:
         """The `fields` that rates follow from: with the items' weights, if they have any."""
         if self.weighed is None:
             return self.fields
         weight = dict(zip(self.strata, self.weighed.weights, strict=True))
-        found: dict[Outcome, dict[str, float]] = {outcome: {} for outcome in OUTCOMES}
+        population: dict[Outcome, dict[str, float]] = {outcome: {} for outcome in OUTCOMES}
         for stratum, fields in self.stratum_fields.items():
             for outcome, counts in fields.items():
-                of = found[outcome]
+                sums = population[outcome]
                 for name, count in counts.items():
-                    of[name] = of.get(name, 0) + weight[stratum] * count
-        return found
+                    sums[name] = sums.get(name, 0) + weight[stratum] * count
+        return population
 
     @cached_property
     def rates(self) -> dict[str, Any]:
@@ -176,7 +176,7 @@ class Result:
         counted = self.metric.rates(self.totals)
         if self.weighed is None:
             return counted
-        return _with_counts(self.metric, self.metric.rates(self.whole_totals), counted)
+        return _with_counts(self.metric, self.metric.rates(self.population_totals), counted)
 
     @property
     def headline(self) -> str:
@@ -294,11 +294,15 @@ class Result:
 
         A statistic that an item lacks there is zero.
         """
-        changed = [(place, other[each]) for place, each in enumerate(self.ids) if each in other]
+        changed = [
+            (position, other[item_id])
+            for position, item_id in enumerate(self.ids)
+            if item_id in other
+        ]
         return replace(
             self,
             statistics={
-                name: _replaced(column, ((place, row.get(name, 0)) for place, row in changed))
+                name: _replaced(column, ((position, row.get(name, 0)) for position, row in changed))
                 for name, column in self.statistics.items()
             },
             strict_statistics={},
@@ -368,7 +372,7 @@ class Result:
         counted = self.metric.field_rates(self.totals, self.fields)
         if self.weighed is None:
             return counted
-        estimated = self.metric.field_rates(self.whole_totals, self.whole_fields)
+        estimated = self.metric.field_rates(self.population_totals, self.population_fields)
         return _with_counts(self.metric, estimated, counted)
 
     def to_dict(self, *, details: bool = False) -> dict[str, Any]:
@@ -383,10 +387,10 @@ class Result:
 
 def _replaced(column: Sequence[float], values: Iterable[tuple[int, float]]) -> list[float]:
     """Return a column with other values at some places."""
-    found = list(column)
-    for place, value in values:
-        found[place] = value
-    return found
+    replaced = list(column)
+    for position, value in values:
+        replaced[position] = value
+    return replaced
 
 
 def signature(
@@ -433,10 +437,10 @@ def _with_counts(
     """Figures for the whole with the counts of the sample: only those were counted."""
     figures = {}
     for name, value in estimated.items():
-        known = figure_of(metric, f"{path}{name}")
+        figure = figure_of(metric, f"{path}{name}")
         if isinstance(value, dict):
             figures[name] = _with_counts(metric, value, counted[name], f"{path}{name}.")
-        elif name == "items" or (known is not None and known.kind == "count"):
+        elif name == "items" or (figure is not None and figure.kind == "count"):
             figures[name] = counted[name]
         else:
             figures[name] = value

@@ -89,7 +89,7 @@ class Columns:
             )
 
     def text_field(self, schema: AnswerSchema) -> Field:
-        """The column `text` as a field of the objects that a record lists."""
+        """Return the column `text` as a field of the objects that a record lists."""
         return _field(self.about["text"], "text", schema, _object_path(schema))
 
     def divide(self, column: Callable[[int], Iterable[str]]) -> list[str]:
@@ -202,7 +202,7 @@ def count_known(header: Sequence[str], schema: AnswerSchema | None) -> int:
 
 
 def object_title(listed: str, name: str) -> str:
-    """The column of a field of the objects that a record lists, one object per row.
+    """Return the column of a field of the objects that a record lists, one object per row.
 
     A field such as `id` is `entries.id`, because a column `id` is the item's. `text` stays, as ads
     have it.
@@ -250,7 +250,7 @@ def is_mapped(header: Sequence[str], schema: AnswerSchema) -> bool:
 
 
 def _is_field(title: str, schema: AnswerSchema) -> bool:
-    """Whether the schema has a field of that name, in a record or in the objects that it lists."""
+    """Return whether the schema has a field of that name, in a record or in its listed objects."""
     in_object = (*_object_path(schema), title)
     return bool(schema.type_of(path_of(title, schema.names)) or schema.type_of(in_object))
 
@@ -267,7 +267,7 @@ def _field(
 
 
 def _titles(header: Sequence[str], schema: AnswerSchema | None) -> list[str]:
-    """The names of the columns; `Author_Last Name` is what the schema calls `author.last_name`."""
+    """Return the columns' names; `Author_Last Name` becomes the schema's `author.last_name`."""
     names = {_letters(name): name for name in _expected(schema)} if schema else {}
     expected = set(names.values())
     return [
@@ -285,7 +285,7 @@ def _object_path(schema: AnswerSchema) -> tuple[str, ...]:
 
 
 def _expected(schema: AnswerSchema) -> Iterator[str]:
-    """The names that columns can have."""
+    """Yield the names that columns can have."""
     listed = schema.list_of_objects
     seen: set[str] = set()
     for alternative in [listed[1]] if listed else schema.alternatives:

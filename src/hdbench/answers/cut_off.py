@@ -1,4 +1,4 @@
-"""Where a block of damaged JSON ends, and which part of one that breaks off is complete."""
+"""The end of a block of damaged JSON, and the complete part of one that breaks off."""
 
 import re
 from typing import NamedTuple

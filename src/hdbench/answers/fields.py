@@ -62,7 +62,7 @@ class EntryReader:
         self._fields = self._names | frozenset(inner)
 
     def id(self, entry: dict[str, Any], where: str) -> str:
-        """The id of an entry: its `id`, else its `sha256`; a whole number is taken as its digits.
+        """Return the id of an entry: its `id`, else its `sha256`; a whole number as its digits.
 
         Raises:
             HdbenchError: it has none; the message says where.
@@ -81,7 +81,7 @@ class EntryReader:
         return value
 
     def model(self, entry: dict[str, Any], where: str) -> str | None:
-        """The model that an entry names; None if it names none.
+        """Return the model that an entry names; None if it names none.
 
         Raises:
             HdbenchError: it is not a text.
@@ -92,7 +92,7 @@ class EntryReader:
         return model or None
 
     def entry(self, entry: dict[str, Any], where: object) -> WrittenAnswer:
-        """The answer in an entry, as `Container.load` returns it.
+        """Return the answer in an entry, as `Container.load` returns it.
 
         Raises:
             HdbenchError: there is none; the message says where, and which keys there are.
@@ -126,7 +126,7 @@ class EntryReader:
         return fields
 
     def answer(self, value: Any, item_id: str, where: str) -> WrittenAnswer:
-        """The answer to an item whose id is given elsewhere, for example in a file name.
+        """Return the answer to an item whose id is given elsewhere, for example in a file name.
 
         Args:
             value: the record, the bare list it consists of, an entry, a text that the model wrote,
@@ -175,7 +175,7 @@ class EntryReader:
         return "error" in value and value.keys() <= ABOUT
 
     def is_record(self, value: dict[str, Any]) -> bool:
-        """Whether an object has fields of the benchmark's answers, and so is not a map of ids."""
+        """Return whether an object has fields of a record, and so is not a map of ids."""
         return any(self._is_field(key) for key in value)
 
     def _is_field(self, key: str) -> bool:
@@ -183,7 +183,7 @@ class EntryReader:
 
 
 def almost_id(entry: dict[str, Any]) -> Message:
-    """The part of a message that names the key that was probably meant for the id, if there is one.
+    """Return the part of a message that names the key probably meant for the id, if there is one.
 
     Example:
         >>> almost_id({"ID": "0001", "prediction": {}})
@@ -206,7 +206,7 @@ def given_id(entry: dict[str, Any]) -> Any:
 
 
 def about(entry: dict[str, Any]) -> WrittenAnswer:
-    """The `tokens`, `seconds` and `error` of an entry, if they are usable.
+    """Return the `tokens`, `seconds` and `error` of an entry, if they are usable.
 
     Example:
         >>> about({"usage": {"input_tokens": 1196, "output_tokens": 80}, "duration": 2.5})
@@ -237,7 +237,7 @@ def about(entry: dict[str, Any]) -> WrittenAnswer:
 
 
 def path_of(name: str, names: frozenset[str]) -> tuple[str, ...]:
-    """The names in a dotted name, from the record inwards.
+    """Return the names in a dotted name, from the record inwards.
 
     A name stays whole if its first part is not one of the schema's fields, or if the name itself is
     one of them.
@@ -256,7 +256,7 @@ def path_of(name: str, names: frozenset[str]) -> tuple[str, ...]:
 
 
 def nested(record: dict[str, Any], names: frozenset[str]) -> dict[str, Any]:
-    """A record whose dotted names are turned into nested objects.
+    """Return a record whose dotted names are turned into nested objects.
 
     A name stays as it is if it is not a path, or if another value is in its way.
 
@@ -290,7 +290,7 @@ def nested(record: dict[str, Any], names: frozenset[str]) -> dict[str, Any]:
 
 
 def shown(names: Iterable[str]) -> Message:
-    """Some names of keys or columns, for a message: there may be a million."""
+    """Return some names of keys or columns, for a message: there may be a million."""
     some = [name[:40] for name in islice(filter(None, names), SHOWN + 1)]
     if not some:
         return Message("nothing")

@@ -82,7 +82,7 @@ ITEM_ENDINGS = (".json", ".txt")
 """Extensions of files with the answer to one item, which are in a folder or ZIP."""
 
 PACKED_ENDINGS = (".gz", ".zst")
-"""What may follow the extension of a file that is compressed."""
+"""Extensions that may follow that of a compressed file."""
 
 ZIP_ENDING = ".zip"
 

@@ -15,7 +15,7 @@ _PAGE = re.compile(r"(?P<item>.+?)[-_. ](?:p|page|s|seite)?[-_. ]?\d+$", re.IGNO
 
 
 Way = Literal["pages", "files", "zeros", "other"]
-"""As pages of an item, as file names, without leading zeros, or written differently."""
+"""Ways in which ids differ: pages of an item, file names, no leading zeros, or otherwise."""
 
 
 class IdDifference(NamedTuple):
@@ -33,7 +33,7 @@ class IdDifference(NamedTuple):
 
 
 class Matched(NamedTuple):
-    """How the ids were matched.
+    """Result of matching ids.
 
     Attributes:
         ids: the benchmark's id → the file's id, for those that differ.
@@ -115,7 +115,7 @@ def match_ids(file_ids: Iterable[str], item_ids: Iterable[str]) -> Matched:
 
 
 def plain_form(item_id: str) -> str:
-    """An id without the parts that may differ: folder, extension, leading zeros and case.
+    """Return an id without the parts that may differ: folder, extension, leading zeros and case.
 
     Example:
         >>> plain_form("Scans/00415264.JPG"), plain_form("415264")
@@ -147,7 +147,7 @@ def has_ending(name: str) -> bool:
 
 
 def form_without_page(item_id: str) -> str:
-    """The form of the item that an id looks like a page of; empty if it does not.
+    """Return the form of the item that an id looks like a page of; empty if it does not.
 
     Example:
         >>> form_without_page("b0012_p3.jpg")

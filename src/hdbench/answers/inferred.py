@@ -9,7 +9,7 @@ from hdbench.answers.schema import AnswerSchema
 def schema_of(
     references: Iterable[Mapping[str, Any]], root_list: str | None = None
 ) -> AnswerSchema:
-    """The form of the answers to look for in texts, inferred from their ground truths.
+    """Return the form of the answers to look for in texts, inferred from their ground truths.
 
     It has the fields of the ground truths, at all depths, and no types: an answer can write the
     value of a field differently from the ground truth, for example a person by name. If each ground

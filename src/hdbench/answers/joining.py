@@ -36,7 +36,7 @@ class Joiner:
         self._to_compare = MAX_COMPARED
 
     def one(self, records: Sequence[Answer]) -> Answer:
-        """The one record of several.
+        """Return the one record of several.
 
         Two records are joined if they do not say the same thing differently: other items of the
         list, other fields. If they do, the later one counts, unless it is only a part of a record.
@@ -84,7 +84,7 @@ class Joiner:
     def _joined(
         self, one: dict[str, Any], other: dict[str, Any], *, singly: bool
     ) -> dict[str, Any] | None:
-        """Both as one record; None if they are about the same.
+        """Return both as one record; None if they are about the same.
 
         Items that came one by one are each taken as a new item, however similar to another.
         """
@@ -100,7 +100,7 @@ class Joiner:
         return {name: [*items, *more]} if is_next or not self._is_draft(items, more) else None
 
     def _is_draft(self, items: list[Any], others: list[Any]) -> bool:
-        """Whether at least half of the shorter list's items are in the other, or nearly so."""
+        """Return whether half of the shorter list's items or more are (nearly) in the other."""
         shorter, longer = sorted((items, others), key=len)
         self._to_compare -= len(shorter) * len(longer)
         if self._to_compare < 0:
@@ -156,7 +156,7 @@ def _merged(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
 
 
 def _main_text(item: Any) -> str:
-    """The longest text of an item."""
+    """Return the longest text of an item."""
     values = item.values() if isinstance(item, dict) else [item]
     texts = (value for value in values if isinstance(value, str))
     return max(texts, key=len, default="")[:MAX_CHARACTERS]

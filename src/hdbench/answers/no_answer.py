@@ -1,4 +1,4 @@
-"""What is there in place of an answer: a repeated prompt, a schema, an error, another format."""
+"""Kinds of text in place of an answer: a repeated prompt, a schema, an error, another format."""
 
 import re
 from itertools import islice
@@ -101,7 +101,7 @@ def _kind_of_keys(value: dict[str, Any]) -> Kind | None:
 
 
 def is_schema(value: dict[str, Any], schema: AnswerSchema) -> bool:
-    """Whether an object is a JSON Schema or its `properties`: models repeat the one they are shown.
+    """Return whether an object is a JSON Schema, or its `properties`, repeated by the model.
 
     Its fields have the names of the record's fields, and are where those would be.
     """

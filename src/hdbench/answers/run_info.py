@@ -1,4 +1,4 @@
-"""What a run says about itself: the `run.json` next to its answers."""
+"""Information on a run: the `run.json` next to its answers."""
 
 import math
 from contextlib import suppress
@@ -20,7 +20,7 @@ MAX_BYTES = 64 * 2**20
 """Maximum size in bytes of a run.json: the ids of 700,000 items take 10 MiB."""
 
 MAX_USD = 1e12
-"""What a sitting may have cost: more is damage, or no number at all."""
+"""Maximum cost of a sitting in US dollars: more is damaged data, or not a number at all."""
 
 
 class _Checked(BaseModel):
@@ -44,7 +44,7 @@ class Prompt(_Checked):
 
 
 class RunInfo(_Checked):
-    """What a run says about itself.
+    """Information on a run, as its `run.json` has it.
 
     Attributes:
         run: its name.
@@ -129,7 +129,7 @@ class RunInfo(_Checked):
 
 
 NO_RUN = RunInfo.model_construct(run="", benchmark="", model="")
-"""What answers without a run folder say about themselves."""
+"""Information on answers without a run folder."""
 
 
 def is_run(folder: Path) -> bool:
@@ -149,7 +149,7 @@ def has_answers(folder: Path) -> bool:
 
 
 def read_run_info(folder: Path) -> RunInfo:
-    """Return what the run in a folder says about itself.
+    """Return the information on the run in a folder.
 
     Raises:
         HdbenchError: its run.json cannot be read, is too large, or lacks something.

@@ -78,7 +78,7 @@ def distinct_names(runs: Sequence[Named]) -> list[str]:
 
 
 def _apart(path: Path, paths: Sequence[Path]) -> str:
-    """The end of a path that others do not have, without the extensions of its form."""
+    """Return the end of a path that others do not have, without the extensions of its form."""
     all_parts = [(*other.parent.parts, run_name(other)) for other in paths]
     parts = (*path.parent.parts, run_name(path))
     lengths = range(1, len(parts) + 1)

@@ -117,7 +117,7 @@ class AnswerSchema:
 
     @classmethod
     def load(cls, path: Path, prompts: Iterable[str] = ()) -> "AnswerSchema":
-        """The schema in a file; for `prompts` see the class.
+        """Return the schema in a file; for `prompts` see the class.
 
         Raises:
             HdbenchError: the file cannot be read, or is not a valid JSON Schema.
@@ -138,7 +138,7 @@ class AnswerSchema:
         return (required[0], items) if types_of(field) == {"array"} else None
 
     def _examples(self, prompt: str) -> Iterator[Any]:
-        """The objects and lists of objects in a prompt, read in the same way as in an answer."""
+        """Return the objects and lists of objects in a prompt, read as in an answer."""
         blocks = Blocks(lists=self.list_of_objects is not None, is_whole=self.has_required)
         position = 0
         while (start := blocks.next(prompt, position)) is not None:
@@ -161,7 +161,7 @@ class AnswerSchema:
         return len(leaves) > 1 and any(leaves <= shown for shown in self._shown_leaves)
 
     def of_objects(self, value: Any) -> dict[str, Any] | None:
-        """The record whose one list was given bare, or as a single object from it.
+        """Return the record whose one list was given bare, or as a single object from it.
 
         Each object of a list must have one of the objects' fields, and either no others or half of
         those that are required; a single object must have all required fields or, if none are
@@ -188,7 +188,7 @@ class AnswerSchema:
         return {name: value} if value and is_list else None
 
     def lifted(self, record: dict[str, Any]) -> dict[str, Any] | None:
-        """A record that lacks fields, with those that were written too deep, inside another field.
+        """Return a record that lacks fields with those that were written inside another field.
 
         Example:
             >>> name = {"type": "object", "properties": {"last_name": {}}}
@@ -213,7 +213,7 @@ class AnswerSchema:
         return lifted if self.has_required(lifted) else None
 
     def type_of(self, path: tuple[str, ...]) -> set[str]:
-        """The JSON types that a field may have in any alternative.
+        """Return the JSON types that a field may have in any alternative.
 
         Args:
             path: field names from the record inwards; `[]` stands for any item of a list.
@@ -242,7 +242,7 @@ class AnswerSchema:
         return max([0, *(field.fit(value) - 1 for field in self._fields)])
 
     def violations(self, record: Any) -> list[Violation]:
-        """Where an answer does not conform to the schema, that is, to its best-fitting alternative.
+        """Return the violations of the schema, that is, of its best-fitting alternative.
 
         Returns:
             At most `MAX_VIOLATIONS`. A non-conforming answer with more than `MAX_VALUES` values is
@@ -259,7 +259,7 @@ class AnswerSchema:
             return self._violations(json.loads(text.encode("utf-8", errors="replace")))
 
     def has_required(self, record: Any) -> bool:
-        """Whether it has every required top-level field of an alternative that requires some."""
+        """Return whether it has all required top-level fields of an alternative with any."""
         return isinstance(record, dict) and any(
             required and required <= record.keys() for required in self._required
         )
@@ -299,7 +299,7 @@ class AnswerSchema:
 
 
 def _leaves(value: Any) -> set[tuple[str, str]]:
-    """The values in an object or list that are not blank, with their paths; items have none."""
+    """Return the values in an object or list that are not blank, by their paths without indices."""
     leaves: set[tuple[str, str]] = set()
     waiting = [("", value)]
     while waiting and len(leaves) < MAX_VALUES:

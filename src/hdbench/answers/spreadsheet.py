@@ -65,7 +65,7 @@ class Sheet(NamedTuple):
 
 
 def read_sheets(file: Path, name: str) -> Iterator[Sheet]:
-    """The visible sheets of a workbook that have cells, one at a time.
+    """Yield the visible sheets of a workbook that have cells, one at a time.
 
     Args:
         file: the workbook.
@@ -127,7 +127,7 @@ def _rows(sheet: CalamineSheet, scan: "_Scan", where: str) -> Iterator[tuple[int
 
 
 def _check(packed: Path, name: str) -> tuple[io.BytesIO, "_Parts"]:
-    """The workbook with only its XML parts, and what is in them.
+    """Return the workbook with only its XML parts, and what is in them.
 
     calamine is given a ZIP made here, since in a forged one it could find other files than Python
     does.
@@ -215,7 +215,7 @@ class _Parts:
         return self.scans[part]
 
     def has_more_text_than(self, most: int, sheets: "list[_Scan]", checked: io.BytesIO) -> bool:
-        """Whether the texts that cells share are longer than this, each counted for each cell.
+        """Return whether the shared texts are longer than this, counted once for each cell.
 
         The other texts are in the sheets' parts themselves, which are not larger than they are.
         """
@@ -233,7 +233,7 @@ class _Parts:
         return False
 
     def of_sheet(self, title: str) -> "_Scan":
-        """What was found in a sheet's part; if that part is uncertain, what is in the largest."""
+        """Return the scan of a sheet's part; if that part is uncertain, the scan of the largest."""
         keys = {scan.sheets[title] for scan in self.scans.values() if title in scan.sheets}
         targets = {
             scan.targets[key]
@@ -296,7 +296,7 @@ def _base(target: str) -> str:
 
 
 class _Scan:
-    """What is known about a part, once all of it has been fed.
+    """Facts about a part, complete once all of it has been fed.
 
     Args:
         part: its name.

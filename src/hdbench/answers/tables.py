@@ -30,7 +30,7 @@ MAX_CELL = 16 * 2**20
 
 
 def open_csv(source: AnswersSource) -> InMemory:
-    """The answers in a CSV file; see `read_csv`."""
+    """Return the answers in a CSV file; see `read_csv`."""
     data = read_whole(source.path, source.name)
     return read_csv(data, source.name, source.schema, source.ids)
 
@@ -38,7 +38,7 @@ def open_csv(source: AnswersSource) -> InMemory:
 def read_csv(
     data: bytes, name: str, schema: AnswerSchema | None, ids: Iterable[str] = ()
 ) -> InMemory:
-    r"""The answers in a CSV file.
+    r"""Return the answers in a CSV file.
 
     The encoding is UTF-8, UTF-16 with a byte order mark, or otherwise cp1252; the delimiter is a
     comma, a semicolon or a tab. The columns are `id`, with `text` (a model's raw answer),
@@ -82,14 +82,14 @@ def read_csv(
 
 
 def open_xlsx(source: AnswersSource) -> InMemory:
-    """The answers in an XLSX workbook; see `read_xlsx`."""
+    """Return the answers in an XLSX workbook; see `read_xlsx`."""
     return read_xlsx(source.path, source.name, source.schema, source.ids)
 
 
 def read_xlsx(
     file: Path, name: str, schema: AnswerSchema | None, ids: Iterable[str] = ()
 ) -> InMemory:
-    """The answers in an XLSX workbook: in its one visible sheet with a column `id`.
+    """Return the answers in an XLSX workbook: in its one visible sheet with a column `id`.
 
     The columns are those of `read_csv`. If no sheet has such a column, the one with the most filled
     cells is read.
@@ -157,7 +157,7 @@ class _Worksheet(NamedTuple):
 def _mapped(
     read: Callable[[], Table], header: Sequence[str], schema: AnswerSchema, ids: Iterable[str]
 ) -> InMemory | None:
-    """The answers in a table as a person keeps it; None if it is not one."""
+    """Return the answers in a table as a person keeps it; None if it is not one."""
     try:
         table = read()
     except HdbenchError:
@@ -173,7 +173,7 @@ def _places(rows: Iterator[tuple[int, list[Cell]]], name: str) -> Iterator[Table
 
 
 def _rank(csv_lines: Iterator[Line], schema: AnswerSchema | None) -> tuple[bool, int, int]:
-    """How well a delimiter suits: whether its header has an id, and how many known columns."""
+    """Return how well a delimiter suits: if the header has an id, and how many known columns."""
     try:
         _, header = next(csv_lines, (0, []))
     except HdbenchError:

@@ -1,4 +1,4 @@
-"""From what a model wrote to a record, and what had to be done to find it."""
+"""The record in what a model wrote, and what had to be done to find it."""
 
 import json
 import re
@@ -22,7 +22,7 @@ MAX_TEXTS, MAX_LEVELS = 200, 3
 """Maximum number of texts within an answer that are read as answers, and their maximum nesting."""
 
 MIN_PROMPT = 40
-"""Minimum number of characters in a text for it to be recognised as a part of the prompt."""
+"""Minimum number of characters in a text for it to be recognized as a part of the prompt."""
 
 _TAGS = "(?:seed:)?(?:think(?:ing)?|thoughts?|reasoning|reflection|scratchpad)"
 THOUGHT = re.compile(
@@ -39,7 +39,7 @@ _NESTED = (dict, list)
 
 
 def read_text(text: str, schema: AnswerSchema | None = None) -> Answer:
-    r"""The record in a model's raw text, and what was done to find it.
+    r"""Return the record in a model's raw text, and what was done to find it.
 
     Valid JSON is taken as it is. In anything else, every bracket outside thoughts may open the
     record. Several records are joined if the schema allows it, as items of its list or as fields of
@@ -70,7 +70,7 @@ def read_text(text: str, schema: AnswerSchema | None = None) -> Answer:
 
 
 def read_value(value: Any, schema: AnswerSchema | None = None) -> Answer:
-    """The record in a given JSON value, such as a file's `prediction`.
+    """Return the record in a given JSON value, such as a file's `prediction`.
 
     Args:
         value: a record, or a text, which is read as a text.
@@ -98,7 +98,7 @@ class _Reader:
         self._joiner: Joiner | None = None
 
     def read(self, value: Any) -> Answer:
-        """The record in an answer; if it holds none, what it is instead."""
+        """Return the record in an answer; if it holds none, what it is instead."""
         answer = self.text(value, 0) if isinstance(value, str) else self.value(value, 0)
         if answer.status != "unparsable":
             return answer
@@ -110,7 +110,7 @@ class _Reader:
         return answer._replace(kind=kind or answer.kind)
 
     def text(self, text: str, level: int) -> Answer:
-        """The record in a text."""
+        """Return the record in a text."""
         body = text.strip().lstrip("\ufeff").strip()
         if not body:
             return Answer(None, "unanswered")
@@ -124,7 +124,7 @@ class _Reader:
         return at_least("repaired", answer) if has_constant(body) else answer
 
     def value(self, value: Any, level: int) -> Answer:
-        """The record in a JSON value other than a text."""
+        """Return the record in a JSON value other than a text."""
         if value is None:
             return Answer(None, "unanswered")
         if isinstance(value, dict):
@@ -145,7 +145,7 @@ class _Reader:
         return Answer(value, "unparsable", kind)
 
     def object(self, value: dict[str, Any], level: int) -> Answer:
-        """The record in an object: the object itself, or one that it wraps."""
+        """Return the record in an object: the object itself, or one that it wraps."""
         schema = self.schema
         keeps = schema is not None and schema.keeps_to(value)
         kind = kind_of_object(value, schema, keeps=keeps)
@@ -163,7 +163,7 @@ class _Reader:
     def of_wrapper(
         self, record: dict[str, Any], kind: Kind | None, schema: AnswerSchema, level: int
     ) -> Answer:
-        """What an object that is not a whole record holds: one within it, an item, a part."""
+        """Return the record in an object that is not a whole one: within it, an item, or a part."""
         before = len(self.kinds)
         if kind:
             self.kinds.append(kind)
@@ -198,7 +198,7 @@ class _Reader:
     def records(
         self, node: Any, schema: AnswerSchema, level: int, depth: int, *, in_schema: bool
     ) -> list[Answer]:
-        """The records in a value, in order; if one is inside another, the better-fitting one."""
+        """Return the records in a value, in order; of nested ones, those that fit better."""
         self.nodes -= 1
         if self.nodes < 0 or depth > MAX_INNER_DEPTH:
             return []
@@ -219,7 +219,7 @@ class _Reader:
         return [own] if own and schema.fit(own.prediction) >= best else inner
 
     def in_text(self, text: str, level: int) -> list[Answer]:
-        """The record in a text within a value."""
+        """Return the record in a text within a value."""
         if "{" not in text or not self.texts or level >= MAX_LEVELS:
             return []
         self.texts -= 1
@@ -229,7 +229,7 @@ class _Reader:
     def own(
         self, node: Any, schema: AnswerSchema, *, outermost: bool, in_schema: bool
     ) -> tuple[Answer | None, Kind | None]:
-        """The record that an object or list itself is, and what it is if it is not a record."""
+        """Return the record that an object or list is itself, or the kind of thing that it is."""
         record = schema.of_objects(node)
         if record is None and (isinstance(node, list) or outermost):
             return None, None
@@ -245,7 +245,7 @@ class _Reader:
         return self._joiner
 
     def damaged(self, text: str, body: str, level: int) -> Answer:
-        """The record in a text that is not JSON."""
+        """Return the record in a text that is not JSON."""
         plain = _without_thoughts(body)
         if not plain.strip():
             return self.nothing(text, "thoughts")
@@ -269,7 +269,7 @@ class _Reader:
         return answer or self.nothing(text, kind_of_text(plain, self.schema))
 
     def respelled(self, text: str, level: int) -> Answer | None:
-        """The record in a text that was turned into JSON."""
+        """Return the record in a text that was turned into JSON."""
         if self.is_of_prompt(text):
             self.kinds.append("prompt")
             return None
@@ -292,7 +292,7 @@ class _Reader:
         return len(words) >= MIN_PROMPT and any(words in prompt for prompt in self.schema.prompts)
 
     def search(self, text: str, level: int) -> Answer | None:
-        """The record in a text that is not JSON."""
+        """Return the record in a text that is not JSON."""
         schema = self.schema
         if self._blocks is None:
             self._blocks = Blocks(
@@ -324,7 +324,7 @@ class _Reader:
 
 
 def _with_decoded_keys(value: Any, names: frozenset[str]) -> Any:
-    r"""The value with `last%5Fname` or `last\_name` as `last_name`, if the schema has that."""
+    r"""Return the value with keys such as `last%5Fname` or `last\_name` as the schema has them."""
     return _decoded_value(value, names) if _has_encoded_key(value, names) else value
 
 
@@ -356,7 +356,7 @@ def _decoded(key: str) -> str:
 
 
 def _without_thoughts(text: str) -> str:
-    """The text outside thoughts; if one of their tags is unpaired, to the end of the text."""
+    """Return the text outside thoughts; a missing tag counts as at the text's beginning or end."""
     if not any(sign in text for sign in "<[◁"):
         return text
     kept: list[str] = []

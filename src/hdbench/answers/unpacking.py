@@ -144,7 +144,7 @@ def _long_row(place: str) -> HdbenchError:
 
 
 def _size(array: Any) -> int:
-    """The bytes in an array of Arrow, where a text that values share counts for each."""
+    """Return the bytes in an array of Arrow, where a text that values share counts for each."""
     import pyarrow as pa  # noqa: PLC0415
     import pyarrow.compute as pc  # noqa: PLC0415
 
@@ -174,7 +174,7 @@ def _line(row: dict[str, Any]) -> bytes:
 
 
 def _text(value: Any) -> Any:
-    """A text that was written as bytes, as some programs do; any other value as it is."""
+    """Return a text that was written as bytes, as some programs do; any other value as it is."""
     return value.decode() if isinstance(value, bytes) else value
 
 

@@ -1,4 +1,4 @@
-"""What a run used: tokens and time, as far as its answers say."""
+"""Tokens and time that a run used, as far as its answers say."""
 
 from collections.abc import Mapping
 from typing import Annotated
@@ -53,7 +53,7 @@ class Usage:
             self._seconds.append(seconds)
 
     def take(self, later: "Usage") -> None:
-        """Add what answers used that follow those so far."""
+        """Add the usage of later answers."""
         for name, (total, items) in later._tokens.items():
             self._add(name, total, items)
         for seconds in later._seconds:
@@ -62,7 +62,7 @@ class Usage:
 
     @property
     def amounts(self) -> dict[str, AmountUsed]:
-        """What was taken: `input_tokens`, `output_tokens`, `seconds`, as far as it is known."""
+        """The sums of `input_tokens`, `output_tokens` and `seconds`, as far as they are known."""
         # Sums may be larger than what a file may say.
         amounts = {
             f"{name}_tokens": AmountUsed.model_construct(total=total, items=items)

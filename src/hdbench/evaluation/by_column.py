@@ -18,7 +18,7 @@ MAX_GROUPS = 50
 """Maximum number of groups: a column with more values names items, and does not group them."""
 
 RESAMPLES, LEVEL = 10_000, 0.95
-"""As in `compare_runs`."""
+"""Same as in `compare_runs`."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class ByColumn(Generic[G]):
 
     @property
     def warning(self) -> Message | None:
-        """That groups are too small, as data for `in_words`; None if none is."""
+        """A warning that groups are too small, as data for `in_words`; None if none is."""
         small = [group.items for group in self.groups if group.items < MIN_ITEMS]
         if not small:
             return None
@@ -105,7 +105,7 @@ class ByColumn(Generic[G]):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON data; `figure` and `judged` of a group have the names of their figures."""
+        """Return it as JSON data, with a group's `figure` and `judged` under their own names."""
         groups = []
         for group in self.groups:
             values = dict(vars(group))
@@ -121,7 +121,7 @@ class ByColumn(Generic[G]):
 
 
 def by_column(result: Result, benchmark: Benchmark, column: str) -> ByColumn[Group]:
-    """The headline, its interval and the coverage of a run for each value of a column.
+    """Return the headline, its interval and the coverage of a run for each value of a column.
 
     Args:
         result: the result.
@@ -154,7 +154,7 @@ def by_column(result: Result, benchmark: Benchmark, column: str) -> ByColumn[Gro
 def differences_by_column(
     a: Result, b: Result, benchmark: Benchmark, column: str, *, seed: int = 0
 ) -> ByColumn[GroupDifference]:
-    """The difference of two runs for each value of a column, in the figure that compares them.
+    """Return the difference of two runs in the figure that compares them, by a column's values.
 
     The intervals are those of `compare_runs`. Nothing is tested: with many groups, some differ by
     chance.
@@ -193,7 +193,7 @@ def _by(
     column: str,
     group: Callable[[str | None, Sequence[int]], G],
 ) -> ByColumn[G]:
-    """The groups of a result's items, in order."""
+    """Return the groups of a result's items, in order."""
     values = benchmark.column(column)
     # Of all items, so that runs on some of them have the same ranges.
     grouping = grouped(list(values.values()))

@@ -1,4 +1,4 @@
-"""Whether a run looks broken: what a person should know before believing its score."""
+"""Checks of a run, for what a person should know before believing its score."""
 
 from collections.abc import Container, Iterable, Iterator
 from itertools import islice
@@ -198,7 +198,7 @@ class Checks:
         return RunWarning("no_shared_field", text, apart.objects, answers, apart.ids)
 
     def _wrong_fields(self, result: Result, explained: Container[Any]) -> list[RunWarning]:
-        """One warning per field, wrong values before types that are scored all the same.
+        """Return one warning per field, wrong values before types that are scored all the same.
 
         Names that another warning explains are skipped.
         """
@@ -226,7 +226,7 @@ class Checks:
         return warnings
 
     def _answers_seen(self, number: int) -> Message:
-        """That many answers, and whether there are more."""
+        """Return the words for a number of answers, which tell if not all were looked at."""
         return message(
             "answers_looked_at" if self._looked_at < self._seen.given else "answers", number=number
         )
@@ -235,7 +235,7 @@ class Checks:
         return seen.count >= FEW and seen.count > self._records * FIELD_SHARE
 
     def _organisations(self) -> dict[str, None]:
-        """The organisations and offices among the wrong persons, the most frequent first."""
+        """Return the organisations and offices among the wrong persons, the most frequent first."""
         return {
             value: None
             for (name, value), _ in self._values.most()
@@ -267,7 +267,7 @@ def _warn_of_organisations(result: Result, examples: Iterable[str]) -> Iterator[
 
 
 def _without(result: Result, name: str) -> Message | None:
-    """The score with and without a field, if that can be told."""
+    """Return the score with and without a field, if that can be told."""
     rates = result.metric.rates_without(result.population_totals, result.population_fields, name)
     if not rates:
         return None

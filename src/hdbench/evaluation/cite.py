@@ -194,7 +194,7 @@ def _method(result: Result) -> Message:
 
 
 def _conditions(result: Result) -> Iterator[str]:
-    """The rules, the protocol, the threshold, and each option that was given."""
+    """Yield the rules, the protocol, the threshold, and each option that was given."""
     metric = result.metric
     yield Message(
         "rules {rules}, reading {reading}", rules=metric.rules, reading=result.reading_version

@@ -26,16 +26,16 @@ class _HeldOutPart(Benchmark):
     held_out: Mapping[str, Item] = field(default_factory=dict)
 
     def items(self) -> Iterator[Item]:
-        """The held-out items with their ground truths."""
+        """Yield the held-out items with their ground truths."""
         yield from self.held_out.values()
 
     def items_of(self, part: Part) -> Iterator[Item]:
-        """Those of a part's items that are held out."""
+        """Yield those of a part's items that are held out."""
         return (self.held_out[item_id] for item_id in part.ids if item_id in self.held_out)
 
 
 def read_held_out(benchmark: Benchmark, path: Path) -> tuple[Item, ...]:
-    """The held-out items of a benchmark.
+    """Return the held-out items of a benchmark.
 
     Args:
         benchmark: the benchmark, whose `benchmark.yaml` names the file by its sha256.

@@ -57,7 +57,7 @@ class OpenedRun:
         own_as_items: bool = False,
         all_are_loaded: bool = False,
     ) -> Iterator["OpenedRun"]:
-        """A run, until the block ends.
+        """Open a run until the block ends.
 
         Args:
             path: a file or folder of answers in any form, or a run folder.
@@ -133,7 +133,7 @@ class OpenedRun:
         return self.asked is None or item_id in self.asked
 
     def answered(self, model: str | None) -> Iterable[str]:
-        """The ids of a model's answers, as the file has them."""
+        """Return the ids of a model's answers, as the file has them."""
         return (item_id for item_id in self.container.runs[model] if item_id not in self.left_out)
 
     def answers(
@@ -141,7 +141,7 @@ class OpenedRun:
         model: str | None,
         ids: Iterable[str] | None = None,
     ) -> Answers:
-        """A model's answers, looked up by id.
+        """Return a model's answers, looked up by id.
 
         Args:
             model: one of `models`.

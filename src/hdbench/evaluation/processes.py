@@ -1,4 +1,4 @@
-"""Which processes score a run: this one alone, or several where they pay."""
+"""Choice of the processes that score a run: this one alone, or several where they pay."""
 
 import os
 import time

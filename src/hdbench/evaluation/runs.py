@@ -1,4 +1,4 @@
-"""What the commands on runs accept: results, run folders, and answers to a named benchmark."""
+"""Inputs of the commands on runs: results, run folders, and answers to a named benchmark."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,7 +28,7 @@ def load_runs(
     names: Sequence[str] = (),
     called: Mapping[Path, str] = MappingProxyType({}),
 ) -> dict[str, Result]:
-    """The results of runs, scored if they are not scored yet; see `ScoreCache`.
+    """Return the results of runs, scored if they are not scored yet; see `ScoreCache`.
 
     Args:
         paths: each is a result of `hdbench score --json`, which stays as it was scored; a run
@@ -59,7 +59,7 @@ def load_runs_under(
     names: Sequence[str] = (),
     called: Mapping[Path, str] = MappingProxyType({}),
 ) -> list[dict[str, Result]]:
-    """The results of runs under several rules; see `score_under`.
+    """Return the results of runs under several rules; see `score_under`.
 
     Args:
         paths: see `load_runs`; results can have one setting only.
@@ -107,7 +107,7 @@ def load_runs_under(
 
 
 def _results_at(path: Path, benchmark: str | None, called: str | None) -> dict[str, Result]:
-    """The results in a file, which may be answers whose benchmark was not named."""
+    """Return the results in a file, which may be answers whose benchmark was not named."""
     try:
         return read_results(path)
     except HdbenchError as error:
@@ -131,7 +131,7 @@ class _LocatedResult(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Its model, or else its file; and whether it saw the items."""
+        """The name of its model, or else of its file, and whether it saw the items."""
         without = " (without media)" if self.result.run.without_media else ""
         return (self.result.model or self.file) + without
 
@@ -149,7 +149,7 @@ def _with_models(located: Sequence[_LocatedResult], names: Sequence[str]) -> lis
 
 
 def benchmark_of(result: Result, benchmark: str | None = None, *, media: bool = False) -> Benchmark:
-    """The benchmark that a result was scored against.
+    """Return the benchmark that a result was scored against.
 
     Args:
         result: the result.
@@ -176,7 +176,7 @@ def benchmark_of(result: Result, benchmark: str | None = None, *, media: bool = 
 
 
 def without_unbuilt(paths: Sequence[Path]) -> tuple[list[Path], dict[str, int]]:
-    """Runs without those in folders of runs whose benchmark is not there.
+    """Return runs without those in folders of runs whose benchmark is not there.
 
     Args:
         paths: as for `load_runs`. A run or a file that is itself named stays, as does everything
@@ -211,7 +211,7 @@ def _is_there(benchmark: str) -> bool:
 def with_same_items(
     results: Mapping[str, Result], paths: Sequence[Path]
 ) -> tuple[dict[str, Result], list[str]]:
-    """Runs without those in folders of runs that were asked other items than most.
+    """Return runs without those in folders of runs that were asked other items than most.
 
     Args:
         results: what `load_runs` found.
@@ -240,7 +240,7 @@ def with_same_items(
 
 
 def strictly(result: Result, name: str) -> Result:
-    """A run with valid JSON only counted.
+    """Return a run with valid JSON only counted.
 
     Raises:
         HdbenchError: the result was written before results kept what this needs.
@@ -255,7 +255,7 @@ def strictly(result: Result, name: str) -> Result:
 
 
 def _runs_at(path: Path, benchmark: str | None) -> Iterator[tuple[Path, str | None]]:
-    """Each run at a path, and the benchmark to score it against; None for a result."""
+    """Yield each run at a path, and the benchmark to score it against; None for a result."""
     if path.is_dir():
         folders = [path] if is_run(path) else _run_folders(path)
         if folders:
@@ -276,7 +276,7 @@ def _runs_at(path: Path, benchmark: str | None) -> Iterator[tuple[Path, str | No
 
 
 def _run_folders(path: Path) -> list[Path]:
-    """The run folders below a folder."""
+    """Return the run folders below a folder."""
     return sorted(file.parent for file in path.rglob(RUN_FILE))
 
 
@@ -289,7 +289,7 @@ def _require_details(path: Path, results: Iterable[Result], details: bool) -> No
 
 
 def _distinct(located: Sequence[_LocatedResult]) -> dict[str, Result]:
-    """The results by unique names."""
+    """Return the results by unique names."""
     seen: set[tuple[str, ...]] = set()
     for run in located:
         key = (run.name, run.result.answers.sha256, run.result.signature)

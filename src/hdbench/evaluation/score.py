@@ -50,7 +50,7 @@ class NothingToScoreError(HdbenchError):
 
 @dataclass(frozen=True)
 class Settings:
-    """How answers are scored.
+    """Options for scoring answers.
 
     Attributes:
         protocol: `documented` or `published`.
@@ -158,7 +158,7 @@ def score_loaded(
     *,
     name: str | None = None,
 ) -> list[dict[str | None, Result]]:
-    """Same as `score_under`, with a benchmark that is loaded already."""
+    """Do the same as `score_under`, with a benchmark that is loaded already."""
     path = Path(predictions)
     in_shards = is_in_shards(path)
     try:
@@ -190,7 +190,7 @@ def _score_once(
 def _scored_runs(
     loaded: Benchmark, path: Path, rules: Sequence[Rules], settings: Settings, name: str | None
 ) -> tuple[dict[str | None, "_ScoredRun"], str, str]:
-    """Each model's answers under all rules; the sha256 of the answers, and of the metadata.
+    """Return each model's answers under all rules; the sha256 of the answers, and of the metadata.
 
     What was needed to find the answers is gone afterwards: for a million, it is half of the memory.
     """
@@ -210,7 +210,7 @@ def _scored_runs(
 
 
 def with_names(results: Sequence[Result], names: Sequence[str]) -> list[Result]:
-    """Results whose answers do not name their model, under the names that a person gives them.
+    """Name the models of results whose answers do not name them.
 
     Args:
         results: of any answers; those that have a model keep it.
@@ -247,7 +247,7 @@ def with_names(results: Sequence[Result], names: Sequence[str]) -> list[Result]:
 
 
 def _rules(loaded: Benchmark, settings: Settings) -> Rules:
-    """The rules that settings stand for: under `published`, predictions are taken as given."""
+    """Return the rules of some settings: under `published`, predictions are taken as given."""
     metric = loaded.spec.make_metric(settings.protocol, **settings.options)
     read_as = settings.read_as
     as_given = read_as.as_given or metric.protocol == "published"
@@ -324,7 +324,7 @@ class _ScoredRun:
             yield from repeat(None, part.items)
 
     def result(self, number: int, settings: Settings, dataset_sha256: str) -> Result:
-        """The result under one of the rules."""
+        """Return the result under one of the rules."""
         run = self.run
         if not self._items:
             raise NothingToScoreError(
@@ -358,7 +358,7 @@ class _WayOfReading:
     """Answers that are read in one way.
 
     Attributes:
-        scorers: the place of each of the rules that read so → what it gives.
+        scorers: number of each of the rules with this way → its metric, scores and checks.
         usage: what the answers used.
         violations: field → rule of the schema → how often it was violated.
     """
@@ -395,7 +395,7 @@ def _dataset(
     drafts: Mapping[Provenance, int],
     sha256: str,
 ) -> ScoredDataset:
-    """The benchmark in a result, with the drafts that its items were made from."""
+    """Return the benchmark in a result, with the drafts that its items were made from."""
     spec = benchmark.spec
     made = [
         DraftedItems(run=source.run or "", model=source.model, items=items)

@@ -59,7 +59,7 @@ class ScoreCache:
     def score(
         self, benchmark: Benchmark, answers: Path, settings: Sequence[Settings]
     ) -> list[Scored]:
-        """Same as `score_loaded`, from the cache where it can be.
+        """Do the same as `score_loaded`, from the cache if possible.
 
         Args:
             benchmark: what was answered.
@@ -89,7 +89,7 @@ class ScoreCache:
             self._kept.bound(MAX_CACHE)
 
     def _read(self, key: str) -> Scored | None:
-        """The scores of that name; None if there are none that can be used."""
+        """Return the scores of that name; None if there are none that can be used."""
         data = None if self._kept is None else self._kept.get(key)
         if data is None:
             return None
@@ -106,7 +106,7 @@ class ScoreCache:
 
 
 def _packed(result: Result) -> dict[str, Any]:
-    """A result as JSON data, with what its record does not have."""
+    """Return a result as JSON data, with what its record does not have."""
     return {
         "record": to_record(result, intervals=False),
         "statuses": [STATUSES.index(status) for status in result.statuses],
@@ -120,7 +120,7 @@ def _unpacked(run: Mapping[str, Any], path: Path) -> Result:
 
 
 def _keys(benchmark: Benchmark, answers: Path, settings: Sequence[Settings]) -> list[str | None]:
-    """The name of the entry under each of the settings; None where there can be none."""
+    """Return the name of the entry under each of the settings; None where there can be none."""
     read = None if all(setting.details for setting in settings) else _files(answers)
     if read is None:
         return [None] * len(settings)
@@ -139,7 +139,7 @@ def _keys(benchmark: Benchmark, answers: Path, settings: Sequence[Settings]) -> 
 
 
 def _files(answers: Path) -> list[tuple[str, str]] | None:
-    """The files of a run with their hashes; None if they are too many, or not plain files."""
+    """Return a run's files with their hashes; None if they are too many, or not plain files."""
     try:
         if not answers.is_dir():
             return [(answers.name, file_sha256(answers))] if answers.is_file() else None
@@ -160,7 +160,7 @@ def _files(answers: Path) -> list[tuple[str, str]] | None:
 
 @cache
 def _code() -> str:
-    """The hash of hdbench's own code and data: in a checkout, they change between versions."""
+    """Return the hash of hdbench's own code and data, which can change within a version."""
     digest = hashlib.sha256()
     root = Path(hdbench.__file__).parent
     for path in sorted((*root.rglob("*.py"), *root.rglob("*.yaml"))):

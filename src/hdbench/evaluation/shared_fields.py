@@ -1,4 +1,4 @@
-"""Whether answers and ground truth have any field in common."""
+"""Search for a field that answers and ground truth have in common."""
 
 import re
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ MAX_NAMES = 10
 """Maximum number of names that are kept of either side; these are shown."""
 
 MAX_TEXT = 100_000
-"""Maximum number of characters of an answer that is no record, and whose fields are looked at."""
+"""Maximum number of characters of an answer that is not a record and whose fields are looked at."""
 
 MAX_NODES = 200
 """Maximum number of objects, and of fields in one, that are looked at in an answer."""
@@ -56,7 +56,7 @@ class Names(NamedTuple):
 
 
 def names_of(answer: Answer, scored: ScoredItem) -> Names | None:
-    """The names of fields in an answer; None if it is not an object, or an empty one."""
+    """Return the names of fields in an answer; None if it is not an object, or an empty one."""
     record = scored.answer.prediction if scored.coverage == "answered" else None
     if answer.kind == "other":  # an object without any of the schema's fields is not a record
         record = _value(scored.answer.prediction)
@@ -109,7 +109,7 @@ class SharedFields:
 
 
 def _names_in(record: dict[str, Any]) -> Iterator[str]:
-    """The names of the fields that hold no further ones, at any depth."""
+    """Yield the names of the fields that hold no further ones, at any depth."""
     waiting: list[Any] = [record]
     for _ in range(MAX_NODES):
         if not waiting:
@@ -129,7 +129,7 @@ def _keep(names: dict[str, None], name: str) -> None:
 
 
 def _value(text: Any) -> Any:
-    """The JSON value of a text that is not too long; None if it is not JSON."""
+    """Return the JSON value of a text that is not too long; None if it is not JSON."""
     if not isinstance(text, str) or len(text) > MAX_TEXT:
         return None
     try:

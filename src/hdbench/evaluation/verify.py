@@ -39,7 +39,7 @@ MOVABLE = {"benchmark", "dataset_revision", "item_name", "notes", "people", "pub
 
 @dataclass
 class Verification:
-    """What computing one result again showed.
+    """Outcome of computing one result again.
 
     Attributes:
         model: which run; None in a file with one run.
@@ -143,7 +143,7 @@ def verify(
 
 
 def _records(result: Path) -> Iterator[tuple[str, str | None, Any]]:
-    """Each record in a file with its place, followed by those under the rules of `--also`."""
+    """Yield each record in a file with its place, followed by those under the rules of `--also`."""
     for where, record in read_records(result).items():
         yield where, None, record
         others = record.get("also", {})
@@ -156,7 +156,7 @@ def _records(result: Path) -> Iterator[tuple[str, str | None, Any]]:
 def _score(
     old: Result, benchmark: str, predictions: str, settings: Settings, where: str
 ) -> list[Result]:
-    """The runs of the answers, scored again."""
+    """Return the runs of the answers, scored again."""
     try:
         return list(score_runs(benchmark, predictions, settings).values())
     except HdbenchError as error:
@@ -173,7 +173,7 @@ def _score(
 
 
 def _other_dataset(old: Result, name: str, version: str, sha256: str) -> Message | None:
-    """Which dataset is replaced by another one here, and what to do; None if it is the same."""
+    """Return that the dataset is a different one here, and what to do; None if it is the same."""
     then = old.dataset
     if then.dataset_sha256 == sha256:
         return None
@@ -214,7 +214,7 @@ def _answers(old: Result, answers: Path | str | None, where: str) -> str:
 
 
 def _by(by: Any, new: Result, benchmark: str, revision: str | None, where: str) -> dict[str, Any]:
-    """The figures by the values of a column, computed again."""
+    """Return the figures by the values of a column, computed again."""
     column = by.get("column") if isinstance(by, dict) else None
     if not isinstance(column, str):
         raise HdbenchError("{place}: by: is not an object that names a column", place=where)
@@ -228,7 +228,7 @@ def _compare(
     new: Result,
     also: str | None,
 ) -> Verification:
-    """A record compared with the same one computed now."""
+    """Return a record compared with the same one computed now."""
     again = json.loads(json.dumps(again))
     again["signature"] = old.signature  # of the versions then; others are a note
     if "reading" not in record:  # as in the first results
@@ -277,7 +277,7 @@ def _compare(
 
 
 def _without_intervals(record: Mapping[str, Any]) -> dict[str, Any]:
-    """A record without the intervals of its figures, and of those of its groups."""
+    """Return a record without the intervals of its figures, and of those of its groups."""
     without = {**record, "intervals": {}}
     by = record.get("by")
     if isinstance(by, dict) and isinstance(by.get("groups"), list):
@@ -290,7 +290,7 @@ def _without_intervals(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def compared(record: Any, again: Any) -> tuple[int, list[str]]:
-    """How many figures a record has now, and a line for each value that differs from before."""
+    """Return how many figures a record has now, and a line for each value that differs."""
     before, after = dict(_leaves(record)), dict(_leaves(again))
     figures = sum(
         isinstance(value, int | float) and not isinstance(value, bool) for value in after.values()
@@ -334,7 +334,7 @@ def _causes(old: Result, new: Result) -> Iterator[str]:
 
 
 def _compared(record: Mapping[str, Any]) -> dict[str, Any]:
-    """A record without what is compared by item and what may differ."""
+    """Return a record without what is compared by item and what may differ."""
     left_out = BY_ITEM | INPUTS | MOVABLE | APART
     compared = {name: value for name, value in record.items() if name not in left_out}
     if "warnings" in compared:  # their wording may change
@@ -350,7 +350,7 @@ def _compared(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def rounded(value: Any) -> Any:
-    """A JSON value with the numbers in it rounded, if they are not whole numbers."""
+    """Return a JSON value with the numbers in it rounded, if they are not whole numbers."""
     if isinstance(value, dict):
         return {name: rounded(child) for name, child in value.items()}
     if isinstance(value, list):
@@ -369,7 +369,7 @@ def _leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str,
 def _items(
     record: Mapping[str, Any], again: Mapping[str, Any], old: Result, new: Result
 ) -> list[Message]:
-    """A line for each item that differs."""
+    """Return a line for each item that differs."""
     left_out = _uncounted(record, new)
     before, after = _by_item(record, old, left_out), _by_item(again, new, left_out)
     lines: list[Message] = []
@@ -418,13 +418,13 @@ def _counts_effort(record: Mapping[str, Any]) -> bool:
 
 
 def _uncounted(record: Mapping[str, Any], new: Result) -> list[str]:
-    """The statistics that an earlier version did not count."""
+    """Return the statistics that an earlier version did not count."""
     uncounted = () if _counts_effort(record) else EFFORT
     return [name for name in (*uncounted, *_added_later(record, new)) if name in new.statistics]
 
 
 def _added_later(record: Mapping[str, Any], new: Result) -> tuple[str, ...]:
-    """The figures and statistics that the metric did not have when the record was written."""
+    """Return the figures and statistics that the metric got after the record was written."""
     added = new.metric.added_later
     if any(name in record or name in record["statistics"] for name in added):
         return ()
@@ -432,7 +432,7 @@ def _added_later(record: Mapping[str, Any], new: Result) -> tuple[str, ...]:
 
 
 def _first(lines: Sequence[str], others: str) -> list[str]:
-    """The first lines, cut, and as a template how many others there are."""
+    """Return the first lines, cut, and as a template how many others there are."""
     more = [Message(others, count=len(lines) - SHOWN)] if len(lines) > SHOWN else []
     return [
         line if len(line) <= MAX_LINE else line[: MAX_LINE - 1] + "…" for line in lines[:SHOWN]

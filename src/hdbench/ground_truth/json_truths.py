@@ -34,7 +34,7 @@ _IMAGES = (".jpg", ".jpeg", ".png", ".tif", ".tiff", ".webp", ".gif", ".jp2", ".
 
 
 def read_json_truths(path: Path) -> Truths:
-    """The ground truths in a JSON file, in JSON Lines, or in a folder of `NAME.json` and `.txt`.
+    """Return the ground truths in JSON, JSON Lines, or a folder of `NAME.json` and `.txt`.
 
     An entry of a list or a line names its item by `file_name`, `image` or `id`, and has its record
     in `ground_truth`, or is the record itself; a dotted name stands for nested objects,
@@ -151,7 +151,7 @@ def _of_entry(entry: dict[str, Any], where: str, beside: dict[str, str]) -> Trut
 
 
 def _without_key(entry: dict[str, Any], id_key: str | None, key: str) -> dict[str, Any]:
-    """An entry without what names its item: `b12.jpg`, and also `b12` where both are there."""
+    """Return an entry without its item's names: `b12.jpg`, and also `b12` if it has both."""
     return {
         name: value
         for name, value in entry.items()

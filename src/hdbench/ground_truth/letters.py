@@ -50,7 +50,7 @@ class Letter(NamedTuple):
 
     @property
     def id(self) -> str:
-        """Its id, with which the names of its images begin."""
+        """The letter's id, with which the names of its images begin."""
         return f"letter{self.number}"
 
 

@@ -201,7 +201,7 @@ def marc_elements(document: BinaryIO, where: str) -> Iterator["Element"]:
 
 
 def record_from(element: "Element") -> "Record | str":
-    """The record that an element of MARCXML is, without its leader, or what is wrong with it.
+    """Return an element of MARCXML as a record without its leader, or what is wrong with it.
 
     Its fields are in the order of the element's `marc_fields`.
     """

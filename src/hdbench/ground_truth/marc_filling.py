@@ -240,7 +240,7 @@ class _Filling:
         return subfield
 
     def _links(self) -> Iterator[str]:
-        """Yield what subfields 8 say."""
+        """Yield the texts of subfields 8."""
         for field in marc_fields(self._element):
             yield from (subfield.text or "" for subfield in field if subfield.get("code") == "8")
 
@@ -249,7 +249,7 @@ class _Filling:
 
 
 def _split(text: str, place: MarcPlace) -> list[tuple[str, str]]:
-    """The subfields that a text fills: it is divided where the mapping has something between two.
+    """Return the subfields that a text fills, divided at the mapping's signs between two.
 
     Example:
         >>> title = MarcPlace("245", None, slice(None), ((" ", "a"), (" : ", "b")))

@@ -70,7 +70,7 @@ class ErrorCounts:
             self._form = tuple(map(sum, zip(self._form, counted, strict=True)))  # type: ignore[assignment]
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON data; see `Result.errors_by_class`."""
+        """Return them as JSON data; see `Result.errors_by_class`."""
         total: Counter[ErrorClass] = Counter()
         for _, classes in sorted(self._fields.items()):
             total.update(classes)

@@ -24,7 +24,7 @@ from hdbench.scoring.metric import (
 )
 
 WORST = 5
-"""How many of the worst items are kept, with what is wrong in them."""
+"""Number of worst items that are kept, with what is wrong in them."""
 
 _MATCH = tuple(field.name for field in fields(FieldMatch) if field.name != "record")
 

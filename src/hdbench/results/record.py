@@ -38,7 +38,7 @@ from hdbench.scoring.metric import OUTCOMES, FieldMatch, Metric, Outcome, figure
 _MATCH = {field.name for field in dataclasses.fields(FieldMatch)} - {"record"}
 
 _WARNING = {"kind": str, "message": str, "count": int, "of": int, "ids": list}
-_SAID = {"key": str, "values": dict}
+_TEXT_KEYS = {"key": str, "values": dict}
 """The keys of warnings in records, since warnings are data."""
 
 _NAMES_A_FIGURE = ("headline", "figure")
@@ -81,7 +81,7 @@ class _ReadAs(ResultPart):
 
 
 MAX_WHY = 500
-"""How many characters are shown of what is wrong with an option, which may have a long value."""
+"""Maximum number of characters shown of an error in an option, whose value may be long."""
 
 MAX_MESSAGE = 10_000
 """Maximum number of characters in a warning in words; those of the checks have some 300."""
@@ -474,7 +474,7 @@ def _reading(value: dict[str, Any], where: str) -> AnswersRead:
         [
             RunWarning(
                 warning["kind"],
-                {name: warning[name] for name in _SAID} if "key" in warning else None,
+                {name: warning[name] for name in _TEXT_KEYS} if "key" in warning else None,
                 *(warning[name] for name in ("count", "of", "ids", "message")),
             )
             for warning in warnings
@@ -497,7 +497,7 @@ def _counts(value: dict[str, Any], key: str, where: str) -> dict[str, dict[str, 
 
 
 def _is_warning(value: Any) -> bool:
-    types = _WARNING | _SAID if isinstance(value, dict) and "key" in value else _WARNING
+    types = _WARNING | _TEXT_KEYS if isinstance(value, dict) and "key" in value else _WARNING
     if not (
         isinstance(value, dict)
         and value.keys() == types.keys()

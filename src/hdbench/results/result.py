@@ -115,7 +115,7 @@ class Result:
 
     @cached_property
     def estimated(self) -> str | None:
-        """That the rates are estimates for the whole; None unless the items are a sample of one."""
+        """A note that the rates are estimates for a population; None if they are not a sample."""
         sample = self.dataset.sample
         if sample is None:
             return None
@@ -167,11 +167,11 @@ class Result:
 
     @cached_property
     def rates(self) -> dict[str, Any]:
-        """The metric's figures; of a sample, rates are estimates for the whole, and counts are not.
+        """The metric's figures; a sample's rates, but not counts, are estimates for the population.
 
         Each rate follows from sums in which an item counts as many times as it stands for in the
-        whole (Horvitz and Thompson; a ratio of two such sums, as in Cochran, "Sampling Techniques",
-        1977, chapter 6).
+        population (Horvitz and Thompson; a ratio of two such sums, as in Cochran, "Sampling
+        Techniques", 1977, chapter 6).
         """
         counted = self.metric.rates(self.totals)
         if self.weighed is None:
@@ -317,7 +317,7 @@ class Result:
         """Return the result of some of the items, with its rates and their intervals.
 
         It does not have what became of single fields and items. In a stratified sample, the items
-        keep their weights, so that rates are estimates for all such items of the whole.
+        keep their weights, so that rates are estimates for all such items of the population.
         """
 
         def chosen(column: Sequence[Any]) -> list[Any]:
@@ -434,7 +434,7 @@ def signature(
 def _with_counts(
     metric: Metric, estimated: Mapping[str, Any], counted: Mapping[str, Any], path: str = ""
 ) -> dict[str, Any]:
-    """Figures for the whole with the counts of the sample: only those were counted."""
+    """Return figures for the population with the sample's counts: only these were counted."""
     figures = {}
     for name, value in estimated.items():
         figure = figure_of(metric, f"{path}{name}")

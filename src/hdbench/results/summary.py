@@ -28,7 +28,7 @@ _ITEM = {"en": ("item", "items"), "de": ("Eintrag", "Einträgen")}
 """The names of an item if the benchmark does not say them."""
 
 _MANY = 100  # from there on, decimals say nothing
-_WHOLE = 10  # from there on, they say nothing of how many values there are
+_WHOLE = 10  # from there on, decimals say nothing about a number of values
 _USED = ("input_tokens", "output_tokens", "seconds")
 
 
@@ -56,7 +56,7 @@ class RatedFigure(NamedTuple):
 
     @property
     def is_share(self) -> bool:
-        """True if it can be drawn on a line from 0 to 1."""
+        """Return whether it can be drawn on a line from 0 to 1."""
         ends = [] if self.interval is None else [self.interval.low, self.interval.high]
         return all(0 <= number <= 1 for number in (self.value, *ends))
 
@@ -123,7 +123,7 @@ class ResultSummary:
 
     @property
     def estimated(self) -> str | None:
-        """That the rates are estimates for a population; None unless the items are its sample."""
+        """A note that the rates are estimates for a population; None if they are not a sample."""
         return self.result.estimated and translated(self.result.estimated, self.language)
 
     @property

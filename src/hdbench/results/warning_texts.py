@@ -57,7 +57,7 @@ class RunWarning:
 
     @property
     def message(self) -> str:
-        """Its text, in one line of English."""
+        """The text in one line of English."""
         return self.written or in_words(**self.text or {})
 
     def to_dict(self) -> dict[str, Any]:

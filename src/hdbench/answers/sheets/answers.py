@@ -96,7 +96,7 @@ def _fixed_columns(table: Table, schema: AnswerSchema) -> dict[str, str]:
 
 
 def _by_model(table: Table, title: str | None) -> dict[str | None, Table]:
-    """The rows of each model.
+    """Return the rows of each model.
 
     Raises:
         HdbenchError: some rows name none.

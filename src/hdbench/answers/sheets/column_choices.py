@@ -1,4 +1,4 @@
-"""What a person says about the columns of a table: `--map COLUMN=path`."""
+"""A person's choices for the columns of a table: `--map COLUMN=path`."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ from hdbench.common.names import did_you_mean
 from hdbench.errors import HdbenchError
 
 LEFT_OUT, KEY = "-", "id"
-"""What is given for a column that is not used, and for the one that names the items."""
+"""Choices for a column that is not used, and for the one that names the items."""
 
 _PATH = re.compile(r"[^.\[\]\s][^.\[\]]*(?:\[\])?(?:\.[^.\[\]\s][^.\[\]]*(?:\[\])?){0,9}")
 
@@ -61,7 +61,7 @@ def read_choices(
 
 
 def _index(table: Table, title: str, option: str) -> int:
-    """The column of that name, in any case if there is one only."""
+    """Return the column of that name, in any case if there is one only."""
     alike = [
         index
         for index, name in enumerate(table.header)

@@ -7,7 +7,7 @@ from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.schema_parts import choices_of, types_of
 
 Kind = Literal["text", "integer", "number", "date", "list", "boolean"]
-"""What the cells of a column are; those of a list are texts that a separator divides."""
+"""Kinds of cells; those of a list are texts with a separator between them."""
 
 
 class FieldPath(NamedTuple):
@@ -28,7 +28,7 @@ class FieldPath(NamedTuple):
 
 
 def field_paths(schema: AnswerSchema) -> list[FieldPath]:
-    """The fields that a table can fill, in the schema's order, once each.
+    """Return the fields that a table can fill, in the schema's order, once each.
 
     Args:
         schema: the form of a benchmark's records.
@@ -51,7 +51,7 @@ def field_paths(schema: AnswerSchema) -> list[FieldPath]:
 
 
 def _within(schema: Any, prefix: str) -> Iterator[FieldPath]:
-    """The fields of an object's schema."""
+    """Yield the fields of an object's schema."""
     for choice in choices_of(schema):
         properties = choice.get("properties", {}) if isinstance(choice, dict) else {}
         for name, field in properties.items():

@@ -19,7 +19,7 @@ def key_of(
     allowed: Collection[int],
     unnamed: Collection[int],
 ) -> tuple[int, str] | None:
-    """The column that names the items, and why; None if there is none.
+    """Return the column that names the items, and why; None if there is none.
 
     Args:
         header: the names of the columns.

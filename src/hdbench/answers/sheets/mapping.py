@@ -99,7 +99,7 @@ def propose(
 def _own_fields(
     table: Table, filled: list[list[str]], chosen: dict[int, str], key: tuple[int, str] | None
 ) -> list[Column]:
-    """The columns with fields of their own."""
+    """Return the columns with fields of their own."""
     # An answer's `id` is the item's.
     taken = _Taken([KEY, *(path for path in chosen.values() if path != LEFT_OUT)])
     columns = []
@@ -133,7 +133,7 @@ def _fields_of(
     key: tuple[int, str] | None,
     paths: Sequence[FieldPath],
 ) -> list[Column]:
-    """The columns with the fields of a benchmark."""
+    """Return the columns with the fields of a benchmark."""
     by_path = {field.path: field for field in paths}
     free = [
         index
@@ -186,7 +186,7 @@ def _column(
     choice: str | None,
     key: tuple[int, str] | None,
 ) -> Column:
-    """A column that goes nowhere yet."""
+    """Return a column that goes nowhere yet."""
     why = cell_kind.why
     if choice is not None:
         why = _GIVEN
@@ -246,7 +246,7 @@ def _suits(cells: list[str], kind: Kind) -> bool:
 
 
 def _own_path(title: str, index: int, taken: "_Taken", *, is_list: bool) -> str:
-    """The path of a field named after a column, which no other has and which is within none.
+    """Return the path of a field named after a column, which no other has and which is within none.
 
     A heading such as `publication.year` or `authors[]` is a path itself.
     """
@@ -261,7 +261,7 @@ def _own_path(title: str, index: int, taken: "_Taken", *, is_list: bool) -> str:
 
 
 def _field_name(text: str) -> str:
-    """A heading as the name of a field: `Größe (cm)` is `groesse_cm`; `birthDate` is one."""
+    """Return a heading as the name of a field: `Größe (cm)` is `groesse_cm`; `birthDate` is one."""
     if _NAME.fullmatch(text):
         return text
     decomposed = unicodedata.normalize("NFKD", without_umlauts(text))
@@ -294,7 +294,7 @@ class _Taken:
         )
 
     def numbered(self, path: str) -> str:
-        """The path, with the lowest number that keeps it out of the way of others."""
+        """Return the path, with the lowest number that keeps it out of the way of others."""
         candidate, number = path, self._numbers.get(path, 1)
         while self.is_in_way(candidate):
             number += 1
@@ -304,6 +304,6 @@ class _Taken:
 
 
 def _around(path: str) -> list[str]:
-    """The paths of the objects that a field is in."""
+    """Return the paths of the objects that a field is in."""
     parts = path.split(".")
     return [".".join(parts[:length]) for length in range(1, len(parts))]

@@ -44,7 +44,7 @@ class _Place:
 
 
 def mapped(table: Table, columns: Sequence[Column]) -> Truths:
-    """The ground truths in a table.
+    """Return the ground truths in a table.
 
     A blank cell is an empty text or list, otherwise null. What is not of its column's kind stays
     text, and a note says so. If columns are fields of the objects in a list, as in
@@ -162,7 +162,7 @@ class _Reader:
     """Makes a record of each row.
 
     Attributes:
-        odd: what a person has to be told about their cells.
+        odd: the odd cells, to be reported.
     """
 
     def __init__(self, places: Sequence[_Place]) -> None:
@@ -171,7 +171,7 @@ class _Reader:
         self.odd = OddCells()
 
     def record(self, where: str, cells: Sequence[str]) -> dict[str, Any] | None:
-        """The record in a row; None if no cell has a value.
+        """Return the record in a row; None if no cell has a value.
 
         Raises:
             HdbenchError: columns of the same list have different numbers of values.
@@ -190,7 +190,7 @@ class _Reader:
     def _objects(
         self, places: Sequence[_Place], cells: Sequence[str], where: str
     ) -> list[dict[str, Any]]:
-        """The objects of a list that a row has."""
+        """Return the objects of a list that a row has."""
         parts = {
             place: parts_of(cells[place.index], place.column.separator)
             for place in places
@@ -274,7 +274,7 @@ def _set(record: dict[str, Any], path: tuple[str, ...], value: Any) -> None:
 
 
 def _together(truths: Sequence[Truth], lists: set[tuple[str, ...]]) -> list[Truth]:
-    """One ground truth for each item: the objects of all its rows.
+    """Return one ground truth for each item: the objects of all its rows.
 
     Raises:
         HdbenchError: its rows differ in anything else.
@@ -305,7 +305,7 @@ def _together(truths: Sequence[Truth], lists: set[tuple[str, ...]]) -> list[Trut
 
 
 def _agree(first: Any, other: Any, lists: set[tuple[str, ...]], path: tuple[str, ...] = ()) -> bool:
-    """Whether two records are the same but for some lists, and for what the other leaves blank."""
+    """Return whether two records agree except for some lists and for what either leaves blank."""
     if path in lists:
         return True
     if isinstance(first, dict) and isinstance(other, dict):
@@ -316,7 +316,7 @@ def _agree(first: Any, other: Any, lists: set[tuple[str, ...]], path: tuple[str,
 
 
 def _unused(table: Table, columns: Sequence[Column]) -> list[str]:
-    """A note on the columns that are not used and have values."""
+    """Return a note on the columns that are not used and have values."""
     unused = [
         column.title
         for column in columns

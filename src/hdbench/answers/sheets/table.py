@@ -192,7 +192,7 @@ def table_of(name: str, rows: Iterator[TableRow], notes: list[str]) -> Table:
 
 
 def _numbered(rows: Iterable[TableRow]) -> Iterator[TableRow]:
-    """The rows, while they are not too many.
+    """Yield the rows, while they are not too many.
 
     Raises:
         HdbenchError: there are more than `MAX_ROWS`.
@@ -209,7 +209,7 @@ class _Cells:
     """Makes text of cells.
 
     Attributes:
-        odd: what a person has to be told about them.
+        odd: the odd ones, to be reported.
     """
 
     def __init__(self, header: list[str], place: str) -> None:
@@ -219,7 +219,7 @@ class _Cells:
         self.odd = OddCells()
 
     def cells(self, row: TableRow) -> list[str]:
-        """As many texts as the header has.
+        """Return as many texts as the header has.
 
         Raises:
             HdbenchError: there are more cells, one is too long, or the table is too large.
@@ -259,7 +259,7 @@ class _Cells:
 
 
 def _without_empty(table: Table, unnamed: list[int]) -> Table:
-    """The table without the columns that have neither a name nor a value."""
+    """Return the table without the columns that have neither a name nor a value."""
     empty = {index for index in unnamed if not any(cells[index] for _, cells in table.rows)}
     filled = [table.header[index] for index in unnamed if index not in empty]
     notes: list[str] = []

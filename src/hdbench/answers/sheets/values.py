@@ -1,4 +1,4 @@
-"""What the cells of a column are, and the values that a record has for them."""
+"""Kinds of cells in a column, and the values that a record has for them."""
 
 import datetime
 import re
@@ -22,10 +22,10 @@ from hdbench.errors import Message
 BLANK = frozenset({"", "-", "–", "—", "n/a", "n. a.", "k. a.", "k.a."}) | {
     word.casefold() for word in MISSING
 }
-"""What a cell without a value holds, case-folded: `k. A.` is German for `n/a`."""
+"""Contents of a cell without a value, case-folded: `k. A.` is German for `n/a`."""
 
 SEPARATORS = ("|", ";", "\n", " / ")
-"""What divides the texts of a list, the surest first."""
+"""Separators of the texts in a list, the surest first."""
 
 MIN_ROWS = 2
 """Minimum number of rows in which a separator makes a column a list."""
@@ -50,7 +50,7 @@ _SPELLINGS = {"ja": True, "yes": True, "oui": True, "sì": True, "si": True} | {
 
 
 class CellKind(NamedTuple):
-    """What the cells of a column are.
+    """Kind of the cells of a column.
 
     Attributes:
         kind: which of the kinds they all have.
@@ -133,13 +133,13 @@ def is_date(cell: str) -> bool:
 
 
 def odd_ones(cells: Sequence[str]) -> list[str]:
-    """The cells that are not whole numbers, if most of the others are."""
+    """Return the cells that are not whole numbers, if most of the others are."""
     odd = [cell for cell in cells if not is_integer(cell)]
     return odd if 2 * len(odd) < len(cells) else []
 
 
 def separator_of(cells: Iterable[str]) -> str | None:
-    """What divides the texts of a list: `|`, or semicolons between short texts, in several rows.
+    """Return the separator of a list: `|`, or semicolons between short texts, in several rows.
 
     A semicolon must be in one cell of five, since texts have some too.
     """
@@ -154,7 +154,7 @@ def separator_of(cells: Iterable[str]) -> str | None:
 
 
 def any_separator(cells: Iterable[str]) -> str | None:
-    """What divides the texts in a field that is known to be a list: the surest that occurs."""
+    """Return the separator in a field that is known to be a list: the surest that occurs."""
     cells = _not_json(cells)
     return next(
         (separator for separator in SEPARATORS if any(separator in cell for cell in cells)), None
@@ -230,7 +230,7 @@ def _not_json(cells: Iterable[str]) -> list[str]:
 
 
 def value_of(cell: str, kind: Kind, separator: str | None) -> Any:
-    """The value of a cell that is not blank; its text, if it is not of that kind.
+    """Return the value of a cell that is not blank; its text, if it is not of that kind.
 
     Example:
         >>> value_of("1912", "integer", None), value_of("17.9.1912", "integer", None)
@@ -259,7 +259,7 @@ def is_of(value: Any, kind: Kind) -> bool:
 
 
 def parts_of(cell: str, separator: str | None) -> list[Any]:
-    """The texts in a cell that are not blank, or the values of a JSON list."""
+    """Return the texts in a cell that are not blank, or the values of a JSON list."""
     listed = json_list(cell)
     if listed is not None:
         return listed
@@ -268,7 +268,7 @@ def parts_of(cell: str, separator: str | None) -> list[Any]:
 
 
 def date_of(cell: str) -> str:
-    """A date in ISO form, also from `17.9.1912`; other text as it is."""
+    """Return a date in ISO form, also from `17.9.1912`; other text as it is."""
     match = _DAY.fullmatch(cell)
     if match:
         day, month, year = map(int, match.groups())

@@ -61,7 +61,7 @@ class WrittenAnswer(TypedDict, total=False):
     Attributes:
         id: the item's id.
         text: what the model wrote.
-        prediction: a JSON value in which somebody else has already read the text.
+        prediction: a JSON value that another program has read from the text.
         tokens: `input` and `output`, if they were counted.
         seconds: how long the model took, if that was measured.
         finish_reason: why the model stopped, such as `stop` or `length`, if known.

@@ -20,7 +20,7 @@ CLOSING = {"{": "}", "[": "]"}
 
 
 class Scan(NamedTuple):
-    """What is known about a block.
+    """End of a block, and its complete part.
 
     Attributes:
         end: where the block's first bracket is closed; 0 if it never is.

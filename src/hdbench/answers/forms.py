@@ -76,7 +76,7 @@ FORMS: list[AnswerForm] = [
         is_text=False,
     ),
 ]
-"""In the order in which messages list them."""
+"""Forms of answers in the order in which messages list them."""
 
 ITEM_ENDINGS = (".json", ".txt")
 """Extensions of files with the answer to one item, which are in a folder or ZIP."""

@@ -114,7 +114,7 @@ class Joiner:
 
 
 class _Compared(NamedTuple):
-    """How many values only one has, only the other has, and both have, equal or different."""
+    """Numbers of values that only one or only the other has, or both, equal or different."""
 
     one: int = 0
     other: int = 0

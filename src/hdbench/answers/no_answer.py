@@ -164,7 +164,7 @@ def _is_placeholder(name: str, text: str) -> bool:
 
 
 def kind_of_text(text: str, schema: AnswerSchema | None) -> Kind:
-    r"""Return what a text is if there is no record in it.
+    r"""Return the kind of a text without a record in it.
 
     Args:
         text: the text without thoughts.

@@ -10,7 +10,7 @@ from hdbench.common.regular_files import by_numbers
 SHARDS = "shards"
 """The folder in a run folder where the answers are until they are merged."""
 LAUNCH = "launch.json"
-"""The file there that says what was launched; without it, nobody answers in that folder."""
+"""The file there that says what was launched; without it, no process works in that folder."""
 MERGING = "merging.json"
 """Name of `launch.json` while answers are merged."""
 

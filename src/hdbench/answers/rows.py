@@ -132,20 +132,20 @@ class _Reader:
         """
         runs: Runs = {}
         models: dict[str | None, str] = {}
-        place, width = self._columns.about, len(self._titles)
+        columns, width = self._columns.about, len(self._titles)
         for number, row in enumerate(rows, start=1):
             if number * width > MAX_CELLS:
                 raise too_many_cells(row.place)
             cells = self._clean(row)
             if not any(cell != "" for cell in cells):
                 continue
-            item_id = text_of(cells[place["id"]]).strip()
+            item_id = text_of(cells[columns["id"]]).strip()
             where = row.place
             if not item_id or is_total(item_id):
-                where = place_of(where, list(map(text_of, cells)), place["id"])
+                where = place_of(where, list(map(text_of, cells)), columns["id"])
             if not item_id:
                 raise HdbenchError("{place}: has no id: enter it, or delete the row", place=where)
-            model = text_of(cells[place["model"]]).strip() or None if "model" in place else None
+            model = text_of(cells[columns["model"]]).strip() or None if "model" in columns else None
             models.setdefault(model, row.place)
             runs.setdefault(model, {}).setdefault(item_id, []).append(TableRow(where, cells))
         if None in models and len(models) > 1:

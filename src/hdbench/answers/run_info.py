@@ -140,7 +140,7 @@ def is_run(folder: Path) -> bool:
 def has_answers(folder: Path) -> bool:
     """Return whether a run has any answer yet, in any form."""
     if is_in_shards(folder):
-        with suppress(FileNotFoundError):  # they are merged at this moment
+        with suppress(FileNotFoundError):  # they are being merged
             return any(part.stat().st_size > 0 for part in our_parts(folder))
     path = folder / OUR_ANSWERS
     if path.is_file():

@@ -32,7 +32,7 @@ advertisements has some 200."""
 _NESTED = (dict, list)
 
 _NOTHING = object()
-"""Stands for a record before the first one."""
+"""Placeholder for the record before the first one."""
 
 
 def read_schema(path: Path) -> dict[str, Any]:

@@ -352,10 +352,10 @@ class _Scan:
         if kind == "c":
             self._start_cell(attributes)
         elif kind == "row":
-            place = attributes.get("r")
-            if place and not ROW.fullmatch(place):
-                raise ValueError(f"a row at position {place[:20]!r}")
-            self._row = int(place) if place else self._row + 1
+            reference = attributes.get("r")
+            if reference and not ROW.fullmatch(reference):
+                raise ValueError(f"a row at position {reference[:20]!r}")
+            self._row = int(reference) if reference else self._row + 1
             self._column = 0
             self._last_row = max(self._last_row, self._row)
         elif kind == "f":
@@ -372,11 +372,11 @@ class _Scan:
             self.targets[attributes.get("Id", "")] = attributes.get("Target", "")
 
     def _start_cell(self, attributes: dict[str, str]) -> None:
-        place = attributes.get("r")
-        if place:
-            matched = PLACE.fullmatch(place)
+        reference = attributes.get("r")
+        if reference:
+            matched = PLACE.fullmatch(reference)
             if not matched:
-                raise ValueError(f"a cell at position {place[:20]!r}")
+                raise ValueError(f"a cell at position {reference[:20]!r}")
             letters, digits = matched.groups()
             column = 0
             for letter in letters.upper():

@@ -132,14 +132,14 @@ def by_column(result: Result, benchmark: Benchmark, column: str) -> ByColumn[Gro
         HdbenchError: there is no such column, or it has too many values.
     """
 
-    def group(value: str | None, places: Sequence[int]) -> Group:
-        part = result.of_items(places)
+    def group(value: str | None, positions: Sequence[int]) -> Group:
+        part = result.of_items(positions)
         judged_by = judging_figure(part.metric, part.headline)
         judged = part.rates.get(judged_by)
         computed = None if judged is None else intervals(part, only=judged_by)
         return Group(
             value,
-            items=len(places),
+            items=len(positions),
             answered=part.answered if part.statuses else None,
             unanswered=part.status["unanswered"] if part.statuses else None,
             unparsable=part.status["unparsable"] if part.statuses else None,
@@ -170,19 +170,22 @@ def differences_by_column(
         HdbenchError: see `by_column`.
     """
     judged_by = judging_figure(a.metric, a.headline)
-    place_in_b = {item: place for place, item in enumerate(b.ids)}
+    position_in_b = {item: position for position, item in enumerate(b.ids)}
 
-    def group(value: str | None, places: Sequence[int]) -> GroupDifference:
-        parts = (a.of_items(places), b.of_items([place_in_b[a.ids[place]] for place in places]))
+    def group(value: str | None, positions: Sequence[int]) -> GroupDifference:
+        parts = (
+            a.of_items(positions),
+            b.of_items([position_in_b[a.ids[position]] for position in positions]),
+        )
         one, other = (part.rates.get(judged_by) for part in parts)
         if one is None or other is None:
-            return GroupDifference(value, len(places), one, other, None, None)
+            return GroupDifference(value, len(positions), one, other, None, None)
         interval = None
-        if len(places) >= MIN_ITEMS:
+        if len(positions) >= MIN_ITEMS:
             both = tables(parts, parts[0].ids)
             apart = differences(both, [judged_by], RESAMPLES, seed)
             interval = apart.interval(0, 1, 0, one - other, LEVEL)
-        return GroupDifference(value, len(places), one, other, one - other, interval)
+        return GroupDifference(value, len(positions), one, other, one - other, interval)
 
     return _by(a, benchmark, column, group)
 
@@ -207,9 +210,9 @@ def _by(
             most=MAX_GROUPS,
         )
     label = dict(zip(values, grouping.labels, strict=True))
-    places: dict[str | None, list[int]] = {value: [] for value in grouping.order}
+    by_value: dict[str | None, list[int]] = {value: [] for value in grouping.order}
     for position, item in enumerate(result.ids):
-        places[label[item]].append(position)
-    groups = [group(value, positions) for value, positions in places.items() if positions]
+        by_value[label[item]].append(position)
+    groups = [group(value, positions) for value, positions in by_value.items() if positions]
     judged_by = judging_figure(result.metric, result.headline)
     return ByColumn(column, result.headline, judged_by, groups, grouping.note)

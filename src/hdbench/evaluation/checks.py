@@ -27,7 +27,7 @@ UNANSWERED_SHARE = 0.1
 From a tenth on, the score says as much about what was asked as about the model."""
 
 UNPARSABLE_SHARE = 0.5
-"""Share of given answers that could not be read: if most could not, it is not due to one difficult
+"""Share of answers that could not be read: if most could not, it is not due to one difficult
 item."""
 
 TRUNCATED_SHARE = 0.05
@@ -140,7 +140,7 @@ class Checks:
         unanswered, unparsable, truncated = (
             self._seen.status[status] for status in ("unanswered", "unparsable", "truncated")
         )
-        items, answers = self._seen.items, self._seen.given
+        items, answers = self._seen.items, self._seen.answered
         if unanswered.count > items * UNANSWERED_SHARE:
             text = message("partial", given=answers, items=items, count=unanswered.count)
             yield RunWarning("partial", text, unanswered.count, items, unanswered.ids)
@@ -228,14 +228,15 @@ class Checks:
     def _answers_seen(self, number: int) -> Message:
         """Return the words for a number of answers, which tell if not all were looked at."""
         return message(
-            "answers_looked_at" if self._looked_at < self._seen.given else "answers", number=number
+            "answers_looked_at" if self._looked_at < self._seen.answered else "answers",
+            number=number,
         )
 
     def _is_often(self, seen: Seen) -> bool:
         return seen.count >= FEW and seen.count > self._records * FIELD_SHARE
 
     def _organisations(self) -> dict[str, None]:
-        """Return the organisations and offices among the wrong persons, the most frequent first."""
+        """Return the organizations and offices among the wrong persons, the most frequent first."""
         return {
             value: None
             for (name, value), _ in self._values.most()
@@ -246,7 +247,7 @@ class Checks:
 
 
 def _warn_of_organisations(result: Result, examples: Iterable[str]) -> Iterator[RunWarning]:
-    """Warn if many of the persons that only the answers have are organisations or offices."""
+    """Warn if many of the persons that only the answers have are organizations or offices."""
     column = result.statistics["false_positives_organisations"]
     count = int(result.totals["false_positives_organisations"])
     persons = int(

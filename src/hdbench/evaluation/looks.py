@@ -68,7 +68,7 @@ class Looks:
 
     Attributes:
         items: the number of items.
-        given: the number of those with an answer.
+        answered: the number of those with an answer.
         status: what was done to read an answer → where.
         kinds: what an answer is that is not a record → where.
         set_aside: answers with further records.
@@ -79,7 +79,7 @@ class Looks:
     """
 
     def __init__(self, answers: int = 0) -> None:
-        self.items = self.given = 0
+        self.items = self.answered = 0
         self.status: dict[Status, Seen] = {status: Seen() for status in STATUSES}
         self.kinds: dict[Kind, Seen] = defaultdict(Seen)
         self.set_aside = Seen()
@@ -118,14 +118,14 @@ class Looks:
         if answer.tokens and "input" in answer.tokens:
             self.tokens.append((answer.id, answer.tokens["input"]))
         if coverage != "unanswered":
-            self.given += 1
+            self.answered += 1
             if self._share is None or _place(answer.id) < self._share:
                 self._add_content(answer, scored, violations, truth)
 
     def count(self, later: "Looks") -> None:
         """Add the counts of later items, without the answers that were looked at."""
         self.items += later.items
-        self.given += later.given
+        self.answered += later.answered
         for status, seen in later.status.items():
             self.status[status].take(seen)
         for kind, seen in later.kinds.items():

@@ -90,7 +90,7 @@ def _unseen(run: OpenedRun) -> list[str]:
 
 
 def _own(run: OpenedRun) -> list[str]:
-    """Return a note on a run over own images, which are taken for the benchmark's."""
+    """Return a note on a run on the user's own images, taken for the benchmark's."""
     if run.info is None or not run.info.own_images:
         return []
     own = Message(

@@ -108,7 +108,7 @@ class OpenedRun:
             container.close()
 
     def _take_own_as_items(self, path: Path) -> None:
-        """Ask for the items whose ids the own images have, and leave out the other images."""
+        """Count items with the ids of own images as asked, and leave out the other images."""
         own = self.asked or {item: None for model in self.models for item in self.answered(model)}
         items = list(self.benchmark.ids())
         try:

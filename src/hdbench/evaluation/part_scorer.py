@@ -37,7 +37,7 @@ class Rules:
     Attributes:
         metric: the metric.
         read_as: how answers are read.
-        details: whether somebody asks what became of every item.
+        details: whether the outcome of every item is wanted.
         each_item: is given each scored item, in the dataset's order.
         errata: which corrections of values count.
     """

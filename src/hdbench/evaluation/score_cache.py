@@ -115,7 +115,7 @@ def _packed(result: Result) -> dict[str, Any]:
 
 
 def _unpacked(run: Mapping[str, Any], path: Path) -> Result:
-    statuses = [STATUSES[place] for place in run["statuses"]]
+    statuses = [STATUSES[index] for index in run["statuses"]]
     return replace(from_record(run["record"], str(path)), statuses=statuses, worst=run["worst"])
 
 

@@ -127,7 +127,7 @@ def _fault(chunk: bytes) -> Message | None:
             said=int(length),
         )
     directory = chunk[LEADER : int(base)]
-    entries = [directory[place : place + ENTRY] for place in range(0, len(directory) - 1, ENTRY)]
+    entries = [directory[start : start + ENTRY] for start in range(0, len(directory) - 1, ENTRY)]
     if not directory.endswith(END_OF_FIELD) or not all(map(_ENTRY.fullmatch, entries)):
         return Message("has a damaged directory")
     for entry in entries:

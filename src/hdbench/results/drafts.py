@@ -1,4 +1,4 @@
-"""Ground truths that were made by correcting the drafts of the very model that is scored."""
+"""Ground truths that were made by correcting drafts of the same model that is scored."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -94,14 +94,14 @@ def _indented(value: Any, margin: str = "") -> Iterator[str]:
     inner, comma = margin + "  ", ",\n"
     if isinstance(value, dict) and value:
         yield "{\n"
-        for place, (key, child) in enumerate(value.items()):
-            yield f"{comma if place else ''}{inner}{_compact(key)}: "
+        for index, (key, child) in enumerate(value.items()):
+            yield f"{comma if index else ''}{inner}{_compact(key)}: "
             yield from _indented(child, inner)
         yield f"\n{margin}}}"
     elif isinstance(value, list) and value and isinstance(value[0], dict):
         yield "[\n"
-        for place, child in enumerate(value):
-            yield f"{comma if place else ''}{inner}"
+        for index, child in enumerate(value):
+            yield f"{comma if index else ''}{inner}"
             yield from _indented(child, inner)
         yield f"\n{margin}]"
     else:

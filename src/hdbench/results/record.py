@@ -443,7 +443,7 @@ def _strata(
     if (
         not isinstance(strata, list)
         or len(strata) != len(ids)
-        or not all(type(place) is int and 0 <= place < number for place in strata)
+        or not all(type(stratum) is int and 0 <= stratum < number for stratum in strata)
     ):
         raise HdbenchError("{place}: strata: is not a list of the stratum of each id", place=where)
     if not isinstance(outcomes, dict) or outcomes.keys() != set(map(str, strata)):
@@ -451,9 +451,9 @@ def _strata(
             "{place}: stratum_outcomes: is not an object of outcomes by stratum", place=where
         )
     fields: dict[int, dict[Outcome, Counter[str]]] = {}
-    for place in sorted(set(strata)):
-        counts = _counts(outcomes, str(place), f"{where}: stratum_outcomes")
-        fields[place] = {name: Counter(counts.get(name, {})) for name in OUTCOMES}
+    for stratum in sorted(set(strata)):
+        counts = _counts(outcomes, str(stratum), f"{where}: stratum_outcomes")
+        fields[stratum] = {name: Counter(counts.get(name, {})) for name in OUTCOMES}
     return strata, fields
 
 

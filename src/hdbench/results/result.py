@@ -313,7 +313,7 @@ class Result:
             per_item=[],
         )
 
-    def of_items(self, places: Sequence[int]) -> "Result":
+    def of_items(self, positions: Sequence[int]) -> "Result":
         """Return the result of some of the items, with its rates and their intervals.
 
         It does not have what became of single fields and items. In a stratified sample, the items
@@ -321,7 +321,7 @@ class Result:
         """
 
         def chosen(column: Sequence[Any]) -> list[Any]:
-            return [column[place] for place in places] if column else []
+            return [column[position] for position in positions] if column else []
 
         statuses = chosen(self.statuses)
         return replace(

@@ -26,7 +26,7 @@ _READ_AS_EMPTY = Message("cells read as empty")
 
 @dataclass(frozen=True)
 class _Place:
-    """Where the values of a column go.
+    """The place in a record where the values of a column go.
 
     Attributes:
         index: the column's index in the table.

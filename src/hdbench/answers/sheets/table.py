@@ -36,7 +36,7 @@ MAX_ROWS = 2**20
 """Maximum number of rows: what a sheet of Excel can have."""
 
 FIRST_ROWS = 50
-"""Number of rows by which the delimiter and the header are recognised."""
+"""Number of rows by which the delimiter and the header are recognized."""
 
 DATES_READ = Message(
     "dates of the spreadsheet program, read in ISO form (check: it also makes dates of values such "

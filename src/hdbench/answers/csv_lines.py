@@ -69,11 +69,7 @@ def delimiter_of(text: str, rank: Callable[[Iterator[Line]], Any]) -> str:
             `HdbenchError` where they are not CSV.
     """
     match = SEPARATOR.match(text)
-    return (
-        match[1]
-        if match
-        else max(DELIMITERS, key=lambda delimiter: rank(lines(text, delimiter, "")))
-    )
+    return match[1] if match else max(DELIMITERS, key=lambda sign: rank(lines(text, sign, "")))
 
 
 def lines(text: str, delimiter: str, name: str, *, blank: bool = False) -> Iterator[Line]:

@@ -192,12 +192,10 @@ def almost_id(entry: dict[str, Any]) -> Message:
         ''
     """
     near = (key for key in entry if key.casefold() != "id" and _ID.fullmatch(key))
-    misspelled = next((key for key in entry if key.casefold() == "id" != key), None) or next(
-        near, None
-    )
-    if misspelled is None or "id" in entry:
+    typo = next((key for key in entry if key.casefold() == "id" != key), None) or next(near, None)
+    if typo is None or "id" in entry:
         return Message("")
-    return Message(': rename "{key}" to "id"', key=misspelled[:40])
+    return Message(': rename "{key}" to "id"', key=typo[:40])
 
 
 def given_id(entry: dict[str, Any]) -> Any:

@@ -102,7 +102,7 @@ def _holds_many(members: Members, name: str, schema: AnswerSchema | None) -> boo
     if not isinstance(value, dict):
         return isinstance(value, list)
     is_one = not value or reader.is_entry(value) or reader.is_record(value)
-    return not is_one and all(isinstance(answer, dict | str | None) for answer in value.values())
+    return not is_one and all(isinstance(entry, dict | str | None) for entry in value.values())
 
 
 def open_members(members: Members, schema: AnswerSchema | None) -> "ItemFiles | FrameworkRun":
@@ -260,13 +260,11 @@ def request_fields(request: dict[str, Any]) -> WrittenAnswer:
         {'seconds': 2.5, 'prediction': {}, 'text': '```{}```'}
     """
     raw = request.get("raw")
-    answers = [request.get("parsed"), request.get("response_text")]
-    texts = [request.get("text"), raw.get("text") if isinstance(raw, dict) else None, answers[1]]
+    parsed = [request.get("parsed"), request.get("response_text")]
+    texts = [request.get("text"), raw.get("text") if isinstance(raw, dict) else None, parsed[1]]
     fields = about({"duration": request.get("test_time")} | request)
     # Also if it is null: that is how it was scored when it was published.
-    fields["prediction"] = next(
-        (answer for answer in answers if isinstance(answer, dict | list)), None
-    )
+    fields["prediction"] = next((value for value in parsed if isinstance(value, dict | list)), None)
     text = next((text for text in texts if isinstance(text, str)), None)
     if text is not None:
         fields["text"] = text

@@ -223,7 +223,7 @@ class _Parts:
         longest = max(map(max, tables), default=0)
         if longest * sum(scan.shared for scan in sheets) <= most:
             return False  # as in nearly all workbooks, so that their cells need not be looked at
-        lengths = [max(alternatives) for alternatives in zip_longest(*tables, fillvalue=0)]
+        lengths = [max(tied) for tied in zip_longest(*tables, fillvalue=0)]
         with zipfile.ZipFile(checked) as archive:
             for scan in sheets:
                 with archive.open(scan.part) as source:
@@ -241,16 +241,12 @@ class _Parts:
             if part.lower().endswith("/workbook.xml.rels")
             for key in keys & scan.targets.keys()
         }
-        matching = [
+        scans = [
             scan
             for part, scan in self.scans.items()
             if any(f"/{part}".lower().endswith(f"/{_base(target)}") for target in targets)
         ]
-        return (
-            matching[0]
-            if len(matching) == 1
-            else max(self.scans.values(), key=lambda scan: scan.area)
-        )
+        return scans[0] if len(scans) == 1 else max(self.scans.values(), key=lambda scan: scan.area)
 
 
 def _left(sheet: IO[bytes], lengths: list[int], most: int) -> int:

@@ -27,7 +27,7 @@ def title_of(schema: Any, language: str) -> str | None:
     titles = schema.get("titles")
     translated = titles.get(language) if isinstance(titles, dict) else None
     return next(
-        (title for title in (translated, schema.get("title")) if title and type(title) is str), None
+        (text for text in (translated, schema.get("title")) if text and type(text) is str), None
     )
 
 

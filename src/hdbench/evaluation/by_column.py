@@ -170,12 +170,12 @@ def differences_by_column(
         HdbenchError: see `by_column`.
     """
     judged_by = judging_figure(a.metric, a.headline)
-    position_in_b = {item: position for position, item in enumerate(b.ids)}
+    position_in_b = {item: index for index, item in enumerate(b.ids)}
 
     def group(value: str | None, positions: Sequence[int]) -> GroupDifference:
         parts = (
             a.of_items(positions),
-            b.of_items([position_in_b[a.ids[position]] for position in positions]),
+            b.of_items([position_in_b[a.ids[index]] for index in positions]),
         )
         one, other = (part.rates.get(judged_by) for part in parts)
         if one is None or other is None:

@@ -47,7 +47,7 @@ def _empty_strata(result: Result) -> list[str]:
             "the {whole:,} items of the whole; the nearest strata stand for them",
             count=len(empty),
             strata=len(sample.strata),
-            of=sum(stratum.of for stratum in empty),
+            of=sum(part.of for part in empty),
             whole=sample.of,
         )
     ]

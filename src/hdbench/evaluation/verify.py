@@ -246,34 +246,30 @@ def _compare(
             group.pop(name, None)
     if old.reading_version == 1:
         again = {name: value for name, value in again.items() if name not in SINCE_READING_2}
-    verification = Verification(old.model, also, new.metric.rules, new.reading_version)
+    outcome = Verification(old.model, also, new.metric.rules, new.reading_version)
     if "held_out" in record:
-        verification.notes.append(
-            Message("held_out: not compared: its ground truths are not public")
-        )
+        outcome.notes.append(Message("held_out: not compared: its ground truths are not public"))
     method, now = ((data.get("intervals") or {}).get("method") for data in (record, again))
     if method != now:
         record, again = (_without_intervals(data) for data in (record, again))
-        verification.notes.append(
+        outcome.notes.append(
             Message("intervals: not compared: then {method}, now {now}", method=method, now=now)
         )
-    verification.figures, verification.differences = compared(_compared(record), _compared(again))
-    verification.values = len(new.ids) * (len(new.statistics) - len(_uncounted(record, new)))
-    verification.differences += _first(
+    outcome.figures, outcome.differences = compared(_compared(record), _compared(again))
+    outcome.values = len(new.ids) * (len(new.statistics) - len(_uncounted(record, new)))
+    outcome.differences += _first(
         _items(record, again, old, new), "and {count} more items that differ"
     )
-    if verification.differences:
-        verification.causes += _causes(old, new)
+    if outcome.differences:
+        outcome.causes += _causes(old, new)
     elif old.reading_version != new.reading_version:
-        verification.notes.append(
-            Message("scored under reading {reading}", reading=old.reading_version)
-        )
-    verification.notes += [
+        outcome.notes.append(Message("scored under reading {reading}", reading=old.reading_version))
+    outcome.notes += [
         Message("{name} {old} then, {version} now", name=name, old=then, version=version)
         for (name, then), (_, version) in zip(old.versions, new.versions, strict=True)
         if then != version
     ]
-    return verification
+    return outcome
 
 
 def _without_intervals(record: Mapping[str, Any]) -> dict[str, Any]:

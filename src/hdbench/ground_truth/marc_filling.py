@@ -113,10 +113,8 @@ def fill(
             left.append(Left(name, CONTROL_FIELD, ""))
             continue
         try:
-            is_list = isinstance(node, Each)
-            added = (
-                filling.add_each(places[0], wanted) if is_list else filling.add(places, wanted[0])
-            )
+            many = isinstance(node, Each)
+            added = filling.add_each(places[0], wanted) if many else filling.add(places, wanted[0])
         except ValueError:  # of lxml
             left.append(Left(name, NO_XML, ""))
             continue

@@ -216,9 +216,7 @@ def _node(value: Any, path: Path, name: str) -> First | Each | Nested:
         raise HdbenchError(
             "{place}: {field}: besides each: only fields: is allowed", place=path, field=name
         )
-    inner = {
-        key: _places(texts, path, f"{name}.{key}", within=True) for key, texts in fields.items()
-    }
+    inner = {key: _places(part, path, f"{name}.{key}", within=True) for key, part in fields.items()}
     return Each(_places(value["each"], path, name), inner)
 
 

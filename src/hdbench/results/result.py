@@ -294,15 +294,11 @@ class Result:
 
         A statistic that an item lacks there is zero.
         """
-        changed = [
-            (position, other[item_id])
-            for position, item_id in enumerate(self.ids)
-            if item_id in other
-        ]
+        changed = [(index, other[item]) for index, item in enumerate(self.ids) if item in other]
         return replace(
             self,
             statistics={
-                name: _replaced(column, ((position, row.get(name, 0)) for position, row in changed))
+                name: _replaced(column, ((index, row.get(name, 0)) for index, row in changed))
                 for name, column in self.statistics.items()
             },
             strict_statistics={},

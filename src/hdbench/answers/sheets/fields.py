@@ -59,17 +59,15 @@ def _within(schema: Any, prefix: str) -> Iterator[FieldPath]:
 
 
 def _of_field(field: Any, path: str) -> Iterator[FieldPath]:
-    choices = [choice for choice in choices_of(field) if isinstance(choice, dict)]
-    title = next(
-        (str(choice["title"]) for choice in [field, *choices] if _has(choice, "title")), ""
-    )
-    if any(_has(choice, "properties") for choice in choices):
+    choices = [item for item in choices_of(field) if isinstance(item, dict)]
+    title = next((str(item["title"]) for item in [field, *choices] if _has(item, "title")), "")
+    if any(_has(item, "properties") for item in choices):
         yield from _within(field, f"{path}.")
         return
-    items = next((choice["items"] for choice in choices if _has(choice, "items")), None)
+    items = next((item["items"] for item in choices if _has(item, "items")), None)
     types = types_of(field)
     if items is not None or ("array" in types and not types & {"string", "object"}):
-        if any(_has(choice, "properties") for choice in choices_of(items)):
+        if any(_has(item, "properties") for item in choices_of(items)):
             yield from _within(items, f"{path}[].")
         else:
             yield FieldPath(f"{path}[]", "list", title, "null" in types)

@@ -108,7 +108,7 @@ def mapped(table: Table, columns: Sequence[Column]) -> Truths:
         *table.notes,
         *_unused(table, columns),
         *_mixed(table, places),
-        *_undivided_notes(table, places),
+        *_undivided(table, places),
     ]
     return Truths(truths, notes + reader.odd.notes(table.name))
 
@@ -358,7 +358,7 @@ def _mixed(table: Table, places: Sequence[_Place]) -> list[str]:
     return notes
 
 
-def _undivided_notes(table: Table, places: Sequence[_Place]) -> list[str]:
+def _undivided(table: Table, places: Sequence[_Place]) -> list[str]:
     """Notes on cells of lists that were taken for one value, and may be several."""
     return [
         note

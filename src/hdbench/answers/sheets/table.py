@@ -19,13 +19,7 @@ from hdbench.answers.csv_lines import (
     without_empty_end,
 )
 from hdbench.answers.fields import shown
-from hdbench.answers.sheets.table_header import (
-    TableRow,
-    find_header,
-    is_empty,
-    texts_of,
-    unique_titles,
-)
+from hdbench.answers.sheets.table_header import TableRow, find_header, is_empty, texts_of, titles_of
 from hdbench.common.extras import needed
 from hdbench.errors import HdbenchError, Message
 
@@ -95,10 +89,8 @@ def csv_table(data: bytes, name: str) -> Table:
                     delimiter=DELIMITER_NAMES[delimiter],
                 )
             )
-        numbered = lines(text, delimiter, name, blank=True)
-        return table_of(
-            name, (TableRow(f"{name}:{line}", cells) for line, cells in numbered), notes
-        )
+        rows = lines(text, delimiter, name, blank=True)
+        return table_of(name, (TableRow(f"{name}:{line}", cells) for line, cells in rows), notes)
 
 
 def _evenness(csv_lines: Iterator[Line]) -> tuple[bool, int, int]:
@@ -180,7 +172,7 @@ def table_of(name: str, rows: Iterator[TableRow], notes: list[str]) -> Table:
             )
         )
     texts = without_empty_end([" ".join(text.split()) for text in texts_of(header)])
-    columns = unique_titles(texts, header.place, notes)
+    columns = titles_of(texts, header.place, notes)
     read = _Cells(columns, header.place)
     body = [(row.place, read.cells(row)) for row in chain(begin[titles + 1 :], rows)]
     while body and not any(body[-1][1]):

@@ -51,7 +51,7 @@ def _are_values(texts: list[str]) -> bool:
     return 2 * sum(NUMBER.fullmatch(text) is not None for text in texts) > len(texts)
 
 
-def unique_titles(texts: list[str], place: str, notes: list[str]) -> list[str]:
+def titles_of(texts: list[str], place: str, notes: list[str]) -> list[str]:
     """Return the names of the columns, each once: `Autor (2)` for a second one, and `column 3`.
 
     Raises:

@@ -156,9 +156,7 @@ def separator_of(cells: Iterable[str]) -> str | None:
 def any_separator(cells: Iterable[str]) -> str | None:
     """Return the separator in a field that is known to be a list: the surest that occurs."""
     cells = _not_json(cells)
-    return next(
-        (separator for separator in SEPARATORS if any(separator in cell for cell in cells)), None
-    )
+    return next((sign for sign in SEPARATORS if any(sign in cell for cell in cells)), None)
 
 
 def list_separator(name: str, cells: Iterable[str]) -> str | None:

@@ -9,7 +9,7 @@ version changed for the recorded runs."""
 
 
 class ReadAs(NamedTuple):
-    """How a file of answers is read, which can change its score.
+    """Options for reading a file of answers, which can change its score.
 
     Attributes:
         strict: only valid JSON that is the record itself is an answer.

@@ -3,7 +3,7 @@
 from typing import Any, Literal, NamedTuple, TypedDict, get_args
 
 Status = Literal["clean", "unwrapped", "repaired", "truncated", "unparsable", "unanswered"]
-"""What was done to an answer.
+"""Outcome of reading an answer.
 
 - `clean`: the text is JSON, and that is the record; or the record was given.
 - `unwrapped`: valid JSON inside something else: a fence, prose, a wrapper object, a list of one, a
@@ -34,7 +34,7 @@ Kind = Literal[
     "text",
     "other",
 ]
-"""What kind of thing an unparsable answer is, instead of a record.
+"""Kind of an unparsable answer, which is something other than a record.
 
 - `prompt`: the benchmark's prompt, or its example.
 - `template`: the record's form with placeholders such as `"string"` for values.
@@ -61,7 +61,7 @@ class WrittenAnswer(TypedDict, total=False):
     Attributes:
         id: the item's id.
         text: what the model wrote.
-        prediction: a JSON value in which somebody else has already read the text.
+        prediction: a JSON value that another program has read from the text.
         tokens: `input` and `output`, if they were counted.
         seconds: how long the model took, if that was measured.
         finish_reason: why the model stopped, such as `stop` or `length`, if known.
@@ -109,5 +109,5 @@ class Answer(NamedTuple):
 
     @property
     def is_record(self) -> bool:
-        """Whether a record was found in it."""
+        """Return whether a record was found in it."""
         return self.status not in LOST

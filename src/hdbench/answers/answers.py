@@ -17,14 +17,14 @@ from hdbench.answers.text import read_text, read_value
 from hdbench.errors import HdbenchError
 
 MOST_IDS = 1_000
-"""How many ids of a file say to which benchmark they belong."""
+"""Maximum number of a file's ids by which its benchmark is recognized."""
 
 LONGEST_ID = 200
 """Maximum length of an id in characters: no benchmark has a longer one."""
 
 
 class UnknownIdsError(HdbenchError):
-    """A file has ids that are none of the benchmark's.
+    """A file has ids that the benchmark does not have.
 
     Args:
         template: see `HdbenchError`.
@@ -40,7 +40,7 @@ class UnknownIdsError(HdbenchError):
         return type(self), (self.message, self.ids)
 
     @property
-    def what(self) -> str:
+    def without_question(self) -> str:
         """Return where, and which id, without the question."""
         return str(self).rpartition(": ")[0]
 
@@ -69,7 +69,7 @@ class AnswerReader:
         self._most, self._values = most_values, 0
 
     def answer(self, item_id: str, fields: WrittenAnswer | None, where: object) -> Answer:
-        """The answer to an item; `unanswered` if there is none.
+        """Return the answer to an item; `unanswered` if there is none.
 
         Args:
             item_id: the item.
@@ -112,8 +112,8 @@ class AnswerReader:
             return read_text(text, self._schema)
         if self.read_as.as_given:
             return _as_given(prediction)
-        given = read_value(prediction, self._schema)
-        return given if given.is_record or not has_text else read_text(text, self._schema)
+        answer = read_value(prediction, self._schema)
+        return answer if answer.is_record or not has_text else read_text(text, self._schema)
 
 
 class Answers:
@@ -152,7 +152,7 @@ class Answers:
         self._container = container
         keys = container.runs[run]
         if left_out:
-            keys = {each: key for each, key in keys.items() if each not in left_out}
+            keys = {item_id: key for item_id, key in keys.items() if item_id not in left_out}
         self._keys = keys
         self.reader = AnswerReader(schema, most_values=most_values)
         self._renamed, self.differences, unknown, self.number, several = match_ids(self._keys, ids)
@@ -170,7 +170,7 @@ class Answers:
                 template = "{place}: {benchmark} has no id {id!r}: is it one of {items}?"
             raise UnknownIdsError(
                 template,
-                [each[:LONGEST_ID] for each in islice(self._keys, MOST_IDS)],
+                [item_id[:LONGEST_ID] for item_id in islice(self._keys, MOST_IDS)],
                 place=container.where(self._keys[unknown[0]]),
                 benchmark=benchmark,
                 id=unknown[0],
@@ -179,7 +179,7 @@ class Answers:
             )
 
     def take(self, item_id: str) -> Answer:
-        """The answer to an item; see `AnswerReader.answer`.
+        """Return the answer to an item; see `AnswerReader.answer`.
 
         Raises:
             HdbenchError: it cannot be loaded, or the answers so far have more values than allowed.
@@ -188,11 +188,11 @@ class Answers:
         return self.reader.answer(item_id, self.written(item_id), place)
 
     def key(self, item_id: str) -> Any:
-        """The key of the answer to an item in its container; None if there is none."""
+        """Return the key of the answer to an item in its container; None if there is none."""
         return self._keys.get(self._renamed.get(item_id, item_id))
 
     def written(self, item_id: str) -> WrittenAnswer | None:
-        """The answer to an item as its file has it, see `Container.load`; None if there is none.
+        """Return the answer to an item as its file has it, or None; see `Container.load`.
 
         Raises:
             HdbenchError: it cannot be loaded.

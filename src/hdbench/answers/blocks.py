@@ -74,7 +74,7 @@ def has_constant(text: str) -> bool:
 
 
 def _literal(block: str) -> Any:
-    """A block's value as a Python literal; None if it is not one, or if JSON cannot express it."""
+    """Return a block as a Python literal; None if it is not one, or if JSON cannot express it."""
     if "'" not in block or ODD_ESCAPE.search(block):
         return None
     try:
@@ -122,11 +122,11 @@ class Blocks:
         return bracket.start() if bracket else None
 
     def at(self, text: str, start: int) -> Block:
-        """The block that a bracket opens."""
-        found = self._decoded(text, start)
-        if found is None:
+        """Return the block that a bracket opens."""
+        decoded = self._decoded(text, start)
+        if decoded is None:
             return self._damaged(text, start)
-        value, end = found
+        value, end = decoded
         brackets = text.count("{", start, end) + text.count("[", start, end)
         if brackets > MAX_DEPTH and is_too_deep(value):
             return Block(None, "repaired", end)
@@ -152,17 +152,17 @@ class Blocks:
         return Block(self._repaired(scanned.kept) if scanned.kept else None, "truncated", end)
 
     def _restart(self, text: str, start: int, end: int) -> int:
-        """Where in a damaged block a whole record begins, after a line end or another bracket."""
+        """Return where a whole record begins in a damaged block, after a line end or a bracket."""
         for number, line in enumerate(INNER.finditer(text, start + 1, end)):
             if number == MAX_RESTARTS:
                 break
-            found = self._decoded(text, line.start())
-            if found and self._is_whole(found[0]):
+            decoded = self._decoded(text, line.start())
+            if decoded and self._is_whole(decoded[0]):
                 return line.start()
         return end
 
     def _decoded(self, text: str, start: int) -> tuple[Any, int] | None:
-        """The valid JSON that begins at a position, and where it ends."""
+        """Return the valid JSON that begins at a position, and where it ends."""
         if self._to_decode < 0:
             return None
         try:

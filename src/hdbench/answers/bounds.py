@@ -1,4 +1,4 @@
-"""How much is read: from any table, and from a file of answers if the caller sets bounds."""
+"""Bounds on reading: on any table, and on a file of answers if the caller sets them."""
 
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ MAX_TEXT = 128 * 2**20
 
 
 def too_many_cells(place: object) -> HdbenchError:
-    """A table has more than `MAX_CELLS`, with those that its short rows lack."""
+    """Return the error of a table with over `MAX_CELLS`, those that short rows lack included."""
     return HdbenchError(
         "{place}: more than {most:,} cells, rows times columns: split the table",
         place=place,
@@ -24,7 +24,7 @@ def too_many_cells(place: object) -> HdbenchError:
 
 
 def too_much_text(place: object) -> HdbenchError:
-    """A table has more than `MAX_TEXT`."""
+    """Return the error of a table with more text than `MAX_TEXT`."""
     return HdbenchError(
         "{place}: more than {most} million characters in its cells, where a text that several "
         "cells share counts for each: split the table",
@@ -34,7 +34,7 @@ def too_much_text(place: object) -> HdbenchError:
 
 
 class Bounds(NamedTuple):
-    """How much a file of answers may have; None is any number.
+    """Bounds on a file of answers; None stands for no bound.
 
     Attributes:
         models: the maximum number of models.
@@ -46,7 +46,7 @@ class Bounds(NamedTuple):
 
 
 def number_of_values(answer: Any) -> int:
-    """The number of values in an answer, at any depth; an empty object or list counts as one.
+    """Return the number of values in an answer, at any depth; an empty object or list counts as 1.
 
     Example:
         >>> number_of_values({"title": "Stellingen", "pages": [1, 2], "notes": {}})

@@ -32,7 +32,7 @@ MISSING = frozenset({"#N/A", "#NV"})
 FAULTS = frozenset(
     {"#REF!", "#BEZUG!", "#NAME?", "#VALUE!", "#WERT!", "#DIV/0!", "#NUM!", "#ZAHL!", "#NULL!"}
 )
-"""What a spreadsheet shows if a formula failed."""
+"""Texts that a spreadsheet shows where a formula failed."""
 
 INTEGER = re.compile(r"([+-]?[0-9]{1,15})(?:\.|[.,]00?)?")  # 1.000 may be a thousand
 NUMBER = re.compile(r"[+-]?[0-9]{1,15}(?:\.[0-9]{0,20})?(?:[eE][+-]?[0-9]{1,2})?")
@@ -40,7 +40,7 @@ BOOLEANS = {"true": True, "wahr": True, "false": False, "falsch": False}
 
 
 def text_of(cell: Cell) -> str:
-    """A cell as text, whole numbers without decimals and dates in ISO form.
+    """Return a cell as text, whole numbers without decimals and dates in ISO form.
 
     Example:
         >>> text_of(1957.0), text_of(0.1 + 0.2), text_of(datetime.date(1926, 2, 16))
@@ -76,14 +76,14 @@ def column_letter(number: int) -> str:
 
 
 def integer_of(cell: Cell) -> Value:
-    """A whole number, also from `1957.0` and `1957,0`; other text as it is."""
+    """Return a whole number, also from `1957.0` and `1957,0`; other text as it is."""
     text = text_of(cell)
     matched = INTEGER.fullmatch(text.strip())
     return int(matched[1]) if matched else text
 
 
 def number_of(cell: Cell) -> Value:
-    """A number; other text as it is."""
+    """Return a number; other text as it is."""
     value = integer_of(cell)
     if isinstance(value, str) and NUMBER.fullmatch(value.strip()):
         return float(value)
@@ -91,13 +91,13 @@ def number_of(cell: Cell) -> Value:
 
 
 def boolean_of(cell: Cell) -> Value:
-    """True or false, also as a German spreadsheet writes them; other text as it is."""
+    """Return true or false, also as German spreadsheets write them; other text as it is."""
     text = text_of(cell)
     return BOOLEANS.get(text.strip().casefold(), text)
 
 
 def list_of(cell: Cell, separator: str = "|") -> Value:
-    """The texts in a cell, without the white space around them, or the values of a JSON list."""
+    """Return the texts in a cell, without surrounding white space, or the values of a JSON list."""
     listed = json_list(cell)
     if listed is not None:
         return listed
@@ -117,7 +117,7 @@ def json_list(cell: Cell) -> list[Any] | None:
     if not (isinstance(cell, str) and cell.startswith("[")):
         return None
     value = structured_of(cell)
-    if isinstance(value, list) and all(isinstance(each, str | dict) for each in value):
+    if isinstance(value, list) and all(isinstance(item, str | dict) for item in value):
         return value
     return None
 
@@ -132,7 +132,7 @@ def as_it_stands(cell: Cell) -> Value:
 
 
 def structured_of(cell: Cell) -> Value:
-    """An object or list from its JSON; anything else as it stands.
+    """Return an object or list from its JSON; anything else as it stands.
 
     Example:
         >>> structured_of('[{"family": "Ott"}]'), structured_of("Ott")
@@ -170,18 +170,18 @@ def converter(schema: AnswerSchema | None, path: tuple[str, ...]) -> Callable[[C
 
 
 class OddCells:
-    """What a person has to be told about a table's cells: each kind, how many, and the first."""
+    """Odd cells of a table, to be reported: each kind, their number, and the first."""
 
     def __init__(self) -> None:
-        self._found: dict[str, tuple[int, str]] = {}
+        self._first_by_kind: dict[str, tuple[int, str]] = {}
 
     def add(self, kind: str, place: Callable[[], str]) -> None:
         """Count a cell of a kind; its place is only asked for if it is the first."""
-        count, first = self._found.get(kind) or (0, place())
-        self._found[kind] = count + 1, first
+        count, first = self._first_by_kind.get(kind) or (0, place())
+        self._first_by_kind[kind] = count + 1, first
 
     def notes(self, name: str) -> list[str]:
-        """One line for each kind.
+        """Return one line for each kind.
 
         Args:
             name: what messages call the table.
@@ -194,5 +194,5 @@ class OddCells:
                 count=count,
                 first=first,
             )
-            for kind, (count, first) in self._found.items()
+            for kind, (count, first) in self._first_by_kind.items()
         ]

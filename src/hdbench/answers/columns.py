@@ -8,7 +8,7 @@ from hdbench.answers.cells import Cell, Value, converter, list_of
 from hdbench.answers.fields import ABOUT, path_of, shown
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.sheets.answers import needs_mapping
-from hdbench.answers.sheets.values import list_separator, taken_whole
+from hdbench.answers.sheets.values import list_separator, note_undivided
 from hdbench.answers.sheets.words import meanings
 from hdbench.errors import HdbenchError, Message
 
@@ -66,12 +66,12 @@ class Columns:
         self.beside = schema.names - {listed[0]} if schema and listed else frozenset[str]()
         self.notes: list[str] = []
         self._name = name
-        named = self._sort(schema)
+        others = self._sort(schema)
         if "id" not in self.about:
             raise HdbenchError(
                 "{place}: needs a column id; it has: {has}", place=name, has=shown(self.titles)
             )
-        self.fields = self._fields(named, schema)
+        self.fields = self._fields(others, schema)
         prefix = _object_path(schema) if schema and self.lists else ()
         extra = [
             field.title
@@ -89,7 +89,7 @@ class Columns:
             )
 
     def text_field(self, schema: AnswerSchema) -> Field:
-        """The column `text` as a field of the objects that a record lists."""
+        """Return the column `text` as a field of the objects that a record lists."""
         return _field(self.about["text"], "text", schema, _object_path(schema))
 
     def divide(self, column: Callable[[int], Iterable[str]]) -> list[str]:
@@ -117,7 +117,7 @@ class Columns:
                         count=count,
                     )
                 )
-            notes += taken_whole(self._name, field.title, field.title, cells, separator)
+            notes += note_undivided(self._name, field.title, field.title, cells, separator)
         return notes
 
     def _sort(self, schema: AnswerSchema | None) -> dict[str, int]:
@@ -126,40 +126,40 @@ class Columns:
             raise HdbenchError(
                 "{place}: more than {most:,} columns", place=self._name, most=MAX_COLUMNS
             )
-        named: dict[str, int] = {}
+        others: dict[str, int] = {}
         for index, title in enumerate(self.titles):
             kind = title.casefold()
             is_field = kind != "id" and schema and title in schema.names
-            place, key = (named, title) if is_field or kind not in ABOUT else (self.about, kind)
-            if title and key in place:
+            indices, key = (others, title) if is_field or kind not in ABOUT else (self.about, kind)
+            if title and key in indices:
                 raise HdbenchError(
                     "{place}: two columns are called {title!r} ({first} and {second}): keep one",
                     place=self._name,
                     title=title,
-                    first=place[key] + 1,
+                    first=indices[key] + 1,
                     second=index + 1,
                 )
             if title:
-                place[key] = index
+                indices[key] = index
         if "sha256" in self.about:
             self.about.setdefault("id", self.about["sha256"])
         heading = id_heading(self.titles, schema)
         if "id" not in self.about and heading is not None:
             self.about["id"] = self.titles.index(heading)
-            named.pop(heading, None)
+            others.pop(heading, None)
             template = "{place}: read as {columns}"
             columns = Message("{column} → {becomes}", column=heading, becomes="id")
             self.notes.append(Message(template, place=self._name, columns=columns))
-        return named
+        return others
 
-    def _fields(self, named: dict[str, int], schema: AnswerSchema | None) -> list[Field]:
+    def _fields(self, others: dict[str, int], schema: AnswerSchema | None) -> list[Field]:
         if schema and schema.list_of_objects and "prediction" not in self.about:
             prefix = _object_path(schema)
-            fields = [_field(index, title, schema, prefix) for title, index in named.items()]
+            fields = [_field(index, title, schema, prefix) for title, index in others.items()]
             if any(schema.type_of((*prefix, *field.path)) for field in fields):
                 self.lists = prefix[0]
                 return fields + ([self.text_field(schema)] if "text" in self.about else [])
-        fields = [_field(index, title, schema) for title, index in named.items()]
+        fields = [_field(index, title, schema) for title, index in others.items()]
         is_known = schema is not None and any(schema.type_of(field.path) for field in fields)
         if "prediction" in self.about or ("text" in self.about and not is_known):
             if fields:
@@ -193,7 +193,7 @@ class Columns:
                     )
 
 
-def known(header: Sequence[str], schema: AnswerSchema | None) -> int:
+def count_known(header: Sequence[str], schema: AnswerSchema | None) -> int:
     """Return how many of the column names are known."""
     titles = _titles(header[:MAX_COLUMNS], schema)
     if schema is None:
@@ -202,7 +202,7 @@ def known(header: Sequence[str], schema: AnswerSchema | None) -> int:
 
 
 def object_title(listed: str, name: str) -> str:
-    """The column of a field of the objects that a record lists, one object per row.
+    """Return the column of a field of the objects that a record lists, one object per row.
 
     A field such as `id` is `entries.id`, because a column `id` is the item's. `text` stays, as ads
     have it.
@@ -230,8 +230,8 @@ def id_heading(header: Sequence[str], schema: AnswerSchema | None) -> str | None
         for title in map(str.strip, header[:MAX_COLUMNS])
         if schema is None or not _is_field(title, schema)
     ]
-    found = (title for word in ("file", "id") for title in headings if meanings(title) == [word])
-    return next(found, None)
+    matches = (title for word in ("file", "id") for title in headings if meanings(title) == [word])
+    return next(matches, None)
 
 
 def is_mapped(header: Sequence[str], schema: AnswerSchema) -> bool:
@@ -241,16 +241,16 @@ def is_mapped(header: Sequence[str], schema: AnswerSchema) -> bool:
     their names in the schema.
     """
     titles = [title for title in _titles(header[:MAX_COLUMNS], schema) if title]
-    known = [title for title in titles if _is_field(title, schema)]
-    others = [title for title in titles if title not in known]
+    fields = [title for title in titles if _is_field(title, schema)]
+    others = [title for title in titles if title not in fields]
     if any(title.casefold() in ("text", "prediction") for title in others):
         return True  # other columns are not read beside whole answers
     others = [title for title in others if title.casefold() not in ABOUT]
-    return has_id(header) and not needs_mapping(others, known, schema)
+    return has_id(header) and not needs_mapping(others, fields, schema)
 
 
 def _is_field(title: str, schema: AnswerSchema) -> bool:
-    """Whether the schema has a field of that name, in a record or in the objects that it lists."""
+    """Return whether the schema has a field of that name, in a record or in its listed objects."""
     in_object = (*_object_path(schema), title)
     return bool(schema.type_of(path_of(title, schema.names)) or schema.type_of(in_object))
 
@@ -267,11 +267,11 @@ def _field(
 
 
 def _titles(header: Sequence[str], schema: AnswerSchema | None) -> list[str]:
-    """The names of the columns; `Author_Last Name` is what the schema calls `author.last_name`."""
+    """Return the columns' names; `Author_Last Name` becomes the schema's `author.last_name`."""
     names = {_letters(name): name for name in _expected(schema)} if schema else {}
-    known = set(names.values())
+    expected = set(names.values())
     return [
-        title if title in known else names.get(_letters(title), title)
+        title if title in expected else names.get(_letters(title), title)
         for title in map(str.strip, header)
     ]
 
@@ -285,7 +285,7 @@ def _object_path(schema: AnswerSchema) -> tuple[str, ...]:
 
 
 def _expected(schema: AnswerSchema) -> Iterator[str]:
-    """The names that columns can have."""
+    """Yield the names that columns can have."""
     listed = schema.list_of_objects
     seen: set[str] = set()
     for alternative in [listed[1]] if listed else schema.alternatives:

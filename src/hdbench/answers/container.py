@@ -47,14 +47,14 @@ class Container(Protocol):
         """
 
     def load(self, key: Any) -> WrittenAnswer:
-        """One answer: its `prediction` or `text`, or both, and what else is known but its id.
+        """Return one answer without its id: `prediction` or `text`, or both, and further facts.
 
         Raises:
             HdbenchError: it cannot be read.
         """
 
     def where(self, key: Any) -> str:
-        """The place of an answer, for messages: `answers.jsonl:17`."""
+        """Return the place of an answer, for messages: `answers.jsonl:17`."""
 
     def close(self) -> None:
         """Close what is held open."""
@@ -79,12 +79,12 @@ class InMemory:
         self.notes = notes or []
 
     def load(self, key: AnswerEntry) -> WrittenAnswer:
-        """One answer; see `Container.load`."""
+        """Return one answer; see `Container.load`."""
         return key.fields
 
     def where(self, key: AnswerEntry) -> str:
-        """Its place."""
+        """Return its place."""
         return key.where
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing: no file is held open."""

@@ -22,7 +22,7 @@ SEPARATOR = re.compile("sep=([,;\t|])[\r\n]")
 
 @contextmanager
 def at_most(most: int) -> Iterator[None]:
-    """The maximum number of characters in a cell, for the lines that are read in this block."""
+    """Set the maximum number of characters in a cell, for lines that are read in this block."""
     before = csv.field_size_limit(most)
     try:
         yield
@@ -31,7 +31,7 @@ def at_most(most: int) -> Iterator[None]:
 
 
 def decode_or_cp1252(data: bytes, name: str) -> tuple[str, list[str]]:
-    """The text of a file in UTF-8, UTF-16 with a mark, or else cp1252, and what was assumed.
+    """Return the text of a file in UTF-8, UTF-16 with a mark, or else cp1252, and what was assumed.
 
     Args:
         data: the file.
@@ -61,19 +61,19 @@ def decode_or_cp1252(data: bytes, name: str) -> tuple[str, list[str]]:
 
 
 def delimiter_of(text: str, rank: Callable[[Iterator[Line]], Any]) -> str:
-    """The delimiter that the text names for Excel, otherwise the one of the highest rank.
+    """Return the delimiter that the text names for Excel, otherwise the one of the highest rank.
 
     Args:
         text: the file.
         rank: how well its lines suit, read with one of the delimiters; their iterator raises an
             `HdbenchError` where they are not CSV.
     """
-    named = SEPARATOR.match(text)
-    return named[1] if named else max(DELIMITERS, key=lambda each: rank(lines(text, each, "")))
+    match = SEPARATOR.match(text)
+    return match[1] if match else max(DELIMITERS, key=lambda sign: rank(lines(text, sign, "")))
 
 
 def lines(text: str, delimiter: str, name: str, *, blank: bool = False) -> Iterator[Line]:
-    r"""The rows that are not blank, each with the number of the line in which it begins.
+    r"""Yield the rows that are not blank, each with the number of the line in which it begins.
 
     Args:
         text: the file.
@@ -115,7 +115,7 @@ def lines(text: str, delimiter: str, name: str, *, blank: bool = False) -> Itera
 
 
 def without_empty_end(header: Sequence[str]) -> list[str]:
-    """A header without the empty cells at its end that spreadsheet programs leave.
+    """Return a header without the empty cells at its end that spreadsheet programs leave.
 
     Example:
         >>> without_empty_end(["id", "", "Titel", " ", ""])

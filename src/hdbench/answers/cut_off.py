@@ -1,4 +1,4 @@
-"""Where a block of damaged JSON ends, and which part of one that breaks off is complete."""
+"""The end of a block of damaged JSON, and the complete part of one that breaks off."""
 
 import re
 from typing import NamedTuple
@@ -20,7 +20,7 @@ CLOSING = {"{": "}", "[": "]"}
 
 
 class Scan(NamedTuple):
-    """What is known about a block.
+    """End of a block, and its complete part.
 
     Attributes:
         end: where the block's first bracket is closed; 0 if it never is.
@@ -48,7 +48,7 @@ def scan(block: str) -> Scan:
         '{"author": {"last_name": "Müller"}}'
     """
     open_brackets: list[str] = []
-    whole = depth = 0
+    end = depth = 0
     is_value = in_text = False
     for token in TOKEN.finditer(block):
         text = token[0]
@@ -72,9 +72,9 @@ def scan(block: str) -> Scan:
         elif not (is_value or open_brackets[-1] == "]") or not _is_whole(text, token.end(), block):
             continue
         is_value = False
-        whole, depth = token.end(), len(open_brackets)
+        end, depth = token.end(), len(open_brackets)
     # A closing bracket ends a complete value, so those open at the last one are still open.
-    kept = block[:whole] + "".join(reversed(open_brackets[:depth]))
+    kept = block[:end] + "".join(reversed(open_brackets[:depth]))
     return Scan(0, kept, in_text)
 
 

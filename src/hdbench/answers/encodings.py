@@ -6,13 +6,13 @@ from pathlib import Path
 from hdbench.errors import HdbenchError
 
 UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-"""How a UTF-16 file begins."""
+"""Byte order marks, with which a UTF-16 file begins."""
 
 _BLOCK = 2**20
 
 
 def decode(raw: bytes, where: str) -> str:
-    r"""The text of a small file.
+    r"""Return the text of a small file.
 
     Args:
         raw: its bytes.

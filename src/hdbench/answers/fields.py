@@ -62,7 +62,7 @@ class EntryReader:
         self._fields = self._names | frozenset(inner)
 
     def id(self, entry: dict[str, Any], where: str) -> str:
-        """The id of an entry: its `id`, else its `sha256`; a whole number is taken as its digits.
+        """Return the id of an entry: its `id`, else its `sha256`; a whole number as its digits.
 
         Raises:
             HdbenchError: it has none; the message says where.
@@ -81,7 +81,7 @@ class EntryReader:
         return value
 
     def model(self, entry: dict[str, Any], where: str) -> str | None:
-        """The model that an entry names; None if it names none.
+        """Return the model that an entry names; None if it names none.
 
         Raises:
             HdbenchError: it is not a text.
@@ -92,7 +92,7 @@ class EntryReader:
         return model or None
 
     def entry(self, entry: dict[str, Any], where: object) -> WrittenAnswer:
-        """The answer in an entry, as `Container.load` returns it.
+        """Return the answer in an entry, as `Container.load` returns it.
 
         Raises:
             HdbenchError: there is none; the message says where, and which keys there are.
@@ -126,7 +126,7 @@ class EntryReader:
         return fields
 
     def answer(self, value: Any, item_id: str, where: str) -> WrittenAnswer:
-        """The answer to an item whose id is given elsewhere, for example in a file name.
+        """Return the answer to an item whose id is given elsewhere, for example in a file name.
 
         Args:
             value: the record, the bare list it consists of, an entry, a text that the model wrote,
@@ -151,18 +151,18 @@ class EntryReader:
                 place=where,
                 kind=kind,
             )
-        named = given_id(value)
+        own_id = given_id(value)
         if self.is_entry(value):
-            if named is not None and str(named) != item_id:
+            if own_id is not None and str(own_id) != item_id:
                 raise HdbenchError(
                     '{place}: it says "id": {named!r}, but stands under {id!r}: give both the '
                     "same id",
                     place=where,
-                    named=str(named)[:100],
+                    named=str(own_id)[:100],
                     id=item_id,
                 )
             return self.entry(value, where)
-        if named is not None and str(named) == item_id and not {"id", "sha256"} & self._names:
+        if own_id is not None and str(own_id) == item_id and not {"id", "sha256"} & self._names:
             return self.entry(value, where)
         return {"prediction": nested(value, self._names)}
 
@@ -175,7 +175,7 @@ class EntryReader:
         return "error" in value and value.keys() <= ABOUT
 
     def is_record(self, value: dict[str, Any]) -> bool:
-        """Whether an object has fields of the benchmark's answers, and so is not a map of ids."""
+        """Return whether an object has fields of a record, and so is not a map of ids."""
         return any(self._is_field(key) for key in value)
 
     def _is_field(self, key: str) -> bool:
@@ -183,7 +183,7 @@ class EntryReader:
 
 
 def almost_id(entry: dict[str, Any]) -> Message:
-    """The part of a message that names the key that was probably meant for the id, if there is one.
+    """Return the part of a message that names the key probably meant for the id, if there is one.
 
     Example:
         >>> almost_id({"ID": "0001", "prediction": {}})
@@ -192,10 +192,10 @@ def almost_id(entry: dict[str, Any]) -> Message:
         ''
     """
     near = (key for key in entry if key.casefold() != "id" and _ID.fullmatch(key))
-    found = next((key for key in entry if key.casefold() == "id" != key), None) or next(near, None)
-    if found is None or "id" in entry:
+    typo = next((key for key in entry if key.casefold() == "id" != key), None) or next(near, None)
+    if typo is None or "id" in entry:
         return Message("")
-    return Message(': rename "{key}" to "id"', key=found[:40])
+    return Message(': rename "{key}" to "id"', key=typo[:40])
 
 
 def given_id(entry: dict[str, Any]) -> Any:
@@ -204,7 +204,7 @@ def given_id(entry: dict[str, Any]) -> Any:
 
 
 def about(entry: dict[str, Any]) -> WrittenAnswer:
-    """The `tokens`, `seconds` and `error` of an entry, if they are usable.
+    """Return the `tokens`, `seconds` and `error` of an entry, if they are usable.
 
     Example:
         >>> about({"usage": {"input_tokens": 1196, "output_tokens": 80}, "duration": 2.5})
@@ -235,7 +235,7 @@ def about(entry: dict[str, Any]) -> WrittenAnswer:
 
 
 def path_of(name: str, names: frozenset[str]) -> tuple[str, ...]:
-    """The names in a dotted name, from the record inwards.
+    """Return the names in a dotted name, from the record inwards.
 
     A name stays whole if its first part is not one of the schema's fields, or if the name itself is
     one of them.
@@ -254,7 +254,7 @@ def path_of(name: str, names: frozenset[str]) -> tuple[str, ...]:
 
 
 def nested(record: dict[str, Any], names: frozenset[str]) -> dict[str, Any]:
-    """A record whose dotted names are turned into nested objects.
+    """Return a record whose dotted names are turned into nested objects.
 
     A name stays as it is if it is not a path, or if another value is in its way.
 
@@ -288,7 +288,7 @@ def nested(record: dict[str, Any], names: frozenset[str]) -> dict[str, Any]:
 
 
 def shown(names: Iterable[str]) -> Message:
-    """Some names of keys or columns, for a message: there may be a million."""
+    """Return some names of keys or columns, for a message: there may be a million."""
     some = [name[:40] for name in islice(filter(None, names), SHOWN + 1)]
     if not some:
         return Message("nothing")

@@ -1,4 +1,4 @@
-"""What a file or folder of answers is, decided by its contents and not by its name."""
+"""The form of a file or folder of answers, recognized by its contents and not by its name."""
 
 import codecs
 import stat
@@ -23,7 +23,7 @@ from hdbench.common.os_errors import read_errors
 from hdbench.errors import HdbenchError, Message
 
 HEAD = 2**16
-"""Number of bytes by which a file is recognised; white space before them is skipped."""
+"""Number of bytes by which a file is recognized; white space before them is skipped."""
 
 GZIP = b"\x1f\x8b"
 ZSTANDARD = b"\x28\xb5\x2f\xfd"
@@ -46,7 +46,7 @@ OTHERS = {
     b"SQLite format 3": Message("an SQLite database"),
     b"<": Message("an HTML or XML file"),
 }
-"""How files of other types begin, without any leading white space."""
+"""Beginnings of files of other types, without leading white space."""
 
 OFFICE = {
     "xl/workbook.bin": Message("a binary Excel file (.xlsb): save it as .xlsx"),
@@ -64,7 +64,7 @@ def open_container(
     all_are_loaded: bool = False,
     ids: Iterable[str] = (),
 ) -> Container:
-    """The answers in a file or folder, whatever its form.
+    """Return the answers in a file or folder, whatever its form.
 
     Args:
         path: a folder, a ZIP, or a file in one of `FORMS`; the files may be compressed with gzip or
@@ -99,7 +99,7 @@ def open_container(
 
 
 def _open_file(source: AnswersSource, *, packed: bool = False) -> Container:
-    """The answers in a file.
+    """Return the answers in a file.
 
     Args:
         source: the file.
@@ -163,7 +163,7 @@ def _other(kind: Message, name: str) -> HdbenchError:
 
 
 def other_kind(head: bytes) -> Message | None:
-    """What a file is that holds neither JSON nor a table, by its first bytes; None if it may.
+    """Return the kind of a file that is neither JSON nor a table, by its first bytes; else None.
 
     Example:
         >>> other_kind(b"%PDF-1.7")
@@ -175,14 +175,14 @@ def other_kind(head: bytes) -> Message | None:
 
 
 def office_kind(archive: Zip) -> Message | None:
-    """What a ZIP is that holds an office document: nothing for XLSX; None for any other ZIP."""
+    """Return the kind of an office document in a ZIP: empty for XLSX; None for any other ZIP."""
     if _form_in(archive) is not None:
         return Message("")
     return next((OFFICE[part] for part in OFFICE if archive.holds(part)), None)
 
 
 def _form_in(archive: Zip) -> AnswerForm | None:
-    """The form of an office document; None if a ZIP is not one that can be read."""
+    """Return the form of an office document; None if a ZIP is not one that can be read."""
     return next((form for form in FORMS if form.part and archive.holds(form.part)), None)
 
 
@@ -200,7 +200,7 @@ def _open_zip(source: AnswersSource, *, packed: bool) -> Container:
 
 
 def _open_members(members: Members, source: AnswersSource) -> Container:
-    """The answers in a folder or ZIP: in one file or its parts, or in one file per item."""
+    """Return the answers in a folder or ZIP: in one file or its parts, or in one file per item."""
     packed = isinstance(members, Zip)
     try:
         files = answers_files(members, source.schema)
@@ -227,7 +227,7 @@ def _open_members(members: Members, source: AnswersSource) -> Container:
 
 
 def _open_parts(parts: list[AnswersSource], *, packed: bool) -> Container:
-    """The answers in parts, which are JSON Lines or can be written as such."""
+    """Return the answers in parts, which are JSON Lines or can be written as such."""
     with _scratch_folder() as scratch:
         files, size = [], 0
         for number, (path, name, *_) in enumerate(parts):
@@ -257,7 +257,7 @@ def _open_parts(parts: list[AnswersSource], *, packed: bool) -> Container:
 
 @contextmanager
 def _scratch_folder() -> Iterator[tempfile.TemporaryDirectory[str]]:
-    """A folder for copies, which goes if the block fails; otherwise the container removes it."""
+    """Give a folder for copies, deleted if the block fails; otherwise the container deletes it."""
     scratch = tempfile.TemporaryDirectory(prefix="hdbench-", ignore_cleanup_errors=True)
     try:
         yield scratch
@@ -284,7 +284,7 @@ class _Unpacked:
 
 
 def head_of(path: Path) -> bytes:
-    """The beginning of a file, or its first block that is not blank."""
+    """Return the beginning of a file, or its first block that is not blank."""
     with path.open("rb") as file:
         head = file.read(HEAD)
         while head and not head.strip():

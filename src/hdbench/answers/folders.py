@@ -26,7 +26,7 @@ _ABOUT_RUN = "run.json"
 
 
 def answers_files(members: Members, schema: AnswerSchema | None) -> list[str]:
-    """The one file that holds all answers, or its parts; none if each item has its own file.
+    """Return the one file that holds all answers, or its parts; none if each item has its own file.
 
     Raises:
         HdbenchError: there are several that are not parts, or one together with files of single
@@ -60,7 +60,7 @@ def answers_files(members: Members, schema: AnswerSchema | None) -> list[str]:
 
 
 def parts_of(names: list[str], where: str) -> list[str]:
-    """The parts among the names of files, in natural order: `part-2` before `part-10`.
+    """Return the parts among the names of files, in natural order: `part-2` before `part-10`.
 
     Args:
         names: the files' names.
@@ -80,16 +80,16 @@ def parts_of(names: list[str], where: str) -> list[str]:
         for form in FORMS
         if form.in_parts
     ]
-    found = [files for files in parts if files]
-    if len(found) > 1:
+    groups = [files for files in parts if files]
+    if len(groups) > 1:
         raise HdbenchError(
             "{place}: holds {first} and {second}: the parts of a run all have one form ({forms})",
             place=where,
-            first=found[0][0],
-            second=found[1][0],
+            first=groups[0][0],
+            second=groups[1][0],
             forms=forms_in_parts(),
         )
-    return found[0] if found else []
+    return groups[0] if groups else []
 
 
 def _holds_many(members: Members, name: str, schema: AnswerSchema | None) -> bool:
@@ -102,11 +102,11 @@ def _holds_many(members: Members, name: str, schema: AnswerSchema | None) -> boo
     if not isinstance(value, dict):
         return isinstance(value, list)
     is_one = not value or reader.is_entry(value) or reader.is_record(value)
-    return not is_one and all(isinstance(each, dict | str | None) for each in value.values())
+    return not is_one and all(isinstance(entry, dict | str | None) for entry in value.values())
 
 
 def open_members(members: Members, schema: AnswerSchema | None) -> "ItemFiles | FrameworkRun":
-    """The answers in a folder or ZIP that has one file per item.
+    """Return the answers in a folder or ZIP that has one file per item.
 
     Raises:
         HdbenchError: there are none, two for one item, or answers of several runs.
@@ -153,7 +153,7 @@ class ItemFiles:
         self.notes = _passed_over(members, members.others)
 
     def load(self, key: tuple[str, ...]) -> WrittenAnswer:
-        """One answer; see `Container.load`."""
+        """Return one answer; see `Container.load`."""
         fields: WrittenAnswer = {}
         for name in key:
             place = self._members.place(name)
@@ -166,7 +166,7 @@ class ItemFiles:
         return fields
 
     def where(self, key: tuple[str, ...]) -> str:
-        """Its file."""
+        """Return its file."""
         return self._members.place(key[0])
 
     def close(self) -> None:
@@ -220,7 +220,7 @@ class FrameworkRun:
             )
 
     def load(self, key: str) -> WrittenAnswer:
-        """One answer; see `Container.load`."""
+        """Return one answer; see `Container.load`."""
         return request_fields(self._request(key))
 
     def _request(self, name: str) -> dict[str, Any]:
@@ -239,7 +239,7 @@ class FrameworkRun:
         return request
 
     def where(self, key: str) -> str:
-        """Its file."""
+        """Return its file."""
         return self._members.place(key)
 
     def close(self) -> None:
@@ -248,7 +248,7 @@ class FrameworkRun:
 
 
 def request_fields(request: dict[str, Any]) -> WrittenAnswer:
-    """The answer in a request file, which has `text` and `parsed`.
+    """Return the answer in a request file, which has `text` and `parsed`.
 
     In older files, `response_text` is what was parsed, otherwise the text, which may also be in
     `raw`.
@@ -260,11 +260,11 @@ def request_fields(request: dict[str, Any]) -> WrittenAnswer:
         {'seconds': 2.5, 'prediction': {}, 'text': '```{}```'}
     """
     raw = request.get("raw")
-    answers = [request.get("parsed"), request.get("response_text")]
-    texts = [request.get("text"), raw.get("text") if isinstance(raw, dict) else None, answers[1]]
+    parsed = [request.get("parsed"), request.get("response_text")]
+    texts = [request.get("text"), raw.get("text") if isinstance(raw, dict) else None, parsed[1]]
     fields = about({"duration": request.get("test_time")} | request)
     # Also if it is null: that is how it was scored when it was published.
-    fields["prediction"] = next((each for each in answers if isinstance(each, dict | list)), None)
+    fields["prediction"] = next((value for value in parsed if isinstance(value, dict | list)), None)
     text = next((text for text in texts if isinstance(text, str)), None)
     if text is not None:
         fields["text"] = text
@@ -272,7 +272,7 @@ def request_fields(request: dict[str, Any]) -> WrittenAnswer:
 
 
 def _json_or_text(text: str, place: str) -> Any:
-    """The value of a `.json` file: often what a model wrote, saved unchanged."""
+    """Return the value of a `.json` file: often what a model wrote, saved unchanged."""
     try:
         return parse_json(text, UNIQUE)
     except json.JSONDecodeError:

@@ -76,13 +76,13 @@ FORMS: list[AnswerForm] = [
         is_text=False,
     ),
 ]
-"""In the order in which messages list them."""
+"""Forms of answers in the order in which messages list them."""
 
 ITEM_ENDINGS = (".json", ".txt")
 """Extensions of files with the answer to one item, which are in a folder or ZIP."""
 
 PACKED_ENDINGS = (".gz", ".zst")
-"""What may follow the extension of a file that is compressed."""
+"""Extensions that may follow that of a compressed file."""
 
 ZIP_ENDING = ".zip"
 

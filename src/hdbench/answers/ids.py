@@ -15,7 +15,7 @@ _PAGE = re.compile(r"(?P<item>.+?)[-_. ](?:p|page|s|seite)?[-_. ]?\d+$", re.IGNO
 
 
 Way = Literal["pages", "files", "zeros", "other"]
-"""As pages of an item, as file names, without leading zeros, or written differently."""
+"""Ways in which ids differ: pages of an item, file names, no leading zeros, or otherwise."""
 
 
 class IdDifference(NamedTuple):
@@ -33,7 +33,7 @@ class IdDifference(NamedTuple):
 
 
 class Matched(NamedTuple):
-    """How the ids were matched.
+    """Result of matching ids.
 
     Attributes:
         ids: the benchmark's id → the file's id, for those that differ.
@@ -50,7 +50,7 @@ class Matched(NamedTuple):
     several: dict[str, list[str]]
 
 
-def match_ids(found: Iterable[str], wanted: Iterable[str]) -> Matched:
+def match_ids(file_ids: Iterable[str], item_ids: Iterable[str]) -> Matched:
     """Find the item of each id that is not exactly one of the benchmark's.
 
     Such an id fits the item from which it differs only by leading zeros, which Excel drops, by a
@@ -59,8 +59,8 @@ def match_ids(found: Iterable[str], wanted: Iterable[str]) -> Matched:
     other id is a page of the same item.
 
     Args:
-        found: the ids in the file.
-        wanted: the benchmark's ids.
+        file_ids: the ids in the file.
+        item_ids: the benchmark's ids.
 
     Raises:
         HdbenchError: two ids fit the same item.
@@ -71,14 +71,14 @@ def match_ids(found: Iterable[str], wanted: Iterable[str]) -> Matched:
         >>> match_ids(["Kasten3 0001"], ["Kasten3_0001.jpg"]).ids
         {'Kasten3_0001.jpg': 'Kasten3 0001'}
     """
-    is_item = dict.fromkeys(found, False)
+    is_item = dict.fromkeys(file_ids, False)
     unanswered = set[str]()
-    for item in wanted:
+    for item in item_ids:
         if item in is_item:
             is_item[item] = True
         else:
             unanswered.add(item)
-    left = [item_id for item_id, known in is_item.items() if not known]
+    left = [item_id for item_id, is_exact in is_item.items() if not is_exact]
     number = len(is_item) - len(left) + len(unanswered)
     by_form: dict[str, list[str]] = defaultdict(list)
     by_parts: dict[str, list[str]] = defaultdict(list)
@@ -115,7 +115,7 @@ def match_ids(found: Iterable[str], wanted: Iterable[str]) -> Matched:
 
 
 def plain_form(item_id: str) -> str:
-    """An id without the parts that may differ: folder, extension, leading zeros and case.
+    """Return an id without the parts that may differ: folder, extension, leading zeros and case.
 
     Example:
         >>> plain_form("Scans/00415264.JPG"), plain_form("415264")
@@ -147,7 +147,7 @@ def has_ending(name: str) -> bool:
 
 
 def form_without_page(item_id: str) -> str:
-    """The form of the item that an id looks like a page of; empty if it does not.
+    """Return the form of the item that an id looks like a page of; empty if it does not.
 
     Example:
         >>> form_without_page("b0012_p3.jpg")

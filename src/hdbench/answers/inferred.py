@@ -9,7 +9,7 @@ from hdbench.answers.schema import AnswerSchema
 def schema_of(
     references: Iterable[Mapping[str, Any]], root_list: str | None = None
 ) -> AnswerSchema:
-    """The form of the answers to look for in texts, inferred from their ground truths.
+    """Return the form of the answers to look for in texts, inferred from their ground truths.
 
     It has the fields of the ground truths, at all depths, and no types: an answer can write the
     value of a field differently from the ground truth, for example a person by name. If each ground
@@ -45,9 +45,9 @@ def _schema_of_objects(values: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     fields: dict[str, list[Mapping[str, Any]]] = {}
     for value in values:
         for name, inner in value.items():
-            found = fields.setdefault(name, [])
+            objects = fields.setdefault(name, [])
             if isinstance(inner, Mapping):
-                found.append(inner)
+                objects.append(inner)
     properties = {
         name: _schema_of_objects(inner) if inner else {} for name, inner in fields.items()
     }

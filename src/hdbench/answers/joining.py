@@ -17,11 +17,11 @@ MAX_COMPARED, MAX_CHARACTERS = 20_000, 1_000
 SEVERITY: dict[Status, int] = {"clean": 0, "unwrapped": 1, "repaired": 2, "truncated": 3}
 
 
-def at_least(status: Status, reading: Answer) -> Answer:
-    """A reading with the more serious of two statuses; one without a record stays as it is."""
-    if SEVERITY.get(reading.status, 9) >= SEVERITY[status]:
-        return reading
-    return reading._replace(status=status)
+def at_least(status: Status, answer: Answer) -> Answer:
+    """Return an answer with the more serious of two statuses, or as it is without a record."""
+    if SEVERITY.get(answer.status, 9) >= SEVERITY[status]:
+        return answer
+    return answer._replace(status=status)
 
 
 class Joiner:
@@ -36,7 +36,7 @@ class Joiner:
         self._to_compare = MAX_COMPARED
 
     def one(self, records: Sequence[Answer]) -> Answer:
-        """The one record of several.
+        """Return the one record of several.
 
         Two records are joined if they do not say the same thing differently: other items of the
         list, other fields. If they do, the later one counts, unless it is only a part of a record.
@@ -84,14 +84,14 @@ class Joiner:
     def _joined(
         self, one: dict[str, Any], other: dict[str, Any], *, singly: bool
     ) -> dict[str, Any] | None:
-        """Both as one record; None if they are about the same.
+        """Return both as one record; None if they are about the same.
 
         Items that came one by one are each taken as a new item, however similar to another.
         """
         if self.schema.list_of_objects is None:
-            found = _compared(one, other)
-            about_the_same = found.both and not (found.one and found.other)
-            return None if found.differ or about_the_same else _merged(one, other)
+            comparison = _compared(one, other)
+            about_the_same = comparison.both and not (comparison.one and comparison.other)
+            return None if comparison.differ or about_the_same else _merged(one, other)
         name, _ = self.schema.list_of_objects
         items, more = one.get(name), other.get(name)
         if not isinstance(items, list) or not isinstance(more, list):
@@ -100,7 +100,7 @@ class Joiner:
         return {name: [*items, *more]} if is_next or not self._is_draft(items, more) else None
 
     def _is_draft(self, items: list[Any], others: list[Any]) -> bool:
-        """Whether at least half of the shorter list's items are in the other, or nearly so."""
+        """Return whether half of the shorter list's items or more are (nearly) in the other."""
         shorter, longer = sorted((items, others), key=len)
         self._to_compare -= len(shorter) * len(longer)
         if self._to_compare < 0:
@@ -114,7 +114,7 @@ class Joiner:
 
 
 class _Compared(NamedTuple):
-    """How many values only one has, only the other has, and both have, equal or different."""
+    """Numbers of values that only one or only the other has, or both, equal or different."""
 
     one: int = 0
     other: int = 0
@@ -127,10 +127,10 @@ class _Compared(NamedTuple):
 
 def _compared(one: Any, other: Any) -> _Compared:
     if isinstance(one, dict) and isinstance(other, dict):
-        found = _Compared()
+        total = _Compared()
         for key in one.keys() | other.keys():
-            found = found.plus(_compared(one.get(key), other.get(key)))
-        return found
+            total = total.plus(_compared(one.get(key), other.get(key)))
+        return total
     if is_blank(one) or is_blank(other):
         return _Compared(one=not is_blank(one), other=not is_blank(other))
     return _Compared(both=1) if one == other else _Compared(differ=1)
@@ -156,7 +156,7 @@ def _merged(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
 
 
 def _main_text(item: Any) -> str:
-    """The longest text of an item."""
+    """Return the longest text of an item."""
     values = item.values() if isinstance(item, dict) else [item]
     texts = (value for value in values if isinstance(value, str))
     return max(texts, key=len, default="")[:MAX_CHARACTERS]

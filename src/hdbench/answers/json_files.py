@@ -28,7 +28,7 @@ _OVERLAP = 2**10  # more than a key and the white space after it
 
 
 def open_json(source: AnswersSource) -> Container:
-    """The answers in a JSON file, whichever of the three forms it has.
+    """Return the answers in a JSON file, whichever of the three forms it has.
 
     Args:
         source: the file, in UTF-8.
@@ -124,7 +124,7 @@ def _is_one_answer(value: dict[str, Any], reader: EntryReader) -> bool:
 
 
 def _read_whole(path: Path, name: str, schema: AnswerSchema | None) -> InMemory:
-    """A list of entries, or an object id → answer."""
+    """Return a list of entries, or an object id → answer."""
     reader = EntryReader(schema)
     if is_result(path):
         raise HdbenchError(
@@ -173,7 +173,7 @@ def _place(name: str, item_id: str) -> str:
 
 
 def read_whole(path: Path, name: str) -> bytes:
-    """The bytes of a file that can only be read whole.
+    """Return the bytes of a file that can only be read whole.
 
     Raises:
         HdbenchError: it is larger than `MAX_WHOLE`.
@@ -191,7 +191,7 @@ def read_whole(path: Path, name: str) -> bytes:
 
 
 def parse_file(text: str, name: str, decoder: json.JSONDecoder = UNIQUE) -> Any:
-    """The value of a whole JSON file.
+    """Return the value of a whole JSON file.
 
     Args:
         text: what is in it.

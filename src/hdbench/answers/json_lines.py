@@ -49,12 +49,12 @@ class AnswerLines:
         self._open: dict[int, IO[bytes]] = {}
 
     def load(self, place: int) -> WrittenAnswer:
-        """The answer in a line; see `Container.load`."""
+        """Return the answer in a line; see `Container.load`."""
         where = AnswerPlace(self.where, place)
         return self.reader.entry(parse_line(self.raw(place), where, UNIQUE), where)
 
     def raw(self, place: int) -> bytes:
-        """A line as it is in its file."""
+        """Return a line as it is in its file."""
         number, offset = divmod(place, MAX_FILE)
         try:
             file = self._open.get(number) or self._opened(number)
@@ -67,7 +67,7 @@ class AnswerLines:
             ) from error
 
     def where(self, place: int) -> str:
-        """The file and the line's number, which is counted now: messages are seldom."""
+        """Return the file and the line's number, counted only now, as messages are rare."""
         number, offset = divmod(place, MAX_FILE)
         lines = 1
         with self.files[number].path.open("rb") as file:
@@ -144,7 +144,7 @@ class JsonLines:
         self.runs: Mapping[str | None, Mapping[str, Any]] = runs
 
     def _parsed(self, raw: bytes, where: str) -> tuple[str, str | None]:
-        """The id and the model of a line; what is unusable is rejected at once."""
+        """Return the id and the model of a line; what is unusable is rejected at once."""
         value = parse_line(raw, where, UNIQUE)
         reader = self.lines.reader
         item_id = reader.id(value, where)

@@ -42,17 +42,17 @@ class Members(Protocol):
     others: list[str]
 
     def place(self, name: str) -> str:
-        """A file's place, for messages."""
+        """Return a file's place, for messages."""
 
     def read(self, name: str) -> bytes:
-        """A file's bytes.
+        """Return a file's bytes.
 
         Raises:
             HdbenchError: it cannot be read, or is larger than `MAX_LINE`.
         """
 
     def unpacked(self, name: str, scratch: Path) -> Path:
-        """A file on disk: the file itself, or its copy in the folder `scratch`."""
+        """Return a file on disk: the file itself, or its copy in the folder `scratch`."""
 
     def close(self) -> None:
         """Close what is held open."""
@@ -94,16 +94,16 @@ class Folder:
         self.others.sort()
 
     def place(self, name: str) -> str:
-        """A file's path."""
+        """Return a file's path."""
         return str(self._path / name)
 
     def read(self, name: str) -> bytes:
-        """A file's bytes; see `Members.read`."""
+        """Return a file's bytes; see `Members.read`."""
         with read_errors(self.place(name)), (self._path / name).open("rb") as file:
             return _bounded(file.read(MAX_LINE + 1), self.place(name))
 
     def unpacked(self, name: str, scratch: Path) -> Path:
-        """The file itself."""
+        """Return the file itself."""
         return self._path / name
 
     def close(self) -> None:
@@ -146,7 +146,7 @@ class Zip:
         self.others = sorted(self._members.keys() - set(self.names))
 
     def _checked(self) -> dict[str, zipfile.ZipInfo]:
-        """The members that are files and not hidden."""
+        """Return the members that are files and not hidden."""
         members: dict[str, zipfile.ZipInfo] = {}
         for info in self._archive.infolist():
             place = f"{self.name}: {info.orig_filename}"
@@ -192,11 +192,11 @@ class Zip:
         return name in self._members
 
     def place(self, name: str) -> str:
-        """The ZIP and the member's name in it."""
+        """Return the ZIP and the member's name in it."""
         return f"{self.name}: {self._top}{name}"
 
     def read(self, name: str) -> bytes:
-        """A member's bytes; see `Members.read`."""
+        """Return a member's bytes; see `Members.read`."""
         try:
             with self._open(name) as member:
                 # Without a number, zipfile would first unpack whatever a block unpacks to.
@@ -205,7 +205,7 @@ class Zip:
             raise self._damaged(name, error) from error
 
     def unpacked(self, name: str, scratch: Path) -> Path:
-        """A copy of the member."""
+        """Return a copy of the member."""
         copy = scratch / f"member{PurePosixPath(name).suffix}"
         try:
             with self._open(name) as member, copy.open("wb") as file:
@@ -268,7 +268,7 @@ def _is_hidden(name: str) -> bool:
 
 
 def _leads_elsewhere(name: str) -> bool:
-    """Whether a member's name is absolute, contains `..`, or is read differently elsewhere."""
+    """Return whether a member's name is absolute, contains `..`, or is read otherwise elsewhere."""
     return (
         name.startswith("/")
         or "\\" in name
@@ -279,7 +279,7 @@ def _leads_elsewhere(name: str) -> bool:
 
 
 def _common_folder(names: list[str]) -> str:
-    """The folder that all names begin with, such as `run/`; empty if there is none."""
+    """Return the folder that all names begin with, such as `run/`; empty if there is none."""
     tops = {name.partition("/")[0] if "/" in name else "" for name in names}
     top = tops.pop() if len(tops) == 1 else ""
     return f"{top}/" if top else ""

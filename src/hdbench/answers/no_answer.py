@@ -1,4 +1,4 @@
-"""What is there in place of an answer: a repeated prompt, a schema, an error, another format."""
+"""Kinds of text in place of an answer: a repeated prompt, a schema, an error, another format."""
 
 import re
 from itertools import islice
@@ -101,7 +101,7 @@ def _kind_of_keys(value: dict[str, Any]) -> Kind | None:
 
 
 def is_schema(value: dict[str, Any], schema: AnswerSchema) -> bool:
-    """Whether an object is a JSON Schema or its `properties`: models repeat the one they are shown.
+    """Return whether an object is a JSON Schema, or its `properties`, repeated by the model.
 
     Its fields have the names of the record's fields, and are where those would be.
     """
@@ -133,7 +133,7 @@ def is_template(value: dict[str, Any]) -> bool:
         >>> is_template({"title": "string", "year": 1924})
         False
     """
-    found = False
+    has_placeholder = False
     waiting: list[tuple[str, Any]] = [("", value)]
     for _ in range(MAX_LEAVES):
         if not waiting:
@@ -146,8 +146,8 @@ def is_template(value: dict[str, Any]) -> bool:
         elif node and node != "null":
             if not isinstance(node, str) or not _is_placeholder(name, node):
                 return False
-            found = True
-    return found
+            has_placeholder = True
+    return has_placeholder
 
 
 def _is_placeholder(name: str, text: str) -> bool:
@@ -164,7 +164,7 @@ def _is_placeholder(name: str, text: str) -> bool:
 
 
 def kind_of_text(text: str, schema: AnswerSchema | None) -> Kind:
-    r"""Return what a text is if there is no record in it.
+    r"""Return the kind of a text without a record in it.
 
     Args:
         text: the text without thoughts.
@@ -185,5 +185,5 @@ def kind_of_text(text: str, schema: AnswerSchema | None) -> Kind:
         return "xml"
     keys = [match[1].strip() for match in islice(KEY.finditer(text), MAX_LEAVES)]
     lines = sum(bool(line.strip()) for line in text.split("\n"))
-    known = {key for key in keys if schema and key in schema.all_names}
-    return "yaml" if len(known) > 1 or len(keys) * 2 > lines > 1 else "text"
+    fields = {key for key in keys if schema and key in schema.all_names}
+    return "yaml" if len(fields) > 1 or len(keys) * 2 > lines > 1 else "text"

@@ -1,4 +1,4 @@
-"""Answers in several files: the parts of a run, packed or not, and our own run while it goes on."""
+"""Answers in several files: the parts of a run, packed or not, and our own run in progress."""
 
 import re
 from pathlib import Path
@@ -8,17 +8,17 @@ from hdbench.answers.members import Folder
 from hdbench.common.regular_files import by_numbers
 
 SHARDS = "shards"
-"""The folder in a run folder where the answers are until they are merged, while it goes on."""
+"""The folder in a run folder where the answers are until they are merged."""
 LAUNCH = "launch.json"
-"""The file there that says what was launched; without it, nobody answers in that folder."""
+"""The file there that says what was launched; without it, no process works in that folder."""
 MERGING = "merging.json"
-"""What `launch.json` is called while answers are merged."""
+"""Name of `launch.json` while answers are merged."""
 
 _SHARD = re.compile(r"\d+\.jsonl")
 
 
 def answer_parts(folder: Path) -> list[Path]:
-    """The files that hold the answers in a folder, in order; none if each item has its own file.
+    """Return the files with a folder's answers, in order; none if each item has its own file.
 
     Raises:
         HdbenchError: the folder cannot be listed, or holds parts of several kinds.
@@ -41,7 +41,7 @@ def is_in_shards(folder: Path) -> bool:
 
 
 def our_parts(folder: Path) -> list[Path]:
-    """What is merged, and then the shards' answers; not their questions, which are beside them."""
+    """Return the merged answers, then those of the shards, without the questions beside them."""
     merged, shards = folder / OUR_ANSWERS, folder / SHARDS
     names = filter(_SHARD.fullmatch, Folder(shards).names)
     return [

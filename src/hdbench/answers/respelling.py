@@ -58,7 +58,7 @@ KEY_FIRST = re.compile(r"(?:\A|(?<=\n))[ \t]*+(?:,[ \t]*+)?(?=\"([^\"\n\\]{1,60}
 
 
 def respelled(text: str, names: Container[str] | None = None) -> str:
-    """The text with its JSON spelled as JSON.
+    """Return the text with its JSON spelled as JSON.
 
     Args:
         text: a text that is not JSON as a whole.
@@ -87,7 +87,7 @@ def respelled(text: str, names: Container[str] | None = None) -> str:
 
 
 def _without_invisible(text: str) -> str:
-    """The text without what is unseen: zero-width signs, terminal colours, HTML line breaks."""
+    """Return the text without zero-width characters, terminal colors and HTML line breaks."""
     return INVISIBLE.sub("", text)
 
 
@@ -154,7 +154,7 @@ def _meant(escape: re.Match[str]) -> str:
 
 
 def _without_doubled(text: str) -> str:
-    """Each quotation mark once: CSV writes each one twice."""
+    """Return each quotation mark once: CSV writes each one twice."""
     return text.replace('""', '"') if DOUBLED_QUOTE.search(text) else text
 
 

@@ -38,7 +38,7 @@ def read_rows(
     schema: AnswerSchema | None,
     notes: list[str],
 ) -> InMemory:
-    """The answers in a table.
+    """Return the answers in a table.
 
     Args:
         header: the names of the columns.
@@ -63,21 +63,21 @@ def read_rows(
     entries: dict[str | None, dict[str, AnswerEntry]] = {}
     for model, items in runs.items():
         entries[model] = {}
-        for item_id, found in items.items():
-            if len(found) > 1 and not columns.lists:
+        for item_id, item_rows in items.items():
+            if len(item_rows) > 1 and not columns.lists:
                 raise HdbenchError(
                     "{place}: a second answer for id {id!r}, the first is in {first}: keep one",
-                    place=found[1].place,
+                    place=item_rows[1].place,
                     id=item_id,
-                    first=found[0].place,
+                    first=item_rows[0].place,
                 )
-            entries[model][item_id] = AnswerEntry(found[0].place, reader.answer(found))
-            found.clear()  # the cells of a large table need not be held along with its records
+            entries[model][item_id] = AnswerEntry(item_rows[0].place, reader.answer(item_rows))
+            item_rows.clear()  # the cells of a large table need not be held along with its records
     return InMemory(entries, notes)
 
 
 def _decide_text(columns: Columns, runs: Runs, schema: AnswerSchema, name: str) -> list[str]:
-    """Whether `text`, if it is the only field, is a model's raw answer or a field of one object.
+    """Decide whether `text` as the only field is a model's raw answer or a field of one object.
 
     It is an object's field if an id has several rows and no text looks like JSON.
     """
@@ -105,7 +105,7 @@ def _decide_text(columns: Columns, runs: Runs, schema: AnswerSchema, name: str) 
 
 
 def _texts(runs: Runs, column: int) -> Iterator[str]:
-    """The cells of a column as text."""
+    """Yield the cells of a column as text."""
     for items in runs.values():
         for rows in items.values():
             for row in rows:
@@ -116,7 +116,7 @@ class _Reader:
     """Reads rows.
 
     Attributes:
-        odd: what a person has to be told about them.
+        odd: the odd cells among theirs, to be reported.
     """
 
     def __init__(self, columns: Columns) -> None:
@@ -132,20 +132,20 @@ class _Reader:
         """
         runs: Runs = {}
         models: dict[str | None, str] = {}
-        place, width = self._columns.about, len(self._titles)
+        columns, width = self._columns.about, len(self._titles)
         for number, row in enumerate(rows, start=1):
             if number * width > MAX_CELLS:
                 raise too_many_cells(row.place)
             cells = self._clean(row)
             if not any(cell != "" for cell in cells):
                 continue
-            item_id = text_of(cells[place["id"]]).strip()
+            item_id = text_of(cells[columns["id"]]).strip()
             where = row.place
             if not item_id or is_total(item_id):
-                where = place_of(where, list(map(text_of, cells)), place["id"])
+                where = place_of(where, list(map(text_of, cells)), columns["id"])
             if not item_id:
                 raise HdbenchError("{place}: has no id: enter it, or delete the row", place=where)
-            model = text_of(cells[place["model"]]).strip() or None if "model" in place else None
+            model = text_of(cells[columns["model"]]).strip() or None if "model" in columns else None
             models.setdefault(model, row.place)
             runs.setdefault(model, {}).setdefault(item_id, []).append(TableRow(where, cells))
         if None in models and len(models) > 1:
@@ -155,7 +155,7 @@ class _Reader:
         return runs
 
     def _clean(self, row: TableRow) -> list[Cell]:
-        """As many cells as columns; dates as text, and a spreadsheet's marks for no value as empty.
+        """Return as many cells as columns: dates as text, marks for missing values as empty.
 
         Raises:
             HdbenchError: there are more cells, or one of them holds a formula's error.
@@ -200,7 +200,7 @@ class _Reader:
         return Message("{place}: {text}", place=place, text=text) if text else place
 
     def answer(self, rows: Sequence[TableRow]) -> WrittenAnswer:
-        """The answer in the rows of one id, as `Container.load` returns it."""
+        """Return the answer in the rows of one id, as `Container.load` returns it."""
         columns, first = self._columns, rows[0]
         answer = self._about(first.cells)
         if columns.lists:
@@ -221,7 +221,7 @@ class _Reader:
         return answer
 
     def _beside(self, row: TableRow) -> dict[str, Any]:
-        """The schema's fields beside the list of objects, which `hdbench export` writes as JSON."""
+        """Return the fields beside the list of objects, which `hdbench export` writes as JSON."""
         index = self._columns.about.get("other_fields")
         others = None if index is None else structured_of(row.cells[index])
         if not isinstance(others, dict):
@@ -236,7 +236,7 @@ class _Reader:
 
 
 def _number(cell: Cell) -> int | float | str:
-    """A count of tokens, or seconds with a decimal point or comma; other text as it is."""
+    """Return a count of tokens, or seconds with a decimal point or comma; other text as it is."""
     text = text_of(cell).strip()
     if DIGITS.fullmatch(text):
         return int(text)

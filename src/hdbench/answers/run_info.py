@@ -1,4 +1,4 @@
-"""What a run says about itself: the `run.json` next to its answers."""
+"""Information on a run: the `run.json` next to its answers."""
 
 import math
 from contextlib import suppress
@@ -20,7 +20,7 @@ MAX_BYTES = 64 * 2**20
 """Maximum size in bytes of a run.json: the ids of 700,000 items take 10 MiB."""
 
 MAX_USD = 1e12
-"""What a sitting may have cost: more is damage, or no number at all."""
+"""Maximum cost of a sitting in US dollars: more is damaged data, or not a number at all."""
 
 
 class _Checked(BaseModel):
@@ -44,7 +44,7 @@ class Prompt(_Checked):
 
 
 class RunInfo(_Checked):
-    """What a run says about itself.
+    """Information on a run, as its `run.json` has it.
 
     Attributes:
         run: its name.
@@ -98,12 +98,12 @@ class RunInfo(_Checked):
     def sittings_usd(self) -> float | None:
         """Return what all sittings cost together; None if one of them does not say it."""
         costs = [sitting.get("cost_usd") for sitting in self.sittings]
-        known = [
+        amounts = [
             cost
             for cost in costs
             if isinstance(cost, int | float) and not isinstance(cost, bool) and 0 <= cost < MAX_USD
         ]
-        return math.fsum(known) if known and len(known) == len(costs) else None
+        return math.fsum(amounts) if amounts and len(amounts) == len(costs) else None
 
     @model_validator(mode="after")
     def _items_differ(self) -> Self:
@@ -129,7 +129,7 @@ class RunInfo(_Checked):
 
 
 NO_RUN = RunInfo.model_construct(run="", benchmark="", model="")
-"""What answers without a run folder say about themselves."""
+"""Information on answers without a run folder."""
 
 
 def is_run(folder: Path) -> bool:
@@ -140,16 +140,16 @@ def is_run(folder: Path) -> bool:
 def has_answers(folder: Path) -> bool:
     """Return whether a run has any answer yet, in any form."""
     if is_in_shards(folder):
-        with suppress(FileNotFoundError):  # they are merged at this moment
+        with suppress(FileNotFoundError):  # they are being merged
             return any(part.stat().st_size > 0 for part in our_parts(folder))
     path = folder / OUR_ANSWERS
     if path.is_file():
         return path.stat().st_size > 0
-    return any(each.name != RUN_FILE for each in folder.iterdir())
+    return any(file.name != RUN_FILE for file in folder.iterdir())
 
 
 def read_run_info(folder: Path) -> RunInfo:
-    """Return what the run in a folder says about itself.
+    """Return the information on the run in a folder.
 
     Raises:
         HdbenchError: its run.json cannot be read, is too large, or lacks something.

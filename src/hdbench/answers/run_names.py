@@ -23,8 +23,8 @@ def run_name(path: Path) -> str:
         ('gpt-4.1', 'gpt-4.1')
     """
     name = Path(os.path.abspath(path)).name  # `.` and `..` have the names of their folders
-    known = endings()
-    while ending := next((each for each in known if _has(name, each)), ""):
+    extensions = endings()
+    while ending := next((candidate for candidate in extensions if _has(name, candidate)), ""):
         name = name[: -len(ending)]
     return name
 
@@ -78,11 +78,11 @@ def distinct_names(runs: Sequence[Named]) -> list[str]:
 
 
 def _apart(path: Path, paths: Sequence[Path]) -> str:
-    """The end of a path that others do not have, without the extensions of its form."""
-    every = [(*each.parent.parts, run_name(each)) for each in paths]
+    """Return the end of a path that others do not have, without the extensions of its form."""
+    all_parts = [(*other.parent.parts, run_name(other)) for other in paths]
     parts = (*path.parent.parts, run_name(path))
     lengths = range(1, len(parts) + 1)
-    alone = (n for n in lengths if sum(each[-n:] == parts[-n:] for each in every) == 1)
+    alone = (n for n in lengths if sum(other[-n:] == parts[-n:] for other in all_parts) == 1)
     return "/".join(parts[-next(alone, 1) :])
 
 

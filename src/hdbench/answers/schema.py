@@ -17,7 +17,7 @@ from hdbench.answers.schema_parts import (
     types_of,
     without_references,
 )
-from hdbench.answers.violations import MAX_NAME, Violation, found_by
+from hdbench.answers.violations import MAX_NAME, Violation, violations_of
 from hdbench.common.checked import read_text_file
 from hdbench.common.jsonio import parse_file
 from hdbench.errors import HdbenchError, Message
@@ -32,7 +32,7 @@ advertisements has some 200."""
 _NESTED = (dict, list)
 
 _NOTHING = object()
-"""Stands for a record before the first one."""
+"""Placeholder for the record before the first one."""
 
 
 def read_schema(path: Path) -> dict[str, Any]:
@@ -91,9 +91,9 @@ class AnswerSchema:
                 "not a valid JSON Schema (2020-12): {reason}", reason=reason
             ) from error
         plain = without_references(schema)
-        whole = plain.get("anyOf", [plain]) if "properties" not in plain else [plain]
+        choices = plain.get("anyOf", [plain]) if "properties" not in plain else [plain]
         self.alternatives: tuple[dict[str, Any], ...] = tuple(
-            alternative for alternative in whole if isinstance(alternative, dict)
+            alternative for alternative in choices if isinstance(alternative, dict)
         )
         self.names = frozenset(
             name for alternative in self.alternatives for name in alternative.get("properties", {})
@@ -117,7 +117,7 @@ class AnswerSchema:
 
     @classmethod
     def load(cls, path: Path, prompts: Iterable[str] = ()) -> "AnswerSchema":
-        """The schema in a file; for `prompts` see the class.
+        """Return the schema in a file; for `prompts` see the class.
 
         Raises:
             HdbenchError: the file cannot be read, or is not a valid JSON Schema.
@@ -138,7 +138,7 @@ class AnswerSchema:
         return (required[0], items) if types_of(field) == {"array"} else None
 
     def _examples(self, prompt: str) -> Iterator[Any]:
-        """The objects and lists of objects in a prompt, read in the same way as in an answer."""
+        """Return the objects and lists of objects in a prompt, read as in an answer."""
         blocks = Blocks(lists=self.list_of_objects is not None, is_whole=self.has_required)
         position = 0
         while (start := blocks.next(prompt, position)) is not None:
@@ -157,11 +157,11 @@ class AnswerSchema:
         if not part or value in self._shown:
             return value in self._shown
         # A single value can be equal by chance.
-        found = _leaves(value)
-        return len(found) > 1 and any(found <= leaves for leaves in self._shown_leaves)
+        leaves = _leaves(value)
+        return len(leaves) > 1 and any(leaves <= shown for shown in self._shown_leaves)
 
     def of_objects(self, value: Any) -> dict[str, Any] | None:
-        """The record whose one list was given bare, or as a single object from it.
+        """Return the record whose one list was given bare, or as a single object from it.
 
         Each object of a list must have one of the objects' fields, and either no others or half of
         those that are required; a single object must have all required fields or, if none are
@@ -179,16 +179,16 @@ class AnswerSchema:
             is_one = value and name not in value and is_complete
             return {name: [value]} if is_one else None
         is_list = isinstance(value, list) and all(
-            isinstance(each, dict)
-            and name not in each
-            and fields & each.keys()
-            and (fields >= each.keys() or 2 * len(required & each.keys()) >= len(required))
-            for each in value
+            isinstance(item, dict)
+            and name not in item
+            and fields & item.keys()
+            and (fields >= item.keys() or 2 * len(required & item.keys()) >= len(required))
+            for item in value
         )
         return {name: value} if value and is_list else None
 
     def lifted(self, record: dict[str, Any]) -> dict[str, Any] | None:
-        """A record that lacks fields, with those that were written too deep, inside another field.
+        """Return a record that lacks fields with those that were written inside another field.
 
         Example:
             >>> name = {"type": "object", "properties": {"last_name": {}}}
@@ -201,19 +201,19 @@ class AnswerSchema:
         Returns:
             None if there are none, or if the record is not whole with them.
         """
-        whole: dict[str, Any] = {}
+        lifted: dict[str, Any] = {}
         for name, value in record.items():
             own = self._names_within.get(name)
             if own and isinstance(value, dict):
                 astray = (value.keys() & self.names) - own - record.keys()
-                whole[name] = {key: inner for key, inner in value.items() if key not in astray}
-                whole |= {key: inner for key, inner in value.items() if key in astray}
+                lifted[name] = {key: inner for key, inner in value.items() if key not in astray}
+                lifted |= {key: inner for key, inner in value.items() if key in astray}
             else:
-                whole[name] = value
-        return whole if self.has_required(whole) else None
+                lifted[name] = value
+        return lifted if self.has_required(lifted) else None
 
     def type_of(self, path: tuple[str, ...]) -> set[str]:
-        """The JSON types that a field may have in any alternative.
+        """Return the JSON types that a field may have in any alternative.
 
         Args:
             path: field names from the record inwards; `[]` stands for any item of a list.
@@ -242,7 +242,7 @@ class AnswerSchema:
         return max([0, *(field.fit(value) - 1 for field in self._fields)])
 
     def violations(self, record: Any) -> list[Violation]:
-        """Where an answer does not conform to the schema, that is, to its best-fitting alternative.
+        """Return the violations of the schema, that is, of its best-fitting alternative.
 
         Returns:
             At most `MAX_VIOLATIONS`. A non-conforming answer with more than `MAX_VALUES` values is
@@ -259,7 +259,7 @@ class AnswerSchema:
             return self._violations(json.loads(text.encode("utf-8", errors="replace")))
 
     def has_required(self, record: Any) -> bool:
-        """Whether it has every required top-level field of an alternative that requires some."""
+        """Return whether it has all required top-level fields of an alternative with any."""
         return isinstance(record, dict) and any(
             required and required <= record.keys() for required in self._required
         )
@@ -290,27 +290,27 @@ class AnswerSchema:
             return [Violation("", "size", wrong, None)]
         several = len(self._fields) > 1
         fits = [field.fit(record) if several else 0 for field in self._fields]
-        found = [
-            list(islice(found_by(validator, record), MAX_VIOLATIONS))
+        violations = [
+            list(islice(violations_of(validator, record), MAX_VIOLATIONS))
             for validator, fit in zip(self._validators, fits, strict=True)
             if fit == max(fits)
         ]
-        return min(found, key=len, default=[])
+        return min(violations, key=len, default=[])
 
 
 def _leaves(value: Any) -> set[tuple[str, str]]:
-    """The values in an object or list that are not blank, with their paths; items have none."""
-    found: set[tuple[str, str]] = set()
+    """Return the values in an object or list that are not blank, by their paths without indices."""
+    leaves: set[tuple[str, str]] = set()
     waiting = [("", value)]
-    while waiting and len(found) < MAX_VALUES:
+    while waiting and len(leaves) < MAX_VALUES:
         path, node = waiting.pop()
         if isinstance(node, dict):
             waiting += [(f"{path}.{name}", inner) for name, inner in node.items()]
         elif isinstance(node, list):
             waiting += [(path, inner) for inner in node]
         elif node not in (None, ""):
-            found.add((path, str(node)))
-    return found
+            leaves.add((path, str(node)))
+    return leaves
 
 
 def _has_more_values(record: Any, limit: int) -> bool:

@@ -27,19 +27,19 @@ ANY_TYPE = frozenset[str]().union(*JSON_TYPES.values())
 
 
 def choices_of(schema: Any) -> list[Any]:
-    """A field's schema, or the several schemas of its `anyOf`."""
+    """Return a field's schema, or the several schemas of its `anyOf`."""
     return schema["anyOf"] if isinstance(schema, dict) and "anyOf" in schema else [schema]
 
 
 def field_of(schema: Any, name: str) -> Any:
-    """The schema of a field in an object, or of `[]` in a list; None if there is none."""
+    """Return the schema of a field in an object, or of `[]` in a list; None if there is none."""
     if not isinstance(schema, dict):
         return None
     return schema.get("items") if name == "[]" else schema.get("properties", {}).get(name)
 
 
 def types_of(schema: Any) -> frozenset[str]:
-    """The names of the JSON types that a schema allows."""
+    """Return the names of the JSON types that a schema allows."""
     if not isinstance(schema, dict):
         return ANY_TYPE
     if "anyOf" in schema:
@@ -68,13 +68,13 @@ class FieldSchema:
             self.items = FieldSchema(schema["items"]) if "items" in schema else None
 
     def names(self) -> Iterator[str]:
-        """The fields in it at any depth."""
+        """Yield the fields in it at any depth."""
         yield from self.fields
         for inner in (*self.fields.values(), *self.choices, *([self.items] if self.items else [])):
             yield from inner.names()
 
     def fit(self, value: Any) -> int:
-        """How many values, this one and those in it, have a fitting type; 0 if this one has not."""
+        """Return how many values, this and those in it, are of a fitting type; 0 if this is not."""
         if type(value) not in self.types:
             return 0
         if self.choices:
@@ -90,7 +90,7 @@ class FieldSchema:
 
 
 def without_references(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema with `{"$ref": "#/…"}` replaced by what it refers to, and without `$defs`.
+    """Return the schema with `{"$ref": "#/…"}` replaced by what it refers to, and without `$defs`.
 
     Raises:
         HdbenchError: a reference leads nowhere, outside the schema or to itself.

@@ -65,7 +65,7 @@ class Sheet(NamedTuple):
 
 
 def read_sheets(file: Path, name: str) -> Iterator[Sheet]:
-    """The visible sheets of a workbook that have cells, one at a time.
+    """Yield the visible sheets of a workbook that have cells, one at a time.
 
     Args:
         file: the workbook.
@@ -127,7 +127,7 @@ def _rows(sheet: CalamineSheet, scan: "_Scan", where: str) -> Iterator[tuple[int
 
 
 def _check(packed: Path, name: str) -> tuple[io.BytesIO, "_Parts"]:
-    """The workbook with only its XML parts, and what is in them.
+    """Return the workbook with only its XML parts, and what is in them.
 
     calamine is given a ZIP made here, since in a forged one it could find other files than Python
     does.
@@ -215,7 +215,7 @@ class _Parts:
         return self.scans[part]
 
     def has_more_text_than(self, most: int, sheets: "list[_Scan]", checked: io.BytesIO) -> bool:
-        """Whether the texts that cells share are longer than this, each counted for each cell.
+        """Return whether the shared texts are longer than this, counted once for each cell.
 
         The other texts are in the sheets' parts themselves, which are not larger than they are.
         """
@@ -223,7 +223,7 @@ class _Parts:
         longest = max(map(max, tables), default=0)
         if longest * sum(scan.shared for scan in sheets) <= most:
             return False  # as in nearly all workbooks, so that their cells need not be looked at
-        lengths = [max(each) for each in zip_longest(*tables, fillvalue=0)]
+        lengths = [max(tied) for tied in zip_longest(*tables, fillvalue=0)]
         with zipfile.ZipFile(checked) as archive:
             for scan in sheets:
                 with archive.open(scan.part) as source:
@@ -233,7 +233,7 @@ class _Parts:
         return False
 
     def of_sheet(self, title: str) -> "_Scan":
-        """What was found in a sheet's part; if that part is uncertain, what is in the largest."""
+        """Return the scan of a sheet's part; if that part is uncertain, the scan of the largest."""
         keys = {scan.sheets[title] for scan in self.scans.values() if title in scan.sheets}
         targets = {
             scan.targets[key]
@@ -241,12 +241,12 @@ class _Parts:
             if part.lower().endswith("/workbook.xml.rels")
             for key in keys & scan.targets.keys()
         }
-        found = [
+        scans = [
             scan
             for part, scan in self.scans.items()
             if any(f"/{part}".lower().endswith(f"/{_base(target)}") for target in targets)
         ]
-        return found[0] if len(found) == 1 else max(self.scans.values(), key=lambda scan: scan.area)
+        return scans[0] if len(scans) == 1 else max(self.scans.values(), key=lambda scan: scan.area)
 
 
 def _left(sheet: IO[bytes], lengths: list[int], most: int) -> int:
@@ -292,7 +292,7 @@ def _base(target: str) -> str:
 
 
 class _Scan:
-    """What is known about a part, once all of it has been fed.
+    """Facts about a part, complete once all of it has been fed.
 
     Args:
         part: its name.
@@ -348,10 +348,10 @@ class _Scan:
         if kind == "c":
             self._start_cell(attributes)
         elif kind == "row":
-            place = attributes.get("r")
-            if place and not ROW.fullmatch(place):
-                raise ValueError(f"a row at position {place[:20]!r}")
-            self._row = int(place) if place else self._row + 1
+            reference = attributes.get("r")
+            if reference and not ROW.fullmatch(reference):
+                raise ValueError(f"a row at position {reference[:20]!r}")
+            self._row = int(reference) if reference else self._row + 1
             self._column = 0
             self._last_row = max(self._last_row, self._row)
         elif kind == "f":
@@ -368,11 +368,11 @@ class _Scan:
             self.targets[attributes.get("Id", "")] = attributes.get("Target", "")
 
     def _start_cell(self, attributes: dict[str, str]) -> None:
-        place = attributes.get("r")
-        if place:
-            matched = PLACE.fullmatch(place)
+        reference = attributes.get("r")
+        if reference:
+            matched = PLACE.fullmatch(reference)
             if not matched:
-                raise ValueError(f"a cell at position {place[:20]!r}")
+                raise ValueError(f"a cell at position {reference[:20]!r}")
             letters, digits = matched.groups()
             column = 0
             for letter in letters.upper():

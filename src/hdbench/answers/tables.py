@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hdbench.answers.cells import Cell, text_of
-from hdbench.answers.columns import has_id, is_mapped, known
+from hdbench.answers.columns import count_known, has_id, is_mapped
 from hdbench.answers.container import AnswersSource, InMemory
 from hdbench.answers.csv_lines import (
     Line,
@@ -30,7 +30,7 @@ MAX_CELL = 16 * 2**20
 
 
 def open_csv(source: AnswersSource) -> InMemory:
-    """The answers in a CSV file; see `read_csv`."""
+    """Return the answers in a CSV file; see `read_csv`."""
     data = read_whole(source.path, source.name)
     return read_csv(data, source.name, source.schema, source.ids)
 
@@ -38,7 +38,7 @@ def open_csv(source: AnswersSource) -> InMemory:
 def read_csv(
     data: bytes, name: str, schema: AnswerSchema | None, ids: Iterable[str] = ()
 ) -> InMemory:
-    r"""The answers in a CSV file.
+    r"""Return the answers in a CSV file.
 
     The encoding is UTF-8, UTF-16 with a byte order mark, or otherwise cp1252; the delimiter is a
     comma, a semicolon or a tab. The columns are `id`, with `text` (a model's raw answer),
@@ -63,8 +63,8 @@ def read_csv(
     text, notes = decode_or_cp1252(data, name)
     with at_most(MAX_CELL):
         delimiter = delimiter_of(text, partial(_rank, schema=schema))
-        found = lines(text, delimiter, name)
-        header = next(found, None)
+        numbered = lines(text, delimiter, name)
+        header = next(numbered, None)
         if header is None:
             raise HdbenchError(
                 "{place}: empty: needs the column names in the first row", place=name
@@ -77,19 +77,19 @@ def read_csv(
             mapped = _mapped(partial(csv_table, data, name), header[1], schema, ids)
             if mapped is not None:
                 return mapped
-        rows = (TableRow(f"{name}:{number}", cells) for number, cells in found)
+        rows = (TableRow(f"{name}:{number}", cells) for number, cells in numbered)
         return read_rows(without_empty_end(header[1]), rows, name, schema, notes)
 
 
 def open_xlsx(source: AnswersSource) -> InMemory:
-    """The answers in an XLSX workbook; see `read_xlsx`."""
+    """Return the answers in an XLSX workbook; see `read_xlsx`."""
     return read_xlsx(source.path, source.name, source.schema, source.ids)
 
 
 def read_xlsx(
     file: Path, name: str, schema: AnswerSchema | None, ids: Iterable[str] = ()
 ) -> InMemory:
-    """The answers in an XLSX workbook: in its one visible sheet with a column `id`.
+    """Return the answers in an XLSX workbook: in its one visible sheet with a column `id`.
 
     The columns are those of `read_csv`. If no sheet has such a column, the one with the most filled
     cells is read.
@@ -122,7 +122,7 @@ def read_xlsx(
         raise HdbenchError(
             "{place}: several sheets have a column id ({sheets}): keep one of them",
             place=name,
-            sheets=", ".join(each.title for each in chosen),
+            sheets=", ".join(sheet.title for sheet in chosen),
         )
     if not chosen and not others:
         raise HdbenchError("{place}: empty: needs the column names in the first row", place=name)
@@ -130,15 +130,15 @@ def read_xlsx(
     where = f"{name}: {title}"
     notes: list[str] = []
     if chosen and others:
-        unread = ", ".join(each.title for each in others)
+        unread = ", ".join(sheet.title for sheet in others)
         template = "{place}: only the sheet {title} was read, as it has ids; not read: {unread}"
         notes.append(Message(template, place=name, title=title, unread=unread))
     if schema is not None and not is_mapped(header, schema):
         read: Callable[[], Table] = partial(workbook_table, file, name)
         if chosen:
-            found = list(rows)
-            read = partial(table_of, where, iter([first, *found]), notes)
-            rows = iter(found)
+            remaining = list(rows)
+            read = partial(table_of, where, iter([first, *remaining]), notes)
+            rows = iter(remaining)
         mapped = _mapped(read, header, schema, ids)
         if mapped is not None:
             return mapped
@@ -157,7 +157,7 @@ class _Worksheet(NamedTuple):
 def _mapped(
     read: Callable[[], Table], header: Sequence[str], schema: AnswerSchema, ids: Iterable[str]
 ) -> InMemory | None:
-    """The answers in a table as a person keeps it; None if it is not one."""
+    """Return the answers in a table as a person keeps it; None if it is not one."""
     try:
         table = read()
     except HdbenchError:
@@ -172,10 +172,10 @@ def _places(rows: Iterator[tuple[int, list[Cell]]], name: str) -> Iterator[Table
         yield TableRow(Message("{place}, row {number}", place=name, number=number), cells)
 
 
-def _rank(found: Iterator[Line], schema: AnswerSchema | None) -> tuple[bool, int, int]:
-    """How well a delimiter suits: whether its header has an id, and how many known columns."""
+def _rank(csv_lines: Iterator[Line], schema: AnswerSchema | None) -> tuple[bool, int, int]:
+    """Return how well a delimiter suits: if the header has an id, and how many known columns."""
     try:
-        _, header = next(found, (0, []))
+        _, header = next(csv_lines, (0, []))
     except HdbenchError:
         return False, 0, 0
-    return has_id(header), known(header, schema), len(header)
+    return has_id(header), count_known(header, schema), len(header)

@@ -1,4 +1,4 @@
-"""From what a model wrote to a record, and what had to be done to find it."""
+"""The record in what a model wrote, and what had to be done to find it."""
 
 import json
 import re
@@ -22,7 +22,7 @@ MAX_TEXTS, MAX_LEVELS = 200, 3
 """Maximum number of texts within an answer that are read as answers, and their maximum nesting."""
 
 MIN_PROMPT = 40
-"""Minimum number of characters in a text for it to be recognised as a part of the prompt."""
+"""Minimum number of characters in a text for it to be recognized as a part of the prompt."""
 
 _TAGS = "(?:seed:)?(?:think(?:ing)?|thoughts?|reasoning|reflection|scratchpad)"
 THOUGHT = re.compile(
@@ -39,7 +39,7 @@ _NESTED = (dict, list)
 
 
 def read_text(text: str, schema: AnswerSchema | None = None) -> Answer:
-    r"""The record in a model's raw text, and what was done to find it.
+    r"""Return the record in a model's raw text, and what was done to find it.
 
     Valid JSON is taken as it is. In anything else, every bracket outside thoughts may open the
     record. Several records are joined if the schema allows it, as items of its list or as fields of
@@ -66,11 +66,11 @@ def read_text(text: str, schema: AnswerSchema | None = None) -> Answer:
         >>> read_text("I cannot read this card.")[1:3]
         ('unparsable', 'text')
     """
-    return _Reader(schema).whole(text)
+    return _Reader(schema).read(text)
 
 
 def read_value(value: Any, schema: AnswerSchema | None = None) -> Answer:
-    """The record in a given JSON value, such as a file's `prediction`.
+    """Return the record in a given JSON value, such as a file's `prediction`.
 
     Args:
         value: a record, or a text, which is read as a text.
@@ -83,7 +83,7 @@ def read_value(value: Any, schema: AnswerSchema | None = None) -> Answer:
         >>> read_value([{"year": 1957}])[:2]
         ({'year': 1957}, 'unwrapped')
     """
-    return _Reader(schema).whole(value)
+    return _Reader(schema).read(value)
 
 
 class _Reader:
@@ -97,22 +97,20 @@ class _Reader:
         self._blocks: Blocks | None = None
         self._joiner: Joiner | None = None
 
-    def whole(self, value: Any) -> Answer:
-        """The record in an answer; if it holds none, what it is instead."""
-        reading = self.text(value, 0) if isinstance(value, str) else self.value(value, 0)
-        if reading.status != "unparsable":
-            return reading
-        if isinstance(reading.prediction, dict):  # so that nobody takes it for a record
-            reading = reading._replace(
-                prediction=json.dumps(reading.prediction, ensure_ascii=False)
-            )
+    def read(self, value: Any) -> Answer:
+        """Return the record in an answer; if it holds none, what it is instead."""
+        answer = self.text(value, 0) if isinstance(value, str) else self.value(value, 0)
+        if answer.status != "unparsable":
+            return answer
+        if isinstance(answer.prediction, dict):  # so that nobody takes it for a record
+            answer = answer._replace(prediction=json.dumps(answer.prediction, ensure_ascii=False))
         if "prompt" in self.kinds:  # whatever it is wrapped in
-            return reading._replace(kind="prompt")
+            return answer._replace(kind="prompt")
         kind = next((kind for kind in self.kinds if kind not in ("text", "other")), None)
-        return reading._replace(kind=kind or reading.kind)
+        return answer._replace(kind=kind or answer.kind)
 
     def text(self, text: str, level: int) -> Answer:
-        """The record in a text."""
+        """Return the record in a text."""
         body = text.strip().lstrip("\ufeff").strip()
         if not body:
             return Answer(None, "unanswered")
@@ -122,21 +120,21 @@ class _Reader:
             return self.damaged(text, body, level)
         if isinstance(value, str) and level < MAX_LEVELS:
             return at_least("unwrapped", self.text(value, level + 1))
-        reading = self.value(value, level)
-        return at_least("repaired", reading) if has_constant(body) else reading
+        answer = self.value(value, level)
+        return at_least("repaired", answer) if has_constant(body) else answer
 
     def value(self, value: Any, level: int) -> Answer:
-        """The record in a JSON value other than a text."""
+        """Return the record in a JSON value other than a text."""
         if value is None:
             return Answer(None, "unanswered")
         if isinstance(value, dict):
             return self.object(value, level)
         if isinstance(value, list):
             if self.schema is None:
-                records = [found for found in self.objects(value, level) if found.is_record]
+                records = [answer for answer in self.objects(value, level) if answer.is_record]
                 return at_least("unwrapped", records[-1]) if records else self.nothing(value)
-            if found := self.inside(value, self.schema, level):
-                return found
+            if answer := self.inside(value, self.schema, level):
+                return answer
         return self.nothing(value)
 
     def objects(self, value: list[Any], level: int) -> Iterator[Answer]:
@@ -147,7 +145,7 @@ class _Reader:
         return Answer(value, "unparsable", kind)
 
     def object(self, value: dict[str, Any], level: int) -> Answer:
-        """The record in an object: the object itself, or one that it wraps."""
+        """Return the record in an object: the object itself, or one that it wraps."""
         schema = self.schema
         keeps = schema is not None and schema.keeps_to(value)
         kind = kind_of_object(value, schema, keeps=keeps)
@@ -159,21 +157,21 @@ class _Reader:
             return Answer(record, status)
         if kind is None and (lifted := schema.lifted(record)):
             return Answer(lifted, "repaired")
-        found = self.of_wrapper(record, kind, schema, level)
-        return at_least(status, found) if found.is_record else found
+        answer = self.of_wrapper(record, kind, schema, level)
+        return at_least(status, answer) if answer.is_record else answer
 
     def of_wrapper(
         self, record: dict[str, Any], kind: Kind | None, schema: AnswerSchema, level: int
     ) -> Answer:
-        """What an object that is not a whole record holds: one within it, an item, a part."""
-        known = len(self.kinds)
+        """Return the record in an object that is not a whole one: within it, an item, or a part."""
+        before = len(self.kinds)
         if kind:
             self.kinds.append(kind)
         if inner := self.inside(record, schema, level):
             return inner
-        if kind is None and (whole := schema.of_objects(record)):
-            return Answer(whole, "unwrapped")
-        met = self.kinds[known:]
+        if kind is None and (bare := schema.of_objects(record)):
+            return Answer(bare, "unwrapped")
+        met = self.kinds[before:]
         if kind or not self.belongs(record) or (met and not schema.fit(record)):
             return self.nothing(record, met[0] if met else "other")
         return Answer(record, "clean")
@@ -188,9 +186,9 @@ class _Reader:
         in_schema = isinstance(value, dict) and is_schema(value, schema)
         own = schema.fit(value) if isinstance(value, dict) else 0
         records = [
-            found
-            for found in self.records(value, schema, level, 0, in_schema=in_schema)
-            if self.belongs(found.prediction)
+            answer
+            for answer in self.records(value, schema, level, 0, in_schema=in_schema)
+            if self.belongs(answer.prediction)
         ]
         if not records:
             return None
@@ -200,7 +198,7 @@ class _Reader:
     def records(
         self, node: Any, schema: AnswerSchema, level: int, depth: int, *, in_schema: bool
     ) -> list[Answer]:
-        """The records in a value, in order; if one is inside another, the better-fitting one."""
+        """Return the records in a value, in order; of nested ones, those that fit better."""
         self.nodes -= 1
         if self.nodes < 0 or depth > MAX_INNER_DEPTH:
             return []
@@ -213,25 +211,25 @@ class _Reader:
             return []
         children = node.values() if isinstance(node, dict) else node
         inner = [
-            found
+            answer
             for child in islice(children, MAX_NODES)
-            for found in self.records(child, schema, level, depth + 1, in_schema=in_schema)
+            for answer in self.records(child, schema, level, depth + 1, in_schema=in_schema)
         ]
-        best = max((schema.fit(found.prediction) for found in inner), default=0)
+        best = max((schema.fit(answer.prediction) for answer in inner), default=0)
         return [own] if own and schema.fit(own.prediction) >= best else inner
 
     def in_text(self, text: str, level: int) -> list[Answer]:
-        """The record in a text within a value."""
+        """Return the record in a text within a value."""
         if "{" not in text or not self.texts or level >= MAX_LEVELS:
             return []
         self.texts -= 1
-        found = self.text(text, level + 1)
-        return [at_least("unwrapped", found)] if found.is_record else []
+        answer = self.text(text, level + 1)
+        return [at_least("unwrapped", answer)] if answer.is_record else []
 
     def own(
         self, node: Any, schema: AnswerSchema, *, outermost: bool, in_schema: bool
     ) -> tuple[Answer | None, Kind | None]:
-        """The record that an object or list itself is, and what it is if it is not a record."""
+        """Return the record that an object or list is itself, or the kind of thing that it is."""
         record = schema.of_objects(node)
         if record is None and (isinstance(node, list) or outermost):
             return None, None
@@ -247,44 +245,44 @@ class _Reader:
         return self._joiner
 
     def damaged(self, text: str, body: str, level: int) -> Answer:
-        """The record in a text that is not JSON."""
+        """Return the record in a text that is not JSON."""
         plain = _without_thoughts(body)
         if not plain.strip():
             return self.nothing(text, "thoughts")
         if self.is_of_prompt(plain):
             return self.nothing(text, "prompt")
-        found = self.search(plain, level)
-        if found is None or found.status != "unwrapped" or not self.fit(found):
+        answer = self.search(plain, level)
+        if answer is None or answer.status != "unwrapped" or not self.fit(answer):
             names = self.schema.names if self.schema else None
             other = respelled(plain, names) if len(plain) <= MAX_DAMAGED else plain
             if other != plain:
-                known = len(self.kinds)
+                before = len(self.kinds)
                 better = self.respelled(other, level)
                 if better is None:
-                    found = None if self.kinds[known:] else found
+                    answer = None if self.kinds[before:] else answer
                 elif (
-                    found is None
+                    answer is None
                     or better.status in ("clean", "unwrapped")
-                    or self.fit(better) >= self.fit(found)
+                    or self.fit(better) >= self.fit(answer)
                 ):
-                    found = at_least("repaired", better)
-        return found or self.nothing(text, kind_of_text(plain, self.schema))
+                    answer = at_least("repaired", better)
+        return answer or self.nothing(text, kind_of_text(plain, self.schema))
 
     def respelled(self, text: str, level: int) -> Answer | None:
-        """The record in a text that was turned into JSON."""
+        """Return the record in a text that was turned into JSON."""
         if self.is_of_prompt(text):
             self.kinds.append("prompt")
             return None
         try:
             value = parse_json(text)
         except ValueError:
-            found = self.search(text, level)
+            answer = self.search(text, level)
         else:
-            found = self.value(value, level) if isinstance(value, dict | list) else None
-        return found if found and found.is_record else None
+            answer = self.value(value, level) if isinstance(value, dict | list) else None
+        return answer if answer and answer.is_record else None
 
-    def fit(self, reading: Answer) -> int:
-        return self.schema.fit(reading.prediction) if self.schema else 0
+    def fit(self, answer: Answer) -> int:
+        return self.schema.fit(answer.prediction) if self.schema else 0
 
     def is_of_prompt(self, text: str) -> bool:
         """Return whether a text is the benchmark's prompt, or a part of it."""
@@ -294,7 +292,7 @@ class _Reader:
         return len(words) >= MIN_PROMPT and any(words in prompt for prompt in self.schema.prompts)
 
     def search(self, text: str, level: int) -> Answer | None:
-        """The record in a text that is not JSON."""
+        """Return the record in a text that is not JSON."""
         schema = self.schema
         if self._blocks is None:
             self._blocks = Blocks(
@@ -312,21 +310,21 @@ class _Reader:
                 self.kinds.append("prompt")
                 position = max(block.end, position)
                 continue
-            found = at_least(block.status, self.value(block.value, level))
-            if found.kind not in (None, "other", "text"):  # what was inside was looked at
+            answer = at_least(block.status, self.value(block.value, level))
+            if answer.kind not in (None, "other", "text"):  # what was inside was looked at
                 position = max(block.end, position)
                 continue
-            if not found.is_record or not found.prediction:
+            if not answer.is_record or not answer.prediction:
                 continue
             position = max(block.end, position)
-            records.append(found)
+            records.append(answer)
         if schema is None:
             return records[-1] if records else None
         return self.joiner(schema).one(records) if records else None
 
 
 def _with_decoded_keys(value: Any, names: frozenset[str]) -> Any:
-    r"""The value with `last%5Fname` or `last\_name` as `last_name`, if the schema has that."""
+    r"""Return the value with keys such as `last%5Fname` or `last\_name` as the schema has them."""
     return _decoded_value(value, names) if _has_encoded_key(value, names) else value
 
 
@@ -358,7 +356,7 @@ def _decoded(key: str) -> str:
 
 
 def _without_thoughts(text: str) -> str:
-    """The text outside thoughts; if one of their tags is unpaired, to the end of the text."""
+    """Return the text outside thoughts; a missing tag counts as at the text's beginning or end."""
     if not any(sign in text for sign in "<[◁"):
         return text
     kept: list[str] = []

@@ -1,4 +1,4 @@
-"""What people call the fields of an answer: the titles in its schema."""
+"""Titles of the fields of an answer, from its schema."""
 
 import re
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ _BETWEEN = " \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} "
 
 
 def title_of(schema: Any, language: str) -> str | None:
-    """What people call a field in a language: its `titles`, else its `title`; None without either.
+    """Return a field's title in a language, from its `titles`, else its `title`; None without.
 
     Example:
         >>> schema = {"title": "Jahr", "titles": {"en": "Year"}}
@@ -25,12 +25,14 @@ def title_of(schema: Any, language: str) -> str | None:
     if not isinstance(schema, dict):
         return None
     titles = schema.get("titles")
-    named = titles.get(language) if isinstance(titles, dict) else None
-    return next((each for each in (named, schema.get("title")) if each and type(each) is str), None)
+    translated = titles.get(language) if isinstance(titles, dict) else None
+    return next(
+        (text for text in (translated, schema.get("title")) if text and type(text) is str), None
+    )
 
 
 class FieldTitles:
-    """What people call the fields of an answer, for pages.
+    """Titles of the fields of an answer, for pages.
 
     Args:
         schema: the form of the answers; None if they have none.
@@ -54,7 +56,7 @@ class FieldTitles:
                 self._titles.setdefault(path, title)
 
     def __call__(self, path: str, within: str = "") -> str:
-        """The title of a field, after those of what it is in; its path if none has a title.
+        """Return the title of a field, after those of what it is in; its path if none has a title.
 
         Args:
             path: as in `publication.year`, `persons[1].name` or `persons[].name`.

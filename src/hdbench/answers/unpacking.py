@@ -77,10 +77,10 @@ def write_as_lines(source: Path, target: Path, name: str) -> None:
         # A text that many rows share is in the file once, and is held once here too: written out,
         # a file of 100 KiB can be gigabytes.
         schema = about.schema
-        columns = [schema.column(place) for place in range(len(schema.names))]
-        texts = [each.path for each in columns if each.physical_type == "BYTE_ARRAY"]
+        columns = [schema.column(index) for index in range(len(schema.names))]
+        texts = [column.path for column in columns if column.physical_type == "BYTE_ARRAY"]
         # Arrow's type for JSON writes them out, too.
-        is_json = any(each.logical_type.type == "JSON" for each in columns)
+        is_json = any(column.logical_type.type == "JSON" for column in columns)
         rows = _rows_at_once(about, name)
         with (
             pq.ParquetFile(
@@ -144,7 +144,7 @@ def _long_row(place: str) -> HdbenchError:
 
 
 def _size(array: Any) -> int:
-    """The bytes in an array of Arrow, where a text that values share counts for each."""
+    """Return the bytes in an array of Arrow, where a text that values share counts for each."""
     import pyarrow as pa  # noqa: PLC0415
     import pyarrow.compute as pc  # noqa: PLC0415
 
@@ -155,7 +155,7 @@ def _size(array: Any) -> int:
         return sum(map(_size, array.flatten()))
     if isinstance(array, pa.MapArray):
         start, end = array.offsets[0].as_py(), array.offsets[-1].as_py()  # of a slice, too
-        return sum(_size(each.slice(start, end - start)) for each in (array.keys, array.items))
+        return sum(_size(part.slice(start, end - start)) for part in (array.keys, array.items))
     lists = pa.ListArray | pa.LargeListArray | pa.FixedSizeListArray
     if isinstance(array, lists | pa.ListViewArray | pa.LargeListViewArray):
         return _size(array.flatten())
@@ -163,18 +163,18 @@ def _size(array: Any) -> int:
 
 
 def _line(row: dict[str, Any]) -> bytes:
-    known = {key: _text(value) for key, value in row.items() if value is not None}
-    if isinstance(known.get("prediction"), str):
+    values = {key: _text(value) for key, value in row.items() if value is not None}
+    if isinstance(values.get("prediction"), str):
         with suppress(ValueError):  # otherwise a text, as it is
-            known["prediction"] = parse_json(known["prediction"])
-    if "prediction" in row and not known.keys() & {"prediction", "text"}:
-        known["prediction"] = None
-    line = json.dumps(known, ensure_ascii=False, default=lambda value: str(_text(value))) + "\n"
+            values["prediction"] = parse_json(values["prediction"])
+    if "prediction" in row and not values.keys() & {"prediction", "text"}:
+        values["prediction"] = None
+    line = json.dumps(values, ensure_ascii=False, default=lambda value: str(_text(value))) + "\n"
     return line.encode(errors="backslashreplace")
 
 
 def _text(value: Any) -> Any:
-    """A text that was written as bytes, as some programs do; any other value as it is."""
+    """Return a text that was written as bytes, as some programs do; any other value as it is."""
     return value.decode() if isinstance(value, bytes) else value
 
 

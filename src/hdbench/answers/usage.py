@@ -1,4 +1,4 @@
-"""What a run used: tokens and time, as far as its answers say."""
+"""Tokens and time that a run used, as far as its answers say."""
 
 from collections.abc import Mapping
 from typing import Annotated
@@ -34,7 +34,7 @@ class Usage:
         >>> part.add(None, 1.5)
         >>> usage = Usage()
         >>> usage.take(part)
-        >>> usage.known
+        >>> usage.amounts
         {'input_tokens': AmountUsed(total=1196, items=1), 'seconds': AmountUsed(total=4.0, items=2)}
     """
 
@@ -53,7 +53,7 @@ class Usage:
             self._seconds.append(seconds)
 
     def take(self, later: "Usage") -> None:
-        """Add what answers used that follow those so far."""
+        """Add the usage of later answers."""
         for name, (total, items) in later._tokens.items():
             self._add(name, total, items)
         for seconds in later._seconds:
@@ -61,18 +61,18 @@ class Usage:
         self._timed += len(later._seconds)
 
     @property
-    def known(self) -> dict[str, AmountUsed]:
-        """What was taken: `input_tokens`, `output_tokens`, `seconds`, as far as it is known."""
+    def amounts(self) -> dict[str, AmountUsed]:
+        """The sums of `input_tokens`, `output_tokens` and `seconds`, as far as they are known."""
         # Sums may be larger than what a file may say.
-        known = {
+        amounts = {
             f"{name}_tokens": AmountUsed.model_construct(total=total, items=items)
             for name, (total, items) in self._tokens.items()
         }
         if self._timed:
-            known["seconds"] = AmountUsed.model_construct(
+            amounts["seconds"] = AmountUsed.model_construct(
                 total=self._all_seconds, items=self._timed
             )
-        return known
+        return amounts
 
     def _add(self, name: str, total: int, items: int) -> None:
         sums = self._tokens.get(name)

@@ -1,4 +1,4 @@
-"""Where an answer does not conform to its schema, and what is said about it."""
+"""Violations of a schema by an answer, and the messages about them."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -36,7 +36,7 @@ _TEMPLATES = (
     "the value is not valid under any of the schemas listed in the '{keyword}' keyword",
     "{value} was expected",
 )
-"""What the library for JSON Schema says if the value is masked. They become patterns, so none
+"""Messages of the library for JSON Schema if the value is masked. They become patterns, so none
 has a sign with a meaning in those."""
 
 _PLACE = re.compile(r"\{(\w+)\}")
@@ -61,7 +61,7 @@ class Violation(NamedTuple):
     value: Any
 
 
-def found_by(validator: Draft202012Validator, record: Any) -> Iterator[Violation]:
+def violations_of(validator: Draft202012Validator, record: Any) -> Iterator[Violation]:
     """Yield where a record does not conform to a schema."""
     for error in validator.iter_errors(record):
         path, rule, kind = error.instance_path, error.kind.name, error.kind
@@ -76,7 +76,7 @@ def found_by(validator: Draft202012Validator, record: Any) -> Iterator[Violation
 
 
 def _dotted(path: Iterable[str | int]) -> str:
-    """A path with `[]` for any item of a list.
+    """Return a path with `[]` for any item of a list.
 
     Example:
         >>> _dotted(["advertisements", 3, "date"])
@@ -95,12 +95,12 @@ def _message(text: str) -> Message:
         {'types': '"string"'}
     """
     for template, pattern in _patterns():
-        if found := pattern.fullmatch(text):
-            return Message(template, **found.groupdict())
+        if match := pattern.fullmatch(text):
+            return Message(template, **match.groupdict())
     return Message(text)
 
 
 @cache
 def _patterns() -> list[tuple[str, re.Pattern[str]]]:
-    """Each template, and what fits it."""
+    """Return each template, and what fits it."""
     return [(template, re.compile(_PLACE.sub(r"(?P<\1>.+)", template))) for template in _TEMPLATES]

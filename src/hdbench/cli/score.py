@@ -176,7 +176,7 @@ def _naming_another(benchmark: str, predictions: Path) -> Iterator[None]:
             raise
         raise HdbenchError(
             "{what}: the ids are those of {other}: hdbench score {other} {predictions}",
-            what=error.what,
+            what=error.without_question,
             other=other,
             predictions=predictions,
         ) from error

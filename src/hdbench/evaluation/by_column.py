@@ -18,7 +18,7 @@ MAX_GROUPS = 50
 """Maximum number of groups: a column with more values names items, and does not group them."""
 
 RESAMPLES, LEVEL = 10_000, 0.95
-"""As in `compare_runs`."""
+"""Same as in `compare_runs`."""
 
 
 @dataclass(frozen=True)
@@ -92,8 +92,8 @@ class ByColumn(Generic[G]):
 
     @property
     def warning(self) -> Message | None:
-        """That groups are too small, as data for `in_words`; None if none is."""
-        small = [each.items for each in self.groups if each.items < MIN_ITEMS]
+        """A warning that groups are too small, as data for `in_words`; None if none is."""
+        small = [group.items for group in self.groups if group.items < MIN_ITEMS]
         if not small:
             return None
         return message(
@@ -105,23 +105,23 @@ class ByColumn(Generic[G]):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON data; `figure` and `judged` of a group have the names of their figures."""
+        """Return it as JSON data, with a group's `figure` and `judged` under their own names."""
         groups = []
-        for each in self.groups:
-            values = dict(vars(each))
+        for group in self.groups:
+            values = dict(vars(group))
             if "figure" in values:
                 values[self.judged_by] = values.pop("judged")
                 values[self.headline] = values.pop("figure")
             ends = values.pop("interval")
             values["interval"] = None if ends is None else [ends.low, ends.high]
             groups.append(values)
-        said = self.warning
-        warnings = [] if said is None else [{"message": in_words(**said), **said}]
+        warning = self.warning
+        warnings = [] if warning is None else [{"message": in_words(**warning), **warning}]
         return {"column": self.column, "note": self.note, "groups": groups, "warnings": warnings}
 
 
 def by_column(result: Result, benchmark: Benchmark, column: str) -> ByColumn[Group]:
-    """The headline, its interval and the coverage of a run for each value of a column.
+    """Return the headline, its interval and the coverage of a run for each value of a column.
 
     Args:
         result: the result.
@@ -132,20 +132,20 @@ def by_column(result: Result, benchmark: Benchmark, column: str) -> ByColumn[Gro
         HdbenchError: there is no such column, or it has too many values.
     """
 
-    def group(value: str | None, places: Sequence[int]) -> Group:
-        part = result.of_items(places)
+    def group(value: str | None, positions: Sequence[int]) -> Group:
+        part = result.of_items(positions)
         judged_by = judging_figure(part.metric, part.headline)
         judged = part.rates.get(judged_by)
-        found = None if judged is None else intervals(part, only=judged_by)
+        computed = None if judged is None else intervals(part, only=judged_by)
         return Group(
             value,
-            items=len(places),
+            items=len(positions),
             answered=part.answered if part.statuses else None,
             unanswered=part.status["unanswered"] if part.statuses else None,
             unparsable=part.status["unparsable"] if part.statuses else None,
             figure=part.rates.get(part.headline),
             judged=judged,
-            interval=None if found is None else found.figures.get(judged_by),
+            interval=None if computed is None else computed.figures.get(judged_by),
         )
 
     return _by(result, benchmark, column, group)
@@ -154,7 +154,7 @@ def by_column(result: Result, benchmark: Benchmark, column: str) -> ByColumn[Gro
 def differences_by_column(
     a: Result, b: Result, benchmark: Benchmark, column: str, *, seed: int = 0
 ) -> ByColumn[GroupDifference]:
-    """The difference of two runs for each value of a column, in the figure that compares them.
+    """Return the difference of two runs in the figure that compares them, by a column's values.
 
     The intervals are those of `compare_runs`. Nothing is tested: with many groups, some differ by
     chance.
@@ -170,19 +170,22 @@ def differences_by_column(
         HdbenchError: see `by_column`.
     """
     judged_by = judging_figure(a.metric, a.headline)
-    place_in_b = {item: place for place, item in enumerate(b.ids)}
+    position_in_b = {item: index for index, item in enumerate(b.ids)}
 
-    def group(value: str | None, places: Sequence[int]) -> GroupDifference:
-        parts = (a.of_items(places), b.of_items([place_in_b[a.ids[place]] for place in places]))
+    def group(value: str | None, positions: Sequence[int]) -> GroupDifference:
+        parts = (
+            a.of_items(positions),
+            b.of_items([position_in_b[a.ids[index]] for index in positions]),
+        )
         one, other = (part.rates.get(judged_by) for part in parts)
         if one is None or other is None:
-            return GroupDifference(value, len(places), one, other, None, None)
+            return GroupDifference(value, len(positions), one, other, None, None)
         interval = None
-        if len(places) >= MIN_ITEMS:
+        if len(positions) >= MIN_ITEMS:
             both = tables(parts, parts[0].ids)
             apart = differences(both, [judged_by], RESAMPLES, seed)
             interval = apart.interval(0, 1, 0, one - other, LEVEL)
-        return GroupDifference(value, len(places), one, other, one - other, interval)
+        return GroupDifference(value, len(positions), one, other, one - other, interval)
 
     return _by(a, benchmark, column, group)
 
@@ -193,23 +196,23 @@ def _by(
     column: str,
     group: Callable[[str | None, Sequence[int]], G],
 ) -> ByColumn[G]:
-    """The groups of a result's items, in order."""
+    """Return the groups of a result's items, in order."""
     values = benchmark.column(column)
     # Of all items, so that runs on some of them have the same ranges.
-    found = grouped(list(values.values()))
-    if len(found.order) > MAX_GROUPS:
+    grouping = grouped(list(values.values()))
+    if len(grouping.order) > MAX_GROUPS:
         raise HdbenchError(
             "{benchmark}: {column}: has {count} different values, and at most {most} can be "
             "shown: choose a column that groups the items",
             benchmark=benchmark.id,
             column=column,
-            count=len(found.order),
+            count=len(grouping.order),
             most=MAX_GROUPS,
         )
-    label = dict(zip(values, found.labels, strict=True))
-    places: dict[str | None, list[int]] = {value: [] for value in found.order}
-    for place, item in enumerate(result.ids):
-        places[label[item]].append(place)
-    groups = [group(value, of) for value, of in places.items() if of]
+    label = dict(zip(values, grouping.labels, strict=True))
+    by_value: dict[str | None, list[int]] = {value: [] for value in grouping.order}
+    for position, item in enumerate(result.ids):
+        by_value[label[item]].append(position)
+    groups = [group(value, positions) for value, positions in by_value.items() if positions]
     judged_by = judging_figure(result.metric, result.headline)
-    return ByColumn(column, result.headline, judged_by, groups, found.note)
+    return ByColumn(column, result.headline, judged_by, groups, grouping.note)

@@ -1,4 +1,4 @@
-"""Whether a run looks broken: what a person should know before believing its score."""
+"""Checks of a run, for what a person should know before believing its score."""
 
 from collections.abc import Container, Iterable, Iterator
 from itertools import islice
@@ -27,7 +27,7 @@ UNANSWERED_SHARE = 0.1
 From a tenth on, the score says as much about what was asked as about the model."""
 
 UNPARSABLE_SHARE = 0.5
-"""Share of given answers that could not be read: if most could not, it is not due to one difficult
+"""Share of answers that could not be read: if most could not, it is not due to one difficult
 item."""
 
 TRUNCATED_SHARE = 0.05
@@ -107,7 +107,7 @@ class Checks:
             organisations = list(_warn_of_organisations(result, explained))
         broken = [*self._coverage(), *self._same_input_tokens(), *self._repeated_answer()]
         if apart := self._no_shared_field():  # explains why no record was found or is right
-            return [apart, *(each for each in broken if each.kind != "unparsable")]
+            return [apart, *(warning for warning in broken if warning.kind != "unparsable")]
         fields = self._wrong_fields(result, explained if organisations else {})
         return [*broken, *fields, *organisations]
 
@@ -140,62 +140,65 @@ class Checks:
         unanswered, unparsable, truncated = (
             self._seen.status[status] for status in ("unanswered", "unparsable", "truncated")
         )
-        items, given = self._seen.items, self._seen.given
+        items, answers = self._seen.items, self._seen.answered
         if unanswered.count > items * UNANSWERED_SHARE:
-            text = message("partial", given=given, items=items, count=unanswered.count)
+            text = message("partial", given=answers, items=items, count=unanswered.count)
             yield RunWarning("partial", text, unanswered.count, items, unanswered.ids)
-        if unparsable.count > given * UNPARSABLE_SHARE:
-            text = message("unparsable", count=unparsable.count, given=given)
-            yield RunWarning("unparsable", text, unparsable.count, given, unparsable.ids)
+        if unparsable.count > answers * UNPARSABLE_SHARE:
+            text = message("unparsable", count=unparsable.count, given=answers)
+            yield RunWarning("unparsable", text, unparsable.count, answers, unparsable.ids)
         for kind in filter(self._seen.kinds.__contains__, WARNED_OF):
             seen = self._seen.kinds[kind]
-            text = message(f"no_record_{kind}", count=seen.count, given=given)
-            yield RunWarning("no_record", text, seen.count, given, seen.ids)
+            text = message(f"no_record_{kind}", count=seen.count, given=answers)
+            yield RunWarning("no_record", text, seen.count, answers, seen.ids)
         if several := self._seen.set_aside.count:
-            text = message("several_records", count=several, given=given)
-            yield RunWarning("several_records", text, several, given, self._seen.set_aside.ids)
-        if truncated.count >= CUT_OFF and truncated.count > given * TRUNCATED_SHARE:
-            text = message("truncated", count=truncated.count, given=given)
-            yield RunWarning("truncated", text, truncated.count, given, truncated.ids)
+            text = message("several_records", count=several, given=answers)
+            yield RunWarning("several_records", text, several, answers, self._seen.set_aside.ids)
+        if truncated.count >= CUT_OFF and truncated.count > answers * TRUNCATED_SHARE:
+            text = message("truncated", count=truncated.count, given=answers)
+            yield RunWarning("truncated", text, truncated.count, answers, truncated.ids)
         for name, seen in self._seen.long_lists.items():
             text = message(
                 "too_many_items",
                 count=seen.count,
-                given=given,
+                given=answers,
                 id=shown(seen.ids[0]),
                 list=escaped(name),
                 entries=self._seen.not_compared[name],
             )
-            yield RunWarning("too_many_items", text, seen.count, given, seen.ids)
+            yield RunWarning("too_many_items", text, seen.count, answers, seen.ids)
 
     def _same_input_tokens(self) -> Iterator[RunWarning]:
-        of = self._counted
+        answers = self._counted
         for tokens, seen in self._tokens.most()[:1]:
-            if seen.count >= TOKENS_ITEMS and seen.count >= of * TOKENS_SHARE:
-                text = message("same_input_tokens", tokens=tokens, count=seen.count, items=of)
-                yield RunWarning("same_input_tokens", text, seen.count, of, seen.ids)
+            if seen.count >= TOKENS_ITEMS and seen.count >= answers * TOKENS_SHARE:
+                text = message("same_input_tokens", tokens=tokens, count=seen.count, items=answers)
+                yield RunWarning("same_input_tokens", text, seen.count, answers, seen.ids)
 
     def _repeated_answer(self) -> Iterator[RunWarning]:
-        of = self._looked_at
+        answers = self._looked_at
         for _, seen in self._answers.most():
-            if seen.count >= FEW and seen.count > of * REPEATED_SHARE and seen.truths_differ:
+            if seen.count >= FEW and seen.count > answers * REPEATED_SHARE and seen.truths_differ:
                 text = message(
-                    "repeated_answer", count=seen.count, answers=self._of(of), shown=seen.shown
+                    "repeated_answer",
+                    count=seen.count,
+                    answers=self._answers_seen(answers),
+                    shown=seen.shown,
                 )
-                yield RunWarning("repeated_answer", text, seen.count, of, seen.ids)
+                yield RunWarning("repeated_answer", text, seen.count, answers, seen.ids)
                 return
 
     def _no_shared_field(self) -> RunWarning | None:
-        of = self._looked_at
-        apart = self._fields.apart(of)
+        answers = self._looked_at
+        apart = self._fields.apart(answers)
         if apart is None:
             return None
         names = {"written": apart.written, "expected": apart.expected}
-        text = message("no_shared_field", answers=self._of(of), **names)
-        return RunWarning("no_shared_field", text, apart.objects, of, apart.ids)
+        text = message("no_shared_field", answers=self._answers_seen(answers), **names)
+        return RunWarning("no_shared_field", text, apart.objects, answers, apart.ids)
 
     def _wrong_fields(self, result: Result, explained: Container[Any]) -> list[RunWarning]:
-        """One warning per field, wrong values before types that are scored all the same.
+        """Return one warning per field, wrong values before types that are scored all the same.
 
         Names that another warning explains are skipped.
         """
@@ -215,24 +218,25 @@ class Checks:
                 field=escaped(name),
                 shown=value,
                 count=seen.count,
-                answers=self._of(self._records),
+                answers=self._answers_seen(self._records),
                 and_type=message("and_type", count=unfit[name].count) if name in unfit else None,
                 without=_without(result, name),
             )
             warnings.append(RunWarning("wrong_field", text, seen.count, self._records, seen.ids))
         return warnings
 
-    def _of(self, number: int) -> Message:
-        """That many answers, and whether there are more."""
+    def _answers_seen(self, number: int) -> Message:
+        """Return the words for a number of answers, which tell if not all were looked at."""
         return message(
-            "answers_looked_at" if self._looked_at < self._seen.given else "answers", number=number
+            "answers_looked_at" if self._looked_at < self._seen.answered else "answers",
+            number=number,
         )
 
     def _is_often(self, seen: Seen) -> bool:
         return seen.count >= FEW and seen.count > self._records * FIELD_SHARE
 
     def _organisations(self) -> dict[str, None]:
-        """The organisations and offices among the wrong persons, the most frequent first."""
+        """Return the organizations and offices among the wrong persons, the most frequent first."""
         return {
             value: None
             for (name, value), _ in self._values.most()
@@ -243,29 +247,29 @@ class Checks:
 
 
 def _warn_of_organisations(result: Result, examples: Iterable[str]) -> Iterator[RunWarning]:
-    """Warn if many of the persons that only the answers have are organisations or offices."""
+    """Warn if many of the persons that only the answers have are organizations or offices."""
     column = result.statistics["false_positives_organisations"]
     count = int(result.totals["false_positives_organisations"])
-    of = int(
+    persons = int(
         sum(
             result.totals[f"{category}.false_positives"] for category in result.metric.person_fields
         )
     )
-    if count >= FEW and count > of * ORGANISATIONS_SHARE:
+    if count >= FEW and count > persons * ORGANISATIONS_SHARE:
         example = next(map(shown, examples), "")
         text = message(
             "organisations",
             count=count,
-            persons=of,
+            persons=persons,
             example=message("example", shown=example) if example else None,
         )
         ids = [item_id for item_id, number in zip(result.ids, column, strict=True) if number]
-        yield RunWarning("organisations", text, count, of, ids[:EXAMPLES])
+        yield RunWarning("organisations", text, count, persons, ids[:EXAMPLES])
 
 
 def _without(result: Result, name: str) -> Message | None:
-    """The score with and without a field, if that can be told."""
-    rates = result.metric.rates_without(result.whole_totals, result.whole_fields, name)
+    """Return the score with and without a field, if that can be told."""
+    rates = result.metric.rates_without(result.population_totals, result.population_fields, name)
     if not rates:
         return None
     headline = next(iter(rates))

@@ -52,7 +52,7 @@ def cite(path: Path | str, language: str = "en") -> str:
         )
     benchmark = load_benchmark(names[0])
     versions = dict.fromkeys(result.versions.hdbench for result in results)
-    sentences = [methods_sentence(each, benchmark) for each in results]
+    sentences = [methods_sentence(result, benchmark) for result in results]
     if any(result.model is None for result in results):
         sentences.append(
             Message(
@@ -66,7 +66,7 @@ def cite(path: Path | str, language: str = "en") -> str:
 def _text(
     benchmark: Benchmark, versions: Iterable[str], sentences: Iterable[str], language: str
 ) -> str:
-    entry = "\n".join(translated(each, language) for each in _entry(benchmark))
+    entry = "\n".join(translated(line, language) for line in _entry(benchmark))
     software = [
         SOFTWARE.format(
             version=escaped(version),
@@ -75,8 +75,8 @@ def _text(
         for version in versions
     ]
     # A line break in a model's name would start an entry of its own.
-    told_sentences = [escaped(translated(each, language)) for each in sentences]
-    return "\n\n".join([entry, *software, *told_sentences])
+    translations = [escaped(translated(sentence, language)) for sentence in sentences]
+    return "\n\n".join([entry, *software, *translations])
 
 
 def _entry(benchmark: Benchmark) -> Iterator[str]:
@@ -135,7 +135,7 @@ def methods_sentence(result: Result, benchmark: Benchmark) -> Message:
             headline=headline,
             metric=result.metric.name,
         )
-    found = result.intervals
+    intervals = result.intervals
     scored = Message(
         "metric {metric} ({rules}), on {name} {version} ({count} items{subset}, sha256 {sha256}…), "
         "{answered} of {items} answered; {headline} {value:.3f} ({interval}{method}){estimated}.",
@@ -150,8 +150,8 @@ def methods_sentence(result: Result, benchmark: Benchmark) -> Message:
         items=len(result.ids),
         headline=headline,
         value=value,
-        interval=found.describe(headline),
-        method=_method(result) if headline in found.figures else "",
+        interval=intervals.describe(headline),
+        method=_method(result) if headline in intervals.figures else "",
         estimated=Message(", {estimated}", estimated=result.estimated) if result.estimated else "",
     )
     hdbench = result.versions.hdbench
@@ -194,15 +194,15 @@ def _method(result: Result) -> Message:
 
 
 def _conditions(result: Result) -> Iterator[str]:
-    """The rules, the protocol, the threshold, and each option that was given."""
+    """Yield the rules, the protocol, the threshold, and each option that was given."""
     metric = result.metric
     yield Message(
         "rules {rules}, reading {reading}", rules=metric.rules, reading=result.reading_version
     )
     yield Message("protocol {protocol}", protocol=metric.protocol)
-    given = given_options(metric)
+    chosen = given_options(metric)
     for name, value in metric.options.items():
-        if name in given or isinstance(value, float):
+        if name in chosen or isinstance(value, float):
             text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
             yield name if value is True else f"{name} {text}"
     yield from result.reading.read_as.names

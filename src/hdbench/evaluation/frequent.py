@@ -1,4 +1,4 @@
-"""What is seen often among many items, counted in bounded memory."""
+"""Frequent values among many items, counted in bounded memory."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ EXAMPLES = 5
 
 @dataclass(slots=True)
 class Seen:
-    """How often something was seen, and in which items first.
+    """Count of something that was seen, and the first items that show it.
 
     Attributes:
         count: how often.
@@ -68,7 +68,7 @@ class Frequent:
         return seen
 
     def most(self) -> list[tuple[Any, Seen]]:
-        """The keys that are kept, the most frequent first; among equals, the one kept longest."""
+        """Return the kept keys, the most frequent first; among equals, the one kept longest."""
         return sorted(self._seen.items(), key=lambda entry: -entry[1].count)
 
     def _forget(self) -> None:

@@ -26,16 +26,16 @@ class _HeldOutPart(Benchmark):
     held_out: Mapping[str, Item] = field(default_factory=dict)
 
     def items(self) -> Iterator[Item]:
-        """The held-out items with their ground truths."""
+        """Yield the held-out items with their ground truths."""
         yield from self.held_out.values()
 
     def items_of(self, part: Part) -> Iterator[Item]:
-        """Those of a part's items that are held out."""
-        return (self.held_out[each] for each in part.ids if each in self.held_out)
+        """Yield those of a part's items that are held out."""
+        return (self.held_out[item_id] for item_id in part.ids if item_id in self.held_out)
 
 
 def read_held_out(benchmark: Benchmark, path: Path) -> tuple[Item, ...]:
-    """The held-out items of a benchmark.
+    """Return the held-out items of a benchmark.
 
     Args:
         benchmark: the benchmark, whose `benchmark.yaml` names the file by its sha256.
@@ -67,12 +67,12 @@ def read_held_out(benchmark: Benchmark, path: Path) -> tuple[Item, ...]:
             named=about.sha256[:12],
         )
     items = []
-    known = set(benchmark.ids())
+    ids = set(benchmark.ids())
     for line in read_jsonl(path):
         item_id, truth = line.value.get("id"), line.value.get(TRUTH)
         published = line.value.get(PUBLISHED)
         if (
-            item_id not in known
+            item_id not in ids
             or not isinstance(truth, dict)
             or not isinstance(published, dict | None)
         ):
@@ -110,9 +110,9 @@ def score_held_out(
             held-out items was asked.
     """
     loaded = load_benchmark(benchmark, revision=settings.revision)
-    known = {each.name: getattr(loaded, each.name) for each in fields(Benchmark)}
+    values = {attribute.name: getattr(loaded, attribute.name) for attribute in fields(Benchmark)}
     held_out = {item.id: item for item in read_held_out(loaded, path)}
-    part = _HeldOutPart(**known, held_out=held_out)
+    part = _HeldOutPart(**values, held_out=held_out)
     try:
         plain = [replace(settings, details=False)]
         [results] = score_loaded(part, predictions, plain, name=name)
@@ -133,11 +133,11 @@ def totals(public: Result, held_out: Result) -> dict[str, Any]:
         → both ends, or `why` there are none; `gap`, see `Gap.to_dict`.
     """
     figures = held_out.figures()
-    found = held_out.intervals
-    ends = {name: [each.low, each.high] for name, each in found.figures.items()}
+    intervals = held_out.intervals
+    ends = {name: [interval.low, interval.high] for name, interval in intervals.figures.items()}
     return {
         **{name: figures[name] for name in _COVERAGE},
         "figures": {name: figures[name] for name in rate_names(held_out.metric, figures)},
-        "intervals": ends if found.why is None else {"why": found.why},
+        "intervals": ends if intervals.why is None else {"why": intervals.why},
         "gap": gap(public, held_out).to_dict(),
     }

@@ -1,4 +1,4 @@
-"""What was seen in the answers to some items, from which a run is checked."""
+"""Statistics of the answers to some items, by which a run is checked."""
 
 import hashlib
 import json
@@ -17,8 +17,8 @@ from hdbench.scoring.metric import FieldMatch
 
 ALL_UNTIL = 5_000
 ONE_IN = 50
-"""Up to this many answers are all looked at; of more, as many and one in this many of the others:
-looking at all their values takes longer than scoring, and a share does not need a whole
+"""Number of answers up to which all are looked at; of more, so many and one in `ONE_IN` of the
+rest: looking at all their values takes longer than scoring, and a share does not need a whole
 catalogue."""
 
 SHOWN = 60
@@ -33,7 +33,7 @@ _DIGEST = 8
 
 
 class Content(NamedTuple):
-    """What one answer says.
+    """Content of one answer.
 
     Attributes:
         id: its item.
@@ -58,7 +58,7 @@ class Content(NamedTuple):
 
 
 class Looks:
-    """What was seen in the answers to some items that follow one another.
+    """Statistics of the answers to some consecutive items.
 
     This is plain data, which another process can send.
 
@@ -68,7 +68,7 @@ class Looks:
 
     Attributes:
         items: the number of items.
-        given: the number of those with an answer.
+        answered: the number of those with an answer.
         status: what was done to read an answer → where.
         kinds: what an answer is that is not a record → where.
         set_aside: answers with further records.
@@ -79,7 +79,7 @@ class Looks:
     """
 
     def __init__(self, answers: int = 0) -> None:
-        self.items = self.given = 0
+        self.items = self.answered = 0
         self.status: dict[Status, Seen] = {status: Seen() for status in STATUSES}
         self.kinds: dict[Kind, Seen] = defaultdict(Seen)
         self.set_aside = Seen()
@@ -118,14 +118,14 @@ class Looks:
         if answer.tokens and "input" in answer.tokens:
             self.tokens.append((answer.id, answer.tokens["input"]))
         if coverage != "unanswered":
-            self.given += 1
+            self.answered += 1
             if self._share is None or _place(answer.id) < self._share:
                 self._add_content(answer, scored, violations, truth)
 
     def count(self, later: "Looks") -> None:
         """Add the counts of later items, without the answers that were looked at."""
         self.items += later.items
-        self.given += later.given
+        self.answered += later.answered
         for status, seen in later.status.items():
             self.status[status].take(seen)
         for kind, seen in later.kinds.items():
@@ -173,7 +173,7 @@ class Looks:
 
 
 def shown(value: Any, most: int = SHOWN) -> str:
-    """A value as one short line."""
+    """Return a value as one short line."""
     text = json.dumps(value, ensure_ascii=False)
     return escaped(text if len(text) <= most else text[: most - 1] + "…")
 
@@ -201,7 +201,7 @@ def _digest(text: str) -> bytes:
 
 
 def _share(answers: int) -> int | None:
-    """The place below which an answer is looked at; None if all are."""
+    """Return the place below which an answer is looked at; None if all are."""
     if answers <= ALL_UNTIL:
         return None
     hashes: int = 256**_DIGEST
@@ -209,5 +209,5 @@ def _share(answers: int) -> int | None:
 
 
 def _place(item_id: str) -> int:
-    """The place of an id among all possible hashes: the same in any file and any process."""
+    """Return the place of an id among all possible hashes: the same in any file and any process."""
     return int.from_bytes(_digest(item_id))

@@ -1,4 +1,4 @@
-"""What a person should know about the items that a run was scored on."""
+"""Notes for a person on the items that a run was scored on."""
 
 from hdbench.answers.run_info import RUN_FILE
 from hdbench.errors import Message
@@ -7,7 +7,7 @@ from hdbench.results.result import Result
 
 
 def notes_on(run: OpenedRun, result: Result, *, asked: int, with_truth: int) -> list[str]:
-    """Notes on a run: what was asked, how, what cannot be scored, and how its file was read.
+    """Return notes on a run: what was asked, how, what cannot be scored, and how its file was read.
 
     Args:
         run: the run.
@@ -27,7 +27,7 @@ def notes_on(run: OpenedRun, result: Result, *, asked: int, with_truth: int) -> 
 
 
 def _without_truth(number: int) -> list[str]:
-    """A note on the items that have no ground truth, if there are any."""
+    """Return a note on the items that have no ground truth, if there are any."""
     if not number:
         return []
     if number == 1:
@@ -36,7 +36,7 @@ def _without_truth(number: int) -> list[str]:
 
 
 def _empty_strata(result: Result) -> list[str]:
-    """A note on strata of a sample without an item that is scored, if there are any."""
+    """Return a note on strata of a sample without an item that is scored, if there are any."""
     sample = result.dataset.sample
     if sample is None or result.weighed is None or not result.weighed.empty:
         return []
@@ -47,17 +47,19 @@ def _empty_strata(result: Result) -> list[str]:
             "the {whole:,} items of the whole; the nearest strata stand for them",
             count=len(empty),
             strata=len(sample.strata),
-            of=sum(each.of for each in empty),
+            of=sum(part.of for part in empty),
             whole=sample.of,
         )
     ]
 
 
 def _proposed(result: Result) -> list[str]:
-    """A note on what the proposed corrections of ground truths change, if there are any."""
+    """Return a note on what the proposed corrections of ground truths change, if there are any."""
     if not result.other_errata:
         return []
-    value, other = (each.rates[result.headline] for each in (result, result.under_other_errata()))
+    value, other = (
+        scored.rates[result.headline] for scored in (result, result.under_other_errata())
+    )
     return [
         Message(
             "proposed corrections of the ground truth count here, though the data's owners have "
@@ -77,7 +79,7 @@ def _proposed(result: Result) -> list[str]:
 
 
 def _unseen(run: OpenedRun) -> list[str]:
-    """A note on a run without media."""
+    """Return a note on a run without media."""
     if run.info is None or not run.info.without_media:
         return []
     template = (
@@ -88,7 +90,7 @@ def _unseen(run: OpenedRun) -> list[str]:
 
 
 def _own(run: OpenedRun) -> list[str]:
-    """A note on a run over own images, which are taken for the benchmark's."""
+    """Return a note on a run on the user's own images, taken for the benchmark's."""
     if run.info is None or not run.info.own_images:
         return []
     own = Message(
@@ -107,7 +109,7 @@ def _own(run: OpenedRun) -> list[str]:
 
 
 def _not_asked(run: OpenedRun, asked: int) -> list[str]:
-    """A note on the items that are not scored, if there are any."""
+    """Return a note on the items that are not scored, if there are any."""
     if run.info is None or run.asked is None:
         return []
     left_out = sum(1 for _ in run.benchmark.ids()) - asked

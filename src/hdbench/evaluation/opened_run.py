@@ -57,7 +57,7 @@ class OpenedRun:
         own_as_items: bool = False,
         all_are_loaded: bool = False,
     ) -> Iterator["OpenedRun"]:
-        """A run, until the block ends.
+        """Open a run until the block ends.
 
         Args:
             path: a file or folder of answers in any form, or a run folder.
@@ -108,7 +108,7 @@ class OpenedRun:
             container.close()
 
     def _take_own_as_items(self, path: Path) -> None:
-        """Ask for the items whose ids the own images have, and leave out the other images."""
+        """Count items with the ids of own images as asked, and leave out the other images."""
         own = self.asked or {item: None for model in self.models for item in self.answered(model)}
         items = list(self.benchmark.ids())
         try:
@@ -133,15 +133,15 @@ class OpenedRun:
         return self.asked is None or item_id in self.asked
 
     def answered(self, model: str | None) -> Iterable[str]:
-        """The ids of a model's answers, as the file has them."""
-        return (each for each in self.container.runs[model] if each not in self.left_out)
+        """Return the ids of a model's answers, as the file has them."""
+        return (item_id for item_id in self.container.runs[model] if item_id not in self.left_out)
 
     def answers(
         self,
         model: str | None,
         ids: Iterable[str] | None = None,
     ) -> Answers:
-        """A model's answers, looked up by id.
+        """Return a model's answers, looked up by id.
 
         Args:
             model: one of `models`.

@@ -37,7 +37,7 @@ class Rules:
     Attributes:
         metric: the metric.
         read_as: how answers are read.
-        details: whether somebody asks what became of every item.
+        details: whether the outcome of every item is wanted.
         each_item: is given each scored item, in the dataset's order.
         errata: which corrections of values count.
     """
@@ -73,7 +73,7 @@ class Task(NamedTuple):
 
 
 class ReadOnce(NamedTuple):
-    """What came of answers that were read in one way.
+    """Result of reading answers in one way.
 
     Attributes:
         usage: what the answers used.
@@ -87,7 +87,7 @@ class ReadOnce(NamedTuple):
 
 
 class ScoredTask(NamedTuple):
-    """What came of a task.
+    """Result of a task.
 
     Attributes:
         items: the number of items with a ground truth that were asked.
@@ -101,7 +101,7 @@ class ScoredTask(NamedTuple):
 
 
 class AnswerSource(Protocol):
-    """What has the answers: a container, its lines, or what was sent to this process."""
+    """Source of answers: a container, its lines, or what was sent to this process."""
 
     def load(self, key: Any) -> WrittenAnswer:
         """See `Container.load`."""
@@ -134,7 +134,7 @@ class PartScorer:
         self._readers = [
             (
                 AnswerReader(schema, read_as, most_values),
-                [each for each in rules if each.read_as == read_as],
+                [rule for rule in rules if rule.read_as == read_as],
             )
             for read_as in ways_of(rules)
         ]
@@ -173,30 +173,30 @@ class PartScorer:
 
 
 class _Reading:
-    """Answers that are read in one way, and scored under all rules that read so."""
+    """Answers that are read in one way, and scored under all rules with that way."""
 
     def __init__(self, reader: AnswerReader, rules: Sequence[Rules], answers: int) -> None:
         self.reader = reader
         self._usage = Usage()
         self._violations: dict[str, Counter[str]] = defaultdict(Counter)
         self._scorers = [
-            (each, ScoreCollector(each.metric, details=each.keeps_items), Looks(answers))
-            for each in rules
+            (rule, ScoreCollector(rule.metric, details=rule.keeps_items), Looks(answers))
+            for rule in rules
         ]
 
     def add(self, answer: Answer, item: Item, stratum: int, schema: AnswerSchema | None) -> None:
         self._usage.add(answer.tokens, answer.seconds)
-        found = []
+        violations = []
         if schema and isinstance(answer.prediction, dict):
-            found = schema.violations(answer.prediction)
-            for violation in found:
+            violations = schema.violations(answer.prediction)
+            for violation in violations:
                 self._violations[violation.field][violation.rule] += 1
         for rules, tally, looks in self._scorers:
             metric = rules.metric
             truth = item.reference(metric.protocol, rules.errata)
             scored = tally.add(answer, prepare(metric, truth, item.id), stratum)
             if scored is not None:
-                looks.add(answer, scored, found, truth)
+                looks.add(answer, scored, violations, truth)
                 if rules.each_item is not None:
                     rules.each_item(scored)
                 if item.proposed is not None and metric.protocol == "documented":
@@ -209,12 +209,12 @@ class _Reading:
 
 
 def ways_of(rules: Sequence[Rules]) -> list[ReadAs]:
-    """The ways in which answers are read for some rules, each once."""
-    return list(dict.fromkeys(each.read_as for each in rules))
+    """Return the ways in which answers are read for some rules, each once."""
+    return list(dict.fromkeys(rule.read_as for rule in rules))
 
 
 class _Collected:
-    """How often the garbage collector looked for cycles before, and who had it look seldom."""
+    """The garbage collector's thresholds before, and the number of blocks that changed them."""
 
     lock = Lock()
     users = 0
@@ -223,10 +223,10 @@ class _Collected:
 
 @contextmanager
 def seldom_collected() -> Iterator[None]:
-    """Have the garbage collector look for cycles seldom: records have none.
+    """Make the garbage collector look for cycles less often: records have none.
 
-    Otherwise, it looks at everything in memory again and again, a tenth of the time. Threads can do
-    this at the same time: the last one to end restores what was before the first.
+    Otherwise, it goes through all of memory again and again, which takes a tenth of the time.
+    Threads can do this at the same time: the last one to end restores what was before the first.
     """
     with _Collected.lock:
         if not _Collected.users:

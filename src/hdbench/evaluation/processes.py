@@ -1,4 +1,4 @@
-"""Which processes score a run: this one alone, or several where they pay."""
+"""Choice of the processes that score a run: this one alone, or several where they pay."""
 
 import os
 import time
@@ -47,7 +47,7 @@ def scorer(
             "--workers: {workers} is not a number from 0, which is one per core", workers=workers
         )
     most = workers or os.cpu_count() or 1
-    if bounds.values is not None or any(each.each_item for each in rules):
+    if bounds.values is not None or any(rule.each_item for rule in rules):
         most = 1
     started: list[Workers] = []
     with ExitStack() as stack:
@@ -69,8 +69,8 @@ def scorer(
             for task in islice(left, 2 if most > 1 else None):
                 start = time.thread_time()
                 part = own.score(task)
-                given = len(task.keys) - task.keys.count(None)
-                seconds = (time.thread_time() - start) / max(1, given) * task.answers
+                answers = len(task.keys) - task.keys.count(None)
+                seconds = (time.thread_time() - start) / max(1, answers) * task.answers
                 yield part
             number = min(most, int(seconds / LEAST))
             yield from others(number).scored(left) if number > 1 else map(own.score, left)

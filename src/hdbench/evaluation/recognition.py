@@ -1,4 +1,4 @@
-"""Which benchmark a file of answers is for, by its ids."""
+"""Recognition of the benchmark that a file of answers is for, by its ids."""
 
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
@@ -10,7 +10,7 @@ from hdbench.errors import HdbenchError
 
 
 def recognized(ids: Collection[str], benchmarks: Mapping[str, Iterable[str]]) -> str | None:
-    """The name of the one benchmark that has an item for each of some ids.
+    """Return the name of the one benchmark that has an item for each of some ids.
 
     Ids are matched as in scoring, so that the file can be scored against it.
 
@@ -31,16 +31,16 @@ def recognized(ids: Collection[str], benchmarks: Mapping[str, Iterable[str]]) ->
 
 
 def recognized_in(namespace: Path, ids: Collection[str]) -> str | None:
-    """Same as `recognized`, among the benchmarks that are built in a folder: `hdb/zettelkatalog`.
+    """Do the same as `recognized` among the benchmarks built in a folder: `hdb/zettelkatalog`.
 
     One that is unusable is passed over: it is not what was asked for.
     """
-    found = {}
+    ids_by_benchmark = {}
     for path in namespace.glob("*/benchmark.yaml"):
         with suppress(HdbenchError):
             benchmark = load_benchmark(str(path.parent))
-            found[benchmark.id] = list(benchmark.ids())
-    return recognized(ids, found)
+            ids_by_benchmark[benchmark.id] = list(benchmark.ids())
+    return recognized(ids, ids_by_benchmark)
 
 
 def _has_all(items: Iterable[str], ids: Collection[str]) -> bool:

@@ -1,4 +1,4 @@
-"""What the commands on runs accept: results, run folders, and answers to a named benchmark."""
+"""Inputs of the commands on runs: results, run folders, and answers to a named benchmark."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,7 +28,7 @@ def load_runs(
     names: Sequence[str] = (),
     called: Mapping[Path, str] = MappingProxyType({}),
 ) -> dict[str, Result]:
-    """The results of runs, scored if they are not scored yet; see `ScoreCache`.
+    """Return the results of runs, scored if they are not scored yet; see `ScoreCache`.
 
     Args:
         paths: each is a result of `hdbench score --json`, which stays as it was scored; a run
@@ -59,7 +59,7 @@ def load_runs_under(
     names: Sequence[str] = (),
     called: Mapping[Path, str] = MappingProxyType({}),
 ) -> list[dict[str, Result]]:
-    """The results of runs under several rules; see `score_under`.
+    """Return the results of runs under several rules; see `score_under`.
 
     Args:
         paths: see `load_runs`; results can have one setting only.
@@ -74,11 +74,11 @@ def load_runs_under(
     Raises:
         HdbenchError: see `load_runs`.
     """
-    found = [each for path in paths for each in _runs_at(path, benchmark)]
+    located = [run for path in paths for run in _runs_at(path, benchmark)]
     load = cache(partial(load_benchmark, revision=settings[0].revision))
     scores = ScoreCache()
-    found_under: list[list[_Found]] = [[] for _ in settings]
-    for path, folder in progress(found, "Scoring") if len(found) > 1 else found:
+    by_settings: list[list[_LocatedResult]] = [[] for _ in settings]
+    for path, folder in progress(located, "Scoring") if len(located) > 1 else located:
         if folder is None:
             if len(settings) > 1 or settings[0].revision is not None:
                 raise HdbenchError(
@@ -88,22 +88,26 @@ def load_runs_under(
                 )
             results = _results_at(path, benchmark, called.get(path))
             _require_details(path, results.values(), settings[0].details)
-            found_under[0] += [_Found(str(path), run_name(path), each) for each in results.values()]
+            by_settings[0] += [
+                _LocatedResult(str(path), run_name(path), result) for result in results.values()
+            ]
         else:
             own = called.get(path)
             if own is None:
-                every = scores.score(load(folder), path, settings)
+                scored = scores.score(load(folder), path, settings)
             else:
-                every = score_loaded(load(folder), path, settings, name=own)
-            for under, scored in zip(found_under, every, strict=True):
+                scored = score_loaded(load(folder), path, settings, name=own)
+            for results_so_far, by_model in zip(by_settings, scored, strict=True):
                 file = own or run_name(path)
-                under += [_Found(own or str(path), file, each) for each in scored.values()]
+                results_so_far += [
+                    _LocatedResult(own or str(path), file, result) for result in by_model.values()
+                ]
     scores.trim()
-    return [_distinct(_named(under, names)) for under in found_under]
+    return [_distinct(_with_models(results, names)) for results in by_settings]
 
 
 def _results_at(path: Path, benchmark: str | None, called: str | None) -> dict[str, Result]:
-    """The results in a file, which may be answers whose benchmark was not named."""
+    """Return the results in a file, which may be answers whose benchmark was not named."""
     try:
         return read_results(path)
     except HdbenchError as error:
@@ -118,8 +122,8 @@ def _results_at(path: Path, benchmark: str | None, called: str | None) -> dict[s
         ) from error
 
 
-class _Found(NamedTuple):
-    """A result, the path that it comes from, and what is called after that path."""
+class _LocatedResult(NamedTuple):
+    """A result, the path that it comes from, and the name that follows from that path."""
 
     path: str
     file: str
@@ -127,25 +131,25 @@ class _Found(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Its model, or else its file; and whether it saw the items."""
+        """The name of its model, or else of its file, and whether it saw the items."""
         without = " (without media)" if self.result.run.without_media else ""
         return (self.result.model or self.file) + without
 
     @property
-    def named(self) -> Named:
-        """Return what tells it apart from others of its name."""
+    def run_label(self) -> Named:
+        """Return the names that tell it apart from others of the same model."""
         own = self.result.run.run or (self.file if self.result.model else None)
         return Named(self.name, own, Path(self.path))
 
 
-def _named(found: Sequence[_Found], names: Sequence[str]) -> list[_Found]:
-    """The results with the models' names that are given."""
-    results = with_names([each.result for each in found], names)
-    return [each._replace(result=named) for each, named in zip(found, results, strict=True)]
+def _with_models(located: Sequence[_LocatedResult], names: Sequence[str]) -> list[_LocatedResult]:
+    """Return the results under the models' names that a person gave."""
+    results = with_names([run.result for run in located], names)
+    return [run._replace(result=result) for run, result in zip(located, results, strict=True)]
 
 
 def benchmark_of(result: Result, benchmark: str | None = None, *, media: bool = False) -> Benchmark:
-    """The benchmark that a result was scored against.
+    """Return the benchmark that a result was scored against.
 
     Args:
         result: the result.
@@ -172,7 +176,7 @@ def benchmark_of(result: Result, benchmark: str | None = None, *, media: bool = 
 
 
 def without_unbuilt(paths: Sequence[Path]) -> tuple[list[Path], dict[str, int]]:
-    """Runs without those in folders of runs whose benchmark is not there.
+    """Return runs without those in folders of runs whose benchmark is not there.
 
     Args:
         paths: as for `load_runs`. A run or a file that is itself named stays, as does everything
@@ -207,7 +211,7 @@ def _is_there(benchmark: str) -> bool:
 def with_same_items(
     results: Mapping[str, Result], paths: Sequence[Path]
 ) -> tuple[dict[str, Result], list[str]]:
-    """Runs without those in folders of runs that were asked other items than most.
+    """Return runs without those in folders of runs that were asked other items than most.
 
     Args:
         results: what `load_runs` found.
@@ -228,15 +232,15 @@ def with_same_items(
         if path.is_dir() and not is_run(path)
         for run in _run_folders(path)
     }
-    named = any(results[name].answers.path not in in_folders for name in left_out)
+    is_named = any(results[name].answers.path not in in_folders for name in left_out)
     benchmarks = {result.dataset.benchmark for result in results.values()}
-    if named or len(benchmarks) > 1:
+    if is_named or len(benchmarks) > 1:
         return dict(results), []
     return largest, [name for name in results if name in left_out]
 
 
 def strictly(result: Result, name: str) -> Result:
-    """A run with valid JSON only counted.
+    """Return a run with valid JSON only counted.
 
     Raises:
         HdbenchError: the result was written before results kept what this needs.
@@ -251,7 +255,7 @@ def strictly(result: Result, name: str) -> Result:
 
 
 def _runs_at(path: Path, benchmark: str | None) -> Iterator[tuple[Path, str | None]]:
-    """Each run at a path, and the benchmark to score it against; None for a result."""
+    """Yield each run at a path, and the benchmark to score it against; None for a result."""
     if path.is_dir():
         folders = [path] if is_run(path) else _run_folders(path)
         if folders:
@@ -272,8 +276,8 @@ def _runs_at(path: Path, benchmark: str | None) -> Iterator[tuple[Path, str | No
 
 
 def _run_folders(path: Path) -> list[Path]:
-    """The run folders below a folder."""
-    return sorted(each.parent for each in path.rglob(RUN_FILE))
+    """Return the run folders below a folder."""
+    return sorted(file.parent for file in path.rglob(RUN_FILE))
 
 
 def _require_details(path: Path, results: Iterable[Result], details: bool) -> None:
@@ -284,26 +288,26 @@ def _require_details(path: Path, results: Iterable[Result], details: bool) -> No
         )
 
 
-def _distinct(found: Sequence[_Found]) -> dict[str, Result]:
-    """The results by unique names."""
+def _distinct(located: Sequence[_LocatedResult]) -> dict[str, Result]:
+    """Return the results by unique names."""
     seen: set[tuple[str, ...]] = set()
-    for each in found:
-        key = (each.name, each.result.answers.sha256, each.result.signature)
+    for run in located:
+        key = (run.name, run.result.answers.sha256, run.result.signature)
         if key[1] and key in seen:
             raise HdbenchError(
-                "{name}: the same answers are given twice: name each run once", name=each.name
+                "{name}: the same answers are given twice: name each run once", name=run.name
             )
         seen.add(key)
-    names = distinct_names([each.named for each in found])
-    named: dict[str, _Found] = {}
-    for full, each in zip(names, found, strict=True):
-        if full in named:
+    names = distinct_names([run.run_label for run in located])
+    by_name: dict[str, _LocatedResult] = {}
+    for full, run in zip(names, located, strict=True):
+        if full in by_name:
             raise HdbenchError(
                 "{first} and {second}: two results are called {full!r}: rename one of the files, "
                 "or its model",
-                first=named[full].path,
-                second=each.path,
+                first=by_name[full].path,
+                second=run.path,
                 full=full,
             )
-        named[full] = each
-    return {full: each.result for full, each in named.items()}
+        by_name[full] = run
+    return {full: run.result for full, run in by_name.items()}

@@ -50,7 +50,7 @@ class NothingToScoreError(HdbenchError):
 
 @dataclass(frozen=True)
 class Settings:
-    """How answers are scored.
+    """Options for scoring answers.
 
     Attributes:
         protocol: `documented` or `published`.
@@ -158,7 +158,7 @@ def score_loaded(
     *,
     name: str | None = None,
 ) -> list[dict[str | None, Result]]:
-    """Same as `score_under`, with a benchmark that is loaded already."""
+    """Do the same as `score_under`, with a benchmark that is loaded already."""
     path = Path(predictions)
     in_shards = is_in_shards(path)
     try:
@@ -172,24 +172,25 @@ def score_loaded(
 def _score_once(
     loaded: Benchmark, predictions: Path | str, settings: Sequence[Settings], name: str | None
 ) -> list[dict[str | None, Result]]:
-    rules = [_rules(loaded, each) for each in settings]
+    rules = [_rules(loaded, setting) for setting in settings]
     path = Path(predictions)
     results: list[dict[str | None, Result]] = [{} for _ in settings]
-    found, sha256, dataset_sha256 = _scored_runs(loaded, path, rules, settings[0], name)
+    scored, sha256, dataset_sha256 = _scored_runs(loaded, path, rules, settings[0], name)
     answers = ScoredFile(path=name or str(predictions), sha256=sha256)
-    for model, whole in found.items():
-        for place, each in enumerate(settings):
-            named = replace(whole.result(place, each, dataset_sha256), answers=answers, model=model)
-            if (info := whole.run.info) is not None:
-                named = replace(named, model=model or info.model, run=info.for_result())
-            results[place][model] = with_draft_warning(named)
+    for model, scored_run in scored.items():
+        for number, setting in enumerate(settings):
+            result = scored_run.result(number, setting, dataset_sha256)
+            result = replace(result, answers=answers, model=model)
+            if (info := scored_run.run.info) is not None:
+                result = replace(result, model=model or info.model, run=info.for_result())
+            results[number][model] = with_draft_warning(result)
     return results
 
 
 def _scored_runs(
     loaded: Benchmark, path: Path, rules: Sequence[Rules], settings: Settings, name: str | None
-) -> tuple[dict[str | None, "_Whole"], str, str]:
-    """Each model's answers under all rules; the sha256 of the answers, and of the metadata.
+) -> tuple[dict[str | None, "_ScoredRun"], str, str]:
+    """Return each model's answers under all rules; the sha256 of the answers, and of the metadata.
 
     What was needed to find the answers is gone afterwards: for a million, it is half of the memory.
     """
@@ -204,12 +205,12 @@ def _scored_runs(
         with scorer(run, rules, bounds, settings.workers) as scored:
             first = min(PART, TRIED)
             parts = list(loaded.parts(PART, first=[first] * 2))
-            found = {model: _scored(run, model, parts, rules, scored) for model in run.models}
-        return found, sha256.result(), dataset_sha256.result()
+            scored_runs = {model: _scored(run, model, parts, rules, scored) for model in run.models}
+        return scored_runs, sha256.result(), dataset_sha256.result()
 
 
 def with_names(results: Sequence[Result], names: Sequence[str]) -> list[Result]:
-    """Results whose answers do not name their model, under the names that a person gives them.
+    """Name the models of results whose answers do not name them.
 
     Args:
         results: of any answers; those that have a model keep it.
@@ -236,9 +237,9 @@ def with_names(results: Sequence[Result], names: Sequence[str]) -> list[Result]:
         )
     if not all(name.strip() for name in names):
         raise HdbenchError("--name: is blank: give the model's name")
-    given = iter(names)
+    remaining = iter(names)
     return [
-        with_draft_warning(replace(result, model=next(given).strip()))
+        with_draft_warning(replace(result, model=next(remaining).strip()))
         if result.model is None
         else result
         for result in results
@@ -246,7 +247,7 @@ def with_names(results: Sequence[Result], names: Sequence[str]) -> list[Result]:
 
 
 def _rules(loaded: Benchmark, settings: Settings) -> Rules:
-    """The rules that settings stand for: under `published`, predictions are taken as given."""
+    """Return the rules of some settings: under `published`, predictions are taken as given."""
     metric = loaded.spec.make_metric(settings.protocol, **settings.options)
     read_as = settings.read_as
     as_given = read_as.as_given or metric.protocol == "published"
@@ -277,11 +278,11 @@ def _scored(
     parts: Iterable[Part],
     rules: Sequence[Rules],
     score: Callable[[Iterable[Task]], Iterable[ScoredTask]],
-) -> "_Whole":
+) -> "_ScoredRun":
     """Score one model's answers under all rules, on the items that were asked."""
     ids = (item_id for part in parts for item_id in part.ids)
     answers = run.answers(model, filter(run.is_asked, ids))
-    whole = _Whole(run, model, answers, rules)
+    scored_run = _ScoredRun(run, model, answers, rules)
     strata = run.benchmark.strata()
     number = len(run.container.runs[model])
     tasks = (
@@ -295,12 +296,12 @@ def _scored(
         for part in parts
     )
     with seldom_collected():
-        for _ in progress(whole.taken(score(tasks)), "Scoring", answers.number):
+        for _ in progress(scored_run.taken(score(tasks)), "Scoring", answers.number):
             pass
-    return whole
+    return scored_run
 
 
-class _Whole:
+class _ScoredRun:
     """One model's answers under all rules; parts are taken in the dataset's order."""
 
     def __init__(
@@ -311,32 +312,38 @@ class _Whole:
         self._answered = sum(1 for _ in run.answered(model))
         self._items = 0
         self._drafts = Counter[Provenance]()
-        self._read = [_WayOfReading(each, rules) for each in ways_of(rules)]
+        self._read = [_WayOfReading(read_as, rules) for read_as in ways_of(rules)]
 
     def taken(self, parts: Iterable[ScoredTask]) -> Iterator[None]:
         """Take parts, and yield once for each of their items."""
         for part in parts:
             self._items += part.items
             self._drafts.update(part.drafts)
-            for way, found in zip(self._read, part.read, strict=True):
-                way.take(found)
+            for way, reading in zip(self._read, part.read, strict=True):
+                way.take(reading)
             yield from repeat(None, part.items)
 
-    def result(self, place: int, settings: Settings, dataset_sha256: str) -> Result:
-        """The result under one of the rules."""
+    def result(self, number: int, settings: Settings, dataset_sha256: str) -> Result:
+        """Return the result under one of the rules."""
         run = self.run
         if not self._items:
             raise NothingToScoreError(
                 "{benchmark}: no item has a ground truth to score against",
                 benchmark=run.benchmark.id,
             )
-        way = next(each for each in self._read if place in each.scorers)
-        metric, tally, checks = way.scorers[place]
+        way = next(way for way in self._read if number in way.scorers)
+        metric, tally, checks = way.scorers[number]
         dataset = _dataset(run.benchmark, metric, settings, self._drafts, dataset_sha256)
         result = tally.result(dataset=dataset)
         other_ids = [
-            RunWarning("ids", id_message(each), len(each.ids), self._answered, each.ids[:EXAMPLES])
-            for each in self._differences
+            RunWarning(
+                "ids",
+                id_message(difference),
+                len(difference.ids),
+                self._answered,
+                difference.ids[:EXAMPLES],
+            )
+            for difference in self._differences
         ]
         reading = AnswersRead(
             settings.read_as,
@@ -344,27 +351,27 @@ class _Whole:
             way.violations,
             [*other_ids, *checks.warnings(result)],
         )
-        return replace(result, reading=reading, usage=way.usage.known)
+        return replace(result, reading=reading, usage=way.usage.amounts)
 
 
 class _WayOfReading:
     """Answers that are read in one way.
 
     Attributes:
-        scorers: the place of each of the rules that read so → what it gives.
+        scorers: number of each of the rules with this way → its metric, scores and checks.
         usage: what the answers used.
         violations: field → rule of the schema → how often it was violated.
     """
 
     def __init__(self, read_as: ReadAs, rules: Sequence[Rules]) -> None:
         self.scorers = {
-            place: (
-                each.metric,
-                ScoreCollector(each.metric, details=each.keeps_items),
-                Checks(each.metric),
+            number: (
+                rule.metric,
+                ScoreCollector(rule.metric, details=rule.keeps_items),
+                Checks(rule.metric),
             )
-            for place, each in enumerate(rules)
-            if each.read_as == read_as
+            for number, rule in enumerate(rules)
+            if rule.read_as == read_as
         }
         self.usage = Usage()
         self.violations: dict[str, Counter[str]] = defaultdict(Counter)
@@ -388,10 +395,11 @@ def _dataset(
     drafts: Mapping[Provenance, int],
     sha256: str,
 ) -> ScoredDataset:
-    """The benchmark in a result, with the drafts that its items were made from."""
+    """Return the benchmark in a result, with the drafts that its items were made from."""
     spec = benchmark.spec
     made = [
-        DraftedItems(run=each.run or "", model=each.model, items=n) for each, n in drafts.items()
+        DraftedItems(run=source.run or "", model=source.model, items=items)
+        for source, items in drafts.items()
     ]
     return ScoredDataset(
         benchmark=benchmark.id,

@@ -59,7 +59,7 @@ class ScoreCache:
     def score(
         self, benchmark: Benchmark, answers: Path, settings: Sequence[Settings]
     ) -> list[Scored]:
-        """Same as `score_loaded`, from the cache where it can be.
+        """Do the same as `score_loaded`, from the cache if possible.
 
         Args:
             benchmark: what was answered.
@@ -70,18 +70,18 @@ class ScoreCache:
             HdbenchError: see `score_loaded`.
         """
         keys = _keys(benchmark, answers, settings)
-        found = [None if key is None else self._read(key) for key in keys]
-        missing = [place for place, scored in enumerate(found) if scored is None]
+        results = [None if key is None else self._read(key) for key in keys]
+        missing = [position for position, scored in enumerate(results) if scored is None]
         if missing:
-            new = score_loaded(benchmark, answers, [settings[place] for place in missing])
+            new = score_loaded(benchmark, answers, [settings[position] for position in missing])
             # A run may have gone on while it was scored.
             kept = keys == _keys(benchmark, answers, settings)
-            for place, scored in zip(missing, new, strict=True):
-                found[place] = scored
-                key = keys[place]
+            for position, scored in zip(missing, new, strict=True):
+                results[position] = scored
+                key = keys[position]
                 if key is not None and kept:
                     self._write(key, scored)
-        return [scored for scored in found if scored is not None]
+        return [scored for scored in results if scored is not None]
 
     def trim(self) -> None:
         """Delete what was used longest ago, as far as there is too much; after all is scored."""
@@ -89,7 +89,7 @@ class ScoreCache:
             self._kept.bound(MAX_CACHE)
 
     def _read(self, key: str) -> Scored | None:
-        """The scores of that name; None if there are none that can be used."""
+        """Return the scores of that name; None if there are none that can be used."""
         data = None if self._kept is None else self._kept.get(key)
         if data is None:
             return None
@@ -106,7 +106,7 @@ class ScoreCache:
 
 
 def _packed(result: Result) -> dict[str, Any]:
-    """A result as JSON data, with what its record does not have."""
+    """Return a result as JSON data, with what its record does not have."""
     return {
         "record": to_record(result, intervals=False),
         "statuses": [STATUSES.index(status) for status in result.statuses],
@@ -115,52 +115,52 @@ def _packed(result: Result) -> dict[str, Any]:
 
 
 def _unpacked(run: Mapping[str, Any], path: Path) -> Result:
-    statuses = [STATUSES[place] for place in run["statuses"]]
+    statuses = [STATUSES[index] for index in run["statuses"]]
     return replace(from_record(run["record"], str(path)), statuses=statuses, worst=run["worst"])
 
 
 def _keys(benchmark: Benchmark, answers: Path, settings: Sequence[Settings]) -> list[str | None]:
-    """The name of the entry under each of the settings; None where there can be none."""
-    read = None if all(each.details for each in settings) else _files(answers)
+    """Return the name of the entry under each of the settings; None where there can be none."""
+    read = None if all(setting.details for setting in settings) else _files(answers)
     if read is None:
         return [None] * len(settings)
-    given = [
+    common = [
         *(hdbench.__version__, _code(), _installed(), repr(installed_versions())),
         *(benchmark.id, benchmark.revision, str(answers), read),
         [(path.name, file_sha256(path)) for path in benchmark.scored_by()],
     ]
     keys: list[str | None] = []
-    for each in settings:
-        metric = benchmark.spec.make_metric(each.protocol, **each.options)
+    for setting in settings:
+        metric = benchmark.spec.make_metric(setting.protocol, **setting.options)
         ours = type(metric).__module__.startswith("hdbench.")
-        data = json.dumps([*given, repr(each)]).encode()
-        keys.append(None if each.details or not ours else hashlib.sha256(data).hexdigest())
+        data = json.dumps([*common, repr(setting)]).encode()
+        keys.append(None if setting.details or not ours else hashlib.sha256(data).hexdigest())
     return keys
 
 
 def _files(answers: Path) -> list[tuple[str, str]] | None:
-    """The files of a run with their hashes; None if they are too many, or not plain files."""
+    """Return a run's files with their hashes; None if they are too many, or not plain files."""
     try:
         if not answers.is_dir():
             return [(answers.name, file_sha256(answers))] if answers.is_file() else None
-        found: list[tuple[str, str]] = []
+        files: list[tuple[str, str]] = []
         for folder, folders, names in os.walk(answers):
             folders.sort()
             for name in sorted(names):
                 path = Path(folder, name)
-                if len(found) == MAX_FILES or path.is_symlink() or not path.is_file():
+                if len(files) == MAX_FILES or path.is_symlink() or not path.is_file():
                     return None
-                found.append((str(path.relative_to(answers)), file_sha256(path)))
+                files.append((str(path.relative_to(answers)), file_sha256(path)))
             if any(Path(folder, name).is_symlink() for name in folders):
                 return None
     except OSError:  # what is wrong with them is said when they are read
         return None
-    return found
+    return files
 
 
 @cache
 def _code() -> str:
-    """The hash of hdbench's own code and data: in a checkout, they change between versions."""
+    """Return the hash of hdbench's own code and data, which can change within a version."""
     digest = hashlib.sha256()
     root = Path(hdbench.__file__).parent
     for path in sorted((*root.rglob("*.py"), *root.rglob("*.yaml"))):
@@ -171,4 +171,6 @@ def _code() -> str:
 @cache
 def _installed() -> list[str]:
     """Return what is installed, with versions: any library that reads files may have a part."""
-    return sorted({each.name for path in sys.path for each in Path(path).glob("*.dist-info")})
+    return sorted(
+        {distribution.name for path in sys.path for distribution in Path(path).glob("*.dist-info")}
+    )

@@ -1,4 +1,4 @@
-"""Whether answers and ground truth have any field in common."""
+"""Search for a field that answers and ground truth have in common."""
 
 import re
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ MAX_NAMES = 10
 """Maximum number of names that are kept of either side; these are shown."""
 
 MAX_TEXT = 100_000
-"""Maximum number of characters of an answer that is no record, and whose fields are looked at."""
+"""Maximum number of characters of an answer that is not a record and whose fields are looked at."""
 
 MAX_NODES = 200
 """Maximum number of objects, and of fields in one, that are looked at in an answer."""
@@ -56,7 +56,7 @@ class Names(NamedTuple):
 
 
 def names_of(answer: Answer, scored: ScoredItem) -> Names | None:
-    """The names of fields in an answer; None if it is not an object, or an empty one."""
+    """Return the names of fields in an answer; None if it is not an object, or an empty one."""
     record = scored.answer.prediction if scored.coverage == "answered" else None
     if answer.kind == "other":  # an object without any of the schema's fields is not a record
         record = _value(scored.answer.prediction)
@@ -64,7 +64,9 @@ def names_of(answer: Answer, scored: ScoredItem) -> Names | None:
         return None
     if any(match.outcome in ("correct", "substituted") for match in scored.matches):
         return Names(True)
-    missing = [_INDEX.sub("", each.field) for each in scored.matches if each.outcome == "missing"]
+    missing = [
+        _INDEX.sub("", missed.field) for missed in scored.matches if missed.outcome == "missing"
+    ]
     return Names(False, tuple(dict.fromkeys(missing)), tuple(_names_in(record)))
 
 
@@ -94,20 +96,20 @@ class SharedFields:
             self._is_shared |= name in self._names
             _keep(self._written, name)
 
-    def apart(self, of: int) -> Apart | None:
+    def apart(self, answers: int) -> Apart | None:
         """Return what both sides have, if they share no field.
 
         Args:
-            of: how many answers were looked at; half of them must be objects.
+            answers: the number that were looked at; half of them must be objects.
         """
-        if self._is_shared or 2 * self._count <= of or not self._expected:
+        if self._is_shared or 2 * self._count <= answers or not self._expected:
             return None
-        written, expected = (escaped(", ".join(each)) for each in (self._written, self._expected))
+        written, expected = (escaped(", ".join(names)) for names in (self._written, self._expected))
         return Apart(self._count, self._ids, written, expected)
 
 
 def _names_in(record: dict[str, Any]) -> Iterator[str]:
-    """The names of the fields that hold no further ones, at any depth."""
+    """Yield the names of the fields that hold no further ones, at any depth."""
     waiting: list[Any] = [record]
     for _ in range(MAX_NODES):
         if not waiting:
@@ -115,7 +117,7 @@ def _names_in(record: dict[str, Any]) -> Iterator[str]:
         node = waiting.pop()
         for name, value in islice(node.items(), MAX_NODES):
             values = value if isinstance(value, list) else [value]
-            inner = [each for each in islice(values, MAX_NODES) if each and isinstance(each, dict)]
+            inner = [item for item in islice(values, MAX_NODES) if item and isinstance(item, dict)]
             waiting += inner
             if not inner:
                 yield name
@@ -127,7 +129,7 @@ def _keep(names: dict[str, None], name: str) -> None:
 
 
 def _value(text: Any) -> Any:
-    """The JSON value of a text that is not too long; None if it is not JSON."""
+    """Return the JSON value of a text that is not too long; None if it is not JSON."""
     if not isinstance(text, str) or len(text) > MAX_TEXT:
         return None
     try:

@@ -39,7 +39,7 @@ MOVABLE = {"benchmark", "dataset_revision", "item_name", "notes", "people", "pub
 
 @dataclass
 class Verification:
-    """What computing one result again showed.
+    """Outcome of computing one result again.
 
     Attributes:
         model: which run; None in a file with one run.
@@ -66,12 +66,12 @@ class Verification:
     @property
     def headline(self) -> str:
         """Return what was compared, and whether it is equal, in one line."""
-        named = "" if self.model is None else f"{self.model}: "
-        named += "" if self.also is None else f"--also {self.also}: "
+        prefix = "" if self.model is None else f"{self.model}: "
+        prefix += "" if self.also is None else f"--also {self.also}: "
         values = Message(", {values} per-item values", values=self.values) if self.values else ""
         return Message(
             "{named}{verdict} under rules {rules}, reading {reading}: {figures} figures{values}",
-            named=named,
+            named=prefix,
             verdict=Message("differs" if self.differences else "equal"),
             rules=self.rules,
             reading=self.reading,
@@ -143,7 +143,7 @@ def verify(
 
 
 def _records(result: Path) -> Iterator[tuple[str, str | None, Any]]:
-    """Each record in a file with its place, followed by those under the rules of `--also`."""
+    """Yield each record in a file with its place, followed by those under the rules of `--also`."""
     for where, record in read_records(result).items():
         yield where, None, record
         others = record.get("also", {})
@@ -156,7 +156,7 @@ def _records(result: Path) -> Iterator[tuple[str, str | None, Any]]:
 def _score(
     old: Result, benchmark: str, predictions: str, settings: Settings, where: str
 ) -> list[Result]:
-    """The runs of the answers, scored again."""
+    """Return the runs of the answers, scored again."""
     try:
         return list(score_runs(benchmark, predictions, settings).values())
     except HdbenchError as error:
@@ -173,7 +173,7 @@ def _score(
 
 
 def _other_dataset(old: Result, name: str, version: str, sha256: str) -> Message | None:
-    """Which dataset is replaced by another one here, and what to do; None if it is the same."""
+    """Return that the dataset is a different one here, and what to do; None if it is the same."""
     then = old.dataset
     if then.dataset_sha256 == sha256:
         return None
@@ -190,9 +190,9 @@ def _other_dataset(old: Result, name: str, version: str, sha256: str) -> Message
     )
 
 
-def _benchmark(old: Result, given: str | None, revision: str | None, where: str) -> str:
-    name = given or old.dataset.benchmark
-    if not (given or revision or os.path.exists(os.path.join(name, "benchmark.yaml"))):
+def _benchmark(old: Result, benchmark: str | None, revision: str | None, where: str) -> str:
+    name = benchmark or old.dataset.benchmark
+    if not (benchmark or revision or os.path.exists(os.path.join(name, "benchmark.yaml"))):
         raise HdbenchError(
             "{place}: its benchmark {name!r} is not in the working directory: name it with "
             "--benchmark PATH",
@@ -202,9 +202,9 @@ def _benchmark(old: Result, given: str | None, revision: str | None, where: str)
     return name
 
 
-def _answers(old: Result, given: Path | str | None, where: str) -> str:
-    path = str(given or old.answers.path)
-    if not given and not os.path.exists(path):
+def _answers(old: Result, answers: Path | str | None, where: str) -> str:
+    path = str(answers or old.answers.path)
+    if not answers and not os.path.exists(path):
         raise HdbenchError(
             "{place}: its answers {path!r} are not here: name them with --answers PATH",
             place=where,
@@ -214,7 +214,7 @@ def _answers(old: Result, given: Path | str | None, where: str) -> str:
 
 
 def _by(by: Any, new: Result, benchmark: str, revision: str | None, where: str) -> dict[str, Any]:
-    """The figures by the values of a column, computed again."""
+    """Return the figures by the values of a column, computed again."""
     column = by.get("column") if isinstance(by, dict) else None
     if not isinstance(column, str):
         raise HdbenchError("{place}: by: is not an object that names a column", place=where)
@@ -228,7 +228,7 @@ def _compare(
     new: Result,
     also: str | None,
 ) -> Verification:
-    """A record compared with the same one computed now."""
+    """Return a record compared with the same one computed now."""
     again = json.loads(json.dumps(again))
     again["signature"] = old.signature  # of the versions then; others are a note
     if "reading" not in record:  # as in the first results
@@ -246,46 +246,47 @@ def _compare(
             group.pop(name, None)
     if old.reading_version == 1:
         again = {name: value for name, value in again.items() if name not in SINCE_READING_2}
-    found = Verification(old.model, also, new.metric.rules, new.reading_version)
+    outcome = Verification(old.model, also, new.metric.rules, new.reading_version)
     if "held_out" in record:
-        found.notes.append(Message("held_out: not compared: its ground truths are not public"))
-    method, now = ((each.get("intervals") or {}).get("method") for each in (record, again))
+        outcome.notes.append(Message("held_out: not compared: its ground truths are not public"))
+    method, now = ((data.get("intervals") or {}).get("method") for data in (record, again))
     if method != now:
-        record, again = (_without_intervals(each) for each in (record, again))
-        found.notes.append(
+        record, again = (_without_intervals(data) for data in (record, again))
+        outcome.notes.append(
             Message("intervals: not compared: then {method}, now {now}", method=method, now=now)
         )
-    found.figures, found.differences = compared(_compared(record), _compared(again))
-    found.values = len(new.ids) * (len(new.statistics) - len(_uncounted(record, new)))
-    found.differences += _first(
+    outcome.figures, outcome.differences = compared(_compared(record), _compared(again))
+    outcome.values = len(new.ids) * (len(new.statistics) - len(_uncounted(record, new)))
+    outcome.differences += _first(
         _items(record, again, old, new), "and {count} more items that differ"
     )
-    if found.differences:
-        found.causes += _causes(old, new)
+    if outcome.differences:
+        outcome.causes += _causes(old, new)
     elif old.reading_version != new.reading_version:
-        found.notes.append(Message("scored under reading {reading}", reading=old.reading_version))
-    found.notes += [
+        outcome.notes.append(Message("scored under reading {reading}", reading=old.reading_version))
+    outcome.notes += [
         Message("{name} {old} then, {version} now", name=name, old=then, version=version)
         for (name, then), (_, version) in zip(old.versions, new.versions, strict=True)
         if then != version
     ]
-    return found
+    return outcome
 
 
 def _without_intervals(record: Mapping[str, Any]) -> dict[str, Any]:
-    """A record without the intervals of its figures, and of those of its groups."""
-    found = {**record, "intervals": {}}
+    """Return a record without the intervals of its figures, and of those of its groups."""
+    without = {**record, "intervals": {}}
     by = record.get("by")
     if isinstance(by, dict) and isinstance(by.get("groups"), list):
         groups = [
-            {**each, "interval": None} if isinstance(each, dict) else each for each in by["groups"]
+            {**group, "interval": None} if isinstance(group, dict) else group
+            for group in by["groups"]
         ]
-        found["by"] = {**by, "groups": groups}
-    return found
+        without["by"] = {**by, "groups": groups}
+    return without
 
 
 def compared(record: Any, again: Any) -> tuple[int, list[str]]:
-    """How many figures a record has now, and a line for each value that differs from before."""
+    """Return how many figures a record has now, and a line for each value that differs."""
     before, after = dict(_leaves(record)), dict(_leaves(again))
     figures = sum(
         isinstance(value, int | float) and not isinstance(value, bool) for value in after.values()
@@ -329,14 +330,14 @@ def _causes(old: Result, new: Result) -> Iterator[str]:
 
 
 def _compared(record: Mapping[str, Any]) -> dict[str, Any]:
-    """A record without what is compared by item and what may differ."""
+    """Return a record without what is compared by item and what may differ."""
     left_out = BY_ITEM | INPUTS | MOVABLE | APART
     compared = {name: value for name, value in record.items() if name not in left_out}
     if "warnings" in compared:  # their wording may change
         facts = ("kind", "count", "of", "ids")
         # What the answers are called by now decides whether drafts are their own.
-        found = (each for each in record["warnings"] if each.get("kind") != "drafted")
-        warnings = [{name: each.get(name) for name in facts} for each in found]
+        relevant = (warning for warning in record["warnings"] if warning.get("kind") != "drafted")
+        warnings = [{name: warning.get(name) for name in facts} for warning in relevant]
         compared["warnings"] = warnings
     return compared | {
         "answers": {"sha256": (record.get("answers") or {}).get("sha256")},
@@ -345,7 +346,7 @@ def _compared(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def rounded(value: Any) -> Any:
-    """A JSON value with the numbers in it rounded, if they are not whole numbers."""
+    """Return a JSON value with the numbers in it rounded, if they are not whole numbers."""
     if isinstance(value, dict):
         return {name: rounded(child) for name, child in value.items()}
     if isinstance(value, list):
@@ -364,7 +365,7 @@ def _leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str,
 def _items(
     record: Mapping[str, Any], again: Mapping[str, Any], old: Result, new: Result
 ) -> list[Message]:
-    """A line for each item that differs."""
+    """Return a line for each item that differs."""
     left_out = _uncounted(record, new)
     before, after = _by_item(record, old, left_out), _by_item(again, new, left_out)
     lines: list[Message] = []
@@ -381,8 +382,8 @@ def _items(
             f"{name} {value} → {now[name]}" for name, value in values.items() if value != now[name]
         ]
         if wrong or details != details_now:
-            what = ", ".join(wrong) or Message("its details in per_item")
-            lines.append(Message("item {item}: {what}", item=item_id, what=what))
+            change = ", ".join(wrong) or Message("its details in per_item")
+            lines.append(Message("item {item}: {what}", item=item_id, what=change))
     return lines
 
 
@@ -391,7 +392,7 @@ def _by_item(
 ) -> dict[str, tuple[dict[str, float], Any]]:
     """Id → an item's statistics, and its details, both without some statistics."""
     details = record.get("per_item")
-    found = details if isinstance(details, list) and len(details) == len(result.ids) else None
+    per_item = details if isinstance(details, list) and len(details) == len(result.ids) else None
     return {
         item_id: (
             {
@@ -399,8 +400,8 @@ def _by_item(
                 for name, column in result.statistics.items()
                 if name not in left_out
             },
-            {name: value for name, value in found[position].items() if name not in left_out}
-            if found
+            {name: value for name, value in per_item[position].items() if name not in left_out}
+            if per_item
             else None,
         )
         for position, item_id in enumerate(result.ids)
@@ -413,13 +414,13 @@ def _counts_effort(record: Mapping[str, Any]) -> bool:
 
 
 def _uncounted(record: Mapping[str, Any], new: Result) -> list[str]:
-    """The statistics that an earlier version did not count."""
+    """Return the statistics that an earlier version did not count."""
     uncounted = () if _counts_effort(record) else EFFORT
     return [name for name in (*uncounted, *_added_later(record, new)) if name in new.statistics]
 
 
 def _added_later(record: Mapping[str, Any], new: Result) -> tuple[str, ...]:
-    """The figures and statistics that the metric did not have when the record was written."""
+    """Return the figures and statistics that the metric got after the record was written."""
     added = new.metric.added_later
     if any(name in record or name in record["statistics"] for name in added):
         return ()
@@ -427,7 +428,7 @@ def _added_later(record: Mapping[str, Any], new: Result) -> tuple[str, ...]:
 
 
 def _first(lines: Sequence[str], others: str) -> list[str]:
-    """The first lines, cut, and as a template how many others there are."""
+    """Return the first lines, cut, and as a template how many others there are."""
     more = [Message(others, count=len(lines) - SHOWN)] if len(lines) > SHOWN else []
     return [
         line if len(line) <= MAX_LINE else line[: MAX_LINE - 1] + "…" for line in lines[:SHOWN]

@@ -20,12 +20,12 @@ from hdbench.errors import HdbenchError
 from hdbench.evaluation.part_scorer import PartScorer, Rules, ScoredTask, Task, seldom_collected
 
 WAITING = 3
-"""How many tasks there are for each process at a time, so that none waits and few are in memory."""
+"""Number of tasks for each process at a time, so that none waits and few are in memory."""
 
 
 @dataclass(frozen=True)
 class _Work:
-    """What a process is told at its start.
+    """Data that a process gets at its start.
 
     Attributes:
         benchmark: the benchmark.
@@ -100,7 +100,7 @@ class Workers:
             yield waiting.popleft().result()
 
     def _to_send(self, task: Task) -> Task:
-        """The task; if another process cannot load the answers, with the answers themselves."""
+        """Return the task, with the answers themselves if another process cannot load them."""
         if self._container.lines is not None:
             return task
         return task._replace(keys=[None if key is None else self._sent(key) for key in task.keys])

@@ -48,8 +48,8 @@ def _read(
     if not pages:
         raise HdbenchError("{place}:{line}: ALTO without a Page", place=where, line=root.sourceline)
     references = root.iterfind("{*}ReadingOrder//{*}ElementRef")
-    ids = [each for reference in references for each in reference.get("REF", "").split()]
-    order = {each: position for position, each in reversed(list(enumerate(ids)))}
+    ids = [region for reference in references for region in reference.get("REF", "").split()]
+    order = {region: position for position, region in reversed(list(enumerate(ids)))}
     texts = ["\n".join(_lines(page, order, where, remarks)) for page in pages]
     record: dict[str, Any] | None = None
     if len(texts) > 1:
@@ -67,7 +67,7 @@ def _lines(page: "Element", order: dict[str, int], where: str, remarks: Remarks)
     lines = [(block, line) for block in blocks for line in block.iterfind("{*}TextLine")]
     if order:  # which may be of blocks or of lines
         last = len(order)
-        lines.sort(key=lambda each: min(order.get(str(part.get("ID")), last) for part in each))
+        lines.sort(key=lambda pair: min(order.get(str(part.get("ID")), last) for part in pair))
     return line_texts((line for _, line in lines), _text, where, remarks)
 
 

@@ -21,7 +21,7 @@ class Remarks:
         self._places[remark].append(place)
 
     def notes(self) -> list[str]:
-        """One line for each remark, with its first places."""
+        """Return one line for each remark, with its first places."""
         return [
             Message("{remark}: {places}", remark=remark, places=shortened(places))
             for remark, places in self._places.items()
@@ -54,7 +54,7 @@ def read_bounded(path: Path, where: str) -> bytes:
 
 
 def file_name(text: str | None) -> str | None:
-    r"""The last part of a path or address, as the system that wrote it has them; None if empty.
+    r"""Return the last part of a path or address, of any system; None if it is empty.
 
     Example:
         >>> file_name("C:\\scans\\0012.tif"), file_name("../images/0012.jpg"), file_name(" ")

@@ -34,7 +34,7 @@ _IMAGES = (".jpg", ".jpeg", ".png", ".tif", ".tiff", ".webp", ".gif", ".jp2", ".
 
 
 def read_json_truths(path: Path) -> Truths:
-    """The ground truths in a JSON file, in JSON Lines, or in a folder of `NAME.json` and `.txt`.
+    """Return the ground truths in JSON, JSON Lines, or a folder of `NAME.json` and `.txt`.
 
     An entry of a list or a line names its item by `file_name`, `image` or `id`, and has its record
     in `ground_truth`, or is the record itself; a dotted name stands for nested objects,
@@ -119,13 +119,13 @@ def _of_file(path: Path, name: str, beside: dict[str, str]) -> Iterator[Truth]:
         raise HdbenchError(
             "{place}: neither a list nor an object: {accepted}", place=name, accepted=ACCEPTED
         )
-    is_map = all(isinstance(each, dict | str | None) for each in value.values())
+    is_map = all(isinstance(entry, dict | str | None) for entry in value.values())
     if not is_map or any(name in value for name in (*KEYS, *RECORDS)):
         yield _of_entry(value, name, beside)
         return
-    for key, each in value.items():
+    for key, entry in value.items():
         place = f'{name}: "{key[:100]}"'
-        yield Truth(place, key, _record(each, place))
+        yield Truth(place, key, _record(entry, place))
 
 
 def _of_entry(entry: dict[str, Any], where: str, beside: dict[str, str]) -> Truth:
@@ -136,26 +136,26 @@ def _of_entry(entry: dict[str, Any], where: str, beside: dict[str, str]) -> Trut
         where: its place.
         beside: where what is beside a record was first; entered here.
     """
-    named = next((each for each in KEYS if entry.get(each) not in (None, "")), None)
-    key = None if named is None else entry[named]
-    if named is not None and (isinstance(key, bool) or not isinstance(key, str | int)):
-        raise HdbenchError("{place}: {named} must be a text in quotes", place=where, named=named)
-    held = next((each for each in RECORDS if each in entry), None)
-    if held is not None:
-        record = _record(entry[held], where)
-        for name in (name for name in entry if name not in (held, *KEYS)):
+    id_key = next((name for name in KEYS if entry.get(name) not in (None, "")), None)
+    key = None if id_key is None else entry[id_key]
+    if id_key is not None and (isinstance(key, bool) or not isinstance(key, str | int)):
+        raise HdbenchError("{place}: {named} must be a text in quotes", place=where, named=id_key)
+    record_key = next((name for name in RECORDS if name in entry), None)
+    if record_key is not None:
+        record = _record(entry[record_key], where)
+        for name in (name for name in entry if name not in (record_key, *KEYS)):
             beside.setdefault(name, where)
     else:
-        record = _record(_without_key(entry, named, str(key)), where)
+        record = _record(_without_key(entry, id_key, str(key)), where)
     return Truth(where, None if key is None else str(key), record)
 
 
-def _without_key(entry: dict[str, Any], named: str | None, key: str) -> dict[str, Any]:
-    """An entry without what names its item: `b12.jpg`, and also `b12` where both are there."""
+def _without_key(entry: dict[str, Any], id_key: str | None, key: str) -> dict[str, Any]:
+    """Return an entry without its item's names: `b12.jpg`, and also `b12` if it has both."""
     return {
         name: value
         for name, value in entry.items()
-        if name != named and not (name in KEYS and plain_form(str(value)) == plain_form(key))
+        if name != id_key and not (name in KEYS and plain_form(str(value)) == plain_form(key))
     }
 
 
@@ -241,7 +241,7 @@ def _transcription(text: str, name: str) -> str:
 
 def _of_item(value: Any, name: str, key: str, beside: dict[str, str]) -> Truth:
     """Return the ground truth in a file of its own, which may also say what it belongs to."""
-    if isinstance(value, dict) and any(each in value for each in RECORDS):
+    if isinstance(value, dict) and any(field in value for field in RECORDS):
         return _of_entry(value, name, beside)._replace(key=key)
     if isinstance(value, dict):
         value = _without_key(value, None, key)

@@ -50,7 +50,7 @@ class Letter(NamedTuple):
 
     @property
     def id(self) -> str:
-        """Its id, with which the names of its images begin."""
+        """The letter's id, with which the names of its images begin."""
         return f"letter{self.number}"
 
 
@@ -80,14 +80,14 @@ def read_letters(folder: Path) -> Truths:
         persons = parse_persons(read_bounded(authorities, str(authorities)), str(authorities))
     else:
         remarks.add(Message("not there, so persons are known by one name only"), PERSONS)
-    known = {person["name"] for person in persons}
+    names = {person["name"] for person in persons}
     truths: list[Truth] = []
     unknown: dict[str, str] = {}
     for letter in parse_letters(read_bounded(table, str(table)), persons, str(table)):
         place = f"{LETTERS}:{letter.line}"
         truths.append(Truth(place, letter.id, letter.truth))
         for name in (person["name"] for key in PERSON_LISTS for person in letter.truth[key]):
-            if persons and name not in known:
+            if persons and name not in names:
                 unknown.setdefault(name, place)
     if not truths:
         raise HdbenchError("{place}: no letters in it", place=table)

@@ -103,12 +103,12 @@ def _from_binary(data: bytes, path: Path, remarks: Remarks) -> Iterator["Record 
     """Yield each record, or what is wrong with it."""
     # pymarc's reader goes by the length that each leader has, so that nothing can be read after a
     # wrong one, while the end of a record is a byte that occurs nowhere else.
-    *whole, rest = (chunk.lstrip(PADDING) for chunk in data.split(END_OF_RECORD))
-    if not (whole or [rest])[0][:5].isdigit():
+    *complete, rest = (chunk.lstrip(PADDING) for chunk in data.split(END_OF_RECORD))
+    if not (complete or [rest])[0][:5].isdigit():
         raise HdbenchError(
             "{place}: neither MARC21 nor MARCXML: export it as one of these", place=path
         )
-    records = [chunk + END_OF_RECORD for chunk in whole if chunk]
+    records = [chunk + END_OF_RECORD for chunk in complete if chunk]
     for number, chunk in enumerate(records, 1):
         yield _fault(chunk) or _decoded(chunk, _place(path, number), remarks)
     if rest:
@@ -127,7 +127,7 @@ def _fault(chunk: bytes) -> Message | None:
             said=int(length),
         )
     directory = chunk[LEADER : int(base)]
-    entries = [directory[place : place + ENTRY] for place in range(0, len(directory) - 1, ENTRY)]
+    entries = [directory[start : start + ENTRY] for start in range(0, len(directory) - 1, ENTRY)]
     if not directory.endswith(END_OF_FIELD) or not all(map(_ENTRY.fullmatch, entries)):
         return Message("has a damaged directory")
     for entry in entries:
@@ -181,8 +181,8 @@ def _has_others_than_marc8(chunk: bytes) -> bool:
 
     if b"\x1b" in chunk:  # changes what the bytes mean
         return False
-    known = CODESETS[ANSEL].keys() | ODD_MAP.keys() | JOINERS
-    return any(not chr(byte).isascii() and byte not in known for byte in set(chunk))
+    characters = CODESETS[ANSEL].keys() | ODD_MAP.keys() | JOINERS
+    return any(not chr(byte).isascii() and byte not in characters for byte in set(chunk))
 
 
 def marc_elements(document: BinaryIO, where: str) -> Iterator["Element"]:
@@ -201,7 +201,7 @@ def marc_elements(document: BinaryIO, where: str) -> Iterator["Element"]:
 
 
 def record_from(element: "Element") -> "Record | str":
-    """The record that an element of MARCXML is, without its leader, or what is wrong with it.
+    """Return an element of MARCXML as a record without its leader, or what is wrong with it.
 
     Its fields are in the order of the element's `marc_fields`.
     """
@@ -220,14 +220,14 @@ def record_from(element: "Element") -> "Record | str":
             fields.append(Field(tag, data=_text(child)))
             continue
         indicators = Indicators(child.get("ind1") or " ", child.get("ind2") or " ")
-        inner = [each for each in child if name_of(each) == "subfield"]
-        if not all(each.get("code") for each in inner):
+        inner = [subfield for subfield in child if name_of(subfield) == "subfield"]
+        if not all(subfield.get("code") for subfield in inner):
             return Message(
                 "(line {line}) has a subfield without a code in {tag}",
                 line=child.sourceline,
                 tag=tag,
             )
-        subfields = [Subfield(each.get("code", ""), _text(each)) for each in inner]
+        subfields = [Subfield(subfield.get("code", ""), _text(subfield)) for subfield in inner]
         fields.append(Field(tag, indicators, subfields))
     return Record(fields=fields)
 

@@ -113,8 +113,8 @@ def fill(
             left.append(Left(name, CONTROL_FIELD, ""))
             continue
         try:
-            each = isinstance(node, Each)
-            added = filling.add_each(places[0], wanted) if each else filling.add(places, wanted[0])
+            many = isinstance(node, Each)
+            added = filling.add_each(places[0], wanted) if many else filling.add(places, wanted[0])
         except ValueError:  # of lxml
             left.append(Left(name, NO_XML, ""))
             continue
@@ -152,10 +152,10 @@ class _Filling:
 
     def add(self, places: Sequence[MarcPlace], text: str) -> list[_Added]:
         """Add a text, to the first field that is meant and has nothing there, or in a new one."""
-        found = self._empty(places)
-        place = found[0] if found else places[0]
+        empty = self._empty(places)
+        place = empty[0] if empty else places[0]
         subfields = [self._subfield(*part) for part in _split(text, place)]
-        field = found[1] if found else self._new_field(place)
+        field = empty[1] if empty else self._new_field(place)
         for subfield in subfields:
             self._put(field, subfield)
         return [_Added(field, subfield) for subfield in subfields]
@@ -186,7 +186,7 @@ class _Filling:
 
     def say_provenance(self, by: Process) -> None:
         """Link what was added to a field that says how it was made."""
-        links = (int(found[1]) for each in self._links() if (found := _LINK.match(each)))
+        links = (int(match[1]) for link in self._links() if (match := _LINK.match(link)))
         number = max(links, default=0)
         for indicator, fields in ((FULLY, self._new), (PARTIALLY, self._changed)):
             if not fields:
@@ -194,10 +194,10 @@ class _Filling:
             number += 1
             link = rf"{number}\p"
             field = self._inserted(PROVENANCE, f"{indicator} ")
-            said = {"8": link, "a": by.name, "c": f"{by.confidence:g}", "d": by.date}
-            field.extend(self._subfield(*each) for each in said.items())
-            for each in fields:
-                each.insert(0, self._subfield("8", link))
+            subfields = {"8": link, "a": by.name, "c": f"{by.confidence:g}", "d": by.date}
+            field.extend(self._subfield(*subfield) for subfield in subfields.items())
+            for changed in fields:
+                changed.insert(0, self._subfield("8", link))
 
     def _empty(self, places: Sequence[MarcPlace]) -> "tuple[MarcPlace, Element] | None":
         """Return the first field that is meant and has nothing there."""
@@ -220,7 +220,7 @@ class _Filling:
         attributes = {"tag": tag, "ind1": indicators[0], "ind2": indicators[1]}
         field = self._element.makeelement(self._name("datafield"), attributes)
         fields = marc_fields(self._element)
-        behind = next((each for each in fields if each.get("tag", "") > tag), None)
+        behind = next((later for later in fields if later.get("tag", "") > tag), None)
         at = len(self._element) if behind is None else self._element.index(behind)
         field.tail = self._element[at - 1].tail if at else None
         self._element.insert(at, field)
@@ -229,7 +229,7 @@ class _Filling:
     def _put(self, field: "Element", subfield: "Element") -> None:
         """Add a subfield before those with a later letter."""
         code = subfield.get("code", "")
-        at = (place for place, each in enumerate(field) if each.get("code", "") > code)
+        at = (index for index, sibling in enumerate(field) if sibling.get("code", "") > code)
         field.insert(next(at, len(field)), subfield)
 
     def _subfield(self, code: str, value: str) -> "Element":
@@ -238,16 +238,16 @@ class _Filling:
         return subfield
 
     def _links(self) -> Iterator[str]:
-        """Yield what subfields 8 say."""
+        """Yield the texts of subfields 8."""
         for field in marc_fields(self._element):
-            yield from (each.text or "" for each in field if each.get("code") == "8")
+            yield from (subfield.text or "" for subfield in field if subfield.get("code") == "8")
 
     def _name(self, name: str) -> str:
         return f"{{{self._namespace}}}{name}" if self._namespace else name
 
 
 def _split(text: str, place: MarcPlace) -> list[tuple[str, str]]:
-    """The subfields that a text fills: it is divided where the mapping has something between two.
+    """Return the subfields that a text fills, divided at the mapping's signs between two.
 
     Example:
         >>> title = MarcPlace("245", None, slice(None), ((" ", "a"), (" : ", "b")))
@@ -257,8 +257,8 @@ def _split(text: str, place: MarcPlace) -> list[tuple[str, str]]:
     parts = []
     codes = [code for _, code in place.subfields]
     for before, _ in place.subfields[1:]:
-        head, found, tail = text.partition(before)
-        if not (found and before.strip() and head.strip() and tail.strip()):
+        head, separator, tail = text.partition(before)
+        if not (separator and before.strip() and head.strip() and tail.strip()):
             break
         parts.append(head)
         text = tail
@@ -271,7 +271,7 @@ def _texts(value: str | list[str] | None) -> list[str]:
 
 def _same(existing: Sequence[str], wanted: Sequence[str]) -> bool:
     """Return whether texts are the same but for spaces, case and the punctuation at their ends."""
-    return [_plain(each) for each in existing] == [_plain(each) for each in wanted]
+    return [_plain(text) for text in existing] == [_plain(text) for text in wanted]
 
 
 def _plain(text: str) -> str:

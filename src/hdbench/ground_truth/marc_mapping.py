@@ -57,7 +57,7 @@ class MarcPlace(NamedTuple):
 
     def _fits(self, indicators: "Indicators | None") -> bool:
         pairs = zip(self.indicators or "", indicators or "", strict=False)
-        return all(wanted in {"*", found.replace(" ", "#")} for wanted, found in pairs)
+        return all(wanted in {"*", actual.replace(" ", "#")} for wanted, actual in pairs)
 
     def value(self, field: "Field") -> str:
         """Return what stands at this place in a field; empty if nothing does."""
@@ -65,10 +65,10 @@ class MarcPlace(NamedTuple):
             return _unmarked((field.data or "")[self.part])
         value = ""
         for before, code in self.subfields:
-            found = _unmarked(field.get(code, ""))
-            if value and found:
+            text = _unmarked(field.get(code, ""))
+            if value and text:
                 value += " " if value.endswith(tuple("/:;,=.")) else before
-            value += found
+            value += text
         return value
 
     def values(self, field: "Field") -> list[str]:
@@ -100,18 +100,18 @@ class Each(NamedTuple):
 
     def read(self, record: "Record") -> list[Any]:
         """Return the list in a record."""
-        found = [(place, field) for place in self.places for field in place.fields(record)]
+        matches = [(place, field) for place in self.places for field in place.fields(record)]
         if not self.fields:
-            texts = (trimmed(text) for place, field in found for text in place.values(field))
+            texts = (trimmed(text) for place, field in matches for text in place.values(field))
             return list(filter(None, texts))
         objects = (
             {
                 name: _first(trimmed(place.value(field)) for place in places)
                 for name, places in self.fields.items()
             }
-            for _, field in found
+            for _, field in matches
         )
-        return [each for each in objects if any(each.values())]
+        return [record for record in objects if any(record.values())]
 
 
 class Nested(NamedTuple):
@@ -210,13 +210,13 @@ def _node(value: Any, path: Path, name: str) -> First | Each | Nested:
     if "each" not in value:
         if not value:
             raise HdbenchError("{place}: {field}: has no fields", place=path, field=name)
-        return Nested({key: _node(each, path, f"{name}.{key}") for key, each in value.items()})
+        return Nested({key: _node(child, path, f"{name}.{key}") for key, child in value.items()})
     fields = value.get("fields", {})
     if value.keys() - {"each", "fields"} or not isinstance(fields, dict):
         raise HdbenchError(
             "{place}: {field}: besides each: only fields: is allowed", place=path, field=name
         )
-    inner = {key: _places(each, path, f"{name}.{key}", within=True) for key, each in fields.items()}
+    inner = {key: _places(part, path, f"{name}.{key}", within=True) for key, part in fields.items()}
     return Each(_places(value["each"], path, name), inner)
 
 

@@ -50,8 +50,8 @@ def _read(
     order = _reading_order(page)
     regions = _in_order(_regions(page), order)
     if order:
-        known = {region.get("id") for region in page.iter() if _is_region(region)}
-        if order.keys() - known:
+        ids = {region.get("id") for region in page.iter() if _is_region(region)}
+        if order.keys() - ids:
             remarks.add(Message("the reading order has regions that are not there"), where)
         if any(region.get("id") not in order for region in regions):
             remarks.add(Message("the reading order leaves out regions, which come last"), where)
@@ -63,8 +63,8 @@ def _read(
 def _reading_order(page: "Element") -> dict[str, int]:
     """Return the region's id → its position; empty if the page does not say."""
     root = page.find("{*}ReadingOrder")
-    found = [] if root is None else list(_references(root))
-    return {region: position for position, region in reversed(list(enumerate(found)))}
+    regions = [] if root is None else list(_references(root))
+    return {region: position for position, region in reversed(list(enumerate(regions)))}
 
 
 def _references(group: "Element") -> Iterator[str]:
@@ -97,7 +97,7 @@ def _line_text(line: "Element", where: str) -> str:
 
 def _text(element: "Element", where: str) -> str:
     """Return the text that stands directly at an element: its `TextEquiv` with the lowest index."""
-    found = []
+    texts = []
     for equivalent in element.iterfind("{*}TextEquiv"):
         place = f"{where}:{equivalent.sourceline}"
         index = _number(equivalent.get("index", "0"))
@@ -106,8 +106,8 @@ def _text(element: "Element", where: str) -> str:
         unicode = equivalent.find("{*}Unicode")
         if unicode is None:
             raise HdbenchError("{place}: TextEquiv without Unicode", place=place)
-        found.append((index, "".join(map(str, unicode.itertext())).strip()))
-    return min(found, key=lambda each: each[0])[1] if found else ""
+        texts.append((index, "".join(map(str, unicode.itertext())).strip()))
+    return min(texts, key=lambda text: text[0])[1] if texts else ""
 
 
 def _regions(element: "Element") -> list["Element"]:
@@ -122,11 +122,11 @@ def _is_region(element: "Element") -> bool:
 
 def _in_order(elements: Sequence["Element"], order: Mapping[str, int]) -> list["Element"]:
     if order:
-        return sorted(elements, key=lambda each: order.get(str(each.get("id")), len(order)))
-    positions = {each: _position(each) for each in elements}
+        return sorted(elements, key=lambda element: order.get(str(element.get("id")), len(order)))
+    positions = {element: _position(element) for element in elements}
     if None in positions.values():
         return list(elements)
-    return sorted(elements, key=lambda each: positions[each] or 0)
+    return sorted(elements, key=lambda element: positions[element] or 0)
 
 
 def _position(element: "Element") -> int | None:

@@ -90,9 +90,9 @@ def records_of(document: BinaryIO, where: str, tag: str) -> Iterator["Element"]:
 
 def _not_well_formed(where: str, error: SyntaxError) -> HdbenchError:
     """Return what libxml2 found, in one line."""
-    said = " ".join(str(error.msg).partition(", line ")[0].split())
+    why = " ".join(str(error.msg).partition(", line ")[0].split())
     return HdbenchError(
-        "{place}:{line}: not well-formed XML: {why}", place=where, line=error.lineno or 1, why=said
+        "{place}:{line}: not well-formed XML: {why}", place=where, line=error.lineno or 1, why=why
     )
 
 
@@ -179,8 +179,8 @@ def _files(path: Path) -> list[tuple[Path, str]]:
     files: list[Path] = []
     for folder, folders, names in os.walk(path):
         folders[:] = sorted(name for name in folders if not name.startswith((".", "__MACOSX")))
-        found = [Path(folder) / name for name in names if name.lower().endswith(".xml")]
-        files += [file for file in found if not file.name.startswith(".")]
+        in_folder = [Path(folder) / name for name in names if name.lower().endswith(".xml")]
+        files += [file for file in in_folder if not file.name.startswith(".")]
         if len(files) > MAX_FILES:
             raise HdbenchError("{place}: more than {most:,} XML files", place=path, most=MAX_FILES)
     for file in files:

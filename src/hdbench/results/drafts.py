@@ -1,4 +1,4 @@
-"""Ground truths that were made by correcting the drafts of the very model that is scored."""
+"""Ground truths that were made by correcting drafts of the same model that is scored."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +16,7 @@ def own_drafts(result: Result) -> int:
     A run counts as the same if it has the same name, and a model in whatever capitals, with or
     without its maker. A file of answers that named no model is known by the name of the file.
     """
-    return sum(each.items for each in result.dataset.drafts or () if _is_own(result, each))
+    return sum(draft.items for draft in result.dataset.drafts or () if _is_own(result, draft))
 
 
 def with_draft_warning(result: Result) -> Result:
@@ -24,11 +24,11 @@ def with_draft_warning(result: Result) -> Result:
 
     Call it whenever the model's name is known, or another one.
     """
-    warnings = [each for each in result.reading.warnings if each.kind != "drafted"]
-    count, of = own_drafts(result), len(result.ids)
+    warnings = [warning for warning in result.reading.warnings if warning.kind != "drafted"]
+    count, items = own_drafts(result), len(result.ids)
     if count:
-        said = message("drafted", count=count, items=of)
-        warnings.insert(0, RunWarning("drafted", said, count, of, []))
+        text = message("drafted", count=count, items=items)
+        warnings.insert(0, RunWarning("drafted", text, count, items, []))
     return replace(result, reading=replace(result.reading, warnings=warnings))
 
 

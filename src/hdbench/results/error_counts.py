@@ -48,17 +48,17 @@ class ErrorCounts:
     def add(
         self,
         items: Sequence[Mapping[str, Any]],
-        found: Sequence[Sequence[tuple[FieldMatch, ErrorClass]]],
+        errors: Sequence[Sequence[tuple[FieldMatch, ErrorClass]]],
     ) -> None:
         """Count the errors of some items.
 
         Args:
             items: what became of them, as in `Result.per_item`.
-            found: their `item_errors`.
+            errors: their `item_errors`.
         """
         summary = summarise(
-            of_item
-            for item, of_item in zip(items, found, strict=True)
+            item_errors
+            for item, item_errors in zip(items, errors, strict=True)
             if item["status"] not in LOST
         )
         for name, classes in summary.fields.items():
@@ -70,7 +70,7 @@ class ErrorCounts:
             self._form = tuple(map(sum, zip(self._form, counted, strict=True)))  # type: ignore[assignment]
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON data; see `Result.errors_by_class`."""
+        """Return them as JSON data; see `Result.errors_by_class`."""
         total: Counter[ErrorClass] = Counter()
         for _, classes in sorted(self._fields.items()):
             total.update(classes)

@@ -40,7 +40,7 @@ def answers_sha256(path: Path) -> str:
             return file_sha256(path)
         digest = hashlib.sha256()
         shards = our_parts(path) if is_in_shards(path) else []
-        inner = [str(each.relative_to(path)) for each in shards if each.parent != path]
+        inner = [str(part.relative_to(path)) for part in shards if part.parent != path]
         for name in (*Folder(path).names, *inner):
             line = f"{file_sha256(path / name)}  ".encode() + os.fsencode(name)
             # A line break in a name would turn one file into two.
@@ -94,14 +94,14 @@ def _indented(value: Any, margin: str = "") -> Iterator[str]:
     inner, comma = margin + "  ", ",\n"
     if isinstance(value, dict) and value:
         yield "{\n"
-        for place, (key, child) in enumerate(value.items()):
-            yield f"{comma if place else ''}{inner}{_compact(key)}: "
+        for index, (key, child) in enumerate(value.items()):
+            yield f"{comma if index else ''}{inner}{_compact(key)}: "
             yield from _indented(child, inner)
         yield f"\n{margin}}}"
     elif isinstance(value, list) and value and isinstance(value[0], dict):
         yield "[\n"
-        for place, child in enumerate(value):
-            yield f"{comma if place else ''}{inner}"
+        for index, child in enumerate(value):
+            yield f"{comma if index else ''}{inner}"
             yield from _indented(child, inner)
         yield f"\n{margin}]"
     else:

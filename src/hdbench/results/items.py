@@ -24,9 +24,9 @@ from hdbench.scoring.metric import (
 )
 
 WORST = 5
-"""How many of the worst items are kept, with what is wrong in them."""
+"""Number of worst items that are kept, with what is wrong in them."""
 
-_MATCH = tuple(each.name for each in fields(FieldMatch) if each.name != "record")
+_MATCH = tuple(field.name for field in fields(FieldMatch) if field.name != "record")
 
 
 class ScoredItem:
@@ -84,9 +84,9 @@ class CollectedScores:
         strata: the items' strata.
         fields: stratum → outcome → how often each field had it.
         per_item: what became of every item, if that is kept.
-        worst: the figure, the place and the details of the worst items, as a heap, whose first one
-            is the best of them, and among equals the later one; an item that was scored here is
-            there itself.
+        worst: the figure, the position and the details of the worst items, as a heap, whose first
+            one is the best of them, and among equals the later one; an item that was scored here
+            is there itself.
         other_errata: id → the statistics that an item would have if its proposed corrections
             counted, or, where they count, if they did not; only items that have any.
     """
@@ -108,12 +108,12 @@ class CollectedScores:
         for outcome, names in counts.items():
             of_stratum[outcome].update(names)
 
-    def add_worst(self, figure: float, place: int, item: ScoredItem | dict[str, Any]) -> None:
+    def add_worst(self, figure: float, position: int, item: ScoredItem | dict[str, Any]) -> None:
         """Keep an item if it is one of the worst."""
         if len(self.worst) < WORST:
-            heapq.heappush(self.worst, (figure, place, item))
+            heapq.heappush(self.worst, (figure, position, item))
         else:
-            heapq.heappushpop(self.worst, (figure, place, item))
+            heapq.heappushpop(self.worst, (figure, position, item))
 
 
 class ScoreCollector:
@@ -173,7 +173,7 @@ class ScoreCollector:
         for outcome, paths in score.fields.items():
             if paths:
                 uncounted[outcome] += paths
-        if position % 200 == 0:  # seldom: a Counter is slow to start, and quick to continue
+        if position % 200 == 0:  # rarely: a Counter is slow to start and fast to continue
             self._settle()
         figure = -values[metric.item_figure]
         if position < WORST or figure > so_far.worst[0][0]:
@@ -199,7 +199,8 @@ class ScoreCollector:
         self._settle()
         worst = self._all.worst
         return replace(
-            self._all, worst=[(figure, place, _details(item)) for figure, place, item in worst]
+            self._all,
+            worst=[(figure, position, _details(item)) for figure, position, item in worst],
         )
 
     def take(self, later: CollectedScores) -> None:
@@ -218,8 +219,8 @@ class ScoreCollector:
             column.extend(more)
         for stratum, counts in later.fields.items():
             so_far.count_fields(stratum, counts)
-        for figure, place, details in later.worst:
-            so_far.add_worst(figure, place - before, details)
+        for figure, position, details in later.worst:
+            so_far.add_worst(figure, position - before, details)
 
     def result(self, *, dataset: ScoredDataset = NO_DATASET) -> Result:
         """Return the result for the items so far.

@@ -30,7 +30,7 @@ _DAY = re.compile(r"\d{4}-\d\d(-\d\d)?", re.ASCII)
 
 
 def _as_text(value: object) -> object:
-    """Return a day is a date in YAML, and a month is a text."""
+    """Return a date as text: in YAML, a day is a date, and a month is a text already."""
     return value.isoformat() if type(value) is date else value
 
 
@@ -72,12 +72,12 @@ class ModelFacts(Strict):
         return self
 
     def released_after(self, day: str | None) -> bool:
-        """Return whether it is known to have been released after a day, such as `2025-01-31`.
+        """Return whether it is known that the model came out after a day, such as `2025-01-31`.
 
-        Of a month, the first day must be later; unknown dates are not.
+        If only the month is known, its first day must be later; an unknown date is not later.
         """
-        known = self.released is not None and day is not None
-        return known and _first_day(str(self.released)) > str(day)
+        are_known = self.released is not None and day is not None
+        return are_known and _first_day(str(self.released)) > str(day)
 
 
 class _File(RootModel[dict[Line, ModelFacts]]):

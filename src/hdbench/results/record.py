@@ -35,10 +35,10 @@ from hdbench.results.warning_texts import RunWarning, in_words
 from hdbench.scoring import METRICS, check_headline, make_metric
 from hdbench.scoring.metric import OUTCOMES, FieldMatch, Metric, Outcome, figure_names
 
-_MATCH = {each.name for each in dataclasses.fields(FieldMatch)} - {"record"}
+_MATCH = {field.name for field in dataclasses.fields(FieldMatch)} - {"record"}
 
 _WARNING = {"kind": str, "message": str, "count": int, "of": int, "ids": list}
-_SAID = {"key": str, "values": dict}
+_TEXT_KEYS = {"key": str, "values": dict}
 """The keys of warnings in records, since warnings are data."""
 
 _NAMES_A_FIGURE = ("headline", "figure")
@@ -81,7 +81,7 @@ class _ReadAs(ResultPart):
 
 
 MAX_WHY = 500
-"""How many characters are shown of what is wrong with an option, which may have a long value."""
+"""Maximum number of characters shown of an error in an option, whose value may be long."""
 
 MAX_MESSAGE = 10_000
 """Maximum number of characters in a warning in words; those of the checks have some 300."""
@@ -241,10 +241,10 @@ def with_current_names(value: Any) -> Any:
         value: JSON data, from anywhere; what is not a record of a metric that is known stays as it
             is.
     """
-    known = value.get("metric") if isinstance(value, dict) else None
-    if not isinstance(known, str) or known not in METRICS:
+    metric = value.get("metric") if isinstance(value, dict) else None
+    if not isinstance(metric, str) or metric not in METRICS:
         return value
-    renamed = {old: new for old, new in figure_names(METRICS[known]).items() if old != new}
+    renamed = {old: new for old, new in figure_names(METRICS[metric]).items() if old != new}
     record: dict[str, Any] = _renamed("", value, renamed)
     others = record.get("also")
     if isinstance(others, dict):
@@ -398,12 +398,12 @@ def _kinds(value: dict[str, Any], where: str) -> Counter[Kind]:
 def _strict_statistics(
     value: dict[str, Any], metric: Metric, ids: Sequence[str], where: str
 ) -> dict[str, dict[str, float]]:
-    found = value.get("strict_statistics", {})
-    if not isinstance(found, dict) or not found.keys() <= set(ids):
+    by_item = value.get("strict_statistics", {})
+    if not isinstance(by_item, dict) or not by_item.keys() <= set(ids):
         raise HdbenchError(
             "{place}: strict_statistics: is not an object of ids and statistics", place=where
         )
-    for item_id, statistics in found.items():
+    for item_id, statistics in by_item.items():
         if not isinstance(statistics, dict):
             raise HdbenchError(
                 "{place}: strict_statistics: {id!r}: is not an object",
@@ -412,7 +412,7 @@ def _strict_statistics(
             )
         columns = {name: [number] for name, number in statistics.items()}
         _statistics(columns, metric, 1, f"{where}: strict_statistics: {item_id[:100]!r}")
-    return found
+    return by_item
 
 
 def _dataset(value: dict[str, Any], metric: str, where: str) -> ScoredDataset:
@@ -443,7 +443,7 @@ def _strata(
     if (
         not isinstance(strata, list)
         or len(strata) != len(ids)
-        or not all(type(place) is int and 0 <= place < number for place in strata)
+        or not all(type(stratum) is int and 0 <= stratum < number for stratum in strata)
     ):
         raise HdbenchError("{place}: strata: is not a list of the stratum of each id", place=where)
     if not isinstance(outcomes, dict) or outcomes.keys() != set(map(str, strata)):
@@ -451,9 +451,9 @@ def _strata(
             "{place}: stratum_outcomes: is not an object of outcomes by stratum", place=where
         )
     fields: dict[int, dict[Outcome, Counter[str]]] = {}
-    for place in sorted(set(strata)):
-        counts = _counts(outcomes, str(place), f"{where}: stratum_outcomes")
-        fields[place] = {name: Counter(counts.get(name, {})) for name in OUTCOMES}
+    for stratum in sorted(set(strata)):
+        counts = _counts(outcomes, str(stratum), f"{where}: stratum_outcomes")
+        fields[stratum] = {name: Counter(counts.get(name, {})) for name in OUTCOMES}
     return strata, fields
 
 
@@ -473,11 +473,11 @@ def _reading(value: dict[str, Any], where: str) -> AnswersRead:
         _counts(value, "schema_violations", where),
         [
             RunWarning(
-                each["kind"],
-                {name: each[name] for name in _SAID} if "key" in each else None,
-                *(each[name] for name in ("count", "of", "ids", "message")),
+                warning["kind"],
+                {name: warning[name] for name in _TEXT_KEYS} if "key" in warning else None,
+                *(warning[name] for name in ("count", "of", "ids", "message")),
             )
-            for each in warnings
+            for warning in warnings
         ],
     )
 
@@ -497,11 +497,11 @@ def _counts(value: dict[str, Any], key: str, where: str) -> dict[str, dict[str, 
 
 
 def _is_warning(value: Any) -> bool:
-    known = _WARNING | _SAID if isinstance(value, dict) and "key" in value else _WARNING
+    types = _WARNING | _TEXT_KEYS if isinstance(value, dict) and "key" in value else _WARNING
     if not (
         isinstance(value, dict)
-        and value.keys() == known.keys()
-        and all(type(value[name]) is kind for name, kind in known.items())
+        and value.keys() == types.keys()
+        and all(type(value[name]) is kind for name, kind in types.items())
         and _are_texts(value["ids"])
     ):
         return False
@@ -515,4 +515,4 @@ def _is_warning(value: Any) -> bool:
 
 
 def _are_texts(value: Any) -> TypeGuard[list[str]]:
-    return isinstance(value, list) and all(isinstance(each, str) for each in value)
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)

@@ -115,7 +115,7 @@ class Result:
 
     @cached_property
     def estimated(self) -> str | None:
-        """That the rates are estimates for the whole; None unless the items are a sample of one."""
+        """A note that the rates are estimates for a population; None if they are not a sample."""
         sample = self.dataset.sample
         if sample is None:
             return None
@@ -140,7 +140,7 @@ class Result:
         }
 
     @cached_property
-    def whole_totals(self) -> dict[str, float]:
+    def population_totals(self) -> dict[str, float]:
         """The totals that rates follow from: with the items' weights, if they have any."""
         if self.weighed is None:
             return self.totals
@@ -152,31 +152,31 @@ class Result:
         }
 
     @cached_property
-    def whole_fields(self) -> Mapping[Outcome, Mapping[str, float]]:
+    def population_fields(self) -> Mapping[Outcome, Mapping[str, float]]:
         """The `fields` that rates follow from: with the items' weights, if they have any."""
         if self.weighed is None:
             return self.fields
         weight = dict(zip(self.strata, self.weighed.weights, strict=True))
-        found: dict[Outcome, dict[str, float]] = {outcome: {} for outcome in OUTCOMES}
+        population: dict[Outcome, dict[str, float]] = {outcome: {} for outcome in OUTCOMES}
         for stratum, fields in self.stratum_fields.items():
             for outcome, counts in fields.items():
-                of = found[outcome]
+                sums = population[outcome]
                 for name, count in counts.items():
-                    of[name] = of.get(name, 0) + weight[stratum] * count
-        return found
+                    sums[name] = sums.get(name, 0) + weight[stratum] * count
+        return population
 
     @cached_property
     def rates(self) -> dict[str, Any]:
-        """The metric's figures; of a sample, rates are estimates for the whole, and counts are not.
+        """The metric's figures; a sample's rates, but not counts, are estimates for the population.
 
         Each rate follows from sums in which an item counts as many times as it stands for in the
-        whole (Horvitz and Thompson; a ratio of two such sums, as in Cochran, "Sampling Techniques",
-        1977, chapter 6).
+        population (Horvitz and Thompson; a ratio of two such sums, as in Cochran, "Sampling
+        Techniques", 1977, chapter 6).
         """
         counted = self.metric.rates(self.totals)
         if self.weighed is None:
             return counted
-        return _with_counts(self.metric, self.metric.rates(self.whole_totals), counted)
+        return _with_counts(self.metric, self.metric.rates(self.population_totals), counted)
 
     @property
     def headline(self) -> str:
@@ -294,11 +294,11 @@ class Result:
 
         A statistic that an item lacks there is zero.
         """
-        changed = [(place, other[each]) for place, each in enumerate(self.ids) if each in other]
+        changed = [(index, other[item]) for index, item in enumerate(self.ids) if item in other]
         return replace(
             self,
             statistics={
-                name: _replaced(column, ((place, row.get(name, 0)) for place, row in changed))
+                name: _replaced(column, ((index, row.get(name, 0)) for index, row in changed))
                 for name, column in self.statistics.items()
             },
             strict_statistics={},
@@ -309,15 +309,15 @@ class Result:
             per_item=[],
         )
 
-    def of_items(self, places: Sequence[int]) -> "Result":
+    def of_items(self, positions: Sequence[int]) -> "Result":
         """Return the result of some of the items, with its rates and their intervals.
 
         It does not have what became of single fields and items. In a stratified sample, the items
-        keep their weights, so that rates are estimates for all such items of the whole.
+        keep their weights, so that rates are estimates for all such items of the population.
         """
 
         def chosen(column: Sequence[Any]) -> list[Any]:
-            return [column[place] for place in places] if column else []
+            return [column[position] for position in positions] if column else []
 
         statuses = chosen(self.statuses)
         return replace(
@@ -368,7 +368,7 @@ class Result:
         counted = self.metric.field_rates(self.totals, self.fields)
         if self.weighed is None:
             return counted
-        estimated = self.metric.field_rates(self.whole_totals, self.whole_fields)
+        estimated = self.metric.field_rates(self.population_totals, self.population_fields)
         return _with_counts(self.metric, estimated, counted)
 
     def to_dict(self, *, details: bool = False) -> dict[str, Any]:
@@ -383,10 +383,10 @@ class Result:
 
 def _replaced(column: Sequence[float], values: Iterable[tuple[int, float]]) -> list[float]:
     """Return a column with other values at some places."""
-    found = list(column)
-    for place, value in values:
-        found[place] = value
-    return found
+    replaced = list(column)
+    for position, value in values:
+        replaced[position] = value
+    return replaced
 
 
 def signature(
@@ -430,13 +430,13 @@ def signature(
 def _with_counts(
     metric: Metric, estimated: Mapping[str, Any], counted: Mapping[str, Any], path: str = ""
 ) -> dict[str, Any]:
-    """Figures for the whole with the counts of the sample: only those were counted."""
+    """Return figures for the population with the sample's counts: only these were counted."""
     figures = {}
     for name, value in estimated.items():
-        known = figure_of(metric, f"{path}{name}")
+        figure = figure_of(metric, f"{path}{name}")
         if isinstance(value, dict):
             figures[name] = _with_counts(metric, value, counted[name], f"{path}{name}.")
-        elif name == "items" or (known is not None and known.kind == "count"):
+        elif name == "items" or (figure is not None and figure.kind == "count"):
             figures[name] = counted[name]
         else:
             figures[name] = value

@@ -28,7 +28,7 @@ _ITEM = {"en": ("item", "items"), "de": ("Eintrag", "Einträgen")}
 """The names of an item if the benchmark does not say them."""
 
 _MANY = 100  # from there on, decimals say nothing
-_WHOLE = 10  # from there on, they say nothing of how many values there are
+_WHOLE = 10  # from there on, decimals say nothing about a number of values
 _USED = ("input_tokens", "output_tokens", "seconds")
 
 
@@ -56,9 +56,9 @@ class RatedFigure(NamedTuple):
 
     @property
     def is_share(self) -> bool:
-        """True if it can be drawn on a line from 0 to 1."""
+        """Return whether it can be drawn on a line from 0 to 1."""
         ends = [] if self.interval is None else [self.interval.low, self.interval.high]
-        return all(0 <= each <= 1 for each in (self.value, *ends))
+        return all(0 <= number <= 1 for number in (self.value, *ends))
 
 
 class ResultSummary:
@@ -86,8 +86,8 @@ class ResultSummary:
         """
         items, perfect = len(self.result.ids), self.result.rates["items_perfect"]
         names = self._names if items > 1 else self._name
-        said = self._say("summary_items", perfect, items=items, names=names)
-        return f"{said}{self._mean()}."
+        sentence = self._say("summary_items", perfect, items=items, names=names)
+        return f"{sentence}{self._mean()}."
 
     @property
     def lost(self) -> str:
@@ -108,22 +108,22 @@ class ResultSummary:
 
         A sentence; empty if nothing is known.
         """
-        known = {} if self._keystrokes is None else {"keystrokes": self._keystrokes}
+        amounts = {} if self._keystrokes is None else {"keystrokes": self._keystrokes}
         used = {name: self.result.usage[name] for name in _USED if name in self.result.usage}
-        known |= {name: each.total / each.items for name, each in used.items() if each.items}
+        amounts |= {name: use.total / use.items for name, use in used.items() if use.items}
         if self.result.run.cost_usd is not None and self.result.ids:
-            known["usd"] = self.result.run.cost_usd / len(self.result.ids)
-        if not known:
+            amounts["usd"] = self.result.run.cost_usd / len(self.result.ids)
+        if not amounts:
             return ""
         parts = [
-            self._text(f"summary_{what}", amount=written(value, _digits(value), self.language))
-            for what, value in known.items()
+            self._text(f"summary_{name}", amount=written(value, _digits(value), self.language))
+            for name, value in amounts.items()
         ]
         return self._text("summary_resources", name=self._name, parts=", ".join(parts))
 
     @property
     def estimated(self) -> str | None:
-        """That the rates are estimates for a population; None unless the items are its sample."""
+        """A note that the rates are estimates for a population; None if they are not a sample."""
         return self.result.estimated and translated(self.result.estimated, self.language)
 
     @property
@@ -142,8 +142,8 @@ class ResultSummary:
         """The rates that have a value, the headline first."""
         rates, headline = self.result.rates, self.result.headline
         names = [figure.name for figure in self.result.metric.figures if figure.is_rate]
-        known = [name for name in names if rates.get(name) is not None]
-        return [self.figure(name) for name in sorted(known, key=lambda name: name != headline)]
+        with_value = [name for name in names if rates.get(name) is not None]
+        return [self.figure(name) for name in sorted(with_value, key=lambda name: name != headline)]
 
     @property
     def headline(self) -> RatedFigure:
@@ -160,12 +160,12 @@ class ResultSummary:
 
     def figure(self, name: str) -> RatedFigure:
         """Return a rate of the result with its interval."""
-        found = self.result.intervals
+        intervals = self.result.intervals
         return RatedFigure(
             name,
             self.result.rates[name],
-            found.figures.get(name),
-            found.item_ranges.get(name),
+            intervals.figures.get(name),
+            intervals.item_ranges.get(name),
             higher_is_better(self.result.metric, name),
         )
 
@@ -189,13 +189,13 @@ class ResultSummary:
     @property
     def warnings(self) -> list[Told]:
         """The warnings about the run, in the order of the checks."""
-        return [in_language(each, self.language) for each in self.result.reading.warnings]
+        return [in_language(warning, self.language) for warning in self.result.reading.warnings]
 
     @property
     def gravest_warnings(self) -> list[Told]:
         """The same, the gravest first."""
         ordered = gravest_first(self.result.reading.warnings)
-        return [in_language(each, self.language) for each in ordered]
+        return [in_language(warning, self.language) for warning in ordered]
 
     @property
     def notes(self) -> list[Told]:
@@ -225,7 +225,7 @@ class ResultSummary:
             return ""
         mean, values, ends = effort.corrections, effort.values, effort.interval
         digits = _digits(mean or (ends.high if ends else 0) or 1)
-        said = self._text(
+        sentence = self._text(
             f"summary_mean_{effort.corrected}",
             name=self._name,
             mean=written(mean, digits, self.language),
@@ -233,8 +233,8 @@ class ResultSummary:
         )
         if ends is not None:
             low, high = (written(end, digits, self.language) for end in (ends.low, ends.high))
-            said += self._text("summary_interval", low=low, high=high)
-        return f"; {said}"
+            sentence += self._text("summary_interval", low=low, high=high)
+        return f"; {sentence}"
 
     def _text(self, key: str, **values: str) -> str:
         return _TEXTS.text(key, self.language, **values)

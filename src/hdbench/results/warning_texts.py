@@ -41,7 +41,7 @@ class RunWarning:
 
     Attributes:
         kind: what it is about: a `WarningKind`, unless it is from a file of results.
-        said: what was seen, what it can mean, and what to do; None in older files of results.
+        text: what was seen, what it can mean, and what to do; None in older files of results.
         count: in how many items or values it was seen.
         of: among how many.
         ids: the first items that show it.
@@ -49,7 +49,7 @@ class RunWarning:
     """
 
     kind: WarningKind | str
-    said: Message | None
+    text: Message | None
     count: int
     of: int
     ids: list[str]
@@ -57,13 +57,13 @@ class RunWarning:
 
     @property
     def message(self) -> str:
-        """Its text, in one line of English."""
-        return self.written or in_words(**self.said or {})
+        """The text in one line of English."""
+        return self.written or in_words(**self.text or {})
 
     def to_dict(self) -> dict[str, Any]:
         """Return the warning as JSON data."""
         about = {"count": self.count, "of": self.of, "ids": self.ids}
-        return {"kind": self.kind, "message": self.message, **(self.said or {}), **about}
+        return {"kind": self.kind, "message": self.message, **(self.text or {}), **about}
 
 
 def gravest_first(warnings: Iterable[RunWarning]) -> list[RunWarning]:
@@ -75,8 +75,8 @@ def gravest_first(warnings: Iterable[RunWarning]) -> list[RunWarning]:
         ['partial', 'ids']
     """
     kinds: tuple[str, ...] = get_args(WarningKind)
-    place = {kind: number for number, kind in enumerate(kinds)}
-    return sorted(warnings, key=lambda each: place.get(each.kind, len(kinds)))
+    rank = {kind: number for number, kind in enumerate(kinds)}
+    return sorted(warnings, key=lambda warning: rank.get(warning.kind, len(kinds)))
 
 
 class Told(NamedTuple):
@@ -123,7 +123,7 @@ def in_words(key: str, values: Mapping[str, Any], language: str = "en") -> str:
         if isinstance(value, dict):
             parts = value.get("values")
             if not isinstance(parts, dict) or any(
-                isinstance(each, dict) for each in parts.values()
+                isinstance(part, dict) for part in parts.values()
             ):
                 raise ValueError(f"{name} is no part of a message")
             value = in_words(value.get("key", ""), parts, language)  # noqa: PLW2901
@@ -170,6 +170,6 @@ def in_language(warning: RunWarning, language: str) -> Told:
         warning: the warning.
         language: one of `hdbench.common.texts.LANGUAGES`.
     """
-    if warning.said is None:
+    if warning.text is None:
         return Told(warning.message, "en")
-    return Told(in_words(**warning.said, language=language), language)
+    return Told(in_words(**warning.text, language=language), language)

@@ -17,12 +17,12 @@ from hdbench.errors import HdbenchError, Message, joined
 _IDS = ("id", "sha256")
 
 
-def needs_mapping(others: Iterable[str], known: Iterable[str], schema: AnswerSchema) -> bool:
+def needs_mapping(others: Iterable[str], named_titles: Iterable[str], schema: AnswerSchema) -> bool:
     """Return whether a column goes to a field of the schema that it does not call by its name.
 
     Args:
         others: the headings that do not name a field.
-        known: those that are.
+        named_titles: the headings that do.
         schema: the form of the answers.
 
     Example:
@@ -31,7 +31,7 @@ def needs_mapping(others: Iterable[str], known: Iterable[str], schema: AnswerSch
         (True, False)
     """
     fields = TargetFields(field_paths(schema))
-    taken = {field for title in known for field in _surely(fields, title)}
+    taken = {field for title in named_titles for field in _surely(fields, title)}
     return any(not taken.issuperset(_surely(fields, title)) for title in others)
 
 
@@ -54,14 +54,14 @@ def sheet_answers(table: Table, schema: AnswerSchema, ids: Iterable[str]) -> InM
     Raises:
         HdbenchError: a row has no id or a second answer to an item, or cannot be read.
     """
-    given = _given(table, schema)
-    columns = propose(table, paths=field_paths(schema), file_names=list(ids), given=given)
-    if not any(each.key for each in columns) or not any(each.path for each in columns):
+    choices = _fixed_columns(table, schema)
+    columns = propose(table, paths=field_paths(schema), file_names=list(ids), given=choices)
+    if not any(column.key for column in columns) or not any(column.path for column in columns):
         return None
     runs: dict[str | None, dict[str, AnswerEntry]] = {}
     notes: list[str] = [_read_as(table.name, columns)]
-    model_column = next((title for title in given if title.casefold() == "model"), None)
-    used = [each for each in columns if each.title != model_column]
+    model_column = next((title for title in choices if title.casefold() == "model"), None)
+    used = [column for column in columns if column.title != model_column]
     for model, part in _by_model(table, model_column).items():
         truths = mapped(part, used)
         notes += truths.notes
@@ -82,21 +82,21 @@ def sheet_answers(table: Table, schema: AnswerSchema, ids: Iterable[str]) -> InM
     return InMemory(runs, list(dict.fromkeys(notes)))
 
 
-def _given(table: Table, schema: AnswerSchema) -> dict[str, str]:
+def _fixed_columns(table: Table, schema: AnswerSchema) -> dict[str, str]:
     """Return what is known of columns by their names: the id, and facts about the answer."""
     by_name = {title.casefold(): title for title in reversed(table.header)}
     key = next((by_name[name] for name in _IDS if name in by_name), None)
     facts = ABOUT - {"file_name"} if key is None else ABOUT
-    given = {
+    choices = {
         title: LEFT_OUT
         for title in table.header
         if title.casefold() in facts and title not in schema.names
     }
-    return given | ({} if key is None else {key: KEY})
+    return choices | ({} if key is None else {key: KEY})
 
 
 def _by_model(table: Table, title: str | None) -> dict[str | None, Table]:
-    """The rows of each model.
+    """Return the rows of each model.
 
     Raises:
         HdbenchError: some rows name none.
@@ -117,5 +117,5 @@ def _by_model(table: Table, title: str | None) -> dict[str | None, Table]:
 
 def _read_as(name: str, columns: Sequence[Column]) -> Message:
     """Return what became of the columns, in one line."""
-    used = joined([each.in_short() for each in columns if each.key or each.path])
+    used = joined([column.in_short() for column in columns if column.key or column.path])
     return Message("{place}: read as {columns}", place=name, columns=used)

@@ -1,4 +1,4 @@
-"""What becomes of the columns of a table."""
+"""Columns of a table, and the fields that they go to."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from hdbench.errors import Message
 
 @dataclass(frozen=True)
 class Column:
-    """What becomes of a column of a table.
+    """A column of a table, and the field that it goes to.
 
     Attributes:
         title: its name in the table.

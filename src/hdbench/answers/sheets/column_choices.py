@@ -1,4 +1,4 @@
-"""What a person says about the columns of a table: `--map COLUMN=path`."""
+"""A person's choices for the columns of a table: `--map COLUMN=path`."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -10,28 +10,28 @@ from hdbench.common.names import did_you_mean
 from hdbench.errors import HdbenchError
 
 LEFT_OUT, KEY = "-", "id"
-"""What is given for a column that is not used, and for the one that names the items."""
+"""Choices for a column that is not used, and for the one that names the items."""
 
 _PATH = re.compile(r"[^.\[\]\s][^.\[\]]*(?:\[\])?(?:\.[^.\[\]\s][^.\[\]]*(?:\[\])?){0,9}")
 
 
-def read_given(
-    table: Table, given: Mapping[str, str], paths: Sequence[FieldPath] | None
+def read_choices(
+    table: Table, choices: Mapping[str, str], paths: Sequence[FieldPath] | None
 ) -> dict[int, str]:
-    """Column's index → what is given for it, as the fields have it.
+    """Return the choice for each column that has one, by its index, in the fields' spelling.
 
     Args:
         table: the table.
-        given: column's name → path, `-` or `id`.
+        choices: column's name → path, `-` or `id`.
         paths: the fields of a benchmark; None if the table makes its own.
 
     Raises:
         HdbenchError: there is no such column or field, or two columns are the key.
     """
-    known = {field.path: field.path for field in paths or ()}
-    known |= {path.removesuffix("[]"): path for path in known if path.endswith("[]")}
+    spellings = {field.path: field.path for field in paths or ()}
+    spellings |= {path.removesuffix("[]"): path for path in spellings if path.endswith("[]")}
     chosen: dict[int, str] = {}
-    for title, path in given.items():
+    for title, path in choices.items():
         option = f"--map {title[:60]}={path[:60]}"
         index = _index(table, title, option)
         if path in (LEFT_OUT, KEY):
@@ -48,20 +48,20 @@ def read_given(
                     option=option,
                 )
             chosen[index] = path
-        elif path in known:
-            chosen[index] = known[path]
+        elif path in spellings:
+            chosen[index] = spellings[path]
         else:
             raise HdbenchError(
                 "{option}: the benchmark has no such field: it has {names}{near}",
                 option=option,
                 names=shown(field.path for field in paths),
-                near=did_you_mean(path, known),
+                near=did_you_mean(path, spellings),
             )
     return chosen
 
 
 def _index(table: Table, title: str, option: str) -> int:
-    """The column of that name, in any case if there is one only."""
+    """Return the column of that name, in any case if there is one only."""
     alike = [
         index
         for index, name in enumerate(table.header)

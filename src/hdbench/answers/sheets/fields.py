@@ -7,7 +7,7 @@ from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.schema_parts import choices_of, types_of
 
 Kind = Literal["text", "integer", "number", "date", "list", "boolean"]
-"""What the cells of a column are; those of a list are texts that a separator divides."""
+"""Kinds of cells; those of a list are texts with a separator between them."""
 
 
 class FieldPath(NamedTuple):
@@ -28,7 +28,7 @@ class FieldPath(NamedTuple):
 
 
 def field_paths(schema: AnswerSchema) -> list[FieldPath]:
-    """The fields that a table can fill, in the schema's order, once each.
+    """Return the fields that a table can fill, in the schema's order, once each.
 
     Args:
         schema: the form of a benchmark's records.
@@ -43,15 +43,15 @@ def field_paths(schema: AnswerSchema) -> list[FieldPath]:
         FieldPath(path='year', kind='integer', title='Jahr', nullable=True)
         FieldPath(path='authors[]', kind='list', title='', nullable=False)
     """
-    found: dict[str, FieldPath] = {}
+    by_path: dict[str, FieldPath] = {}
     for alternative in schema.alternatives:
         for field in _within(alternative, ""):
-            found.setdefault(field.path, field)
-    return list(found.values())
+            by_path.setdefault(field.path, field)
+    return list(by_path.values())
 
 
 def _within(schema: Any, prefix: str) -> Iterator[FieldPath]:
-    """The fields of an object's schema."""
+    """Yield the fields of an object's schema."""
     for choice in choices_of(schema):
         properties = choice.get("properties", {}) if isinstance(choice, dict) else {}
         for name, field in properties.items():
@@ -59,15 +59,15 @@ def _within(schema: Any, prefix: str) -> Iterator[FieldPath]:
 
 
 def _of_field(field: Any, path: str) -> Iterator[FieldPath]:
-    choices = [each for each in choices_of(field) if isinstance(each, dict)]
-    title = next((str(each["title"]) for each in [field, *choices] if _has(each, "title")), "")
-    if any(_has(each, "properties") for each in choices):
+    choices = [item for item in choices_of(field) if isinstance(item, dict)]
+    title = next((str(item["title"]) for item in [field, *choices] if _has(item, "title")), "")
+    if any(_has(item, "properties") for item in choices):
         yield from _within(field, f"{path}.")
         return
-    items = next((each["items"] for each in choices if _has(each, "items")), None)
+    items = next((item["items"] for item in choices if _has(item, "items")), None)
     types = types_of(field)
     if items is not None or ("array" in types and not types & {"string", "object"}):
-        if any(_has(each, "properties") for each in choices_of(items)):
+        if any(_has(item, "properties") for item in choices_of(items)):
             yield from _within(items, f"{path}[].")
         else:
             yield FieldPath(f"{path}[]", "list", title, "null" in types)
@@ -77,7 +77,7 @@ def _of_field(field: Any, path: str) -> Iterator[FieldPath]:
 
 def _kind(types: frozenset[str], choices: list[Any]) -> Kind:
     if "string" in types:
-        return "date" if any(each.get("format") == "date" for each in choices) else "text"
+        return "date" if any(choice.get("format") == "date" for choice in choices) else "text"
     if "number" in types:
         return "number"
     if "integer" in types:

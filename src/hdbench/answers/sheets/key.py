@@ -19,7 +19,7 @@ def key_of(
     allowed: Collection[int],
     unnamed: Collection[int],
 ) -> tuple[int, str] | None:
-    """The column that names the items, and why; None if there is none.
+    """Return the column that names the items, and why; None if there is none.
 
     Args:
         header: the names of the columns.
@@ -42,13 +42,13 @@ def key_of(
     best = (0, False, 0)
     for index in sorted(allowed):
         cells = set(filled[index])
-        named = {
+        matched = {
             forms[form]
             for form in chain(map(plain_form, cells), map(form_of_parts, cells))
             if form in forms
         }
-        if len(named) >= ENOUGH * min(len(cells), len(file_names)):
-            best = max(best, (len(named), meanings(header[index]) == ["file"], -index))
+        if len(matched) >= ENOUGH * min(len(cells), len(file_names)):
+            best = max(best, (len(matched), meanings(header[index]) == ["file"], -index))
     number, _, index = best
     if number:
         files = len(file_names)
@@ -59,7 +59,7 @@ def key_of(
         )
     for word in ("file", "id"):
         called = [index for index in sorted(unnamed) if meanings(header[index]) == [word]]
-        index = max(called, key=lambda each: len(set(filled[each])), default=-1)
+        index = max(called, key=lambda column: len(set(filled[column])), default=-1)
         # An `ID type` has the same value in every row; several rows may belong to one image.
         least = min(2, len(filled[index])) if word == "id" else 1
         if called and filled[index] and len(set(filled[index])) >= least:

@@ -1,4 +1,4 @@
-"""Which column of a table goes into which field, by their names."""
+"""Likeness of a table's columns to a benchmark's fields, by their names."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -14,11 +14,11 @@ ALIKE = 80
 """Minimum similarity of two names, in percent, that are not the same."""
 
 SAME, SAME_END, MEANT = 1.0, 0.95, 0.85
-"""How like a field's path or title, the path's last name, and a word for it are."""
+"""Likeness of a heading that is a field's path or title, its path's last name, or a word for it."""
 
 
 class ColumnLikeness(NamedTuple):
-    """How like a column and a field are.
+    """Likeness of a column and a field.
 
     Attributes:
         score: from 0.0 to 1.0, higher is better.
@@ -55,12 +55,12 @@ class TargetFields:
                 for spelling in spellings(name):
                     self._exact[spelling][index] = score
             for text in {field.path, field.title}:
-                if found := meanings(text):
-                    self._meant[found[-1]].append((index, found))
+                if words := meanings(text):
+                    self._meant[words[-1]].append((index, words))
         self._names = list(self._exact)
 
     def like(self, heading: str) -> Iterator[ColumnLikeness]:
-        """The fields that are like a column's heading, in no order."""
+        """Yield the fields that are like a column's heading, in no order."""
         name, words = plain(heading), meanings(heading)
         exact: dict[int, float] = {}
         for spelling in spellings(heading):
@@ -69,11 +69,11 @@ class TargetFields:
         for index, score in exact.items():
             yield ColumnLikeness(score, index, Message("has the field's name"), sure=True)
         for word in set(words):
-            for index, found in self._meant.get(word, []):
-                if set(words) <= set(found):
+            for index, field_words in self._meant.get(word, []):
+                if set(words) <= set(field_words):
                     score = MEANT + 0.02 * min(len(set(words)) - 1, 4)
-                    what = Message(word.replace("_", " "))
-                    why = Message("means {what}", what=what)
+                    meaning = Message(word.replace("_", " "))
+                    why = Message("means {what}", what=meaning)
                     yield ColumnLikeness(score, index, why, sure=True)
         for alike, ratio, _ in process.extract(
             name, self._names, scorer=fuzz.ratio, processor=None, score_cutoff=ALIKE, limit=5
@@ -83,7 +83,7 @@ class TargetFields:
                 yield ColumnLikeness(0.8 * ratio / 100, index, why, sure=False)
 
     def near(self, heading: str) -> list[str]:
-        """The paths of the fields whose names mean what the heading does, and more.
+        """Return the paths of the fields whose names mean what the heading does, and more.
 
         Example:
             >>> TargetFields([FieldPath("author.last_name", "text")]).near("Verfasser")
@@ -96,8 +96,8 @@ class TargetFields:
                 {
                     index
                     for fields in self._meant.values()
-                    for index, found in fields
-                    if words and words <= set(found)
+                    for index, field_words in fields
+                    if words and words <= set(field_words)
                 }
             )
         ]

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from hdbench.answers.fields import path_of, shown
 from hdbench.answers.sheets.column import Column
-from hdbench.answers.sheets.column_choices import KEY, LEFT_OUT, read_given
+from hdbench.answers.sheets.column_choices import KEY, LEFT_OUT, read_choices
 from hdbench.answers.sheets.fields import FieldPath, Kind
 from hdbench.answers.sheets.key import key_of
 from hdbench.answers.sheets.likeness import ColumnLikeness, TargetFields
@@ -82,7 +82,7 @@ def propose(
         [cells[index] for _, cells in table.rows if not is_blank(cells[index])]
         for index in range(len(table.header))
     ]
-    chosen = read_given(table, given, paths)
+    chosen = read_choices(table, given, paths)
     key = next(((index, _GIVEN) for index, path in chosen.items() if path == KEY), None)
     if key is None:
         allowed = {index for index in range(len(filled)) if chosen.get(index) != LEFT_OUT}
@@ -99,27 +99,27 @@ def propose(
 def _own_fields(
     table: Table, filled: list[list[str]], chosen: dict[int, str], key: tuple[int, str] | None
 ) -> list[Column]:
-    """The columns with fields of their own."""
+    """Return the columns with fields of their own."""
     # An answer's `id` is the item's.
     taken = _Taken([KEY, *(path for path in chosen.values() if path != LEFT_OUT)])
     columns = []
     for index, title in enumerate(table.header):
-        found, given = kind_of(filled[index]), chosen.get(index)
+        cell_kind, choice = kind_of(filled[index]), chosen.get(index)
         column = _column(
-            title, filled[index], found, given, key if key and key[0] == index else None
+            title, filled[index], cell_kind, choice, key if key and key[0] == index else None
         )
-        if given in (LEFT_OUT, KEY) or (given is None and (column.key or not filled[index])):
+        if choice in (LEFT_OUT, KEY) or (choice is None and (column.key or not filled[index])):
             columns.append(column)
             continue
-        if given is None:
-            path = _own_path(title, index, taken, is_list=found.kind == "list")
+        if choice is None:
+            path = _own_path(title, index, taken, is_list=cell_kind.kind == "list")
         else:
-            path = given
-            if given.endswith("[]"):
-                separator = found.separator or any_separator(filled[index])
+            path = choice
+            if choice.endswith("[]"):
+                separator = cell_kind.separator or any_separator(filled[index])
                 column = replace(column, kind="list", separator=separator)
-            elif found.kind == "list":  # what divides objects, or only a sign in a text
-                separator = found.separator if "[]" in given else None
+            elif cell_kind.kind == "list":  # what divides objects, or only a sign in a text
+                separator = cell_kind.separator if "[]" in choice else None
                 column = replace(column, kind="text", separator=separator)
         taken.add(path)
         columns.append(replace(column, path=path))
@@ -133,7 +133,7 @@ def _fields_of(
     key: tuple[int, str] | None,
     paths: Sequence[FieldPath],
 ) -> list[Column]:
-    """The columns with the fields of a benchmark."""
+    """Return the columns with the fields of a benchmark."""
     by_path = {field.path: field for field in paths}
     free = [
         index
@@ -142,17 +142,17 @@ def _fields_of(
     ]
     taken = {path for path in chosen.values() if path in by_path}
     fields = TargetFields(paths)
-    found = _assigned(table, filled, free, paths, fields=fields, taken=taken)
+    assigned = _assigned(table, filled, free, paths, fields=fields, taken=taken)
     columns = []
     for index, title in enumerate(table.header):
-        cells, given = filled[index], chosen.get(index)
+        cells, choice = filled[index], chosen.get(index)
         why = CellKind("text", None, _why_not(fields.near(title)) if cells else Message("empty"))
         own = key if key and key[0] == index else None
-        column = _column(title, cells, why, given, own)
-        field = by_path.get(given or "")
-        if index in found:
-            field = paths[found[index].field]
-            column = replace(column, why=found[index].why)
+        column = _column(title, cells, why, choice, own)
+        field = by_path.get(choice or "")
+        if index in assigned:
+            field = paths[assigned[index].field]
+            column = replace(column, why=assigned[index].why)
         if field is not None:
             column = replace(
                 column,
@@ -180,16 +180,20 @@ def _separator(field: FieldPath, cells: list[str]) -> str | None:
 
 
 def _column(
-    title: str, cells: list[str], found: CellKind, given: str | None, key: tuple[int, str] | None
+    title: str,
+    cells: list[str],
+    cell_kind: CellKind,
+    choice: str | None,
+    key: tuple[int, str] | None,
 ) -> Column:
-    """A column that goes nowhere yet."""
-    why = found.why
-    if given is not None:
+    """Return a column that goes nowhere yet."""
+    why = cell_kind.why
+    if choice is not None:
         why = _GIVEN
     if key is not None:
         why = key[1]
-    kind: Kind = "text" if key is not None and given in (None, KEY) else found.kind
-    separator = found.separator if kind == "list" else None
+    kind: Kind = "text" if key is not None and choice in (None, KEY) else cell_kind.kind
+    separator = cell_kind.separator if kind == "list" else None
     example = cells[0][:MAX_EXAMPLE] if cells else ""
     return Column(title, None, kind, key is not None, separator, example, why)
 
@@ -210,7 +214,7 @@ def _assigned(
         for like in fields.like(table.header[index])
         if like.sure or _suits(filled[index], paths[like.field].kind)
     ]
-    candidates.sort(key=lambda each: (-each[0].score, each[0].field, each[1]))
+    candidates.sort(key=lambda candidate: (-candidate[0].score, candidate[0].field, candidate[1]))
     assigned: dict[int, ColumnLikeness] = {}
     for like, index in candidates:
         if index not in assigned and paths[like.field].path not in taken:
@@ -242,7 +246,7 @@ def _suits(cells: list[str], kind: Kind) -> bool:
 
 
 def _own_path(title: str, index: int, taken: "_Taken", *, is_list: bool) -> str:
-    """The path of a field named after a column, which no other has and which is within none.
+    """Return the path of a field named after a column, which no other has and which is within none.
 
     A heading such as `publication.year` or `authors[]` is a path itself.
     """
@@ -257,7 +261,7 @@ def _own_path(title: str, index: int, taken: "_Taken", *, is_list: bool) -> str:
 
 
 def _field_name(text: str) -> str:
-    """A heading as the name of a field: `Größe (cm)` is `groesse_cm`; `birthDate` is one."""
+    """Return a heading as the name of a field: `Größe (cm)` is `groesse_cm`; `birthDate` is one."""
     if _NAME.fullmatch(text):
         return text
     decomposed = unicodedata.normalize("NFKD", without_umlauts(text))
@@ -286,20 +290,20 @@ class _Taken:
         return (
             path in self._paths
             or path in self._around
-            or any(each in self._paths for each in _around(path))
+            or any(parent in self._paths for parent in _around(path))
         )
 
     def numbered(self, path: str) -> str:
-        """The path, with the lowest number that keeps it out of the way of others."""
-        found, number = path, self._numbers.get(path, 1)
-        while self.is_in_way(found):
+        """Return the path, with the lowest number that keeps it out of the way of others."""
+        candidate, number = path, self._numbers.get(path, 1)
+        while self.is_in_way(candidate):
             number += 1
-            found = f"{path}_{number}"
+            candidate = f"{path}_{number}"
         self._numbers[path] = number  # lower ones stay taken
-        return found
+        return candidate
 
 
 def _around(path: str) -> list[str]:
-    """The paths of the objects that a field is in."""
+    """Return the paths of the objects that a field is in."""
     parts = path.split(".")
     return [".".join(parts[:length]) for length in range(1, len(parts))]

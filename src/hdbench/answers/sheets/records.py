@@ -14,9 +14,9 @@ from hdbench.answers.sheets.truth import Truth, Truths
 from hdbench.answers.sheets.values import (
     is_blank,
     is_of,
+    note_undivided,
     odd_ones,
     parts_of,
-    taken_whole,
     value_of,
 )
 from hdbench.errors import HdbenchError, Message
@@ -26,7 +26,7 @@ _READ_AS_EMPTY = Message("cells read as empty")
 
 @dataclass(frozen=True)
 class _Place:
-    """Where the values of a column go.
+    """The place in a record where the values of a column go.
 
     Attributes:
         index: the column's index in the table.
@@ -44,7 +44,7 @@ class _Place:
 
 
 def mapped(table: Table, columns: Sequence[Column]) -> Truths:
-    """The ground truths in a table.
+    """Return the ground truths in a table.
 
     A blank cell is an empty text or list, otherwise null. What is not of its column's kind stays
     text, and a note says so. If columns are fields of the objects in a list, as in
@@ -104,7 +104,12 @@ def mapped(table: Table, columns: Sequence[Column]) -> Truths:
         truths.append(Truth(place_of(where, cells, keys[0]) if keys else where, key, record))
     if any(place.around for place in places):
         truths = _together(truths, {place.around for place in places if place.around})
-    notes = [*table.notes, *_unused(table, columns), *_mixed(table, places), *_whole(table, places)]
+    notes = [
+        *table.notes,
+        *_unused(table, columns),
+        *_mixed(table, places),
+        *_undivided(table, places),
+    ]
     return Truths(truths, notes + reader.odd.notes(table.name))
 
 
@@ -157,7 +162,7 @@ class _Reader:
     """Makes a record of each row.
 
     Attributes:
-        odd: what a person has to be told about their cells.
+        odd: the odd cells, to be reported.
     """
 
     def __init__(self, places: Sequence[_Place]) -> None:
@@ -166,7 +171,7 @@ class _Reader:
         self.odd = OddCells()
 
     def record(self, where: str, cells: Sequence[str]) -> dict[str, Any] | None:
-        """The record in a row; None if no cell has a value.
+        """Return the record in a row; None if no cell has a value.
 
         Raises:
             HdbenchError: columns of the same list have different numbers of values.
@@ -185,13 +190,13 @@ class _Reader:
     def _objects(
         self, places: Sequence[_Place], cells: Sequence[str], where: str
     ) -> list[dict[str, Any]]:
-        """The objects of a list that a row has."""
+        """Return the objects of a list that a row has."""
         parts = {
             place: parts_of(cells[place.index], place.column.separator)
             for place in places
             if place.column.separator and not place.appended
         }
-        numbers = {place: len(found) for place, found in parts.items() if found}
+        numbers = {place: len(values) for place, values in parts.items() if values}
         number = max(numbers.values(), default=1)
         odd = next((place for place, count in numbers.items() if count not in (1, number)), None)
         if odd is not None:
@@ -269,7 +274,7 @@ def _set(record: dict[str, Any], path: tuple[str, ...], value: Any) -> None:
 
 
 def _together(truths: Sequence[Truth], lists: set[tuple[str, ...]]) -> list[Truth]:
-    """One ground truth for each item: the objects of all its rows.
+    """Return one ground truth for each item: the objects of all its rows.
 
     Raises:
         HdbenchError: its rows differ in anything else.
@@ -300,7 +305,7 @@ def _together(truths: Sequence[Truth], lists: set[tuple[str, ...]]) -> list[Trut
 
 
 def _agree(first: Any, other: Any, lists: set[tuple[str, ...]], path: tuple[str, ...] = ()) -> bool:
-    """Whether two records are the same but for some lists, and for what the other leaves blank."""
+    """Return whether two records agree except for some lists and for what either leaves blank."""
     if path in lists:
         return True
     if isinstance(first, dict) and isinstance(other, dict):
@@ -311,7 +316,7 @@ def _agree(first: Any, other: Any, lists: set[tuple[str, ...]], path: tuple[str,
 
 
 def _unused(table: Table, columns: Sequence[Column]) -> list[str]:
-    """A note on the columns that are not used and have values."""
+    """Return a note on the columns that are not used and have values."""
     unused = [
         column.title
         for column in columns
@@ -353,13 +358,13 @@ def _mixed(table: Table, places: Sequence[_Place]) -> list[str]:
     return notes
 
 
-def _whole(table: Table, places: Sequence[_Place]) -> list[str]:
+def _undivided(table: Table, places: Sequence[_Place]) -> list[str]:
     """Notes on cells of lists that were taken for one value, and may be several."""
     return [
         note
         for place in places
         if place.appended
-        for note in taken_whole(
+        for note in note_undivided(
             table.name,
             place.column.title,
             place.column.path or "",

@@ -19,7 +19,7 @@ from hdbench.answers.csv_lines import (
     without_empty_end,
 )
 from hdbench.answers.fields import shown
-from hdbench.answers.sheets.table_header import TableRow, find_header, is_empty, named, texts_of
+from hdbench.answers.sheets.table_header import TableRow, find_header, is_empty, texts_of, titles_of
 from hdbench.common.extras import needed
 from hdbench.errors import HdbenchError, Message
 
@@ -30,7 +30,7 @@ MAX_ROWS = 2**20
 """Maximum number of rows: what a sheet of Excel can have."""
 
 FIRST_ROWS = 50
-"""Number of rows by which the delimiter and the header are recognised."""
+"""Number of rows by which the delimiter and the header are recognized."""
 
 DATES_READ = Message(
     "dates of the spreadsheet program, read in ISO form (check: it also makes dates of values such "
@@ -89,17 +89,17 @@ def csv_table(data: bytes, name: str) -> Table:
                     delimiter=DELIMITER_NAMES[delimiter],
                 )
             )
-        found = lines(text, delimiter, name, blank=True)
-        return table_of(name, (TableRow(f"{name}:{line}", cells) for line, cells in found), notes)
+        rows = lines(text, delimiter, name, blank=True)
+        return table_of(name, (TableRow(f"{name}:{line}", cells) for line, cells in rows), notes)
 
 
-def _evenness(found: Iterator[Line]) -> tuple[bool, int, int]:
+def _evenness(csv_lines: Iterator[Line]) -> tuple[bool, int, int]:
     """Return how well a delimiter suits: several columns, in rows of the same number of cells."""
     widths: Counter[int] = Counter()
     with suppress(HdbenchError):  # what comes before tells the delimiter of a damaged file, too
-        for _, cells in islice(found, FIRST_ROWS):
+        for _, cells in islice(csv_lines, FIRST_ROWS):
             widths[len(cells)] += 1
-    width, rows = max(widths.items(), key=lambda each: (each[1], each[0]), default=(0, 0))
+    width, rows = max(widths.items(), key=lambda entry: (entry[1], entry[0]), default=(0, 0))
     return width > 1, rows, width
 
 
@@ -129,7 +129,7 @@ def workbook_table(path: Path, name: str) -> Table:
         filled = sum(not is_empty(cell) for row in rows for cell in row.cells)
         if filled:
             sheets.append(sheet.name)
-        best = max(best, (filled, sheet.name, rows), key=lambda each: each[0])
+        best = max(best, (filled, sheet.name, rows), key=lambda candidate: candidate[0])
     _, title, rows = best
     others = [sheet for sheet in sheets if sheet != title]
     notes: list[str] = []
@@ -172,19 +172,19 @@ def table_of(name: str, rows: Iterator[TableRow], notes: list[str]) -> Table:
             )
         )
     texts = without_empty_end([" ".join(text.split()) for text in texts_of(header)])
-    columns = named(texts, header.place, notes)
+    columns = titles_of(texts, header.place, notes)
     read = _Cells(columns, header.place)
-    found = [(row.place, read.cells(row)) for row in chain(begin[titles + 1 :], rows)]
-    while found and not any(found[-1][1]):
-        found.pop()
-    if not found:
+    body = [(row.place, read.cells(row)) for row in chain(begin[titles + 1 :], rows)]
+    while body and not any(body[-1][1]):
+        body.pop()
+    if not body:
         raise HdbenchError("{place}: has no rows, only names of columns", place=name)
-    table = Table(name, columns, found, notes + read.odd.notes(name))
+    table = Table(name, columns, body, notes + read.odd.notes(name))
     return _without_empty(table, [index for index, text in enumerate(texts) if not text])
 
 
 def _numbered(rows: Iterable[TableRow]) -> Iterator[TableRow]:
-    """The rows, while they are not too many.
+    """Yield the rows, while they are not too many.
 
     Raises:
         HdbenchError: there are more than `MAX_ROWS`.
@@ -201,7 +201,7 @@ class _Cells:
     """Makes text of cells.
 
     Attributes:
-        odd: what a person has to be told about them.
+        odd: the odd ones, to be reported.
     """
 
     def __init__(self, header: list[str], place: str) -> None:
@@ -211,7 +211,7 @@ class _Cells:
         self.odd = OddCells()
 
     def cells(self, row: TableRow) -> list[str]:
-        """As many texts as the header has.
+        """Return as many texts as the header has.
 
         Raises:
             HdbenchError: there are more cells, one is too long, or the table is too large.
@@ -251,7 +251,7 @@ class _Cells:
 
 
 def _without_empty(table: Table, unnamed: list[int]) -> Table:
-    """The table without the columns that have neither a name nor a value."""
+    """Return the table without the columns that have neither a name nor a value."""
     empty = {index for index in unnamed if not any(cells[index] for _, cells in table.rows)}
     filled = [table.header[index] for index in unnamed if index not in empty]
     notes: list[str] = []

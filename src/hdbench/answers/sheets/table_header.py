@@ -22,7 +22,7 @@ class TableRow(NamedTuple):
 
 
 def find_header(name: str, rows: list[TableRow]) -> tuple[int, TableRow]:
-    """The number of rows above the header, and the header.
+    """Return the number of rows above the header, and the header.
 
     Raises:
         HdbenchError: there is none.
@@ -51,8 +51,8 @@ def _are_values(texts: list[str]) -> bool:
     return 2 * sum(NUMBER.fullmatch(text) is not None for text in texts) > len(texts)
 
 
-def named(texts: list[str], place: str, notes: list[str]) -> list[str]:
-    """The names of the columns, each once: `Autor (2)` for a second one, and `column 3`.
+def titles_of(texts: list[str], place: str, notes: list[str]) -> list[str]:
+    """Return the names of the columns, each once: `Autor (2)` for a second one, and `column 3`.
 
     Raises:
         HdbenchError: there are too many.
@@ -91,7 +91,7 @@ def named(texts: list[str], place: str, notes: list[str]) -> list[str]:
 
 
 def texts_of(row: TableRow) -> list[str]:
-    """The cells as text, without white space around it."""
+    """Return the cells as text, without white space around it."""
     return [
         cell.strip() if isinstance(cell, str) else text_of(cell)  # most are texts
         for cell in row.cells

@@ -1,4 +1,4 @@
-"""What the cells of a column are, and the values that a record has for them."""
+"""Kinds of cells in a column, and the values that a record has for them."""
 
 import datetime
 import re
@@ -20,12 +20,12 @@ from hdbench.answers.sheets.words import meanings
 from hdbench.errors import Message
 
 BLANK = frozenset({"", "-", "–", "—", "n/a", "n. a.", "k. a.", "k.a."}) | {
-    each.casefold() for each in MISSING
+    word.casefold() for word in MISSING
 }
-"""What a cell without a value holds, case-folded: `k. A.` is German for `n/a`."""
+"""Contents of a cell without a value, case-folded: `k. A.` is German for `n/a`."""
 
 SEPARATORS = ("|", ";", "\n", " / ")
-"""What divides the texts of a list, the surest first."""
+"""Separators of the texts in a list, the surest first."""
 
 MIN_ROWS = 2
 """Minimum number of rows in which a separator makes a column a list."""
@@ -50,7 +50,7 @@ _SPELLINGS = {"ja": True, "yes": True, "oui": True, "sì": True, "si": True} | {
 
 
 class CellKind(NamedTuple):
-    """What the cells of a column are.
+    """Kind of the cells of a column.
 
     Attributes:
         kind: which of the kinds they all have.
@@ -133,13 +133,13 @@ def is_date(cell: str) -> bool:
 
 
 def odd_ones(cells: Sequence[str]) -> list[str]:
-    """The cells that are not whole numbers, if most of the others are."""
+    """Return the cells that are not whole numbers, if most of the others are."""
     odd = [cell for cell in cells if not is_integer(cell)]
     return odd if 2 * len(odd) < len(cells) else []
 
 
 def separator_of(cells: Iterable[str]) -> str | None:
-    """What divides the texts of a list: `|`, or semicolons between short texts, in several rows.
+    """Return the separator of a list: `|`, or semicolons between short texts, in several rows.
 
     A semicolon must be in one cell of five, since texts have some too.
     """
@@ -154,9 +154,9 @@ def separator_of(cells: Iterable[str]) -> str | None:
 
 
 def any_separator(cells: Iterable[str]) -> str | None:
-    """What divides the texts in a field that is known to be a list: the surest that occurs."""
+    """Return the separator in a field that is known to be a list: the surest that occurs."""
     cells = _not_json(cells)
-    return next((each for each in SEPARATORS if any(each in cell for cell in cells)), None)
+    return next((sign for sign in SEPARATORS if any(sign in cell for cell in cells)), None)
 
 
 def list_separator(name: str, cells: Iterable[str]) -> str | None:
@@ -177,7 +177,7 @@ def list_separator(name: str, cells: Iterable[str]) -> str | None:
     return any_separator(cells)
 
 
-def taken_whole(
+def note_undivided(
     place: str, title: str, name: str, cells: Iterable[str], separator: str | None
 ) -> list[str]:
     """Return a note on the cells of a list that may be several values and were taken for one.
@@ -192,19 +192,19 @@ def taken_whole(
         separator: what divides the texts of the list.
 
     Example:
-        >>> print(*taken_whole("a.csv", "Tags", "tags[]", ["Ehe, Lied", "Ehe; Lied"], ";"))
+        >>> print(*note_undivided("a.csv", "Tags", "tags[]", ["Ehe, Lied", "Ehe; Lied"], ";"))
         a.csv: Tags: cells of a list read as one value: 1, the first is 'Ehe, Lied' (if it is \
 several, divide all lists by ';' only)
     """
     if _has_long_texts(name):
         return []
     signs = SEPARATORS if PERSONS & set(meanings(name)) else (*SEPARATORS, ",")
-    whole = [
+    undivided = [
         cell
         for cell in _not_json(cells)
         if not (separator and separator in cell) and any(sign in cell for sign in signs)
     ]
-    if not whole:
+    if not undivided:
         return []
     return [
         Message(
@@ -212,8 +212,8 @@ several, divide all lists by ';' only)
             "{first!r} (if it is several, divide all lists by {separator!r} only)",
             place=place,
             column=title,
-            count=len(whole),
-            first=whole[0][:40],
+            count=len(undivided),
+            first=undivided[0][:40],
             separator=separator or "|",
         )
     ]
@@ -228,7 +228,7 @@ def _not_json(cells: Iterable[str]) -> list[str]:
 
 
 def value_of(cell: str, kind: Kind, separator: str | None) -> Any:
-    """The value of a cell that is not blank; its text, if it is not of that kind.
+    """Return the value of a cell that is not blank; its text, if it is not of that kind.
 
     Example:
         >>> value_of("1912", "integer", None), value_of("17.9.1912", "integer", None)
@@ -257,7 +257,7 @@ def is_of(value: Any, kind: Kind) -> bool:
 
 
 def parts_of(cell: str, separator: str | None) -> list[Any]:
-    """The texts in a cell that are not blank, or the values of a JSON list."""
+    """Return the texts in a cell that are not blank, or the values of a JSON list."""
     listed = json_list(cell)
     if listed is not None:
         return listed
@@ -266,10 +266,10 @@ def parts_of(cell: str, separator: str | None) -> list[Any]:
 
 
 def date_of(cell: str) -> str:
-    """A date in ISO form, also from `17.9.1912`; other text as it is."""
-    found = _DAY.fullmatch(cell)
-    if found:
-        day, month, year = map(int, found.groups())
+    """Return a date in ISO form, also from `17.9.1912`; other text as it is."""
+    match = _DAY.fullmatch(cell)
+    if match:
+        day, month, year = map(int, match.groups())
         with suppress(ValueError):
             return datetime.date(year, month, day).isoformat()
     return cell

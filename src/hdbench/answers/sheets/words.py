@@ -43,19 +43,19 @@ _WORDS = {
     "volume": "volume band tome tomus volumen",
     "year": "year jahr année anno annus",
 }
-"""What is meant → words for it: in English, German, French, Italian and Latin."""
+"""Meaning → words for it: in English, German, French, Italian and Latin."""
 
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "æ": "ae", "œ": "oe"})
 
 LONGEST = 3
-"""How many words of a heading are tried together, as in `nom de fichier`."""
+"""Maximum number of words of a heading that are tried together, as in `nom de fichier`."""
 
 MIN_END, MAX_END = 4, 16
 """Length of a word that a longer one may end with, as `Erscheinungsjahr` with `Jahr`."""
 
 
 def plain(text: str) -> str:
-    """The letters and digits of a text, case-folded and without diacritics.
+    """Return the letters and digits of a text, case-folded and without diacritics.
 
     Example:
         >>> plain("Author_Last Name"), plain("Größe")
@@ -96,20 +96,20 @@ def meanings(text: str) -> list[str]:
     """
     words = [plain(word) for word in re.split(r"[\W_]+", unicodedata.normalize("NFC", text))]
     words = [word for word in words if word]
-    found: list[str] = []
+    result: list[str] = []
     position = 0
     while position < len(words):
         for length in range(min(LONGEST, len(words) - position), 0, -1):
             meaning = _BY_WORD.get("".join(words[position : position + length]))
             if meaning:
-                found.append(meaning)
+                result.append(meaning)
                 position += length
                 break
         else:
             ending = _ending(words[position])
-            found += [ending] if ending else []
+            result += [ending] if ending else []
             position += 1
-    return found
+    return result
 
 
 def _ending(word: str) -> str | None:

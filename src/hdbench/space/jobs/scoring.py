@@ -134,7 +134,7 @@ def score_upload(
                 notes=plain(result.reading.notes),
                 schema_violations=plain(result.reading.schema_violations),
                 warnings=[
-                    replace(each, said=plain(each.said), ids=plain(each.ids))
+                    replace(each, text=plain(each.text), ids=plain(each.ids))
                     for each in result.reading.warnings
                 ],
             ),

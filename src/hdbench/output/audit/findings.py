@@ -127,14 +127,14 @@ def audit(runs: Mapping[str, Result]) -> Audit:
             raise HdbenchError(
                 "{name}: has no details of its items: score its answers with --details", name=name
             )
-    asked = ask(runs)
-    good = [each for each in asked if each.good]
-    makers = sorted({each.maker for each in good})
+    asked_runs = ask(runs)
+    good = [run for run in asked_runs if run.good]
+    makers = sorted({run.maker for run in good})
     if len(makers) < MAKERS:
         not_asked = [
-            Message("{name}: {why}", name=each.name, why=each.why_not)
-            for each in asked
-            if each.why_not
+            Message("{name}: {why}", name=run.name, why=run.why_not)
+            for run in asked_runs
+            if run.why_not
         ]
         raise HdbenchError(
             "the good models ({good}) come from {makers} only: name runs from at least {least} "
@@ -148,8 +148,8 @@ def audit(runs: Mapping[str, Result]) -> Audit:
     findings: list[Finding] = []
     of_form = 0
     for item_id, answers in _answers(runs, good):
-        found, alike = _of_item(item_id, answers, first.metric)
-        findings += found
+        item_findings, alike = _of_item(item_id, answers, first.metric)
+        findings += item_findings
         of_form += alike
     return Audit(
         benchmark=first.dataset.benchmark or None,
@@ -160,7 +160,7 @@ def audit(runs: Mapping[str, Result]) -> Audit:
         headline=first.headline,
         items=len(first.ids),
         of_form=of_form,
-        runs=asked,
+        runs=asked_runs,
         findings=findings,
     )
 
@@ -174,33 +174,33 @@ def agreeing_values(runs: Mapping[str, Result]) -> list[Finding]:
     Args:
         runs: as for `audit`.
     """
-    good = [each for each in ask(runs) if each.good]
-    found = []
+    good = [run for run in ask(runs) if run.good]
+    findings = []
     for item_id, answers in _answers(runs, good):
         votes: dict[_Contested, dict[AskedRun, Any]] = {}
         truths: dict[_Contested, Any] = {}
         for run, item in answers:
             matches = () if item["status"] in LOST else item["fields"]
             for match in (FieldMatch(**match) for match in matches):
-                place = _Contested(match.field, text_of(match.reference))
-                if match.outcome == "correct" and place.truth:
-                    truths.setdefault(place, match.reference)
-                    votes.setdefault(place, {}).setdefault(run, match.prediction)
-        found += [
-            _finding(item_id, place.field, truths[place], by_run, good=len(good))
-            for place, by_run in sorted(votes.items())
+                claim = _Contested(match.field, text_of(match.reference))
+                if match.outcome == "correct" and claim.truth:
+                    truths.setdefault(claim, match.reference)
+                    votes.setdefault(claim, {}).setdefault(run, match.prediction)
+        findings += [
+            _finding(item_id, claim.field, truths[claim], by_run, good=len(good))
+            for claim, by_run in sorted(votes.items())
             if _is_agreed(by_run, len(good))
         ]
-    return found
+    return findings
 
 
 def _answers(
     runs: Mapping[str, Result], good: Sequence[AskedRun]
 ) -> Iterator[tuple[str, list[tuple[AskedRun, dict[str, Any]]]]]:
     """Return each item's id and what the good runs have of it."""
-    items = [(each, {item["id"]: item for item in runs[each.name].per_item}) for each in good]
+    items = [(run, {item["id"]: item for item in runs[run.name].per_item}) for run in good]
     for item_id in next(iter(runs.values())).ids:
-        yield item_id, [(each, of_run[item_id]) for each, of_run in items]
+        yield item_id, [(run, items_by_id[item_id]) for run, items_by_id in items]
 
 
 def _is_agreed(by_run: Mapping[AskedRun, Any], good: int) -> bool:
@@ -243,9 +243,9 @@ def _of_item(
         if item["status"] in LOST:
             continue
         matches = [FieldMatch(**match) for match in item["fields"]]
-        own = [match for match in matches if match.outcome != "spurious"]
-        entries = {entry for match in own for entry in _entries(match.field)}
-        for match in own:
+        expected = [match for match in matches if match.outcome != "spurious"]
+        entries = {entry for match in expected for entry in _entries(match.field)}
+        for match in expected:
             truths.setdefault(_place(match, entries), match.reference)
         for match in _contradictions(matches, metric.set_fields):
             value = form(match.prediction, _kind(match.field, metric))
@@ -254,22 +254,24 @@ def _of_item(
 
     agreed: dict[tuple[_Contested, str], dict[AskedRun, Any]] = {}
     of_form = 0
-    for (place, value), by_run in votes.items():
+    for (claim, value), by_run in votes.items():
         if _is_agreed(by_run, len(answers)):
-            if form(truths.get(place), _kind(place.field, metric)) == value:
+            if form(truths.get(claim), _kind(claim.field, metric)) == value:
                 of_form += 1
             else:
-                agreed[place, value] = by_run
+                agreed[claim, value] = by_run
     # What the models read in all fields: the ground truth, except where they contradict it.
-    contradicted = {place for place, _ in agreed}
-    read = [(place.field, _value(by_run)) for (place, _), by_run in agreed.items()]
-    read += [(place.field, truth) for place, truth in truths.items() if place not in contradicted]
+    contradicted = {claim for claim, _ in agreed}
+    readings = [(claim.field, _value(by_run)) for (claim, _), by_run in agreed.items()]
+    readings += [
+        (claim.field, truth) for claim, truth in truths.items() if claim not in contradicted
+    ]
     findings = []
-    for (place, _), by_run in agreed.items():
-        truth = None if place.truth is None else truths[place]
-        error = _error_class(place, _value(by_run), read, metric)
+    for (claim, _), by_run in agreed.items():
+        truth = None if claim.truth is None else truths[claim]
+        error = _error_class(claim, _value(by_run), readings, metric)
         findings.append(
-            _finding(item_id, place.field, truth, by_run, good=len(answers), error_class=error)
+            _finding(item_id, claim.field, truth, by_run, good=len(answers), error_class=error)
         )
     findings.sort(key=lambda finding: finding.field)
     return findings, of_form
@@ -291,13 +293,13 @@ def _place(match: FieldMatch, entries: Container[str]) -> _Contested:
         return _Contested(match.field, truth)
     entry = ""
     if match.record != "invented":  # whose place is that in the answer
-        entry = next((each for each in _entries(match.field)[::-1] if each in entries), "")
+        entry = next((path for path in _entries(match.field)[::-1] if path in entries), "")
     return _Contested(entry + field_name(match.field[len(entry) :]), None)
 
 
 def _entries(path: str) -> list[str]:
     """Return the paths of the entries of lists that a field is in, the outermost first."""
-    return [path[: found.end()] for found in _ENTRY.finditer(path)]
+    return [path[: match.end()] for match in _ENTRY.finditer(path)]
 
 
 def _contradictions(matches: Sequence[FieldMatch], sets: Container[str]) -> Iterator[FieldMatch]:
@@ -316,15 +318,15 @@ def _value(by_run: Mapping[AskedRun, Any]) -> Any:
 
 
 def _error_class(
-    place: _Contested, value: Any, read: Sequence[tuple[str, Any]], metric: Metric
+    claim: _Contested, value: Any, readings: Sequence[tuple[str, Any]], metric: Metric
 ) -> str:
     """Return the class of a ground truth as if it were an answer to what the models read."""
     outcome: Outcome = "substituted"
-    if place.truth is None:
+    if claim.truth is None:
         outcome = "missing"
     elif value is None:
         outcome = "spurious"
-    swapped = FieldMatch(place.field, outcome, value, place.truth, 0.0)
-    own = column_of(place.field)
-    others = [other for field, other in read if column_of(field) != own]
-    return classify(swapped, others, metric.person_fields, metric.value_forms) or "different"
+    swapped = FieldMatch(claim.field, outcome, value, claim.truth, 0.0)
+    column = column_of(claim.field)
+    other_values = [reading for field, reading in readings if column_of(field) != column]
+    return classify(swapped, other_values, metric.person_fields, metric.value_forms) or "different"

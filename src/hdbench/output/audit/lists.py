@@ -49,9 +49,9 @@ def review_list(
         seed: of the draw and the order.
     """
     # A seed stands for a draw, whatever else is drawn with it.
-    found = agreeing_values(runs)
-    controls = Random(f"controls {seed}").sample(found, round(agreeing * len(found)))  # noqa: S311  no secret
-    by_key = {each.key: each for each in [_entry(control, "control") for control in controls]}
+    agreed = agreeing_values(runs)
+    controls = Random(f"controls {seed}").sample(agreed, round(agreeing * len(agreed)))  # noqa: S311  no secret
+    by_key = {entry.key: entry for entry in [_entry(control, "control") for control in controls]}
     for finding in audit.findings:  # a place with both is a finding
         entry = _entry(finding, "finding")
         by_key[entry.key] = entry
@@ -66,7 +66,7 @@ def review_list(
         protocol=audit.protocol,
         findings=kinds.count("finding"),
         controls=kinds.count("control"),
-        agreeing_values=len(found),
+        agreeing_values=len(agreed),
         agreeing=agreeing,
         seed=seed,
     )

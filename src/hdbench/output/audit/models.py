@@ -82,10 +82,12 @@ def ask(runs: Mapping[str, Result]) -> list[AskedRun]:
     """
     first = next(iter(runs.values()))
     up = first.higher_is_better
-    figures = {name: float(each.rates[first.headline]) for name, each in runs.items()}
+    figures = {name: float(result.rates[first.headline]) for name, result in runs.items()}
     makers = {
-        name: maker_of({"model": each.run.model or each.model, "provider": each.run.provider}, name)
-        for name, each in runs.items()
+        name: maker_of(
+            {"model": result.run.model or result.model, "provider": result.run.provider}, name
+        )
+        for name, result in runs.items()
     }
     ordered = sorted(runs, key=lambda name: -figures[name] if up else figures[name])
     best: dict[tuple[str, str], str] = {}
@@ -93,10 +95,10 @@ def ask(runs: Mapping[str, Result]) -> list[AskedRun]:
         best.setdefault(makers[name], name)
     middle = (median_low if up else median_high)([figures[name] for name in best.values()])
 
-    asked: list[AskedRun] = []
+    asked_runs: list[AskedRun] = []
     for name in ordered:
         result, (maker, model) = runs[name], makers[name]
-        so_far = {run.maker for run in asked if run.good}
+        so_far = {run.maker for run in asked_runs if run.good}
         is_needed = len(so_far) < MAKERS and maker not in so_far
         is_low = figures[name] < middle if up else figures[name] > middle
         why_not = None
@@ -109,5 +111,7 @@ def ask(runs: Mapping[str, Result]) -> list[AskedRun]:
                 "answered {answered} of {count}", answered=result.answered, count=len(result.ids)
             )
         good = why_not is None
-        asked.append(AskedRun(name, model, maker, figures[name], result.answered, good, why_not))
-    return asked
+        asked_runs.append(
+            AskedRun(name, model, maker, figures[name], result.answered, good, why_not)
+        )
+    return asked_runs

@@ -57,10 +57,10 @@ class FieldColumns:
             for name, inner in alternative.get("properties", {}).items()
             if len(alternative["properties"]) == 1 and inner in schema.alternatives
         )
-        whole = [schema.list_of_objects[1]] if schema.list_of_objects else schema.alternatives
+        records = [schema.list_of_objects[1]] if schema.list_of_objects else schema.alternatives
         self.fields: dict[str, ColumnType] = {}
         self._letters: set[str] = set()
-        for path in (path for alternative in whole for path in _leaves(alternative)):
+        for path in (path for alternative in records for path in _leaves(alternative)):
             title = ".".join(path)
             self._letters.add(_letters(title))
             if path[0] not in self.wrappers:
@@ -102,7 +102,7 @@ class FieldColumns:
         if self.listed and title.startswith(f"{self.listed}."):
             return False
         if path[0] in self.wrappers or any(
-            path[: len(other)] == other[: len(path)] for other in self._paths
+            path[: len(existing)] == existing[: len(path)] for existing in self._paths
         ):
             return False
         self.invented[title] = None

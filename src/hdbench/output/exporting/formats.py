@@ -52,9 +52,9 @@ def write_parquet(path: Path, lines: Iterable[dict[str, Any]]) -> int:
     import pyarrow.parquet as pq  # noqa: PLC0415
 
     schema = pa.schema([(name, pa.string()) for name in PARQUET_COLUMNS])
-    rows, left = 0, iter(lines)
+    rows, remaining = 0, iter(lines)
     with pq.ParquetWriter(path, schema, compression="zstd") as file:
-        while group := [_as_texts(line) for line in islice(left, ROW_GROUP)]:
+        while group := [_as_texts(line) for line in islice(remaining, ROW_GROUP)]:
             file.write_table(pa.Table.from_pylist(group, schema))
             rows += len(group)
     return rows

@@ -102,24 +102,24 @@ def hub_results(
         raise HdbenchError(
             "{place}: was asked without media, and is no score of the model", place=run
         )
-    of = load_benchmark(benchmark or result.dataset.benchmark)
-    if of.spec.metric != result.metric.name or not result.ids:
+    loaded = load_benchmark(benchmark or result.dataset.benchmark)
+    if loaded.spec.metric != result.metric.name or not result.ids:
         raise HdbenchError(
             "{place}: is not a result for {benchmark}: name its benchmark with --benchmark",
             place=run,
-            benchmark=of.id,
+            benchmark=loaded.id,
         )
     if form == "model-index":
-        index = eval_results_to_model_index(name, [_index_entry(result, of)])
+        index = eval_results_to_model_index(name, [_index_entry(result, loaded)])
         return _yaml({"model-index": index})
-    if reasons := list(_not_ranked(result, of)):
+    if reasons := list(_not_ranked(result, loaded)):
         raise HdbenchError(
             "{place}: {why}: the Hub would rank it among whole runs under the "
             "benchmark's own rules: use --format model-index, which says so",
             place=run,
             why=joined(reasons),
         )
-    return _yaml(eval_result_entries_to_yaml([_ranked_entry(result, of)]))
+    return _yaml(eval_result_entries_to_yaml([_ranked_entry(result, loaded)]))
 
 
 def headline_of(result: Result) -> Headline:
@@ -173,12 +173,12 @@ def _index_entry(result: Result, benchmark: Benchmark) -> EvalResult:
         dataset_config="default",
         dataset_split=benchmark.spec.split,
         dataset_revision=_commit(result, benchmark) or f"hdbench-{result.dataset.dataset_version}",
-        dataset_args=_known(about),
+        dataset_args=_without_none(about),
         metric_type=f"{NAMESPACE}/{result.metric.name}",
         metric_name=headline.name,
         metric_config=result.metric.protocol,
         metric_value=headline.value,
-        metric_args=_known(arguments),
+        metric_args=_without_none(arguments),
         source_name=f"hdbench {result.versions.hdbench}",
         source_url=f"https://huggingface.co/datasets/{dataset}",
     )
@@ -225,15 +225,15 @@ def _commit(result: Result, benchmark: Benchmark) -> str | None:
 
 def _recorded_url(result: Result, benchmark: Benchmark) -> str | None:
     """Return where the run is among the recorded runs; None if it is not one of them."""
-    place = Path(result.answers.path).resolve()
-    found = _RECORDED.fullmatch(place.as_posix())
-    if found is None or not found["run"].startswith(f"{benchmark.spec.name}/"):
+    path = Path(result.answers.path).resolve()
+    match = _RECORDED.fullmatch(path.as_posix())
+    if match is None or not match["run"].startswith(f"{benchmark.spec.name}/"):
         return None
     dataset = f"https://huggingface.co/datasets/{NAMESPACE}/{RESULTS}"
-    return f"{dataset}/tree/{found['commit'] or 'main'}/{quote(found['run'])}"
+    return f"{dataset}/tree/{match['commit'] or 'main'}/{quote(match['run'])}"
 
 
-def _known(values: dict[str, Any]) -> dict[str, Any]:
+def _without_none(values: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 

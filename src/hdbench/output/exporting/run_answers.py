@@ -57,9 +57,9 @@ class RunAnswers:
         self.notes = [
             *run.notes,
             *(
-                in_words(**id_message(each), language=current_language())
+                in_words(**id_message(difference), language=current_language())
                 for answers in self._answers.values()
-                for each in answers.differences
+                for difference in answers.differences
             ),
         ]
 
@@ -106,8 +106,7 @@ class RunAnswers:
                     yield ItemAnswer(model, answers.take(item_id), files)
 
     def _own_ids(self, model: str | None) -> list[str]:
-        answered = dict.fromkeys(self._run.answered(model))
-        return [*answered, *(each for each in self._run.asked or () if each not in answered)]
+        return list(dict.fromkeys([*self._run.answered(model), *(self._run.asked or ())]))
 
     def _rows(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         """Id and names of images, one at a time: there may be 700,000."""

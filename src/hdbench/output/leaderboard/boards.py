@@ -201,16 +201,16 @@ def leaderboards(
         public = first.dataset.public_since
         rows = [
             _row(
-                each,
-                models[each.name],
-                floors[kind, question, each.name],
-                facts.get(each.name),
+                standing,
+                models[standing.name],
+                floors[kind, question, standing.name],
+                facts.get(standing.name),
                 public,
             )
-            for each in standings
+            for standing in standings
         ]
-        every = (result.dataset.people for runs in models.values() for result in runs)
-        people = next((people for people in every if people is not None), None)
+        ceilings = (result.dataset.people for runs in models.values() for result in runs)
+        people = next((people for people in ceilings if people is not None), None)
         boards.append(
             Board(
                 kind=kind,
@@ -293,7 +293,7 @@ def _row(
         seconds=_mean(results, "seconds"),
         tokens=_mean(results, "output_tokens"),
         cost_usd=sum(costs) / len(costs) if costs else None,
-        without_media=fmean(_run(each).value for each in floors) if floors else None,
+        without_media=fmean(_run(floor).value for floor in floors) if floors else None,
         runs=runs,
     )
 
@@ -309,7 +309,7 @@ def _run(result: Result) -> Run:
     )
 
 
-def _mean(results: list[Result], what: str) -> float | None:
-    known = [result.usage[what] for result in results if what in result.usage]
-    items = sum(used.items for used in known)
-    return sum(used.total for used in known) / items if items else None
+def _mean(results: list[Result], quantity: str) -> float | None:
+    usages = [result.usage[quantity] for result in results if quantity in result.usage]
+    items = sum(used.items for used in usages)
+    return sum(used.total for used in usages) / items if items else None

@@ -115,9 +115,9 @@ def _on_page(board: Board, language: str) -> dict[str, object]:
     table = board_table(board, language)
     best = "descending" if board.higher_is_better else "ascending"
     people = board.people and board.people.interval and Interval(*board.people.interval)
-    intervals = [each for each in (*(row.interval for row in board.rows), people) if each]
-    low = min((each.low for each in intervals), default=0.0)
-    high = max((each.high for each in intervals), default=0.0)
+    intervals = [ends for ends in (*(row.interval for row in board.rows), people) if ends]
+    low = min((interval.low for interval in intervals), default=0.0)
+    high = max((interval.high for interval in intervals), default=0.0)
     return {
         "board": board,
         "title": title(board, language),
@@ -153,13 +153,13 @@ def _value(
     value: float, ends: Interval | None, language: str, plus_minus: bool
 ) -> tuple[BoardCell, BoardCell]:
     """Return a figure and its interval: in two cells, or, with `plus_minus`, in one."""
-    shown = number(value, language)
+    figure = number(value, language)
     if ends is None:
-        return BoardCell(shown, value), BoardCell()
+        return BoardCell(figure, value), BoardCell()
     if plus_minus:
         side = max(ends.high - value, value - ends.low)
-        return BoardCell(f"{shown} ± {number(side, language)}", value), BoardCell()
-    return BoardCell(shown, value), BoardCell(interval_in_words(ends, language), ends.low)
+        return BoardCell(f"{figure} ± {number(side, language)}", value), BoardCell()
+    return BoardCell(figure, value), BoardCell(interval_in_words(ends, language), ends.low)
 
 
 def _cells(board: Board, row: BoardRow, language: str, plus_minus: bool) -> BoardCells:

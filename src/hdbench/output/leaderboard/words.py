@@ -82,12 +82,12 @@ def notes(board: Board, language: str = "en") -> list[str]:
         lines.append(say("without_media", language))
     for row in board.rows:
         if row.runs_apart:
-            each = [
+            values = [
                 f"{decimal(f'{run.value:.3f}', language)} "
                 f"({short_name(run.run or say('unnamed', language))})"
                 for run in row.runs
             ]
-            runs = ", ".join(each[:MAX_RUNS]) + (", …" if len(each) > MAX_RUNS else "")
+            runs = ", ".join(values[:MAX_RUNS]) + (", …" if len(values) > MAX_RUNS else "")
             key = "apart" if ranked else "apart_few"
             lines.append(say(key, language, model=short_name(row.model), runs=runs))
     if any(row.after_public for row in board.rows):

@@ -104,19 +104,19 @@ def token_namespaces() -> list[str]:
     if not (hub.token or get_token()):
         raise HdbenchError("no Hub token: log in with hf auth login, or set HF_TOKEN")
     with one_line_errors(Message("the Hub"), Message("nothing was sent")):
-        found = hub.whoami()
-    if found.get("auth", {}).get("accessToken", {}).get("role") == "read":
+        account = hub.whoami()
+    if account.get("auth", {}).get("accessToken", {}).get("role") == "read":
         raise HdbenchError("the Hub token may only read: make one with write access")
-    return [found["name"], *(each["name"] for each in found.get("orgs", ()))]
+    return [account["name"], *(organization["name"] for organization in account.get("orgs", ()))]
 
 
 def _remote(hub: HfApi, repository: Repository) -> _HubState | None:
-    where: dict[str, Any] = {"repo_id": repository.id, "repo_type": repository.kind}
+    repo_args: dict[str, Any] = {"repo_id": repository.id, "repo_type": repository.kind}
     try:
-        head = hub.repo_info(**where).sha or ""
+        head = hub.repo_info(**repo_args).sha or ""
     except RepositoryNotFoundError:
         return None
-    tags = [tag.name for tag in hub.list_repo_refs(**where).tags]
+    tags = [tag.name for tag in hub.list_repo_refs(**repo_args).tags]
     return _HubState(head, _files(hub, repository, None), tags)
 
 
@@ -131,12 +131,12 @@ def _check_version(hub: HfApi, repository: Repository, remote: _HubState | None)
     """Refuse another version under the same tag: what a tag names must not change."""
     if remote is None or repository.tag is None:
         return
-    whole = [tag for tag in remote.tags if tag.startswith("hdbench-") and not tag.endswith(SAMPLE)]
-    if repository.tag.endswith(SAMPLE) and whole:
+    full = [tag for tag in remote.tags if tag.startswith("hdbench-") and not tag.endswith(SAMPLE)]
+    if repository.tag.endswith(SAMPLE) and full:
         raise HdbenchError(
             "{repository}: this is the sample, but {tag} is published as a whole: build that first",
             repository=repository.id,
-            tag=whole[-1],
+            tag=full[-1],
         )
     if repository.tag in remote.tags:
         changed, removed = _differences(repository, _files(hub, repository, repository.tag))
@@ -152,10 +152,10 @@ def _check_version(hub: HfApi, repository: Repository, remote: _HubState | None)
 
 
 def _send(hub: HfApi, repository: Repository, remote: _HubState | None, private: bool) -> Published:
-    where: dict[str, Any] = {"repo_id": repository.id, "repo_type": repository.kind}
+    repo_args: dict[str, Any] = {"repo_id": repository.id, "repo_type": repository.kind}
     if remote is None:
         sdk = "gradio" if repository.kind == "space" else None
-        hub.create_repo(**where, private=private, space_sdk=sdk, exist_ok=True)
+        hub.create_repo(**repo_args, private=private, space_sdk=sdk, exist_ok=True)
     present = _remote(hub, repository) if remote is None else remote
     if present is None:
         raise HdbenchError(
@@ -169,7 +169,7 @@ def _send(hub: HfApi, repository: Repository, remote: _HubState | None, private:
     head = present.head
     if changed or removed:
         head = hub.create_commit(
-            **where,
+            **repo_args,
             operations=[
                 *(CommitOperationAdd(path, repository.files[path]) for path in changed),
                 *(CommitOperationDelete(path) for path in removed),
@@ -179,7 +179,7 @@ def _send(hub: HfApi, repository: Repository, remote: _HubState | None, private:
         ).oid
     tagged = repository.tag is not None and repository.tag not in present.tags
     if repository.tag is not None and tagged:
-        hub.create_tag(**where, tag=repository.tag, revision=head)
+        hub.create_tag(**repo_args, tag=repository.tag, revision=head)
     url = f"{hub.endpoint}/{repository.kind}s/{repository.id}"
     return Published(repository, url, remote is None, len(changed), len(removed), tagged)
 

@@ -103,7 +103,7 @@ def find_repositories(
         raise HdbenchError(
             "{place}: no such folder: build it first, with hdbench build --all", place=folder
         )
-    names = sorted(each.name for each in folder.iterdir() if (each / CARD).exists())
+    names = sorted(path.name for path in folder.iterdir() if (path / CARD).exists())
     only = [name.rpartition("/")[2] for name in only]
     if unknown := sorted(set(only) - set(names)):
         raise HdbenchError(
@@ -116,28 +116,29 @@ def find_repositories(
             near=did_you_mean(unknown[0], names),
         )
     owner = namespace or folder.resolve().name
-    found = [
+    repositories = [
         _repository(folder / name, owner, names, endpoint)
         for name in names
         if name in only or not only
     ]
-    if not found:
+    if not repositories:
         raise HdbenchError(
             "{place}: nothing to publish: build it first, with hdbench build --all", place=folder
         )
-    for each in found:
-        if each.kind == "dataset" and each.licence not in OPEN_LICENCES and each.rights is None:
+    for repository in repositories:
+        is_allowed = repository.licence in OPEN_LICENCES or repository.rights is not None
+        if repository.kind == "dataset" and not is_allowed:
             raise HdbenchError(
                 "{repository}: its licence ({licence}) is not an open one: add to the {file} who "
                 "allows its publication, rights: {{stated_by: …, since: …, ground: …}}, and build "
                 "it again; or leave it out with --only",
-                repository=each.id,
-                licence=each.licence,
+                repository=repository.id,
+                licence=repository.licence,
                 file=Message("YAML of its card")
-                if each.version is None
+                if repository.version is None
                 else Message("benchmark.yaml of its recipe"),
             )
-    return sorted(found, key=lambda each: (each.kind == "space", each.id))
+    return sorted(repositories, key=lambda repository: (repository.kind == "space", repository.id))
 
 
 def _repository(folder: Path, owner: str, names: list[str], endpoint: str) -> Repository:
@@ -147,13 +148,15 @@ def _repository(folder: Path, owner: str, names: list[str], endpoint: str) -> Re
     }
     card = _card(folder / CARD)
     # The recipes' texts say hdb, whatever the folder they are built into is called.
-    if others := {NAMESPACE, folder.parent.resolve().name} - {owner}:
-        theirs, ours = ("|".join(map(re.escape, sorted(each))) for each in (others, names))
-        own = re.compile(rf"\b({theirs})/(?=({ours})\b)")
+    if old_owners := {NAMESPACE, folder.parent.resolve().name} - {owner}:
+        owner_pattern, name_pattern = (
+            "|".join(map(re.escape, sorted(words))) for words in (old_owners, names)
+        )
+        pattern = re.compile(rf"\b({owner_pattern})/(?=({name_pattern})\b)")
         for path in files:
             if path.endswith(_WITH_NAMES):
                 text = (folder / path).read_text(encoding="utf-8")
-                files[path] = own.sub(f"{owner}/", text).encode()
+                files[path] = pattern.sub(f"{owner}/", text).encode()
     if "sdk" in card:
         wheel = f"{endpoint}/spaces/{repository_id}/resolve/main/{WHEEL}"
         requirements = (folder / "requirements.txt").read_text(encoding="utf-8")
@@ -177,8 +180,8 @@ def _repository(folder: Path, owner: str, names: list[str], endpoint: str) -> Re
 
 def _card(path: Path) -> dict[str, Any]:
     """Return the YAML of a card."""
-    found = _FRONT_MATTER.match(text_in(path.parent, path.name, MAX_FILLED))
-    card = card_yaml(found[1], path) if found else {}
+    match = _FRONT_MATTER.match(text_in(path.parent, path.name, MAX_FILLED))
+    card = card_yaml(match[1], path) if match else {}
     if not isinstance(card.get("license"), str):
         raise HdbenchError(
             "{place}: needs YAML between two lines of ---, with a license", place=path

@@ -120,20 +120,20 @@ class Details:
     def _flush(self, metric: Metric) -> None:
         if self._file is None or self._counts is None:
             self._file, self._counts = _ItemFile(self._path, metric), ErrorCounts(metric)
-        found = item_errors(self._batch, metric)
-        self._counts.add(self._batch, found)
-        self._file.write(self._batch, list(map(_fields, self._batch, found)))
+        errors = item_errors(self._batch, metric)
+        self._counts.add(self._batch, errors)
+        self._file.write(self._batch, list(map(_fields, self._batch, errors)))
         for item in self._batch:
             self._keep(item, float(item[metric.item_figure]))
         self._batch = []
 
     def _keep(self, item: Item, figure: float) -> None:
         """Keep an item if it is one of the worst so far, or is drawn (Waterman's algorithm R)."""
-        place = self._seen
+        index = self._seen
         self._seen += 1
         is_lost = item["status"] in LOST
         self._lost += is_lost
-        entry = (-figure, -place, item)
+        entry = (-figure, -index, item)
         if is_lost and self._lost > MOST_LOST:
             pass
         elif len(self._worst) < WORST:
@@ -141,9 +141,9 @@ class Details:
         elif entry[:2] > self._worst[0][:2]:
             heapq.heapreplace(self._worst, entry)
         if len(self._drawn) < RANDOM:
-            self._drawn.append((place, item))
-        elif (instead := self._random.randrange(place + 1)) < RANDOM:
-            self._drawn[instead] = (place, item)
+            self._drawn.append((index, item))
+        elif (instead := self._random.randrange(index + 1)) < RANDOM:
+            self._drawn[instead] = (index, item)
 
 
 class _ItemFile:
@@ -188,12 +188,12 @@ class _ItemFile:
         self._writer.close()
 
 
-def _fields(item: Item, found: Sequence[tuple[FieldMatch, ErrorClass]]) -> list[dict[str, Any]]:
+def _fields(item: Item, errors: Sequence[tuple[FieldMatch, ErrorClass]]) -> list[dict[str, Any]]:
     """Return the outcome of each field of an item: its errors, then the correct ones."""
     matches = (FieldMatch(**match) for match in item["fields"])
     is_lost = item["status"] in LOST
     rows: list[tuple[FieldMatch, ErrorClass | None]] = [
-        (match, None if is_lost else error) for match, error in found
+        (match, None if is_lost else error) for match, error in errors
     ]
     rows += [(match, None) for match in matches if match.outcome == "correct"]
     return [

@@ -66,22 +66,22 @@ def characters(text: str) -> list[str]:
     """
     if text.isascii():
         return list(text)
-    found: list[str] = []
+    clusters: list[str] = []
     for character in text:
         joins = character == _ZERO_WIDTH_JOINER or unicodedata.category(character).startswith("M")
-        if found and (joins or found[-1][-1] == _ZERO_WIDTH_JOINER):
-            found[-1] += character
+        if clusters and (joins or clusters[-1][-1] == _ZERO_WIDTH_JOINER):
+            clusters[-1] += character
         else:
-            found.append(character)
-    return found
+            clusters.append(character)
+    return clusters
 
 
 def _parts(pieces: list[tuple[str, bool]]) -> list[TextPart]:
     """Parts made from the pieces that are not empty, neighbours of one kind joined."""
-    found: list[TextPart] = []
+    parts: list[TextPart] = []
     for text, differs in pieces:
-        if text and found and found[-1].differs == differs:
-            found[-1] = TextPart(found[-1].text + text, differs)
+        if text and parts and parts[-1].differs == differs:
+            parts[-1] = TextPart(parts[-1].text + text, differs)
         elif text:
-            found.append(TextPart(text, differs))
-    return found
+            parts.append(TextPart(text, differs))
+    return parts

@@ -61,7 +61,7 @@ def band(similarity: float) -> Band:
         >>> band(1.0).name, band(0.999).name, band(0.5).name, band(0.499).name
         ('same', 'close', 'partly', 'far')
     """
-    return next((each for each in BANDS if similarity >= each.lowest), BANDS[-1])
+    return next((level for level in BANDS if similarity >= level.lowest), BANDS[-1])
 
 
 def two_digits(similarity: float) -> str:
@@ -167,8 +167,8 @@ def item_views(
         metric: the one they were scored by.
     """
     views, text = [], 0
-    both = zip(per_item, item_errors, strict=True)
-    for item, errors in sorted(both, key=lambda each: float(each[0][metric.item_figure])):
+    pairs = zip(per_item, item_errors, strict=True)
+    for item, errors in sorted(pairs, key=lambda pair: float(pair[0][metric.item_figure])):
         view = _view(item, errors, metric, FULL if text < MAX_TEXT else BRIEF)
         text += sum(
             len(part.text)
@@ -204,19 +204,19 @@ def _view(
     )
 
 
-def _rows(found: Sequence[tuple[FieldMatch, str | None]], most: int) -> list[ShownField]:
+def _rows(errors: Sequence[tuple[FieldMatch, str | None]], most: int) -> list[ShownField]:
     """Return the fields with their errors, those of one item of a list together.
 
     A single field of an item with a counterpart is shown alone.
     """
     groups: dict[tuple[str, str | None], list[tuple[FieldMatch, str | None]]] = {}
-    for match, error in found:
+    for match, error in errors:
         item = _OF_LIST.match(match.field)
         groups.setdefault((item[0] if item else "", match.record), []).append((match, error))
     rows = []
-    for (item_path, record), those in groups.items():
-        group = item_path if len(those) > 1 or record is not None else ""
-        rows += [_row(match, error, most, group) for match, error in those]
+    for (item_path, record), members in groups.items():
+        group = item_path if len(members) > 1 or record is not None else ""
+        rows += [_row(match, error, most, group) for match, error in members]
     return rows
 
 

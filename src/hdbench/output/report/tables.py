@@ -71,14 +71,14 @@ def error_rows(result: Result) -> TableRows:
         HdbenchError: the result did not keep the details of every item.
     """
     head = ("id", "status", "field", "outcome", "error class", "truth", "answer", "similarity")
-    both = zip(_items(result), result.item_errors, strict=True)
+    pairs = zip(_items(result), result.item_errors, strict=True)
     rows = (
         [
             *(item["id"], item["status"], match.field, match.outcome),
             None if item["status"] in LOST else error,
             *(text(match.reference), text(match.prediction), match.similarity),
         ]
-        for item, errors in both
+        for item, errors in pairs
         for match, error in errors
     )
     return TableRows(head, rows)

@@ -210,14 +210,14 @@ def pictures(files: Sequence[Path], *, width: int = WIDTH) -> list[ItemPicture]:
         files: images or PDFs.
         width: maximum pixels of each.
     """
-    found: list[ItemPicture] = []
+    shown: list[ItemPicture] = []
     total = 0
     for picture in progress(_all(files, width), "Pictures", len(files)):
         total += len(picture.uri or "")
         if total > MAX_TOTAL:
             break
-        found.append(picture)
-    return found + [ItemPicture(None, "left_out", file.name) for file in files[len(found) :]]
+        shown.append(picture)
+    return shown + [ItemPicture(None, "left_out", file.name) for file in files[len(shown) :]]
 
 
 def _all(files: Sequence[Path], width: int) -> Iterator[ItemPicture]:
@@ -229,7 +229,7 @@ def _all(files: Sequence[Path], width: int) -> Iterator[ItemPicture]:
             waiting.append(executor.submit(_picture, file, width))
             if len(waiting) > _AHEAD:
                 yield waiting.popleft().result()
-        yield from (each.result() for each in waiting)
+        yield from (future.result() for future in waiting)
 
 
 def _picture(file: Path, width: int) -> ItemPicture:

@@ -126,9 +126,9 @@ def _loaded(listed: Any, module: str) -> Any:
     alone = typer.Typer(add_completion=False, rich_markup_mode="markdown")
     alone.command(listed.name, rich_help_panel=listed.rich_help_panel)(function)
     loaded: Any = typer.main.get_command(alone)
-    own, shared = loaded.help, import_module("hdbench.cli.arguments").__doc__
-    texts = _descriptions(shared or "") | _descriptions(own)
-    loaded.help = own.partition(_ARGUMENTS)[0]
+    help_text, shared = loaded.help, import_module("hdbench.cli.arguments").__doc__
+    texts = _descriptions(shared or "") | _descriptions(help_text)
+    loaded.help = help_text.partition(_ARGUMENTS)[0]
     for parameter in loaded.params:
         parameter.help = parameter.help or texts.get(parameter.name)
     return loaded
@@ -149,12 +149,12 @@ class _AllCommands(_CommandGroup):
     ) -> Any:
         """Read the arguments, for the language first: help and errors are already in it."""
         lenient = typer.Context(self, resilient_parsing=True, ignore_unknown_options=True)
-        given, _, _ = self.make_parser(lenient).parse_args([*args])
-        language = given.get("_language") or os.environ.get(VARIABLE)
+        options, _, _ = self.make_parser(lenient).parse_args([*args])
+        language = options.get("_language") or os.environ.get(VARIABLE)
         set_language(language)
         if current_language() != "en":
             self.context_class = SpokenContext
-            if "_language" in given:  # so that a command that is shown can be copied
+            if "_language" in options:  # so that a command that is shown can be copied
                 info_name = f"{info_name} --language {language}"
         with usage_errors_told():
             return super().make_context(info_name, args, parent, **extra)
@@ -175,8 +175,8 @@ app = typer.Typer(
 )
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
+def _print_version(is_asked: bool) -> None:
+    if is_asked:
         typer.echo(f"hdbench {__version__}")
         raise typer.Exit
 

@@ -112,12 +112,12 @@ def _facts(built: Built) -> list[str]:
 
 def _files_of(folder: Path) -> list[str]:
     """Return the names of a dataset's files; for those in a folder, their number."""
-    files = sorted(each for each in folder.iterdir() if not each.name.startswith("."))
+    files = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
     return [
-        Message("{name} ({count:,} files)", name=f"{each.name}/", count=len(list(each.iterdir())))
-        if each.is_dir()
-        else each.name
-        for each in files
+        Message("{name} ({count:,} files)", name=f"{path.name}/", count=len(list(path.iterdir())))
+        if path.is_dir()
+        else path.name
+        for path in files
     ]
 
 

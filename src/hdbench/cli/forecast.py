@@ -83,12 +83,12 @@ def command(
         protocol=protocol,
     )
     benchmark, runs = benchmark_first("forecast", benchmark, runs)
-    made = forecast_of(load_benchmark(benchmark), runs, wish)
+    forecast = forecast_of(load_benchmark(benchmark), runs, wish)
     if json_out:
-        write_json(json_out, made.model_dump(mode="json"))
+        write_json(json_out, forecast.model_dump(mode="json"))
     if plot:
-        write_forecast_plot(plot, made)
-    print_forecast(Console(), made)
+        write_forecast_plot(plot, forecast)
+    print_forecast(Console(), forecast)
     for path in filter(None, (json_out, plot)):
         typer.echo(escaped(str(path)))
 
@@ -121,8 +121,8 @@ def print_forecast(console: Console, forecast: Forecast) -> None:
         print_marked(console, "note: ", warning_in_words(warned, current_language()))
     print_line(console, pace_sentence(forecast, current_language()), style="dim")
     method = Message(forecast.method)
-    told = Message("intervals: {level:.0%}, {method}", level=forecast.level, method=method)
-    print_line(console, told, style="dim")
+    line = Message("intervals: {level:.0%}, {method}", level=forecast.level, method=method)
+    print_line(console, line, style="dim")
 
 
 def _print_models(console: Console, forecast: Forecast) -> None:
@@ -197,8 +197,8 @@ def _interval(estimate: Estimate, unit: str = "", digits: int = 2) -> str:
 
 
 def _says_use(model: ModelForecast) -> bool:
-    known = (model.input_tokens, model.output_tokens, model.seconds)
-    return model.usd is not None or any(each.items for each in known)
+    quantities = (model.input_tokens, model.output_tokens, model.seconds)
+    return model.usd is not None or any(quantity.items for quantity in quantities)
 
 
 def _value(estimate: Estimate, *, decimals: bool = False) -> str:

@@ -67,8 +67,8 @@ def translated_usage_error(message: str, language: str) -> str | None:
         "Die Option '--model' fehlt."
     """
     for template, translation in typer_words(language)["errors"].items():
-        if found := _pattern(template).fullmatch(message):
-            values = found.groupdict()
+        if match := _pattern(template).fullmatch(message):
+            values = match.groupdict()
             for name in values.keys() & {"where", "why"}:  # which are Typer's words too
                 values[name] = translated_usage_error(values[name], language) or values[name]
             return str(translation).format(**values)
@@ -77,7 +77,7 @@ def translated_usage_error(message: str, language: str) -> str | None:
 
 def paragraphs(text: str) -> list[str]:
     """Return the paragraphs of a help text, each on one line, as they stand in `help/`."""
-    return [" ".join(each.split()) for each in text.split("\n\n")]
+    return [" ".join(paragraph.split()) for paragraph in text.split("\n\n")]
 
 
 @cache
@@ -114,17 +114,17 @@ def _put_into_language(context: typer.Context) -> None:
         arguments = command.subcommand_metavar
         command.subcommand_metavar = words.get(arguments, arguments)
         listed: list[Any] = [*command.commands.values()]
-        for each in listed:
-            each.help = _help_told(each.help)
-            if isinstance(each.rich_help_panel, str):
-                each.rich_help_panel = _help_told(each.rich_help_panel)
+        for subcommand in listed:
+            subcommand.help = _help_told(subcommand.help)
+            if isinstance(subcommand.rich_help_panel, str):
+                subcommand.rich_help_panel = _help_told(subcommand.rich_help_panel)
 
 
 def _help_told(text: str | None) -> str | None:
     if text is None:
         return None
     texts = help_texts(current_language())
-    return "\n\n".join(texts.get(each, each) for each in paragraphs(text))
+    return "\n\n".join(texts.get(paragraph, paragraph) for paragraph in paragraphs(text))
 
 
 def _name_panels() -> None:

@@ -56,22 +56,22 @@ def beside(settings: Settings, also: Sequence[str]) -> dict[str, "Settings"]:
     Raises:
         HdbenchError: an option is unusable, or rules are asked for twice.
     """
-    own = [
+    options = [
         f"{name}={value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
         for name, value in settings.options.items()
     ]
-    rules = {",".join([settings.protocol, *own]): settings}
+    rules = {",".join([settings.protocol, *options]): settings}
     for text in also:
-        first, *more = _NEXT_OPTION.split(text)
+        first, *values = _NEXT_OPTION.split(text)
         if "=" in first:
             base = settings
-            more.insert(0, first)
+            values.insert(0, first)
         else:
             base = replace(settings, protocol=first, options={}, errata="accepted")
-        found = replace(base, options={**base.options, **read_options(more, "--also")})
-        if text in rules or found in rules.values():
+        combined = replace(base, options={**base.options, **read_options(values, "--also")})
+        if text in rules or combined in rules.values():
             raise HdbenchError(
                 "--also {text}: these rules are there already: leave it out", text=text
             )
-        rules[text] = found
+        rules[text] = combined
     return rules

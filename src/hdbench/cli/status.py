@@ -29,9 +29,9 @@ def command(
     """
     if merge:
         merge_now(folder)
-    found = read_status(folder)
+    status = read_status(folder)
     if as_json:
-        typer.echo(found.as_json())
+        typer.echo(status.as_json())
         return
-    for line in found.lines():
+    for line in status.lines():
         typer.echo(shown(line))

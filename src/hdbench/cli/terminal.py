@@ -72,16 +72,16 @@ def one_line(error: Exception) -> str:
     if isinstance(error, HdbenchError):
         return localized(error.message)
     if isinstance(error, OSError) and error.strerror:
-        why = write_reason(error) if is_full(error) else os_reason(error)
+        reason = write_reason(error) if is_full(error) else os_reason(error)
         if not error.filename:
-            return localized(why)
-        return localized("{place}: {why}", place=error.filename, why=why)
+            return localized(reason)
+        return localized("{place}: {why}", place=error.filename, why=reason)
     return escaped(str(error))
 
 
 def localized_table(title: str | None, *columns: str | Text, right: Iterable[str | Text]) -> Table:
     """Return a `plain_table` with title and headings as `localized` makes them; a `Text` stays."""
-    heads = [_heading(each) for each in right]
+    heads = [_heading(text) for text in right]
     return plain_table(title and localized(title), *map(_heading, columns), right=heads)
 
 

@@ -70,7 +70,7 @@ class SpaceContext:
         Raises:
             HdbenchError: there is none, or one is unusable.
         """
-        return {each.spec.name: each for each in find_benchmarks(self.namespace, ())}
+        return {benchmark.spec.name: benchmark for benchmark in find_benchmarks(self.namespace, ())}
 
     @cached_property
     def ids(self) -> dict[str, list[str]]:
@@ -79,7 +79,7 @@ class SpaceContext:
         Raises:
             HdbenchError: a benchmark's metadata cannot be read.
         """
-        return {name: list(each.ids()) for name, each in self.benchmarks.items()}
+        return {name: list(benchmark.ids()) for name, benchmark in self.benchmarks.items()}
 
     @property
     def first(self) -> str:
@@ -97,7 +97,7 @@ class SpaceContext:
 
     def choices(self, language: str = "en") -> list[tuple[str, str]]:
         """Return title and name of each benchmark, as a field offers them in a language."""
-        return [(each.spec.title_in(language), name) for name, each in self.benchmarks.items()]
+        return [(loaded.spec.title_in(language), name) for name, loaded in self.benchmarks.items()]
 
     @property
     def ranked(self) -> list[tuple[str, str]]:
@@ -130,10 +130,10 @@ class SpaceContext:
         if self.results is None or not (self.results / name).is_dir():
             return {}
         return {
-            each.name: each
-            for each in sorted((self.results / name).iterdir())
+            folder.name: folder
+            for folder in sorted((self.results / name).iterdir())
             # A symbolic link could lead to any other folder.
-            if not each.is_symlink() and not (each / RUN_FILE).is_symlink() and is_run(each)
+            if not folder.is_symlink() and not (folder / RUN_FILE).is_symlink() and is_run(folder)
         }
 
     def public_id(self, benchmark: Benchmark) -> str:
@@ -147,11 +147,11 @@ class SpaceContext:
             value: the value: a text, a `Message`, or one with texts in it.
             folders: further folders, whose files get the names that they have in them.
         """
-        named = [(f"{folder}/", "") for folder in folders]
-        named.append((f"{self.namespace}/", f"{self.namespace.resolve().name}/"))
+        replacements = [(f"{folder}/", "") for folder in folders]
+        replacements.append((f"{self.namespace}/", f"{self.namespace.resolve().name}/"))
 
         def plain(text: str) -> str:
-            for folder, name in named:
+            for folder, name in replacements:
                 text = text.replace(folder, name)
             return text
 

@@ -80,8 +80,8 @@ class Login:
                 raise TooManyTriesError
             # It takes as long for an account that is not there.
             secret = self._accounts.get(name, self._nobody)
-            found = await run_in_threadpool(_key, password, secret.salt)
-            if not hmac.compare_digest(found, secret.key) or name not in self._accounts:
+            key = await run_in_threadpool(_key, password, secret.salt)
+            if not hmac.compare_digest(key, secret.key) or name not in self._accounts:
                 return None
             self._tries.add(address, -1)
         self._known[name] = digest
@@ -141,8 +141,8 @@ def add_account(path: Path, name: str) -> str:
     password = secrets.token_urlsafe(_PASSWORD_BYTES)
     accounts[name] = _secret_of(password.encode())
     lines = [
-        f"{each}:scrypt-{_LOG2_COST}-8-1:{secret.salt.hex()}:{secret.key.hex()}\n"
-        for each, secret in accounts.items()
+        f"{account}:scrypt-{_LOG2_COST}-8-1:{secret.salt.hex()}:{secret.key.hex()}\n"
+        for account, secret in accounts.items()
     ]
     with whole_file(path) as beside:
         beside.touch(mode=0o600)

@@ -42,27 +42,27 @@ def check_folder(folder: Path) -> None:
     Raises:
         HdbenchError: it is not there, temporary or not writable, or a collection itself.
     """
-    why = None
+    problem = None
     try:
-        found = folder.resolve(strict=True)
-        if found.is_relative_to(Path(tempfile.gettempdir()).resolve()):  # uploads are there, too
-            why = Message("is a temporary folder, in which nothing stays: name another one")
+        resolved = folder.resolve(strict=True)
+        if resolved.is_relative_to(Path(tempfile.gettempdir()).resolve()):  # uploads are there, too
+            problem = Message("is a temporary folder, in which nothing stays: name another one")
         elif "SPACE_ID" in os.environ and not any(
-            map(os.path.ismount, (found, *found.parents[:-1]))
+            map(os.path.ismount, (resolved, *resolved.parents[:-1]))
         ):
-            why = Message(
+            problem = Message(
                 "is lost when the Space restarts: attach a storage, and name a folder in it"
             )
-        elif (found / METADATA).exists():
-            why = Message("is a collection: name the folder that it is in")
+        elif (resolved / METADATA).exists():
+            problem = Message("is a collection: name the folder that it is in")
         else:
-            with tempfile.TemporaryFile(dir=found):
+            with tempfile.TemporaryFile(dir=resolved):
                 pass
     except OSError as error:
-        why = Message("cannot be written: {why}", why=write_reason(error))
-    if why is not None:
+        problem = Message("cannot be written: {why}", why=write_reason(error))
+    if problem is not None:
         raise HdbenchError(
-            "{place}: no ground truth can be made there: it {why}", place=folder, why=why
+            "{place}: no ground truth can be made there: it {why}", place=folder, why=problem
         )
 
 
@@ -97,13 +97,13 @@ class Quota:
         """
         with self._lock:
             saved = self._saved()
-            own, everyone = saved[account] + self._saving[account], saved.total()
-            if own + size > self._per_account:
+            used, everyone = saved[account] + self._saving[account], saved.total()
+            if used + size > self._per_account:
                 raise HdbenchError(
                     "not saved: {name} has used {used:,} kB of {most:,} kB: ask who runs this "
                     "server for more",
                     name=account,
-                    used=own // 1_000,
+                    used=used // 1_000,
                     most=self._per_account // 1_000,
                 )
             if everyone + self._saving.total() + size > self._total:
@@ -125,10 +125,10 @@ class Quota:
         saved: Counter[str] = Counter()
         with suppress(FileNotFoundError):  # a folder that goes away meanwhile
             for collection in os.scandir(self._folder):
-                for where, _, names in os.walk(Path(collection.path, HISTORY)):
+                for directory, _, names in os.walk(Path(collection.path, HISTORY)):
                     for name in names:
                         with suppress(FileNotFoundError):
-                            size = os.lstat(os.path.join(where, name)).st_size
+                            size = os.lstat(os.path.join(directory, name)).st_size
                             saved[name.removesuffix(SUFFIX)] += size
         return saved
 
@@ -155,7 +155,7 @@ class Editors:
 
     def collections(self) -> list[str]:
         """Return the names of the collections there are."""
-        return sorted(each.name for each in self.folder.iterdir() if _is_collection(each))
+        return sorted(folder.name for folder in self.folder.iterdir() if _is_collection(folder))
 
     async def enter(self, stack: ExitStack, collection: str, account: str) -> Router | None:
         """Enter `page` in a thread: no more than one of them for each account.
@@ -226,7 +226,7 @@ def _is_collection(folder: Path) -> bool:
     return (
         _NAME.fullmatch(folder.name) is not None
         and not folder.is_symlink()
-        and all(each.is_file() for each in files)
+        and all(file.is_file() for file in files)
     )
 
 

@@ -113,8 +113,8 @@ class Annotate:
             try:
                 app = await self._editors.enter(stack, collection, account)
             except HdbenchError as error:
-                why = why_not(error.message, Request(scope))
-                app = PlainTextResponse(escaped(why), 503)
+                message = why_not(error.message, Request(scope))
+                app = PlainTextResponse(escaped(message), 503)
             if app is None:
                 app = PlainTextResponse(_say(Request(scope), "annotate_not_there"), 404)
             await app(scope, receive, send)

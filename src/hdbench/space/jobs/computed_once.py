@@ -63,14 +63,14 @@ class ComputedOnce(Generic[Value]):
         """
         state = state_of(files)
         with self._lock:
-            kept = self._kept.get(key)
-            if kept is None or kept.is_stale(state):
-                kept = self._kept[key] = Computation(state, total)
-                kept.ready = self._worker.submit(compute, kept)
-            return kept
+            entry = self._kept.get(key)
+            if entry is None or entry.is_stale(state):
+                entry = self._kept[key] = Computation(state, total)
+                entry.ready = self._worker.submit(compute, entry)
+            return entry
 
 
 def state_of(files: Iterable[Path]) -> State:
     """Return a value that changes when one of the files changes or another is added."""
-    stats: list[tuple[str, Any]] = [(str(each), each.stat()) for each in files if each.is_file()]
+    stats: list[tuple[str, Any]] = [(str(file), file.stat()) for file in files if file.is_file()]
     return tuple(sorted((name, about.st_mtime_ns, about.st_size) for name, about in stats))

@@ -93,5 +93,5 @@ def _example_runs(context: SpaceContext) -> list[Path]:
     if EXAMPLE_BENCHMARK not in context.benchmarks:
         return []
     recorded = context.run_folders(EXAMPLE_BENCHMARK)
-    found = [recorded[name] for name in EXAMPLE_RUNS if name in recorded]
-    return found if len(found) == len(EXAMPLE_RUNS) else []
+    folders = [recorded[name] for name in EXAMPLE_RUNS if name in recorded]
+    return folders if len(folders) == len(EXAMPLE_RUNS) else []

@@ -76,7 +76,7 @@ class Rankings:
             HdbenchError: there is no such benchmark.
         """
         folders = self._context.run_folders(benchmark)
-        files = [each for folder in folders.values() for each in folder.iterdir()]
+        files = [file for folder in folders.values() for file in folder.iterdir()]
 
         def rank(work: Computation[Ranking]) -> Ranking:
             results: dict[str, Result] = {}
@@ -150,10 +150,10 @@ class _RunReports:
         language = language_of(request.headers.get("accept-language"))
         benchmark, run = request.path_params["benchmark"], request.path_params["run"]
         protocol = request.query_params.get("protocol", "documented")
-        found = await run_in_threadpool(self._find, benchmark, run, protocol, language)
-        if found is None:
+        page_and_writer = await run_in_threadpool(self._find, benchmark, run, protocol, language)
+        if page_and_writer is None:
             return PlainTextResponse(text("leaderboard_no_run", language), 404)
-        page, write = found
+        page, write = page_and_writer
         if not page.is_file():
             if page not in self._waiting and len(self._waiting) >= MAX_WAITING:
                 busy = text("leaderboard_busy", language)
@@ -177,8 +177,8 @@ class _RunReports:
         folder = self._context.run_folders(benchmark).get(run)
         if folder is None:
             return None
-        what = (benchmark, run, protocol, language, state_of(folder.iterdir()))
-        page = self._folder / f"{hashlib.sha256(repr(what).encode()).hexdigest()}.html"
+        key = (benchmark, run, protocol, language, state_of(folder.iterdir()))
+        page = self._folder / f"{hashlib.sha256(repr(key).encode()).hexdigest()}.html"
         return page, partial(self._write, page, benchmark, folder, protocol, language)
 
     async def _make(self, page: Path, write: Callable[[], None]) -> None:
@@ -197,8 +197,8 @@ class _RunReports:
         self, page: Path, benchmark: str, folder: Path, protocol: str, language: str
     ) -> None:
         result = score_run(self._context, benchmark, folder, protocol, details=True)
-        made = report_page(result, self._context.benchmark(benchmark), language=language)
-        kept = sorted(self._folder.glob("*.html"), key=lambda each: each.stat().st_mtime)
-        for oldest in kept[: max(0, len(kept) - MAX_PAGES + 1)]:
+        html = report_page(result, self._context.benchmark(benchmark), language=language)
+        pages = sorted(self._folder.glob("*.html"), key=lambda path: path.stat().st_mtime)
+        for oldest in pages[: max(0, len(pages) - MAX_PAGES + 1)]:
             oldest.unlink(missing_ok=True)
-        write_whole(page, made.encode(errors="backslashreplace"))
+        write_whole(page, html.encode(errors="backslashreplace"))

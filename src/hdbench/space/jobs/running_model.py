@@ -106,9 +106,9 @@ class ModelRun(NamedTuple):
     @property
     def command(self) -> list[str]:
         """Return what is executed."""
-        where = ["--model", self.model, "-o", str(self.path)]
+        arguments = ["--model", self.model, "-o", str(self.path)]
         program = [sys.executable, "-m", "hdbench.cli.model_process", "--language", self.language]
-        return [*program, "run", *self.options, *where]
+        return [*program, "run", *self.options, *arguments]
 
 
 Watch = Callable[[list[str], Path, float], Generator[int | str | None, None, None]]
@@ -150,16 +150,16 @@ def run_on_items(
     Raises:
         HdbenchError: there is no such model or benchmark here, or the items are too many.
     """
-    source, of = _model(context, model), context.benchmark(benchmark)
+    source, loaded = _model(context, model), context.benchmark(benchmark)
     if not 1 <= items <= context.max_run_items:  # NaN is not either
         raise HdbenchError(
             "{count} items: ask 1 to {most}", count=items, most=context.max_run_items
         )
     limit = int(items)
     quick = limit <= QUICK
-    questions = of_benchmark(of, limit=limit, quick=quick).questions
-    options = [of.id, "--limit", str(limit), *(["--quick"] if quick else [])]
-    return ModelRun(folder, source, of, questions, options)
+    questions = of_benchmark(loaded, limit=limit, quick=quick).questions
+    options = [loaded.id, "--limit", str(limit), *(["--quick"] if quick else [])]
+    return ModelRun(folder, source, loaded, questions, options)
 
 
 def run_on_image(  # noqa: PLR0917  what a visitor gives
@@ -179,17 +179,17 @@ def run_on_image(  # noqa: PLR0917  what a visitor gives
         HdbenchError: there is no such model or benchmark here, the prompt is empty or too long, or
             the upload is not an image or has too many pixels.
     """
-    source, of = _model(context, model), context.benchmark(benchmark)
+    source, loaded = _model(context, model), context.benchmark(benchmark)
     if not prompt.strip() or len(prompt) > MAX_PROMPT:
         raise HdbenchError("the prompt must have 1 to {most:,} characters", most=MAX_PROMPT)
     copied = folder / _IMAGES / f"image.{_image_format(image).lower()}"
     copied.parent.mkdir()
     shutil.copyfile(image, copied)
-    written = folder / PROMPT
-    written.write_text(prompt, encoding="utf-8", errors="replace")
-    options = ["--images", str(copied.parent), "--as", of.id, "--prompt", str(written)]
+    prompt_file = folder / PROMPT
+    prompt_file.write_text(prompt, encoding="utf-8", errors="replace")
+    options = ["--images", str(copied.parent), "--as", loaded.id, "--prompt", str(prompt_file)]
     questions = [Question(copied.stem, [copied])]
-    return ModelRun(folder, source, of, questions, options, own_image=True)
+    return ModelRun(folder, source, loaded, questions, options, own_image=True)
 
 
 def prompt_of(context: SpaceContext, benchmark: str) -> str:
@@ -231,8 +231,8 @@ def ask(context: SpaceContext, run: ModelRun, watch: Watch) -> Generator[RunStat
     def now_is(ended: Ended | None = None, problem: str = "") -> RunState:
         now = time.monotonic()
         total = len(run.questions)
-        left = time_left(answers, came, total, now)
-        return RunState(list(answers), total, now - begun, left, ended, problem)
+        seconds_left = time_left(answers, came, total, now)
+        return RunState(list(answers), total, now - begun, seconds_left, ended, problem)
 
     state: int | str | None = None
     with closing(watch(run.command, run.folder, context.max_run_seconds)) as states:
@@ -293,7 +293,7 @@ def watched(
         None while it goes on; finally its exit status, or why it was ended.
     """
     end = time.monotonic() + seconds
-    why: Ended | None = None
+    ending: Ended | None = None
     with (
         (folder / _LOG).open("wb") as log,
         subprocess.Popen(  # noqa: S603  no shell, and no visitor's text is in it
@@ -301,17 +301,17 @@ def watched(
         ) as process,
     ):
         try:
-            while process.poll() is None and why is None:
+            while process.poll() is None and ending is None:
                 yield None
                 time.sleep(_POLL)
                 if not (folder / GOING).exists():
-                    why = Ended.STOPPED
+                    ending = Ended.STOPPED
                 elif time.monotonic() >= end:
-                    why = Ended.TIME
+                    ending = Ended.TIME
         finally:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)  # with what it started itself
-    yield process.returncode if why is None else str(why)
+    yield process.returncode if ending is None else str(ending)
 
 
 def with_gpu(seconds: float) -> Watch:
@@ -361,7 +361,7 @@ def _image_format(path: Path) -> str:
     """Return the format of an image that can be read whole."""
     try:
         with Image.open(path, formats=FORMATS) as image:
-            found = str(image.format)
+            image_format = str(image.format)
         thumbnail(path, width=160)
     except (HdbenchError, OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         raise HdbenchError(
@@ -370,7 +370,7 @@ def _image_format(path: Path) -> str:
             forms=", ".join(FORMATS),
             most=MAX_PIXELS // 10**6,
         ) from error
-    return found
+    return image_format
 
 
 def _read_on(context: SpaceContext, run: ModelRun, answers: list[WrittenAnswer]) -> None:
@@ -398,9 +398,9 @@ def _error(log: Path, language: str) -> str:
         file.seek(max(0, log.stat().st_size - _LAST))
         lines = file.read().decode("utf-8", errors="replace").splitlines()
     start = f"{translated(Message('error'), language)}: "
-    said = [line.removeprefix(start) for line in lines if line.startswith(start)]
+    errors = [line.removeprefix(start) for line in lines if line.startswith(start)]
     silent = Message("the model's process ended without a word: perhaps out of memory")
-    return said[-1] if said else translated(silent, language)
+    return errors[-1] if errors else translated(silent, language)
 
 
 def _public(context: SpaceContext, run: ModelRun, text: str) -> str:

@@ -134,8 +134,8 @@ def score_upload(
                 notes=plain(result.reading.notes),
                 schema_violations=plain(result.reading.schema_violations),
                 warnings=[
-                    replace(each, said=plain(each.said), ids=plain(each.ids))
-                    for each in result.reading.warnings
+                    replace(warning, said=plain(warning.said), ids=plain(warning.ids))
+                    for warning in result.reading.warnings
                 ],
             ),
         )
@@ -262,12 +262,12 @@ def _unseen(
             scored = score_held_out(benchmark.id, upload.path, look.path, settings)
     except HdbenchError:  # a message would name items
         return None, None
-    found = totals(public, scored[upload.run])
+    figures = totals(public, scored[upload.run])
     least = min(MIN_ANSWERED, held_out.items)
-    if 0 < found["answered"] < least:
-        few = {"answered": found["answered"], "least": least}
+    if 0 < figures["answered"] < least:
+        few = {"answered": figures["answered"], "least": least}
         return None, text("held_out_few_answers", language, **few)
-    return (found if found["answered"] else None), None
+    return (figures if figures["answered"] else None), None
 
 
 def records(context: SpaceContext, upload: Upload) -> list[dict[str, Any]]:

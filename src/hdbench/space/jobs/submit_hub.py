@@ -79,7 +79,7 @@ def open_pull_request(repository: str, submission: Submission) -> str:
     hub = HfApi(token=token)
     try:
         _refuse_second(hub, repository, submission)
-        made = hub.create_commit(
+        commit = hub.create_commit(
             repository,
             [
                 CommitOperationAdd(f"{submission.folder}/{name}", content)
@@ -95,14 +95,14 @@ def open_pull_request(repository: str, submission: Submission) -> str:
     except Exception as error:  # it may hold anything
         # Without the cause, which names the request, with the token in its headers.
         raise _reason(error, repository) from None
-    return str(made.pr_url)
+    return str(commit.pr_url)
 
 
 def _refuse_second(hub: HfApi, repository: str, submission: Submission) -> None:
     """Whatever the date and the model's name, the same answers are submitted only once."""
     benchmark = submission.folder.partition("/")[0]
-    there = hub.dataset_info(repository, timeout=TIMEOUT).siblings or []
-    for name in (each.rfilename for each in there):
+    siblings = hub.dataset_info(repository, timeout=TIMEOUT).siblings or []
+    for name in (sibling.rfilename for sibling in siblings):
         if name.startswith(f"{benchmark}/") and name.endswith(f"-{submission.digest}/{RUN_FILE}"):
             raise SubmissionError("submit_there", folder=name.removesuffix(f"/{RUN_FILE}"))
     pulls = hub.get_repo_discussions(

@@ -154,8 +154,8 @@ def make_submission(
         prompt=read_prompt(benchmark.folder / PROMPT) if statement.own_prompt else None,
         items=list(benchmark.ids()),
     )
-    with TemporaryDirectory() as place:
-        folder = Path(place)
+    with TemporaryDirectory() as scratch:
+        folder = Path(scratch)
         submitted = {
             "name": statement.name,
             "licence": LICENCE,
@@ -169,8 +169,8 @@ def make_submission(
         write_table(folder / RUN_TABLE, pa.Table.from_pylist([run_row(info, answers)], RUNS))
         write_table(folder / ANSWERS_TABLE, answers_table(info, answers))
         (result,) = score_runs(benchmark.id, folder, Settings(upload.protocol)).values()
-        seen = results[run]
-        if (result.statistics, result.ids) != (seen.statistics, seen.ids):
+        shown = results[run]
+        if (result.statistics, result.ids) != (shown.statistics, shown.ids):
             raise SubmissionError("submit_differs")
         files = {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
     return Submission(
@@ -178,7 +178,7 @@ def make_submission(
         digest,
         files,
         statement,
-        replace(result, dataset=seen.dataset),
+        replace(result, dataset=shown.dataset),
     )
 
 
@@ -208,14 +208,14 @@ def code(text: str) -> str:
         >>> code("a`b``c")
         '``` a`b``c ```'
     """
-    longest = max((len(each) for each in re.findall("`+", text)), default=0)
+    longest = max((len(ticks) for ticks in re.findall("`+", text)), default=0)
     fence = "`" * (longest + 1)
     return f"{fence} {text} {fence}" if longest else f"`{text}`"
 
 
-def _line(key: str, given: str, most: int, *, needed: bool = True) -> str:
+def _line(key: str, value: str, most: int, *, needed: bool = True) -> str:
     """Return a text from a form, on one line."""
-    line = unicodedata.normalize("NFC", " ".join(str(given or "")[: 10 * most].split()))
+    line = unicodedata.normalize("NFC", " ".join(str(value or "")[: 10 * most].split()))
     if needed and not line:
         raise SubmissionError(f"{key}_bad")
     if len(line) > most:
@@ -230,7 +230,7 @@ def _answers(benchmark: Benchmark, path: Path, run: str | None) -> Iterator[Writ
     with OpenedRun.opened(path, benchmark) as opened:
         answers = opened.answers(run)
         for item_id in benchmark.ids():
-            written = answers.written(item_id)
-            if written is not None:
-                known = {key: value for key, value in written.items() if key in _OF_AN_ANSWER}
-                yield cast(WrittenAnswer, {"id": item_id} | known)
+            answer = answers.written(item_id)
+            if answer is not None:
+                values = {key: value for key, value in answer.items() if key in _OF_AN_ANSWER}
+                yield cast(WrittenAnswer, {"id": item_id} | values)

@@ -130,10 +130,10 @@ class Turns:
             waiting = [turn for turn in self._turns if turn.lane in {Lane.WAITING, Lane.STOPPED}]
             of_address = [turn for turn in self._turns if turn.address == address]
             left = self._max_waiting - len(waiting)
-            own = sum(turn.address == address for turn in waiting)
+            own_waiting = sum(turn.address == address for turn in waiting)
             if left <= 0:
                 raise QueueFullError("queue_full")
-            if len(of_address) >= self._max_per_visitor or own >= (left + 1) / 2:
+            if len(of_address) >= self._max_per_visitor or own_waiting >= (left + 1) / 2:
                 raise QueueFullError("too_many_of_yours")
             turn = Turn(address, self._came)
             self._came += 1
@@ -159,9 +159,9 @@ class Turns:
             if turn.runs:
                 return 0
             now = self._clock()
-            own = self._order(turn, now)
-            others = [each for each in self._turns if not each.runs and each is not turn]
-            return 1 + sum(self._order(each, now) < own for each in others)
+            key = self._order(turn, now)
+            waiting = [other for other in self._turns if not other.runs and other is not turn]
+            return 1 + sum(self._order(other, now) < key for other in waiting)
 
     def look(self, turn: Turn) -> Lane:
         """Return where work that was given a place stands now: it may have to make way."""
@@ -173,20 +173,21 @@ class Turns:
 
     def _is_in_the_way(self, turn: Turn, now: float) -> bool:
         """Return whether work that has had its slice makes way for other work."""
-        own = self._order(turn, now)
-        half = own._replace(used=own.used / 2)  # otherwise work of the same length would take turns
+        key = self._order(turn, now)
+        # Half, as otherwise work of the same length would take turns.
+        half = key._replace(used=key.used / 2)
         return any(
-            self._order(each, now, leaving=turn) < (own if each.address == turn.address else half)
-            for each in self._turns
-            if not each.runs
+            self._order(other, now, leaving=turn) < (key if other.address == turn.address else half)
+            for other in self._turns
+            if not other.runs
         )
 
     def _make_way(self, turn: Turn, now: float) -> None:
         """Pause work, or stop it; work that would have to be stopped may keep its place a while."""
         used = self._order(turn, now).used
-        paused = [each for each in self._turns if each.lane == Lane.PAUSED]
-        most = max(paused, key=lambda each: self._lately(each.address, now), default=None)
-        if any(each.address == turn.address for each in paused):
+        paused = [other for other in self._turns if other.lane == Lane.PAUSED]
+        most = max(paused, key=lambda other: self._lately(other.address, now), default=None)
+        if any(other.address == turn.address for other in paused):
             lane = Lane.STOPPED
         elif most is None or len(paused) < self._places:
             lane = Lane.PAUSED
@@ -206,7 +207,7 @@ class Turns:
         waiting = [turn for turn in self._turns if not turn.runs]
         free = self._places - sum(turn.runs for turn in self._turns)
         for _ in range(min(free, len(waiting))):
-            turn = min(waiting, key=lambda each: self._order(each, now))
+            turn = min(waiting, key=lambda waiter: self._order(waiter, now))
             turn.lane, turn.since, turn.slice = Lane.RUNNING, now, SLICE
             waiting.remove(turn)
         self._changed.notify_all()
@@ -224,12 +225,12 @@ class Turns:
             }
 
     def _lately(self, address: str, now: float) -> float:
-        seconds, then = self._used.get(address, (0.0, 0.0))
-        return float(seconds * 0.5 ** ((now - then) / HALF_LIFE))
+        seconds, counted_at = self._used.get(address, (0.0, 0.0))
+        return float(seconds * 0.5 ** ((now - counted_at) / HALF_LIFE))
 
     def _order(self, turn: Turn, now: float, *, leaving: Turn | None = None) -> _Order:
         """Return where work stands, or would stand if `leaving` did not run."""
-        running = [each for each in self._turns if each.runs and each.address == turn.address]
-        others = sum(each is not leaving and each is not turn for each in running)
-        used = self._lately(turn.address, now) + sum(now - each.since for each in running)
-        return _Order(others, used, turn.lane != Lane.WAITING, turn.number)
+        running = [other for other in self._turns if other.runs and other.address == turn.address]
+        running_others = sum(other is not leaving and other is not turn for other in running)
+        used = self._lately(turn.address, now) + sum(now - other.since for other in running)
+        return _Order(running_others, used, turn.lane != Lane.WAITING, turn.number)

@@ -72,9 +72,9 @@ def send(value: object) -> None:
 
 
 @contextmanager
-def sending(to: Callable[[Any], object]) -> Iterator[None]:
+def sending(receiver: Callable[[Any], object]) -> Iterator[None]:
     """Have all that is sent within the block given to a function."""
-    token = _send.set(to)
+    token = _send.set(receiver)
     try:
         yield
     finally:
@@ -192,16 +192,16 @@ class TaskProcesses:
                 if not pipe.poll(_POLL):
                     continue
                 try:
-                    told = pipe.recv()
+                    message = pipe.recv()
                 except (EOFError, OSError) as error:
                     process.join(_ENDING)
                     raise _reason(process.exitcode) from error
-                if isinstance(told, HdbenchError):
-                    raise told
-                if isinstance(told, Score):
+                if isinstance(message, HdbenchError):
+                    raise message
+                if isinstance(message, Score):
                     turn.slice = SLICE_IN_ALL
-                yield told
-                if isinstance(told, _Done):
+                yield message
+                if isinstance(message, _Done):
                     return
 
     @contextmanager
@@ -237,30 +237,30 @@ def _run(
     """Do a task within limits, in this process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server ends it
     os.nice(_NICENESS)
-    seconds, memory, written = limits
+    seconds, memory, disk = limits
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
     data = _size_of_data() + memory
-    whole = (data + _SPARE, data + _SPARE)
+    with_spare = (data + _SPARE, data + _SPARE)
     resource.setrlimit(resource.RLIMIT_DATA, (data, data + _SPARE))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (written, written))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (disk, disk))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     tempfile.tempdir = scratch  # which the server deletes, however this process ends
     try:
         with sending(pipe.send):
-            told: Any = _Done(task(*arguments))
+            message: Any = _Done(task(*arguments))
     except HdbenchError as error:
-        told = error
+        message = error
     except MemoryError:
-        resource.setrlimit(resource.RLIMIT_DATA, whole)
-        told = _too_large(memory)
+        resource.setrlimit(resource.RLIMIT_DATA, with_spare)
+        message = _too_large(memory)
     except BrokenPipeError:  # nobody listens any more
         return
     except OSError as error:
         if error.errno != errno.EFBIG:
             raise
-        told = _too_much(Message("{most:,} MiB of disk", most=written >> 20))
+        message = _too_much(Message("{most:,} MiB of disk", most=disk >> 20))
     with suppress(BrokenPipeError):
-        pipe.send(told)
+        pipe.send(message)
 
 
 def _signal(process: BaseProcess, number: int) -> None:

@@ -54,15 +54,15 @@ class Gate:
         except ClientDisconnect:
             return
         try:
-            asked = json.loads(body or "null")
+            payload = json.loads(body or "null")
             # What was checked is what is passed on, however else the bytes might be read. A NaN or
             # a lone surrogate, which JSON does not have, would make Gradio fail.
-            checked = json.dumps(asked, allow_nan=False, ensure_ascii=False).encode()
-            why = _incomplete(scope["path"], asked) or await run_in_threadpool(_unusable, asked)
+            checked = json.dumps(payload, allow_nan=False, ensure_ascii=False).encode()
+            key = _incomplete(scope["path"], payload) or await run_in_threadpool(_unusable, payload)
         except (ValueError, RecursionError):
-            why = "no_json"
-        if why is not None:
-            await _refused(request, 400, why)(scope, receive, send)
+            key = "no_json"
+        if key is not None:
+            await _refused(request, 400, key)(scope, receive, send)
             return
         await self._app(scope, _receiving(checked if body else b"", receive), send)
 
@@ -79,25 +79,25 @@ def _refused(request: Request, status: int, key: str) -> JSONResponse:
 
 def _receiving(body: bytes, receive: Receive) -> Receive:
     """Return what gives an application a body that has been read already."""
-    left = [{"type": "http.request", "body": body, "more_body": False}]
+    messages = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def receiving() -> Message:
-        return left.pop() if left else await receive()
+        return messages.pop() if messages else await receive()
 
     return receiving
 
 
-def _incomplete(path: str, asked: Any) -> str | None:
+def _incomplete(path: str, payload: Any) -> str | None:
     """Return why a program's call, whose values may be listed or named, cannot be answered."""
-    match asked:
+    match payload:
         case {"data": [None, *_]} | {"benchmark": None} if path.startswith(CALL):
             return "no_benchmark"
     return None
 
 
-def _unusable(asked: Any) -> str | None:
+def _unusable(payload: Any) -> str | None:
     """Return why a file that is named anywhere in a request cannot be used; None if all can be."""
-    paths = list(_paths(asked))
+    paths = list(_paths(payload))
     if not all(isinstance(path, str) for path in paths):
         return "not_uploaded"
     if any("://" in path for path in paths):
@@ -106,22 +106,22 @@ def _unusable(asked: Any) -> str | None:
     return None if all(_is_file_in(folder, path) for path in set(paths)) else "not_uploaded"
 
 
-def _paths(asked: Any) -> Iterator[Any]:
+def _paths(payload: Any) -> Iterator[Any]:
     """Yield the paths in a request: Gradio takes for a file whatever has one."""
-    left = [asked]
-    while left:
-        value = left.pop()
+    waiting = [payload]
+    while waiting:
+        value = waiting.pop()
         if isinstance(value, list):
-            left += value
+            waiting += value
         elif isinstance(value, dict):
-            left += value.values()
+            waiting += value.values()
             if "path" in value:
                 yield value["path"]
 
 
 def _is_file_in(folder: Path, path: str) -> bool:
     try:
-        found = Path(path).resolve()
-        return found.is_relative_to(folder) and found.is_file()
+        resolved = Path(path).resolve()
+        return resolved.is_relative_to(folder) and resolved.is_file()
     except (OSError, RuntimeError, ValueError):  # too long, a loop of links, a zero byte
         return False

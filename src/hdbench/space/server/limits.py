@@ -174,9 +174,9 @@ def impatient(protocol: type[Any]) -> type[Any]:
     """
 
     class Impatient(protocol):  # type: ignore[misc]
-        def __init__(self, *, app_state: dict[str, Any], **given: Any) -> None:
+        def __init__(self, *, app_state: dict[str, Any], **options: Any) -> None:
             self.timer = ConnectionTimer()
-            super().__init__(app_state=app_state | {_TIMER: self.timer}, **given)
+            super().__init__(app_state=app_state | {_TIMER: self.timer}, **options)
 
         def connection_made(self, transport: asyncio.Transport) -> None:
             self.timer.begin(transport)
@@ -232,8 +232,8 @@ class _Body:
 
     def refuse(self, status: int, key: str, **values: object) -> None:
         """Answer with a text of the interface, and close the connection."""
-        told = text(key, self._language, **values)
-        self.refused = PlainTextResponse(told, status, {"Connection": "close"})
+        body = text(key, self._language, **values)
+        self.refused = PlainTextResponse(body, status, {"Connection": "close"})
 
     async def receive(self) -> Message:
         """Return the next message from the server, as the application asks for it."""
@@ -270,11 +270,11 @@ class _Uploads:
     def admit(self, body: _Body, address: str, length: int) -> None:
         """Charge a visitor for an upload as it comes, or refuse it."""
         now = time.monotonic()
-        for other, sent in list(self._sent.items()):
+        for sender, sent in list(self._sent.items()):
             while sent and sent[0].since < now - self._keep:
                 sent.popleft()
             if not sent:
-                del self._sent[other]
+                del self._sent[sender]
         if length > self._largest:
             body.refuse(413, "refused_too_large")
         elif self._total(address) + length > self._most:
@@ -347,13 +347,13 @@ def network(address: str) -> str:
         ('192.0.2.1', '2001:db8::/64', 'testclient')
     """
     try:
-        found = ipaddress.ip_address(address)
+        ip = ipaddress.ip_address(address)
     except ValueError:
         return address
-    if isinstance(found, ipaddress.IPv6Address):
-        mapped = found.ipv4_mapped
-        return str(mapped or ipaddress.ip_network((int(found), 64), strict=False))
-    return str(found)
+    if isinstance(ip, ipaddress.IPv6Address):
+        mapped = ip.ipv4_mapped
+        return str(mapped or ipaddress.ip_network((int(ip), 64), strict=False))
+    return str(ip)
 
 
 def believe_proxies() -> None:
@@ -400,6 +400,6 @@ def _files(folder: Path) -> Iterator[tuple[float, int, Path]]:
         for name in names:
             path = Path(parent, name)
             with suppress(FileNotFoundError):
-                found = path.lstat()
-                if stat.S_ISREG(found.st_mode):
-                    yield found.st_mtime, found.st_size, path
+                status = path.lstat()
+                if stat.S_ISREG(status.st_mode):
+                    yield status.st_mtime, status.st_size, path

@@ -36,15 +36,15 @@ class PageLanguage:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        asked = MutableHeaders(scope=scope)
-        own = scope["query_string"].decode("ascii", "replace")
-        choice = chosen(f"?{own}") or chosen(asked.get("referer", ""))
+        request_headers = MutableHeaders(scope=scope)
+        query = scope["query_string"].decode("ascii", "replace")
+        choice = chosen(f"?{query}") or chosen(request_headers.get("referer", ""))
         if choice is not None:
-            asked["accept-language"] = choice
+            request_headers["accept-language"] = choice
         if scope["path"] != "/" or scope["method"] != "GET":
             await self._app(scope, receive, send)
             return
-        language = language_of(asked.get("accept-language"))
+        language = language_of(request_headers.get("accept-language"))
         start: Message = {}
         page = b""
 
@@ -76,10 +76,10 @@ def chosen(address: str) -> str | None:
     """
     try:
         query = urlsplit(address).query[:1000]
-        found = parse_qs(query, max_num_fields=20).get(PARAMETER, [])
+        languages = parse_qs(query, max_num_fields=20).get(PARAMETER, [])
     except ValueError:  # more than twenty, or an address that is none
         return None
-    return found[0] if found and found[0] in LANGUAGES else None
+    return languages[0] if languages and languages[0] in LANGUAGES else None
 
 
 @cache
@@ -92,12 +92,12 @@ def script(language: str) -> str:
         },
         "gradio": gradio_words(language)["words"],
         "patterns": gradio_words(language)["patterns"],
-        "languages": {each: texts["page_name"] for each, texts in translations().items()},
+        "languages": {code: texts["page_name"] for code, texts in translations().items()},
     }
     # In a script of HTML, only this could end it.
     data = json.dumps(texts).replace("</", "<\\/")
-    made = (_SPACE / "page.js").read_text(encoding="utf-8")
-    return f"<script>{{const TEXTS = {data};\n{made}}}</script>"
+    source = (_SPACE / "page.js").read_text(encoding="utf-8")
+    return f"<script>{{const TEXTS = {data};\n{source}}}</script>"
 
 
 def gradio_words(language: str) -> dict[str, dict[str, str]]:
@@ -108,5 +108,5 @@ def gradio_words(language: str) -> dict[str, dict[str, str]]:
         has in English in every language; `patterns`: the same for messages, labels and the sizes
         of files, by regular expressions.
     """
-    found: dict[str, dict[str, str]] = read_texts(_SPACE / "gradio_words" / f"{language}.yaml")
-    return found
+    words: dict[str, dict[str, str]] = read_texts(_SPACE / "gradio_words" / f"{language}.yaml")
+    return words

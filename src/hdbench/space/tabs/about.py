@@ -35,7 +35,7 @@ def about_tab(context: SpaceContext, say: Say) -> None:
     for name, benchmark in context.benchmarks.items():
         _card(benchmark.folder, say(f"{TITLE}{name}"))
     gr.Markdown(say("cards_metrics"))
-    for metric in dict.fromkeys(each.spec.metric for each in context.benchmarks.values()):
+    for metric in dict.fromkeys(benchmark.spec.metric for benchmark in context.benchmarks.values()):
         _card(resources.folder("metrics") / metric, metric)
 
 

@@ -60,40 +60,42 @@ def leaderboard_tab(context: SpaceContext, say: Say, benchmark: gr.Dropdown, tab
             weights = form(gr.Checkbox, "open")
             strict = form(gr.Checkbox, "strict")
         protocol = protocol_choice(say, "board-protocol")
-    shown = gr.HTML(elem_id="leaderboard", min_height=80)
-    seen = gr.State()
+    output = gr.HTML(elem_id="leaderboard", min_height=80)
+    opened = gr.State()
 
-    def view(given: Given, request: gr.Request, progress: gr.Progress = BAR) -> Iterator[list[Any]]:
-        if not given[seen]:  # nobody has opened the tab, and a ranking may take minutes
+    def view(
+        values: Given, request: gr.Request, progress: gr.Progress = BAR
+    ) -> Iterator[list[Any]]:
+        if not values[opened]:  # nobody has opened the tab, and a ranking may take minutes
             yield [gr.skip(), gr.skip()]
             return
         language = visitor_of(request).language
         try:
-            chosen = context.benchmark(given[benchmark])
+            chosen = context.benchmark(values[benchmark])
             if not chosen.spec.ranked:
                 titles = ", ".join(title for title, _ in context.ranked)
                 raise TextError("leaderboard_unranked", ranked=titles)
-            work = rankings.of(given[benchmark], given[protocol], strict=bool(given[strict]))
+            work = rankings.of(values[benchmark], values[protocol], strict=bool(values[strict]))
             while not wait([work.ready], timeout=0.3).done:
                 count = {"done": work.done, "total": work.total}
                 doing = "leaderboard_scoring" if work.done < work.total else "leaderboard_ranking"
                 share = _SCORED * work.done / (work.total or 1)
                 progress(share, desc=text(doing, language, **count))
-            sought = (given[words] or "")[:MAX_WORDS]  # None for a field that nobody has seen yet
-            filters = Filter(sought, bool(given[local]), bool(given[weights]))
-            yield _view(chosen, work.ready.result(), given[board], filters, language)
+            sought = (values[words] or "")[:MAX_WORDS]  # None for a field that nobody has seen yet
+            filters = Filter(sought, bool(values[local]), bool(values[weights]))
+            yield _view(chosen, work.ready.result(), values[board], filters, language)
         except HdbenchError as error:
-            why = problem(reason(error, language), language, "leaderboard_error")
-            yield [gr.update(visible=False), why]
+            message = problem(reason(error, language), language, "leaderboard_error")
+            yield [gr.update(visible=False), message]
 
     each_time: dict[str, Any] = {
         "fn": view,
-        "inputs": {seen, benchmark, protocol, board, words, local, weights, strict},
-        "outputs": [board, shown],
-        "show_progress_on": shown,
+        "inputs": {opened, benchmark, protocol, board, words, local, weights, strict},
+        "outputs": [board, output],
+        "show_progress_on": output,
         **PRIVATE,
     }
-    tab.select(lambda: True, None, seen, queue=False, **PRIVATE).then(**each_time)
+    tab.select(lambda: True, None, opened, queue=False, **PRIVATE).then(**each_time)
     gr.on([benchmark.change, protocol.input, board.input, strict.input], **each_time)
     gr.on(
         [words.change, local.input, weights.input],
@@ -128,12 +130,12 @@ def _view(
 ) -> list[Any]:
     """Return the choice of boards, and the chosen one, otherwise the first."""
     if not ranking.boards:
-        why = [translated(each, language) for each in ranking.left_out[:1]]
-        message = " ".join([text("leaderboard_none", language), *why])
+        reasons = [translated(error, language) for error in ranking.left_out[:1]]
+        message = " ".join([text("leaderboard_none", language), *reasons])
         hidden = gr.update(choices=[], value=None, visible=False)
         return [hidden, problem(message, language, "leaderboard_error")]
     choices = _board_choices(ranking.boards, language)
-    board = next((each for each in ranking.boards if _board_key(each) == key), ranking.boards[0])
+    board = next((board for board in ranking.boards if _board_key(board) == key), ranking.boards[0])
     html = board_view(benchmark, ranking, board, chosen, language)
     several = len(choices) > 1
     return [gr.update(choices=choices, value=_board_key(board), visible=several), html]
@@ -193,8 +195,8 @@ def board_view(
         cut=lambda value: cut(value, MAX_NAME),
         report=lambda run: report_address(board.kind.benchmark, run, board.kind.protocol),
         left_out=[
-            (cut(translated(each, language), MAX_MESSAGE), is_translated(each, language))
-            for each in ranking.left_out[:MAX_LEFT_OUT]
+            (cut(translated(message, language), MAX_MESSAGE), is_translated(message, language))
+            for message in ranking.left_out[:MAX_LEFT_OUT]
         ],
         left_out_count=len(ranking.left_out),
     )

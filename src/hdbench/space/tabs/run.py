@@ -95,20 +95,20 @@ def run_tab(
     runs = _VisitorRuns(context, workers)
 
     def on_items(
-        given: shared.Given, request: gr.Request, progress: gr.Progress = shared.BAR
+        values: shared.Given, request: gr.Request, progress: gr.Progress = shared.BAR
     ) -> Iterator[list[Any]]:
-        asked = (given[model], given[benchmark], given[items])
+        choices = (values[model], values[benchmark], values[items])
         run = running_model.run_on_items
-        yield from runs.views(lambda folder: run(context, *asked, folder), request, progress)
+        yield from runs.views(lambda folder: run(context, *choices, folder), request, progress)
 
     def on_image(
-        given: shared.Given, request: gr.Request, progress: gr.Progress = shared.BAR
+        values: shared.Given, request: gr.Request, progress: gr.Progress = shared.BAR
     ) -> Iterator[list[Any]]:
         def plan(folder: Path) -> ModelRun:
-            if not given[image]:
+            if not values[image]:
                 raise TextError("run_choose_image")
-            asked = (given[model], given[benchmark], Path(given[image]), given[own_prompt] or "")
-            return running_model.run_on_image(context, *asked, folder)
+            choices = (values[model], values[benchmark], Path(values[image]))
+            return running_model.run_on_image(context, *choices, values[own_prompt] or "", folder)
 
         yield from runs.views(plan, request, progress)
 
@@ -177,10 +177,10 @@ class _VisitorRuns:
 
     def _waiting(self, turn: Turn, folder: Path, language: str) -> Iterator[list[Any]]:
         """Yield the outputs while a run waits for its turn, until it is cancelled."""
-        said = time.monotonic() - TOLD_EVERY
+        told_at = time.monotonic() - TOLD_EVERY
         while running_model.still_wanted(folder) and (before := self._turns.wait(turn)):
-            if time.monotonic() - said >= TOLD_EVERY:
-                said = time.monotonic()
+            if time.monotonic() - told_at >= TOLD_EVERY:
+                told_at = time.monotonic()
                 line = shared.waits(Waits(before - 1, again=False), language)
                 yield _outputs(run_line(line, language), going=True)
 
@@ -191,14 +191,16 @@ class _VisitorRuns:
         language = visitor.language
         questions = {question.id: question for question in run.questions}
         pictures: dict[str, str | None] = {}
-        status, answers, shown = "", "", 0
+        status, answers, count = "", "", 0
         state = RunState([], len(questions))
         with closing(running_model.ask(self._context, run, self._watch)) as states:
             for state in states:
-                new = [answer["id"] for answer in state.answers[shown:]]
+                new = [questions[answer["id"]] for answer in state.answers[count:]]
                 if new:
-                    shown += len(new)
-                    pictures |= {each: running_model.picture_of(questions[each]) for each in new}
+                    count += len(new)
+                    pictures |= {
+                        question.id: running_model.picture_of(question) for question in new
+                    }
                     answers = run_answers(state.answers, pictures, language)
                 before, status = status, run_status(state, language, self._context.max_run_seconds)
                 if status != before:
@@ -245,7 +247,7 @@ def run_status(state: RunState, language: str, limit: float) -> str:
         limit: seconds that it may take.
     """
     done = len(state.answers)
-    told = {"done": done, "total": state.total}
+    counts = {"done": done, "total": state.total}
     times = {"elapsed": duration(state.elapsed), "limit": duration(limit)}
     if state.ended is None:
         key = "run_going" if done else "run_loading"
@@ -256,12 +258,12 @@ def run_status(state: RunState, language: str, limit: float) -> str:
     return render(
         "run_status.html",
         language,
-        line=text(key, language, **told, **times),
+        line=text(key, language, **counts, **times),
         left=None if state.left is None else text("run_left", language, left=duration(state.left)),
         elapsed=text("run_elapsed", language, **times),
         ended=state.ended,
         problem=cut(state.problem, MAX_MESSAGE),
-        **told,
+        **counts,
     )
 
 

@@ -134,11 +134,11 @@ def choices_in_language(app: gr.Blocks, context: SpaceContext) -> None:
         context: the Space's context.
     """
     fields = [
-        each
-        for each in app.blocks.values()
-        if isinstance(each, gr.Dropdown | gr.Radio)
-        and each.choices
-        and {value for _, value in each.choices} <= {*context.benchmarks, *PROTOCOLS}
+        block
+        for block in app.blocks.values()
+        if isinstance(block, gr.Dropdown | gr.Radio)
+        and block.choices
+        and {value for _, value in block.choices} <= {*context.benchmarks, *PROTOCOLS}
     ]
 
     def named(request: gr.Request) -> list[Any]:
@@ -175,9 +175,9 @@ def shown_work(
     workers: TaskProcesses, visitor: Visitor, progress: gr.Progress, task: Task, *arguments: Any
 ) -> Iterator[Any]:
     """Do a task for a visitor, and show on a progress bar how far it is; yields what it sends."""
-    for told in workers.work(visitor.address, task, *arguments):
-        show(progress, told, visitor.language)
-        yield told
+    for message in workers.work(visitor.address, task, *arguments):
+        show(progress, message, visitor.language)
+        yield message
 
 
 def for_program(
@@ -190,35 +190,35 @@ def for_program(
     """
     visitor = visitor_of(request)
     try:
-        found: list[dict[str, Any]] = workers.result(visitor.address, task, *arguments)
+        result: list[dict[str, Any]] = workers.result(visitor.address, task, *arguments)
     except HdbenchError as error:
         raise gr.Error(escaped(reason(error, visitor.language)), print_exception=False) from error
-    return found
+    return result
 
 
-def show(progress: gr.Progress, told: object, language: str) -> None:
+def show(progress: gr.Progress, message: object, language: str) -> None:
     """Show a visitor how far the work is, or that it is waiting.
 
     Args:
         progress: the visitor's progress bar.
-        told: `Progress` or `Waits`; anything else is ignored.
+        message: `Progress` or `Waits`; anything else is ignored.
         language: the interface's language.
     """
-    if isinstance(told, Progress):
-        progress(told.share, desc=told.doing)
-    elif isinstance(told, Waits):
-        progress(None, desc=waits(told, language))  # 0 would be shown as "0.0%"
+    if isinstance(message, Progress):
+        progress(message.share, desc=message.doing)
+    elif isinstance(message, Waits):
+        progress(None, desc=waits(message, language))  # 0 would be shown as "0.0%"
 
 
-def waits(told: Waits, language: str) -> str:
+def waits(wait: Waits, language: str) -> str:
     """Return that work is waiting, and for how many.
 
     Example:
         >>> waits(Waits(2, again=False), "de"), waits(Waits(0, again=False), "en")
         ('Warten auf einen freien Platz, 2 vor Ihnen', 'Waiting for a free place, you are next')
     """
-    ahead = text("progress_ahead" if told.before else "progress_next", language, before=told.before)
-    return text("progress_waits_again" if told.again else "progress_waits", language, ahead=ahead)
+    ahead = text("progress_ahead" if wait.before else "progress_next", language, before=wait.before)
+    return text("progress_waits_again" if wait.again else "progress_waits", language, ahead=ahead)
 
 
 def refusal(error: HdbenchError, language: str, lead: str) -> str:
@@ -251,19 +251,19 @@ def result_views(  # noqa: PLR0917  what a visitor gives, and where it is shown
     """
     language = visitor.language
     if not upload.path.name:
-        why = text("choose_file", language, megabytes=context.max_upload >> 20)
-        yield refused_view(problem(why, language))
+        message = text("choose_file", language, megabytes=context.max_upload >> 20)
+        yield refused_view(problem(message, language))
         return
     look = quota.take(visitor.address, upload.benchmark) if quota else None
     looked = False
     try:
         with TemporaryDirectory() as folder:
             task = (view, context, upload, language, Path(folder), thumbnails(), look)
-            for told in shown_work(workers, visitor, progress, *task):
-                if isinstance(told, View):
-                    looked = looked or told.looked
+            for message in shown_work(workers, visitor, progress, *task):
+                if isinstance(message, View):
+                    looked = looked or message.looked
                     # Gradio copies the files before this goes on, where they are deleted.
-                    yield _outputs(told, language)
+                    yield _outputs(message, language)
     except UnknownIdsError:
         raise
     except HdbenchError as error:

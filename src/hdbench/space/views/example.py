@@ -30,9 +30,9 @@ def write_example(benchmark: Benchmark, folder: Path) -> Path:
     Raises:
         HdbenchError: the benchmark's metadata cannot be read.
     """
-    own = benchmark.folder / EXAMPLE
-    if own.is_file():
-        return Path(shutil.copyfile(own, folder / EXAMPLE))
+    published = benchmark.folder / EXAMPLE
+    if published.is_file():
+        return Path(shutil.copyfile(published, folder / EXAMPLE))
     metric, lines = benchmark.spec.make_metric(), []
     for position, item in enumerate(benchmark.items()):
         if position >= ITEMS:

@@ -76,7 +76,7 @@ def first_look(benchmark: Benchmark) -> FirstLook | None:
     Raises:
         HdbenchError: the benchmark's metadata or its example cannot be read.
     """
-    metric, found = benchmark.spec.make_metric(), None
+    metric, best = benchmark.spec.make_metric(), None
     with TemporaryDirectory() as folder:
         example = write_example(benchmark, Path(folder))
         with OpenedRun.opened(example, benchmark) as run:
@@ -88,11 +88,11 @@ def first_look(benchmark: Benchmark) -> FirstLook | None:
                     continue
                 details = scored.details()
                 [view] = item_views([details], item_errors([details], metric), metric)
-                if view.errors and not view.is_lost and (view.others or found is None):
-                    found = _shown(benchmark, view, item.ground_truth, made=example.name == MADE)
-                if found is not None and view.others:
+                if view.errors and not view.is_lost and (view.others or best is None):
+                    best = _shown(benchmark, view, item.ground_truth, made=example.name == MADE)
+                if best is not None and view.others:
                     break
-    return found
+    return best
 
 
 class FirstLooks:
@@ -118,13 +118,13 @@ class FirstLooks:
         Raises:
             HdbenchError: there is no such benchmark.
         """
-        found = self._context.benchmark(benchmark)
+        loaded = self._context.benchmark(benchmark)
         look = self._of(benchmark)
         return render(
             "first_look.html",
             language,
-            name=found.spec.name,
-            title=found.spec.title_in(language),
+            name=loaded.spec.name,
+            title=loaded.spec.title_in(language),
             look=look,
             titles=look and self._titles(benchmark, language),
             annotate=self._context.annotate is not None,
@@ -162,11 +162,11 @@ class FirstLooks:
 
 
 def _shown(benchmark: Benchmark, view: ItemView, truth: dict[str, Any], *, made: bool) -> FirstLook:
-    shown = benchmark.shown({view.id})[view.id]
+    content = benchmark.shown({view.id})[view.id]
     wrong = len(view.errors) + view.more_errors
     return FirstLook(
-        picture=next((path for path in shown.media if path.is_file()), None),
-        text=cut(shown.text, MAX_TEXT),
+        picture=next((path for path in content.media if path.is_file()), None),
+        text=cut(content.text, MAX_TEXT),
         rows=_rows(view.errors, view.others, truth),
         wrong=wrong,
         values=wrong + len(view.others) + view.more_others,
@@ -182,9 +182,9 @@ def _rows(
     wrong = [row for row in errors if not _is_alone(row)][: MAX_ERRORS - 1] + alone[:1]
     right = [row for row in others if row.reference.parts][: MAX_ROWS - len(wrong)]
     # What is missing or invented comes last: there is nothing in it to compare.
-    places = {cut(path, MAX_FIELD): place for place, path in enumerate(flatten(truth))}
+    order = {cut(path, MAX_FIELD): position for position, path in enumerate(flatten(truth))}
     rows = sorted(
-        [*wrong, *right], key=lambda row: (_is_alone(row), places.get(row.field, len(places)))
+        [*wrong, *right], key=lambda row: (_is_alone(row), order.get(row.field, len(order)))
     )
     return [_short(row) for row in rows]
 
@@ -198,8 +198,8 @@ def _short(row: ShownField) -> ShownField:
     """Return a row with the beginning of its values, or what is around their first difference."""
     start = 0
     if row.error and not _is_alone(row) and not row.reference.parts[0].differs:
-        same = len(row.reference.parts[0].text)
-        start = same - _BEFORE if same > MAX_VALUE // 2 else 0
+        shared = len(row.reference.parts[0].text)
+        start = shared - _BEFORE if shared > MAX_VALUE // 2 else 0
     return replace(
         row, reference=_window(row.reference, start), prediction=_window(row.prediction, start)
     )
@@ -207,14 +207,14 @@ def _short(row: ShownField) -> ShownField:
 
 def _window(value: Value, start: int) -> Value:
     """Return a value from a character on, at most `MAX_VALUE` of them."""
-    parts, place = [], 0
+    parts, position = [], 0
     for part in value.parts:
-        text = part.text[max(0, start - place) : max(0, start + MAX_VALUE - place)]
-        place += len(part.text)
+        text = part.text[max(0, start - position) : max(0, start + MAX_VALUE - position)]
+        position += len(part.text)
         if text:
             parts.append(TextPart(text, part.differs))
     if start and parts:
         parts[0] = parts[0]._replace(text="…" + parts[0].text)
-    if place > start + MAX_VALUE or value.more:
+    if position > start + MAX_VALUE or value.more:
         parts.append(TextPart("…", differs=False))
     return value._replace(parts=parts, more=0)

@@ -84,10 +84,10 @@ def four_digits(value: float, language: str) -> str:
 
 def _ends(result: Result, language: str) -> tuple[str, str] | None:
     """Return the ends of the headline's interval or, with too few items, of its range over them."""
-    found = result.intervals.range_of(result.headline)
-    if found is None:
+    interval = result.intervals.range_of(result.headline)
+    if interval is None:
         return None
-    return four_digits(found.low, language), four_digits(found.high, language)
+    return four_digits(interval.low, language), four_digits(interval.high, language)
 
 
 def render(template: str, language: str, /, **values: object) -> str:
@@ -98,10 +98,10 @@ def render(template: str, language: str, /, **values: object) -> str:
         language: the interface's language.
         values: the values it is given, besides the language and what puts others into it.
     """
-    own = {name: partial(words, language=language) for name, words in _WORDS.items()}
+    functions = {name: partial(words, language=language) for name, words in _WORDS.items()}
     template_of = html_templates("hdbench.space.views").get_template
-    given = {"language": language, "cut": cut, "most": MAX_MESSAGE} | own | values
-    return template_of(template).render(given)
+    variables = {"language": language, "cut": cut, "most": MAX_MESSAGE} | functions | values
+    return template_of(template).render(variables)
 
 
 _WORDS: dict[str, Callable[..., Any]] = {

@@ -17,7 +17,7 @@ from hdbench.scoring.similarity import similarity
 from hdbench.statistics.comparison import check_comparable
 
 _ENTRY = re.compile(r"\](?=\.)")
-"""Where the path of an entry of a list ends in that of one of its fields."""
+"""The end of a list entry's path within the path of one of its fields."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Finding:
 
     Attributes:
         id: the item's id.
-        field: the field's path, without its place in a list if the ground truth has no such entry.
+        field: the field's path, without a position in a list if the ground truth lacks the entry.
         truth: the ground-truth value, as it was scored; None if there is none.
         value: what the models read, in the most common spelling; None for nothing.
         agreeing: how many good models give this value.
@@ -57,13 +57,13 @@ class Finding:
 
 @dataclass(frozen=True)
 class Audit:
-    """A benchmark's ground truth beside what good models read.
+    """A benchmark's ground truth compared with what good models read.
 
     Attributes:
         benchmark: its name.
         dataset_version: the benchmark's version.
         dataset_sha256: the hash of its ground truth.
-        metric: the one that values were compared by.
+        metric: the metric that compared values.
         protocol: the metric's protocol.
         headline: the figure that decides which runs are good.
         items: the number of items.
@@ -86,7 +86,7 @@ class Audit:
 
 
 class _Contested(NamedTuple):
-    """Contradicted place: a value of the ground truth, or, if `truth` is None, its absence."""
+    """Contradicted claim: a value of the ground truth or, if `truth` is None, its absence."""
 
     field: str
     truth: str | None
@@ -103,7 +103,7 @@ def audit(runs: Mapping[str, Result]) -> Audit:
       paired with those in the ground truth that are like them; see
       `hdbench.scoring.analysis.error_classes.pair`. A lost answer contradicts nothing.
     - **One value**: the same `hdbench.scoring.analysis.forms.form`, so that `8°` and `in-8` do not
-      split the vote; the most common spelling is shown, in a tie that of the best model.
+      split the vote; the most common spelling is shown, and in a tie, that of the best model.
     - **Most**: more than half of all good models, including those with other values.
     - **By several makers**: by `MAKERS` or more; see `hdbench.output.audit.models.maker_of`.
 
@@ -197,7 +197,7 @@ def agreeing_values(runs: Mapping[str, Result]) -> list[Finding]:
 def _answers(
     runs: Mapping[str, Result], good: Sequence[AskedRun]
 ) -> Iterator[tuple[str, list[tuple[AskedRun, dict[str, Any]]]]]:
-    """Return each item's id and what the good runs have of it."""
+    """Yield each item's id and the good runs' answers to it."""
     items = [(run, {item["id"]: item for item in runs[run.name].per_item}) for run in good]
     for item_id in next(iter(runs.values())).ids:
         yield item_id, [(run, items_by_id[item_id]) for run, items_by_id in items]
@@ -282,17 +282,17 @@ def _kind(field: str, metric: Metric) -> ValueForm | None:
 
 
 def _place(match: FieldMatch, entries: Container[str]) -> _Contested:
-    """Return what a match is about.
+    """Return the claim that a match is about.
 
     Args:
-        match: what became of a field.
+        match: the outcome for a field.
         entries: the paths of the ground truth's entries.
     """
     truth = text_of(match.reference)
     if truth:
         return _Contested(match.field, truth)
     entry = ""
-    if match.record != "invented":  # whose place is that in the answer
+    if match.record != "invented":  # its path is the answer's
         entry = next((path for path in _entries(match.field)[::-1] if path in entries), "")
     return _Contested(entry + field_name(match.field[len(entry) :]), None)
 
@@ -320,7 +320,7 @@ def _value(by_run: Mapping[AskedRun, Any]) -> Any:
 def _error_class(
     claim: _Contested, value: Any, readings: Sequence[tuple[str, Any]], metric: Metric
 ) -> str:
-    """Return the class of a ground truth as if it were an answer to what the models read."""
+    """Return the error class of a ground truth as if the models' values were right."""
     outcome: Outcome = "substituted"
     if claim.truth is None:
         outcome = "missing"

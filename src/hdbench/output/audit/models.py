@@ -15,12 +15,12 @@ ANSWERED = 0.95
 """The minimum share of the items that a good run has answered."""
 
 _MAKERS = {"genai": "google", "mistralai": "mistral"}
-"""The maker, where a provider goes by another name."""
+"""Provider → maker, where a provider goes by another name."""
 
 
 @dataclass(frozen=True)
 class AskedRun:
-    """A run, and whether it is asked.
+    """A run, and whether the audit uses it.
 
     Attributes:
         name: the run's name.
@@ -28,8 +28,8 @@ class AskedRun:
         maker: who made the model.
         figure: the headline.
         answered: the number of items with an answer.
-        good: whether it is asked.
-        why_not: why it is not.
+        good: whether the audit uses it.
+        why_not: the reason if it does not.
     """
 
     name: str
@@ -48,7 +48,7 @@ def maker_of(run: Mapping[str, Any], name: str) -> tuple[str, str]:
     provider, as most providers offer what they make themselves; otherwise the model, or the run.
 
     Args:
-        run: what the run says about itself.
+        run: the run's description of itself.
         name: the run's name.
 
     Example:
@@ -68,7 +68,7 @@ def maker_of(run: Mapping[str, Any], name: str) -> tuple[str, str]:
 
 
 def ask(runs: Mapping[str, Result]) -> list[AskedRun]:
-    """Return the runs with what makes each good or not, the best first.
+    """Return the runs, each marked as good or with the reason why not, the best first.
 
     The best run of a model by the headline stands for the model, so a model that was run three
     times has one vote; in a tie, the first. Such a run is good if the headline is in the upper half

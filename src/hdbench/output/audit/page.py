@@ -15,15 +15,15 @@ from hdbench.output.report.thumbnails import ItemPicture, pictures
 from hdbench.scoring.analysis.forms import text_of
 
 MAX_ITEMS = 1_000
-"""How many items are shown, from the first."""
+"""Maximum number of items shown, from the first."""
 
 MAX_VALUE = 2_000
-"""How many characters of a value are shown."""
+"""Maximum characters of a value that are shown."""
 
 
 @dataclass(frozen=True)
 class FindingView:
-    """Finding as it is shown.
+    """A finding as it is shown.
 
     Attributes:
         finding: the finding.
@@ -48,7 +48,7 @@ def audit_page(
         language: the page's language, one of `hdbench.common.texts.LANGUAGES`.
 
     Returns:
-        HTML that can be written as UTF-8; everything that is not ours is escaped.
+        HTML that can be written as UTF-8; everything untrusted is escaped.
     """
     groups = [
         (item, list(group)) for item, group in groupby(audit.findings, lambda finding: finding.id)

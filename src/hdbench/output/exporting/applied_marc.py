@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 RECORDS = "records.xml"
 TAKEN_LIST = "taken.csv"
-"""Each subfield that was added, by which it can be taken out again."""
+"""The file with each subfield that was added, so that it can be removed again."""
 
 LEFT_LIST = "not_in_records.csv"
-"""Each value that was taken over and is in no record, and why."""
+"""The file with each accepted value that is not in a record, and why."""
 
 MARC = "http://www.loc.gov/MARC21/slim"
 LEADER = "00000nam a2200000uu 4500"
@@ -42,13 +42,13 @@ _HEADS = {
 
 
 class Written(NamedTuple):
-    """Numbers of what was written.
+    """Counts of what was written.
 
     Attributes:
-        records: how many records.
-        touched: how many of them were filled.
-        values: how many subfields were added.
-        left: how many values are in no record.
+        records: the number of records.
+        touched: the number of them that were filled.
+        values: the number of subfields added.
+        left: the number of values that are not in a record.
     """
 
     records: int
@@ -58,7 +58,7 @@ class Written(NamedTuple):
 
 
 def check_marc(records: Path | None, mapping: Path | None) -> MarcMapping:
-    """Return the mapping, when all that is needed is there.
+    """Return the mapping, if everything that is needed exists.
 
     Raises:
         HdbenchError: the mapping is unusable, or there are no such records.
@@ -81,7 +81,7 @@ def write_marc(out: Path, mapping: MarcMapping, records: Path | None) -> Written
 
     Args:
         out: the folder; it gets `records.xml`, `taken.csv` and `not_in_records.csv`.
-        mapping: where values have their place.
+        mapping: the MARC fields of values.
         records: the library's records, all of which are written again; without them, new ones are
             made that have nothing but an id and what was taken over.
 
@@ -116,7 +116,7 @@ def write_marc(out: Path, mapping: MarcMapping, records: Path | None) -> Written
 
 
 def _writing(path: Path, records: Iterator["_Made"], stack: ExitStack) -> Iterator["_Made"]:
-    """Records, each of which is written to a file when the next one is asked for."""
+    """Yield records, each of which is written to a file when the next one is requested."""
     from lxml import etree  # noqa: PLC0415  of an extra
 
     first = next(records, None)
@@ -132,11 +132,11 @@ def _writing(path: Path, records: Iterator["_Made"], stack: ExitStack) -> Iterat
 
 
 class _Lists:
-    """The lists of what is in records, and of what is not.
+    """Lists of the values that are in records, and of those that are not.
 
     Attributes:
-        taken: how many subfields are in records.
-        left: how many values are not.
+        taken: the number of subfields in records.
+        left: the number of values that are not.
     """
 
     def __init__(self, plan: str, out: Path, stack: ExitStack) -> None:
@@ -150,7 +150,7 @@ class _Lists:
     def add(
         self, item: str, values: "_Found", filled: Iterable[Filled], left_out: Iterable[Left]
     ) -> None:
-        """Add what became of the values of an item."""
+        """Add the outcomes for the values of an item."""
         for part in filled:
             score, is_new = values[part.name]["score"], "yes" if part.is_new else "no"
             row = (
@@ -177,7 +177,7 @@ class _Made(NamedTuple):
     """A record to fill.
 
     Attributes:
-        item: the item that it belongs to; empty if none.
+        item: the item that it belongs to; empty if it belongs to none.
         element: the record.
         values: field → its line's entry, of the values that are taken over.
     """
@@ -194,7 +194,7 @@ class _TakenValues:
     """Values that are taken over and not empty, looked up by item.
 
     Attributes:
-        offsets: item → where its line begins.
+        offsets: item → the offset of its line.
         used: the items whose values were taken.
     """
 
@@ -267,7 +267,7 @@ def _filled_in(path: Path, mapping: MarcMapping, values: _TakenValues) -> Iterat
 
 
 def _new(values: _TakenValues) -> Iterator[_Made]:
-    """Yield a record for each item, with nothing but its id."""
+    """Yield a record for each item, with only its id."""
     from lxml import etree  # noqa: PLC0415  of an extra
 
     for item in values.offsets:

@@ -31,13 +31,13 @@ def json_line(item: ItemAnswer) -> dict[str, Any]:
 
 
 class AnswerRows:
-    """Makes rows from answers, and knows the columns that those seen so far need.
+    """Makes rows from answers, and collects the columns that they need.
 
     Args:
-        schema: what a record looks like.
+        schema: the schema of a record.
 
     Attributes:
-        rows: how many rows were seen.
+        rows: the number of rows seen.
         fields: the columns of the record.
         widths: column → the characters of its longest cell, at most `MAX_WIDTH`.
     """
@@ -49,7 +49,7 @@ class AnswerRows:
 
     @property
     def head(self) -> list[str]:
-        """Names of the columns; those beyond the schema's only if they hold something."""
+        """Names of the columns; those not in the schema only if they hold something."""
         about = [FILE_NAME, "text", "error", OTHER_FIELDS]
         if self._text_is_a_field:
             about.remove("text")
@@ -71,7 +71,7 @@ class AnswerRows:
         return bool(self.fields.listed) or "text" in self.fields.fields
 
     def see(self, items: Iterable[ItemAnswer]) -> None:
-        """Find out which columns there are."""
+        """Collect the columns that items need."""
         for item in items:
             for row in self.of(item):
                 self.rows += 1
@@ -99,8 +99,8 @@ class AnswerRows:
     def _without_record(self, answer: Answer) -> Row:
         """Return the cells for an answer without a record: its text, its error, or both.
 
-        Where `text` is a field, there is always an error. If rows are objects, one with neither an
-        object nor an error stands for a record whose list is empty, such as a page without ads.
+        Where `text` is a field, there is always an error. If rows are objects, one without an
+        object or an error stands for a record whose list is empty, such as a page without ads.
         """
         row: Row = {} if answer.prediction is None else {"status": "unparsable"}
         value = answer.prediction

@@ -30,7 +30,7 @@ class ModelPlace(NamedTuple):
 
     Attributes:
         value: the headline.
-        place: 1 + the number of models that are better by the figure that ranks, whether
+        place: 1 + the number of models that are better by the ranking figure, whether
             significantly or not.
         rank: the ranks that it may have; None where there are too few items.
     """
@@ -113,7 +113,7 @@ def revisions(
 
 
 def _side_by_side(loaded: Mapping[str, Mapping[str, Result]], seed: int) -> list[Changes]:
-    """Return the leaderboards of the same runs by each key, in the order of the first one's."""
+    """Return the leaderboards of the same runs by each key, in the order of the first key's."""
     ranked = {name: leaderboards(results, seed=seed) for name, results in loaded.items()}
     start = next(iter(ranked))
     compared = []
@@ -139,7 +139,7 @@ def _side_by_side(loaded: Mapping[str, Mapping[str, Result]], seed: int) -> list
 
 
 def _places(board: Board) -> dict[str, ModelPlace]:
-    """Return model → its place; the rows come best first."""
+    """Return each model's place; the rows come best first."""
     values = [row.judged for row in board.rows]
     return {
         row.model: ModelPlace(row.value, values.index(row.judged) + 1, row.rank)

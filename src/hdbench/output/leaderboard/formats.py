@@ -30,7 +30,7 @@ from hdbench.output.report.tables import Cell, TableRows, csv_bytes
 from hdbench.statistics.bootstrap import MIN_ITEMS
 
 _DISPENSABLE = ("answered", "seconds", "tokens", "cost")
-"""The columns that are left out, from the right, if there is no room for the models' names."""
+"""Columns that are left out, from the right, if there is no room for the models' names."""
 
 _LEAST_ROOM = 24
 _PART = re.compile(r".+?(?:[-/_: ]+|$)")
@@ -42,7 +42,7 @@ _MARKDOWN = str.maketrans({mark: f"\\{mark}" for mark in r"\`*_{}[]<>#|"})
 def print_boards(console: Console, boards: Sequence[Board], language: str = "en") -> None:
     """Print each leaderboard, with what its runs have in common above it.
 
-    What several runs of a model have in common stands below its name. In a narrow terminal, columns
+    The note on a model with several runs stands below its name. In a narrow terminal, columns
     are left out if the names would have too little room.
 
     Args:
@@ -200,7 +200,7 @@ def csv(boards: Sequence[Board]) -> bytes:
 
 
 def as_json(boards: Sequence[Board]) -> str:
-    """Return the leaderboards as JSON: also the runs of each model, and who is better than whom.
+    """Return the leaderboards as JSON, with each model's runs and the models better than it.
 
     It is ASCII, as it goes to a terminal: in untrusted names anything else is written as escapes.
     """
@@ -225,9 +225,9 @@ def _print(
         caption: the text that stands above it.
         head: the columns' names.
         rows: their cells.
-        model: the place of the column with the models' names.
-        above: a sentence between that and the table.
-        below: for each row, what stands below the model's name.
+        model: the position of the column with the models' names.
+        above: a sentence between the caption and the table.
+        below: for each row, a text below the model's name.
     """
     console.print(printable(caption, 1_000), style="bold")
     if above:

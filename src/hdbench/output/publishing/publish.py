@@ -21,12 +21,12 @@ _OF_THE_HUB = ".gitattributes"
 
 @dataclass(frozen=True)
 class Published:
-    """Outcome for a repository.
+    """The outcome for a repository.
 
     Attributes:
         repository: the repository's id.
         url: where it is.
-        created: whether it is new.
+        created: whether it did not exist before.
         changed: files that were sent.
         removed: files that were removed.
         tagged: whether its tag is new.
@@ -53,7 +53,7 @@ class Published:
 
 
 class _HubState(NamedTuple):
-    """State of a repository on the Hub: the commit of main, its files by path, and its tags."""
+    """The state of a repository on the Hub: the commit of main, its files by path, and its tags."""
 
     head: str
     files: dict[str, RepoFile]
@@ -64,7 +64,7 @@ def publish(repositories: Sequence[Repository], *, private: bool = False) -> Ite
     """Send what differs; nothing is sent before all that can be checked has been checked.
 
     `token_namespaces`, which is called first, checks whether the token may write. A repository
-    gets one commit, so it is either the old one or the new one whenever this ends. Submissions to
+    gets one commit, so whenever this ends, it has either the old or the new content. Submissions to
     the recorded runs are kept: none of them is removed.
 
     Args:
@@ -95,7 +95,7 @@ def publish(repositories: Sequence[Repository], *, private: bool = False) -> Ite
 
 
 def token_namespaces() -> list[str]:
-    """Return the namespaces of the token's owner: the user's own, and those of their organisations.
+    """Return the namespaces of the token's owner: the user's, and those of their organizations.
 
     Raises:
         HdbenchError: there is no token, it has expired, or it may not write.
@@ -128,7 +128,7 @@ def _files(hub: HfApi, repository: Repository, revision: str | None) -> dict[str
 
 
 def _check_version(hub: HfApi, repository: Repository, remote: _HubState | None) -> None:
-    """Refuse another version under the same tag: what a tag names must not change."""
+    """Refuse other content under an existing tag: a tagged version must not change."""
     if remote is None or repository.tag is None:
         return
     full = [tag for tag in remote.tags if tag.startswith("hdbench-") and not tag.endswith(SAMPLE)]
@@ -185,7 +185,7 @@ def _send(hub: HfApi, repository: Repository, remote: _HubState | None, private:
 
 
 def _differences(repository: Repository, files: dict[str, RepoFile]) -> tuple[list[str], list[str]]:
-    """Return paths that the Hub lacks or has with other content, and those it should not have."""
+    """Return paths that are missing or different on the Hub, and paths to remove there."""
     changed = [
         path
         for path in repository.files

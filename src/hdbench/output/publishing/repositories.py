@@ -30,7 +30,7 @@ _WITH_NAMES = (".md", "benchmark.yaml", "croissant.json", "eval.yaml")
 """The files that name repositories with their namespace."""
 
 _STAY = ("__pycache__", HISTORY, ANNOTATION)
-"""Folders and files that are never a part of a repository."""
+"""Folders and files that are never published."""
 
 _FRONT_MATTER = re.compile(r"\A---\r?\n(.*?)\r?\n---\r?\n", re.DOTALL)
 _REQUIREMENT = re.compile(r"^hdbench(\[[\w,]+\])?$", re.MULTILINE)
@@ -43,10 +43,10 @@ class Repository:
     Attributes:
         id: such as `hdb/zettelkatalog`.
         kind: its type on the Hub.
-        files: path in the repository → where it is, or its content.
-        version: what its tag names; None for the recorded runs, which grow with submissions.
-        licence: as its card says.
-        rights: why it may be published without an open licence, if that is recorded.
+        files: path in the repository → local path, or content.
+        version: the version that its tag names; None for the recorded runs, which keep growing.
+        licence: the license in its card.
+        rights: the reason why it may be published without an open license, if recorded.
     """
 
     id: str
@@ -67,7 +67,7 @@ class Repository:
         return sum(map(self.file_size, self.files))
 
     def content(self, path: str) -> bytes:
-        """Return what is in a file."""
+        """Return the content of a file."""
         content = self.files[path]
         return content if isinstance(content, bytes) else content.read_bytes()
 
@@ -84,12 +84,12 @@ def find_repositories(
     namespace: str | None = None,
     only: Collection[str] = (),
 ) -> list[Repository]:
-    """Return the repositories in a namespace folder, checked as far as possible here.
+    """Return the repositories in a namespace folder, checked as far as possible without the Hub.
 
     Datasets come first: a Space that starts needs them.
 
     Args:
-        folder: what `hdbench build` wrote, such as `hdb`.
+        folder: the output folder of `hdbench build`, such as `hdb`.
         endpoint: the Hub's address, from which Spaces install their wheel.
         namespace: the name on the Hub; by default the folder's.
         only: names of repositories, with the namespace or without it; by default all.
@@ -147,7 +147,7 @@ def _repository(folder: Path, owner: str, names: list[str], endpoint: str) -> Re
         path.relative_to(folder).as_posix(): path for path in _files(folder)
     }
     card = _card(folder / CARD)
-    # The recipes' texts say hdb, whatever the folder they are built into is called.
+    # The recipes' texts say hdb, whatever the name of the output folder.
     if old_owners := {NAMESPACE, folder.parent.resolve().name} - {owner}:
         owner_pattern, name_pattern = (
             "|".join(map(re.escape, sorted(words))) for words in (old_owners, names)
@@ -192,8 +192,8 @@ def _card(path: Path) -> dict[str, Any]:
 def _files(folder: Path) -> Iterator[Path]:
     """Yield the files of a repository; hidden ones are the builder's own.
 
-    What says who made its ground truth, and when, is left out: the history, with all comments, and
-    who was assigned what.
+    Files that tell who made the ground truth, and when, are left out: the history, with all
+    comments, and the assignments.
     """
     for path in sorted((folder, *folder.rglob("*"))):
         if path.name.casefold().endswith(HELD_OUT_ENDING):
@@ -211,6 +211,6 @@ def _files(folder: Path) -> Iterator[Path]:
             raise HdbenchError(
                 "{place}: is a pipe or a device: take it out of the folder", place=path
             )
-        # Who looked at what again stays here too, wherever the list is.
+        # Reviews, which name people, are left out too, wherever their file is.
         if path.is_file() and not any(part.casefold().endswith(LOOKS) for part in parts):
             yield path

@@ -1,4 +1,4 @@
-"""Where two texts differ, character by character as a reader sees them."""
+"""Differences between two texts, character by character as a reader sees them."""
 
 import unicodedata
 from typing import NamedTuple
@@ -7,7 +7,7 @@ from rapidfuzz.distance import Levenshtein
 
 MIN_SHARED = 0.4
 """The share of the longer text's characters that two texts must have in common for their
-differences to be marked one by one; otherwise chance letters would be shown as kept."""
+differences to be marked one by one; otherwise chance matches would be shown as equal."""
 
 _ZERO_WIDTH_JOINER = "\u200d"
 
@@ -27,8 +27,8 @@ class TextPart(NamedTuple):
 def differences(reference: str, prediction: str) -> tuple[list[TextPart], list[TextPart]]:
     """Return the pieces of a reference and of an answer, alternately shared and not.
 
-    From the edit operations of the Levenshtein distance of their characters, as split by
-    `characters`. Neighbouring pieces differ in `differs`, and joined they give the texts.
+    They come from the edit operations of the Levenshtein distance of their characters, as split by
+    `characters`. Neighboring pieces differ in `differs`, and joined they give the texts.
 
     Args:
         reference: the reference text.
@@ -77,7 +77,7 @@ def characters(text: str) -> list[str]:
 
 
 def _parts(pieces: list[tuple[str, bool]]) -> list[TextPart]:
-    """Parts made from the pieces that are not empty, neighbours of one kind joined."""
+    """Return the parts that are not empty, with neighbors of the same kind joined."""
     parts: list[TextPart] = []
     for text, differs in pieces:
         if text and parts and parts[-1].differs == differs:

@@ -1,4 +1,4 @@
-"""A forecast as a plot: what a person still does, or what all costs, against remaining errors."""
+"""A forecast as a plot: a person's remaining work, or all costs, against remaining errors."""
 
 from pathlib import Path
 
@@ -29,7 +29,7 @@ def check_plot(path: Path) -> str:
     """Return the kind of plot that a file's name asks for.
 
     Raises:
-        HdbenchError: it is none of `KINDS`.
+        HdbenchError: it is not one of `KINDS`.
     """
     kind = path.suffix.lower().removeprefix(".")
     if kind not in KINDS:
@@ -42,9 +42,10 @@ def check_plot(path: Path) -> str:
 def write_forecast_plot(path: Path, forecast: Forecast) -> None:
     """Write the plot.
 
-    Costs are to the right: hours of a person, or US dollars if wage and prices are known. Wrong
-    values that remain in the whole, to the letter, are upwards. Each model is there twice, as it is
-    and with all values checked; the rule is there with each threshold, or with that of its plan.
+    The x axis shows costs: hours of a person, or US dollars if wage and prices are known. The y
+    axis shows wrong values that remain in the population, to the letter. Each model appears
+    twice, as it is and with all values checked; the rule appears with each threshold, or with that
+    of its plan.
 
     Args:
         path: the file; its name ends in `.png` or `.svg`.

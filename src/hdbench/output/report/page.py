@@ -27,7 +27,7 @@ from hdbench.scoring.metric import Outcome
 from hdbench.statistics.bootstrap import MIN_ITEMS, Intervals
 
 MAX_ITEMS = 2_000
-"""How many items are shown: the worst ones."""
+"""Maximum number of items shown: the worst ones."""
 
 MAX_FIELDS = 60
 """Maximum rows of a table of fields, and entries of the filter: a model can invent any number."""
@@ -62,7 +62,7 @@ class FieldRow(NamedTuple):
     Attributes:
         name: its path, shortened.
         bar: the parts of its bar, name → share of the bar's length.
-        numbers: what is written beside it.
+        numbers: the figures beside it.
     """
 
     name: str
@@ -160,7 +160,7 @@ def report_page(
 
 
 def _label_style(language: str) -> Markup:
-    """Return the labels that the tables of fields have on a narrow screen.
+    """Return the labels of the tables of fields on a narrow screen.
 
     They are part of the style sheet: repeated in each of thousands of cells, they would be a tenth
     of the page.

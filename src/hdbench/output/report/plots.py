@@ -26,7 +26,7 @@ from hdbench.scoring.analysis.error_classes import ERROR_CLASSES
 from hdbench.statistics.bootstrap import Interval
 
 MAX_BARS = 30
-"""How many fields are shown: a model can invent any number."""
+"""Maximum number of fields shown: a model can invent any number."""
 
 _MAX_TITLE = 64
 _BINS = 20
@@ -95,7 +95,7 @@ def plots(result: Result, errors: Mapping[str, Any] | None = None) -> dict[str, 
 
 
 def _lay_out(figure: Figure) -> None:
-    """Give everything its place, once: saving it would do so again for each format."""
+    """Lay out the figure once: otherwise saving would do it again for each format."""
     engine = figure.get_layout_engine()
     if engine is not None:
         engine.execute(figure)

@@ -1,4 +1,4 @@
-"""The page of a decision: how much of a collection must be checked, and what that rests on."""
+"""The page of a decision: how much of a collection must be checked, and the evidence for it."""
 
 import math
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from hdbench.trust.words import sentences, warning_in_words
 
 
 class Edges(NamedTuple):
-    """Where the axes end, in percent of the picture's width and height.
+    """Ends of the axes, in percent of the picture's width and height.
 
     All places are in percent, so that on a phone the picture is narrower, but no letter smaller.
     """
@@ -64,10 +64,10 @@ class Chart(NamedTuple):
 
     Attributes:
         lines: kind → its dots, from strict thresholds to loose ones.
-        across: marks of the axis of what is taken over.
-        upwards: marks of the axis of what is wrong.
+        across: marks of the x axis, the share accepted automatically.
+        upwards: marks of the y axis, the share that is wrong.
         limit: the height of the limit.
-        chosen: how far to the right the chosen threshold is; None if nothing is taken over.
+        chosen: how far to the right the chosen threshold is; None if nothing is accepted.
     """
 
     lines: dict[Kind, list[Dot]]
@@ -78,7 +78,7 @@ class Chart(NamedTuple):
 
 
 def check_page(path: Path) -> None:
-    """Refuse a name that is not that of a page, so that no other file is replaced.
+    """Refuse a file name that is not a page's, so that no other file is replaced.
 
     Raises:
         HdbenchError: the name does not end in `.html`.
@@ -110,7 +110,7 @@ def decision_page(decision: Decision, language: str = "en", source: str | None =
     """Return the page of a decision, in one file, without a script.
 
     The sentences come first, then what to know, the curve, the thresholds, the fields, and how all
-    this was computed. Everything that is not ours is escaped.
+    this was computed. Everything untrusted is escaped.
 
     Args:
         decision: the decision.
@@ -211,7 +211,7 @@ def _computed(decision: Decision, language: str, source: str | None) -> Markup:
 
 
 def _must_look(decision: Decision) -> str:
-    """Return the key of what is said of the share that must be looked at."""
+    """Return the key of the text about the share that must be checked."""
     if decision.outcome is None:
         return "all_must_be_checked"
     return "some_must_be_checked" if decision.holds else "some_would_be_checked"

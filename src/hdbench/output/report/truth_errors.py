@@ -1,4 +1,4 @@
-"""The address at which a reader reports an error in a benchmark's ground truth."""
+"""The address where a reader reports an error in a benchmark's ground truth."""
 
 from collections.abc import Callable
 from itertools import accumulate
@@ -16,11 +16,11 @@ Tell = Callable[..., str]
 """A text's key and the values for its placeholders → the text."""
 
 _FORMS = {"/discussions/new": ("title", "description"), "/issues/new": ("title", "body")}
-"""How the address of a form ends → its fields: the Hub's discussions, and GitHub issues."""
+"""Endings of forms' addresses → the forms' fields: the Hub's discussions, and GitHub issues."""
 
 
 def truth_error_url(address: str, benchmark: str, version: str, item: ItemView, tell: Tell) -> str:
-    """Return the address at which errors are reported, filled in with an item and its wrong fields.
+    """Return the address for reporting errors, filled in with an item and its wrong fields.
 
     A form on the Hub or GitHub and an e-mail are filled in; any other page is not, as nobody
     knows what it would do with the values.

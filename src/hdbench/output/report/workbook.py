@@ -117,7 +117,7 @@ class _Sheets:
             name: the sheet's name.
             head: the columns' names.
             rows: a cell for each column.
-            bands: the columns, if any, that are coloured by their value.
+            bands: the columns, if any, that are colored by their value.
         """
         sheet = self._sheet(name, [_WIDE if title in _LONG else _NARROW for title in head])
         self._write(sheet, 0, [_word(title, self._language) for title in head], _HEAD)
@@ -248,7 +248,7 @@ def _summary(
 def _flat(
     values: Mapping[str, Any], language: str = "en", prefix: str = ""
 ) -> Iterator[tuple[str, tuple[str, Cell]]]:
-    """TableRows of a name and a value, nested objects with dotted names; no empty ones."""
+    """Yield rows of a name and a value, nested objects with dotted names; no empty ones."""
     for name, value in values.items():
         label = prefix + _word(name, language)
         if isinstance(value, Mapping):

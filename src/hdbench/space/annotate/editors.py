@@ -1,4 +1,4 @@
-"""The editors that are open, one for each collection and account, and what these may save."""
+"""The open editors, one for each collection and account, and the accounts' quota."""
 
 import logging
 import os
@@ -34,13 +34,13 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
 def check_folder(folder: Path) -> None:
-    """Refuse a folder in which what people enter would be lost.
+    """Refuse a folder where people's work would be lost.
 
     Args:
-        folder: where the collections are.
+        folder: the folder of the collections.
 
     Raises:
-        HdbenchError: it is not there, temporary or not writable, or a collection itself.
+        HdbenchError: it does not exist, is temporary or not writable, or is itself a collection.
     """
     problem = None
     try:
@@ -69,13 +69,13 @@ def check_folder(folder: Path) -> None:
 class Quota:
     """The bytes that each account, and all of them together, have saved and may save.
 
-    What is saved are histories, of which every other file of a collection is made. An account
+    Only histories are saved; every other file of a collection is made from them. An account
     cannot make collections or items.
 
     Args:
         folder: the folder that the collections are in.
-        per_account: maximum bytes of what one account saves, in all collections.
-        total: maximum bytes of what all accounts save.
+        per_account: maximum bytes that one account may save, in all collections.
+        total: maximum bytes that all accounts may save.
     """
 
     def __init__(self, folder: Path, per_account: int, total: int) -> None:
@@ -86,11 +86,11 @@ class Quota:
 
     @contextmanager
     def saving(self, account: str, size: int) -> Iterator[None]:
-        """Have room for what is written meanwhile.
+        """Reserve room for a write until the block ends.
 
         Args:
-            account: who writes.
-            size: its bytes.
+            account: the account that writes.
+            size: the number of bytes.
 
         Raises:
             HdbenchError: it would be more than the account, or all of them, may save.
@@ -121,9 +121,9 @@ class Quota:
                 self._saving[account] -= size
 
     def _saved(self) -> Counter[str]:
-        """Return account → the bytes of its files, whose sizes are all that is looked at."""
+        """Return account → the bytes of its files, from their sizes alone."""
         saved: Counter[str] = Counter()
-        with suppress(FileNotFoundError):  # a folder that goes away meanwhile
+        with suppress(FileNotFoundError):  # a folder was deleted meanwhile
             for collection in os.scandir(self._folder):
                 for directory, _, names in os.walk(Path(collection.path, HISTORY)):
                     for name in names:
@@ -138,7 +138,7 @@ class Editors:
 
     Args:
         folder: the folder that the collections are in.
-        quota: what accounts may save there.
+        quota: the quota of accounts there.
 
     Attributes:
         folder: same as in Args, without links.
@@ -154,7 +154,7 @@ class Editors:
         threading.Thread(target=self._closing, daemon=True).start()
 
     def collections(self) -> list[str]:
-        """Return the names of the collections there are."""
+        """Return the names of the collections."""
         return sorted(folder.name for folder in self.folder.iterdir() if _is_collection(folder))
 
     async def enter(self, stack: ExitStack, collection: str, account: str) -> Router | None:
@@ -169,10 +169,10 @@ class Editors:
 
     @contextmanager
     def page(self, collection: str, account: str) -> Iterator[Router | None]:
-        """Have an editor's page, which stays open meanwhile; None if there is no such collection.
+        """Provide an editor's page, open until the block ends; None if there is no such collection.
 
         Raises:
-            BusyError: it takes long to be closed; then it can be opened again.
+            BusyError: closing it takes too long; then it can be opened again.
             HdbenchError: the collection cannot be used, or another program has it open under this
                 pseudonym.
         """
@@ -210,7 +210,7 @@ class Editors:
                     opened.close()
 
     def close(self) -> None:
-        """Close all of them; no more are opened."""
+        """Close all editors, and open no more."""
         self._ended.set()  # first, so that none is opened that is not closed below
         for opened in list(self._open.values()):
             with opened.opening:
@@ -235,9 +235,9 @@ class _Open:
     """The editor for a collection and an account, open or not.
 
     Attributes:
-        users: how many requests use it.
-        used: when the last of them ended.
-        opening: held while it is opened or closed.
+        users: the number of requests that use it.
+        used: the time when the last of them ended.
+        opening: the lock that is held while it is opened or closed.
     """
 
     users: int = 0

@@ -38,7 +38,7 @@ MAX_FIELDS = 10
 MAX_WARNINGS = 3
 """Maximum warnings of one run that are shown."""
 
-_BEGUN, _LOADED = 0.05, 0.5  # of the bar; the rest is the comparison's
+_BEGUN, _LOADED = 0.05, 0.5  # share of the bar; the rest is for the comparison
 
 
 class RunChoice(NamedTuple):
@@ -46,7 +46,7 @@ class RunChoice(NamedTuple):
 
     Attributes:
         folder: its folder's name, which it is requested by.
-        label: its model and name, and how many items were asked, if not all.
+        label: its model and name, and the number of items asked, if not all.
         whole: whether all items were asked: an upload has all, and is only compared with such runs.
     """
 
@@ -67,7 +67,7 @@ class Wanted(NamedTuple):
 
     Attributes:
         benchmark: the benchmark's name.
-        files: where the uploads lie on the server.
+        files: the paths of the uploads on the server.
         recorded: the names of recorded runs' folders.
         protocol: `documented` or `published`.
         language: the language of messages.
@@ -103,11 +103,11 @@ def recorded_runs(context: SpaceContext, benchmark: str) -> list[RunChoice]:
 def compare_wanted(
     context: SpaceContext, wanted: Wanted
 ) -> tuple[dict[str, Result], list[Comparison]]:
-    """Score what a visitor wants compared, and compare each pair; sends its `Progress`.
+    """Score the runs that a visitor chose, and compare each pair; sends its `Progress`.
 
     Args:
         context: the Space's context.
-        wanted: which runs, and how.
+        wanted: the visitor's request.
 
     Returns:
         Name → result, and the comparisons of these names; untrusted names are cut, and have only
@@ -181,7 +181,7 @@ def _check_number(runs: int, *, least: int = 2) -> None:
 
 
 def _named(loaded: Iterable[tuple[str, str, Result]]) -> dict[str, Result]:
-    """Return the results by different names: if models are the same, with the source."""
+    """Return the results by unique names: the source is added if models are the same."""
     runs = [(_plain(name), _plain(source), result) for name, source, result in loaded]
     times = Counter(name for name, _, _ in runs)
     by_name: dict[str, Result] = {}
@@ -208,7 +208,7 @@ def comparison_page(
         runs: name → result.
         comparisons: the comparison of each pair.
         language: the interface's language.
-        titles: what people call the fields in it.
+        titles: the fields' titles in it.
     """
     metric = next(iter(runs.values())).metric
     return render(

@@ -1,4 +1,4 @@
-"""The limits of what visitors ask of Gradio: how often, and with which values."""
+"""Limits on visitors' requests to Gradio: how many, and with which values."""
 
 import json
 import os
@@ -20,14 +20,14 @@ MAX_ASKED = 100
 library, who share an address, may begin at the same time."""
 
 WINDOW = 10.0
-"""Seconds in which they are counted."""
+"""Seconds in which requests are counted."""
 
 CALL = "/gradio_api/call/"
-"""The beginning of the path of a program's calls."""
+"""Prefix of the paths of a program's calls."""
 
 
 class Gate:
-    """Refuses requests of which there are too many, or whose values cannot be used.
+    """Refuses requests if there are too many, or if their values cannot be used.
 
     Gradio takes any number, and keeps what it cannot do yet in memory. It fetches a file whose path
     is an address, and says nothing to the visitor about one that is not there. It passes a null on
@@ -55,7 +55,7 @@ class Gate:
             return
         try:
             payload = json.loads(body or "null")
-            # What was checked is what is passed on, however else the bytes might be read. A NaN or
+            # The checked value is passed on, as the bytes might be read in another way. A NaN or
             # a lone surrogate, which JSON does not have, would make Gradio fail.
             checked = json.dumps(payload, allow_nan=False, ensure_ascii=False).encode()
             key = _incomplete(scope["path"], payload) or await run_in_threadpool(_unusable, payload)
@@ -68,7 +68,7 @@ class Gate:
 
 
 def uploads() -> Path:
-    """Return where Gradio keeps uploads and downloads; `serve` sets it."""
+    """Return the folder where Gradio keeps uploads and downloads; `serve` sets it."""
     return Path(os.environ["GRADIO_TEMP_DIR"])
 
 
@@ -78,7 +78,7 @@ def _refused(request: Request, status: int, key: str) -> JSONResponse:
 
 
 def _receiving(body: bytes, receive: Receive) -> Receive:
-    """Return what gives an application a body that has been read already."""
+    """Return a `receive` that gives an application a body that has been read already."""
     messages = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def receiving() -> Message:
@@ -88,7 +88,7 @@ def _receiving(body: bytes, receive: Receive) -> Receive:
 
 
 def _incomplete(path: str, payload: Any) -> str | None:
-    """Return why a program's call, whose values may be listed or named, cannot be answered."""
+    """Return the reason for refusing a program's call; its values may be listed or named."""
     match payload:
         case {"data": [None, *_]} | {"benchmark": None} if path.startswith(CALL):
             return "no_benchmark"
@@ -96,7 +96,7 @@ def _incomplete(path: str, payload: Any) -> str | None:
 
 
 def _unusable(payload: Any) -> str | None:
-    """Return why a file that is named anywhere in a request cannot be used; None if all can be."""
+    """Return the reason why a file named in a request cannot be used; None if all can be."""
     paths = list(_paths(payload))
     if not all(isinstance(path, str) for path in paths):
         return "not_uploaded"
@@ -107,7 +107,7 @@ def _unusable(payload: Any) -> str | None:
 
 
 def _paths(payload: Any) -> Iterator[Any]:
-    """Yield the paths in a request: Gradio takes for a file whatever has one."""
+    """Yield the paths in a request: Gradio takes any object with a path for a file."""
     waiting = [payload]
     while waiting:
         value = waiting.pop()

@@ -1,4 +1,4 @@
-"""The page's language, and the script at its head: its settings, and what Gradio leaves undone."""
+"""The page's language, and the script in its head: settings, and fixes for Gradio's gaps."""
 
 import json
 from functools import cache
@@ -12,7 +12,7 @@ from hdbench.common.texts import LANGUAGES, language_of, read_texts
 from hdbench.space.texts import translations
 
 PARAMETER = "lang"
-"""The name in a page's address that has the chosen language: `?lang=de`."""
+"""The parameter of a page's address with the chosen language: `?lang=de`."""
 
 _SPACE = Path(__file__).parents[1]
 _OWN = "page_"
@@ -20,10 +20,10 @@ _HTML, _HEAD = b'<html\n\tlang="en"', b"<head>"
 
 
 class PageLanguage:
-    """Has a request ask for the language that was chosen on its page, and Gradio's page be in it.
+    """Applies the language chosen on a page to its requests and to Gradio's page.
 
     The choice is in the page's address, which a browser sends along with every request of the page
-    (`Referer`), so that nothing is kept, neither here nor in a cookie. Gradio takes its own
+    (`Referer`), so that nothing is stored here or in a cookie. Gradio takes its own
     language from the browser, before any script that it can be given: its page would not follow a
     visitor's choice. So `page.js` is put at its head, and the language at its `<html>`.
     """
@@ -68,7 +68,7 @@ class PageLanguage:
 
 
 def chosen(address: str) -> str | None:
-    """Return the language that an address asks for in its query, if it is one of `LANGUAGES`.
+    """Return the language in an address's query, if it is one of `LANGUAGES`.
 
     Example:
         >>> chosen("/?__theme=dark&lang=de"), chosen("?lang=xx"), chosen("")
@@ -77,7 +77,7 @@ def chosen(address: str) -> str | None:
     try:
         query = urlsplit(address).query[:1000]
         languages = parse_qs(query, max_num_fields=20).get(PARAMETER, [])
-    except ValueError:  # more than twenty, or an address that is none
+    except ValueError:  # more than twenty, or not an address
         return None
     return languages[0] if languages and languages[0] in LANGUAGES else None
 
@@ -101,7 +101,7 @@ def script(language: str) -> str:
 
 
 def gradio_words(language: str) -> dict[str, dict[str, str]]:
-    """Return what Gradio lacks in a language.
+    """Return the texts that Gradio lacks in a language.
 
     Returns:
         `keys`: texts for keys of its own texts; `words`: English → translation, for labels that it

@@ -87,7 +87,7 @@ def compare_tab(
 
 
 def _offer(context: SpaceContext, benchmark: str, *, whole: bool = False) -> dict[str, Any]:
-    """Return the recorded runs to choose from: beside an upload only those over all items."""
+    """Return the recorded runs to choose from: with an upload only those over all items."""
     runs = recorded_runs(context, benchmark)
     choices = [(run.label, run.folder) for run in runs if run.whole or not whole]
     return {"choices": choices, "visible": bool(runs)}

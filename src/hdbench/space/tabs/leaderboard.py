@@ -24,21 +24,21 @@ from hdbench.space.views.summary import problem, render
 from hdbench.statistics.bootstrap import MIN_ITEMS
 
 MAX_WORDS = 200
-"""Maximum characters to search for."""
+"""Maximum characters of a search."""
 
-_SCORED = 0.8  # of the bar; the rest is for the ranking
+_SCORED = 0.8  # share of the bar; the rest is for the ranking
 
 MAX_NAME = 80
 """Maximum characters of an untrusted name that are shown."""
 
 MAX_LEFT_OUT = 20
-"""Maximum unusable runs that are named."""
+"""Maximum number of unusable runs that are named."""
 
 _WORDS = {"not published": "leaderboard_not_published", "proprietary": "leaderboard_proprietary"}
 
 
 def leaderboard_tab(context: SpaceContext, say: Say, benchmark: gr.Dropdown, tab: gr.Tab) -> None:
-    """Add the tab's controls to its `gr.Tab`: what they show is computed when it is opened.
+    """Add the tab's controls to its `gr.Tab`; their content is computed when it is opened.
 
     Args:
         context: the Space's context.
@@ -81,7 +81,7 @@ def leaderboard_tab(context: SpaceContext, say: Say, benchmark: gr.Dropdown, tab
                 doing = "leaderboard_scoring" if work.done < work.total else "leaderboard_ranking"
                 share = _SCORED * work.done / (work.total or 1)
                 progress(share, desc=text(doing, language, **count))
-            sought = (values[words] or "")[:MAX_WORDS]  # None for a field that nobody has seen yet
+            sought = (values[words] or "")[:MAX_WORDS]  # None for a field that was never shown
             filters = Filter(sought, bool(values[local]), bool(values[weights]))
             yield _view(chosen, work.ready.result(), values[board], filters, language)
         except HdbenchError as error:
@@ -107,7 +107,7 @@ class Filter(NamedTuple):
     """The models that a visitor wants to see.
 
     Attributes:
-        words: what the name must contain.
+        words: the words that the name must contain.
         runs_locally: only models that are known to run locally.
         open_weights: only models whose weights are known to be open.
     """
@@ -151,7 +151,7 @@ def _board_key(board: Board) -> str:
 
 
 def _board_choices(boards: Sequence[Board], language: str) -> list[tuple[str, str]]:
-    """Return the boards to choose from: what is shown of each, and its key."""
+    """Return the boards to choose from: each one's title and key."""
     names = [_name(board, language) for board in boards]
     times = Counter(names)
     return [
@@ -172,7 +172,7 @@ def board_view(
         benchmark: the board's benchmark.
         ranking: the ranking that it belongs to.
         board: the leaderboard.
-        chosen: hides rows; the ranks stay.
+        chosen: the filter that hides rows; the ranks stay.
         language: the interface's language.
     """
     low, high = _span(board.rows)
@@ -203,7 +203,7 @@ def board_view(
 
 
 def report_address(benchmark: str, run: str, protocol: str) -> str:
-    """Return where the report of a run is served, relative to the page.
+    """Return the address of a run's report, relative to the page.
 
     Example:
         >>> report_address("hdb/zettelkatalog", "2026/a b", "documented")
@@ -214,7 +214,7 @@ def report_address(benchmark: str, run: str, protocol: str) -> str:
 
 
 def _name(board: Board, language: str) -> str:
-    """Return what the board's runs were asked, and how many models there are."""
+    """Return the conditions of the board's runs, and its number of models."""
     kind = board.kind
     if kind.prompt is None:
         prompt = text("leaderboard_no_prompt", language)

@@ -36,10 +36,10 @@ FIRST_LOOK = "first_look_html"
 
 _PRIMARY = """(file) => [file, !file].map((is_primary) => (
   {__type__: "update", variant: is_primary ? "primary" : "secondary"}))"""
-"""The button that comes first: the example's, until there is a file."""
+"""The primary button: the example's, until there is a file."""
 
 _PUBLISHED = {"name", "title", "version", "metric", "headline", "higher_is_better", "licence"}
-"""The keys of a benchmark that programs are told."""
+"""The keys of a benchmark in the answer to programs."""
 
 
 def score_tab(
@@ -56,7 +56,7 @@ def score_tab(
         workers: the processes that score.
         say: the texts.
         benchmark: the choice of all tabs.
-        first_looks: what is seen of each benchmark before anything is scored.
+        first_looks: the view of each benchmark before anything is scored.
     """
     quota = HeldOutQuota(context)
     with gr.Row(elem_id="scoring"):
@@ -122,7 +122,7 @@ def score_tab(
     example.click(example_file, benchmark, file, **shared.PRIVATE).success(**scoring)
     elsewhere.click(lambda name: name, target, benchmark, **shared.HIDDEN).success(**scoring)
     benchmark.change(first_look, benchmark, look, **shared.HIDDEN)
-    # In the browser: nobody has to wait for a colour.
+    # In the browser: nobody has to wait for a color.
     file.change(None, file, [score, example], js=_PRIMARY, **shared.HIDDEN)
 
 
@@ -138,7 +138,7 @@ def submit_panel(
         repository: the dataset on the Hub that submissions go to.
 
     Returns:
-        Where to put what was scored, an `Upload`; None if nothing was.
+        The state for the `Upload` that was scored; None if nothing was.
     """
     scored = gr.State(time_to_live=context.keep_seconds)
     hourly = Hourly(AN_HOUR)
@@ -164,7 +164,7 @@ def submit_panel(
         try:
             if upload is None:
                 raise SubmissionError("submit_file_gone")
-            # One at a time: otherwise two could submit the same before either is there.
+            # One at a time: otherwise two could submit the same before either is published.
             with turns.turn(address) as turn:
                 while turns.wait(turn):
                     pass
@@ -236,7 +236,7 @@ def score_api(context: SpaceContext, workers: TaskProcesses) -> None:
         return {"runs": [_for_client(record) for record in results]}
 
     def benchmarks() -> list[dict[str, Any]]:
-        """The benchmarks that answers can be scored against."""
+        """Return the benchmarks that answers can be scored against."""
         specs = [benchmark.spec for benchmark in context.benchmarks.values()]
         return [spec.model_dump(include=_PUBLISHED) for spec in specs]
 

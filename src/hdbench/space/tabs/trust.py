@@ -21,7 +21,7 @@ from hdbench.space.views.report_files import keep_report
 from hdbench.space.views.summary import frame
 
 _OURS = "hdbench"
-"""The address that the example is decided for; no visitor has such a one."""
+"""The address that the example is decided for; no visitor has one like it."""
 
 
 def trust_tab(context: SpaceContext, workers: TaskProcesses, say: Say, tab: gr.Tab) -> None:

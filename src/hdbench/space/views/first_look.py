@@ -1,4 +1,4 @@
-"""The view before anything is scored: an item of the benchmark beside an answer to it."""
+"""The view before anything is scored: an item of the benchmark next to an answer to it."""
 
 import base64
 from dataclasses import dataclass, replace
@@ -27,19 +27,19 @@ from hdbench.space.views.example import MADE, write_example
 from hdbench.space.views.summary import render
 
 MAX_LOOKED_AT = 20
-"""Among how many items one is sought whose answer is partly right."""
+"""Number of items searched for one whose answer is partly right."""
 
 MAX_ROWS = 6
 MAX_ERRORS = 4
 
 MAX_VALUE = 90
-"""Maximum characters of a value that are shown: those around its first difference."""
+"""Maximum characters shown of a value, around its first difference."""
 
 MAX_TEXT = 700
 """Maximum characters of the text of an item that has one instead of images."""
 
 WIDTHS = {"small": 720, "large": 1600}
-"""The widths of the picture in the page, and alone, in pixels."""
+"""Widths of the picture in the page, and on its own, in pixels."""
 
 _TUTORIALS = {"en": "docs/afternoon.html", "de": "docs/de/eigene-sammlung.html"}
 _BEFORE = 30  # characters before the first difference
@@ -48,14 +48,14 @@ _KEEP = "public, max-age=3600"
 
 @dataclass(frozen=True)
 class FirstLook:
-    """An item beside an answer to it.
+    """An item and an answer to it.
 
     Attributes:
         picture: its first image or PDF; None if it has none.
         text: its text, if it has one instead.
         rows: fields in the truth's order, the wrong ones among them.
-        wrong: how many values are wrong.
-        values: how many there are.
+        wrong: the number of wrong values.
+        values: the number of values.
         made: whether the answer is made from the ground truth.
     """
 
@@ -68,9 +68,9 @@ class FirstLook:
 
 
 def first_look(benchmark: Benchmark) -> FirstLook | None:
-    """Return the first item to which the benchmark's example has an answer with an error.
+    """Return the first item that the benchmark's example answers with an error.
 
-    One that is partly right comes before one that is wrong throughout. None if the example has no
+    A partly right answer comes before an entirely wrong one. None if the example has no
     answer with an error among the first items.
 
     Raises:
@@ -96,7 +96,7 @@ def first_look(benchmark: Benchmark) -> FirstLook | None:
 
 
 class FirstLooks:
-    """The first look of each benchmark, made when it is first wanted.
+    """The first look of each benchmark, made when it is first needed.
 
     Args:
         context: the Space's context.
@@ -177,11 +177,11 @@ def _shown(benchmark: Benchmark, view: ItemView, truth: dict[str, Any], *, made:
 def _rows(
     errors: list[ShownField], others: list[ShownField], truth: dict[str, Any]
 ) -> list[ShownField]:
-    """Return what is wrong, and as much of what is right as has room, in the truth's order."""
+    """Return the wrong fields, and right ones as far as there is room, in the truth's order."""
     alone = [row for row in errors if _is_alone(row)]
     wrong = [row for row in errors if not _is_alone(row)][: MAX_ERRORS - 1] + alone[:1]
     right = [row for row in others if row.reference.parts][: MAX_ROWS - len(wrong)]
-    # What is missing or invented comes last: there is nothing in it to compare.
+    # Missing and invented fields come last: they have nothing to compare.
     order = {cut(path, MAX_FIELD): position for position, path in enumerate(flatten(truth))}
     rows = sorted(
         [*wrong, *right], key=lambda row: (_is_alone(row), order.get(row.field, len(order)))
@@ -190,12 +190,12 @@ def _rows(
 
 
 def _is_alone(row: ShownField) -> bool:
-    """Return whether only one of its values is there."""
+    """Return whether only one of its values exists."""
     return not (row.reference.parts and row.prediction.parts)
 
 
 def _short(row: ShownField) -> ShownField:
-    """Return a row with the beginning of its values, or what is around their first difference."""
+    """Return a row with its values cut to the beginning, or around their first difference."""
     start = 0
     if row.error and not _is_alone(row) and not row.reference.parts[0].differs:
         shared = len(row.reference.parts[0].text)
@@ -206,7 +206,7 @@ def _short(row: ShownField) -> ShownField:
 
 
 def _window(value: Value, start: int) -> Value:
-    """Return a value from a character on, at most `MAX_VALUE` of them."""
+    """Return at most `MAX_VALUE` characters of a value, from a position on."""
     parts, position = [], 0
     for part in value.parts:
         text = part.text[max(0, start - position) : max(0, start + MAX_VALUE - position)]

@@ -20,7 +20,7 @@ from hdbench.results.warning_texts import in_words, people_in_words
 from hdbench.statistics.agreement import MAX_DIFFERENT, MIN_ITEMS
 
 LEAST_ROOM = 12
-"""The width that a field's name has at least."""
+"""Minimum width of a field's name."""
 
 
 def command(
@@ -54,12 +54,12 @@ def command(
 
 
 def print_agreement(console: Console, agreement: Agreement, unfinished: int) -> None:
-    """Print the agreement in each field, and what people reach against each other.
+    """Print the agreement in each field, and the people's figures against each other.
 
     Args:
-        console: where to.
+        console: the terminal.
         agreement: the figures.
-        unfinished: how many assigned items not all their annotators are done with.
+        unfinished: the number of assigned items that some annotators have not finished.
     """
     table = localized_table(
         None, "field", right=("values", "same", "alpha", "alpha by\nsimilarity")

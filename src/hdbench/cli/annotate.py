@@ -23,7 +23,7 @@ from hdbench.errors import HdbenchError, Message, escaped, joined
 from hdbench.trust.listed import read_listed
 
 MAX_NAMED = 20
-"""How many conflicts, assignments and people are named."""
+"""Maximum number of conflicts, assignments and people that are named."""
 
 
 def command(
@@ -118,7 +118,7 @@ def _listed(path: Path, *, with_drafts: bool) -> Mapping[str, Sequence[str]]:
 
 
 def _say_address(url: str) -> None:
-    # In one piece: a program that starts the editor may read no further than the address.
+    # In one piece: a program that starts the editor may read only up to the address.
     typer.echo(f"{url}\n{localized('Ctrl+C ends it.')}")
 
 
@@ -142,7 +142,7 @@ def _assign(folder: Path, annotators: list[str], number: int | None, seed: int) 
 def _exchange(
     folder: Path, annotator: str, handed_over: Path | None, merged: Path | None, *, yes: bool
 ) -> None:
-    """Take in somebody else's work, or write one's own for somebody else."""
+    """Merge somebody else's work, or write one's own for somebody else."""
     if merged:
         merged_work = merge(folder, merged, annotator, partial(_ask, merged, yes=yes))
         say(
@@ -171,7 +171,7 @@ def _exchange(
 
 
 def _ask(path: Path, incoming: Incoming, *, yes: bool) -> None:
-    """Show what would come in, and go on only if the user wants it.
+    """Show the incoming changes, and go on only if the user agrees.
 
     Raises:
         HdbenchError: there is nobody to ask.
@@ -191,7 +191,7 @@ def _ask(path: Path, incoming: Incoming, *, yes: bool) -> None:
 
 
 def _news(incoming: Incoming) -> list[Message]:
-    """Return a line for each kind of change that would come in."""
+    """Return a line for each kind of incoming change."""
     changes = [change for change in incoming.changes if not change.is_base]
     news = []
     if changes:

@@ -1,4 +1,4 @@
-"""The application: which commands there are, and how a command is found, loaded and explained."""
+"""The application: the list of commands, and how a command is found, loaded and explained."""
 
 import os
 import re
@@ -76,7 +76,7 @@ COMMANDS: dict[str | None, dict[str | None, dict[str, str]]] = {
 """Each group of commands, the application's being "": panel of its help → commands → first lines.
 
 A command `trust plan` is the function `command` in the module `trust_plan`. That is imported only
-when the command is run or its own help is shown, so that what it needs can be imported at its top.
+when the command is run or its own help is shown, so that its imports can stand at its top.
 """
 
 _ARGUMENTS = "\n\nArgs:\n"
@@ -84,7 +84,7 @@ _ARGUMENT = re.compile(r"^    (\w+): ", re.MULTILINE)
 
 
 class _CommandGroup(TyperGroup):
-    """Group of commands in modules of their own, in the order in which a user needs them."""
+    """A group of commands in separate modules, in the order in which a user needs them."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
@@ -135,7 +135,7 @@ def _loaded(listed: Any, module: str) -> Any:
 
 
 def _descriptions(docstring: str) -> dict[str, str]:
-    """Return what a docstring says of each argument."""
+    """Return the description of each argument in a docstring."""
     _, *parts = _ARGUMENT.split(docstring.partition(_ARGUMENTS)[2])
     texts = (" ".join(text.split()) for text in parts[1::2])
     return dict(zip(parts[::2], texts, strict=True))
@@ -160,7 +160,7 @@ class _AllCommands(_CommandGroup):
             return super().make_context(info_name, args, parent, **extra)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command that was asked for."""
+        """Run the requested command."""
         with usage_errors_told():
             return super().invoke(ctx)
 

@@ -23,7 +23,7 @@ from hdbench.output.audit.page import audit_page
 from hdbench.output.report.tables import text
 
 MAX_ROWS = 200
-"""How many findings a terminal shows."""
+"""Maximum number of findings that a terminal shows."""
 
 
 def command(
@@ -82,10 +82,10 @@ def command(
 
 
 def print_audit(console: Console, audit: Audit) -> None:
-    """Print an audit: how many findings there are, who was asked, and each finding.
+    """Print an audit: the number of findings, the models, and each finding.
 
     Args:
-        console: where to print.
+        console: the terminal.
         audit: the audit.
     """
     good = [run for run in audit.runs if run.good]

@@ -85,7 +85,7 @@ def command(
         except HdbenchError as error:
             if not every:
                 raise
-            failed = True  # one source need not hold all of them: the others are built all the same
+            failed = True  # one source need not have all of them: the others are built anyway
             say_error(error)
             continue
         say("{place}: {facts}", place=built.folder, facts=joined(_facts(built)))
@@ -122,7 +122,7 @@ def _files_of(folder: Path) -> list[str]:
 
 
 def _agreement(recipe: Recipe) -> Agreement | None:
-    """Return the agreement of those who annotated a collection, if several did."""
+    """Return the agreement of a collection's annotators, if there are several."""
     if recipe.sample or not read_annotation(recipe.folder).assignments:
         return None
     return agreement_of(recipe.folder, read_assigned(recipe.folder).finished)

@@ -111,7 +111,7 @@ def print_comparison(console: Console, comparison: Comparison) -> None:
     """Print two runs side by side: their figures, fields, and the items where they differ most.
 
     Args:
-        console: where to.
+        console: the terminal.
         comparison: from `hdbench.statistics.comparison`.
     """
     a, b = printable(comparison.a), printable(comparison.b)

@@ -94,7 +94,7 @@ def command(name: Annotated[str, typer.Argument()] = "zettelkatalog") -> None:
 
 
 def _command() -> str:
-    """Return how users call hdbench from where they are: it may not be on their PATH."""
+    """Return the command that runs hdbench for the user: it may not be on their PATH."""
     if shutil.which("hdbench"):
         return "hdbench"
     started = Path(sys.argv[0])

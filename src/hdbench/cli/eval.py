@@ -102,7 +102,7 @@ def print_evaluations(console: Console, evaluations: Sequence["Evaluation"]) -> 
     """Print a line for each benchmark that a model was run on, and one for what is left to do.
 
     Args:
-        console: where to.
+        console: the terminal.
         evaluations: from `hdbench.running.evaluating`.
     """
     for scored in evaluations:

@@ -1,4 +1,4 @@
-"""Command that says what a whole collection will cost."""
+"""Command that estimates the cost of a whole collection."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -94,10 +94,10 @@ def command(
 
 
 def print_forecast(console: Console, forecast: Forecast) -> None:
-    """Print what each model costs, what the rule leaves to do, and what to know.
+    """Print the cost of each model, the work that the rule leaves, and notes.
 
     Args:
-        console: where to.
+        console: the terminal.
         forecast: the forecast.
     """
     title = localized(
@@ -156,7 +156,7 @@ def _print_money(console: Console, forecast: Forecast) -> None:
 
 
 def _print_rule(console: Console, forecast: Forecast) -> None:
-    """Print what is left to do, one line per threshold: with intervals, it would be too wide."""
+    """Print the remaining work, one line per threshold: with intervals, it would be too wide."""
     title = Message(
         "By the plan" if forecast.promise else "Taken over from a trust score on: no promise"
     )

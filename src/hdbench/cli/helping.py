@@ -1,4 +1,4 @@
-"""Help and usage errors in the language that is spoken: our own texts, and what Typer says."""
+"""Help and usage errors in the current language: our own texts, and Typer's."""
 
 import re
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ _FOLDER = Path(__file__).parent
 
 
 class SpokenContext(typer.Context):
-    """Context of a command whose help is translated when it is shown."""
+    """The context of a command whose help is translated when it is shown."""
 
     def make_formatter(self) -> Any:
         """Return the formatter; whoever shows a command's help or usage asks for it first."""
@@ -30,7 +30,7 @@ class SpokenContext(typer.Context):
 
 @contextmanager
 def usage_errors_told() -> Iterator[None]:
-    """Put usage errors into the language that is spoken."""
+    """Translate usage errors into the current language."""
     try:
         yield
     except (typer.TyperException, typer.Abort) as error:
@@ -48,7 +48,7 @@ def usage_errors_told() -> Iterator[None]:
 
 
 class _TranslatedError(typer.BadParameter):
-    """Usage error whose message says everything."""
+    """A usage error whose message says everything."""
 
     def format_message(self) -> str:
         """Return the message."""
@@ -56,11 +56,11 @@ class _TranslatedError(typer.BadParameter):
 
 
 def translated_usage_error(message: str, language: str) -> str | None:
-    """Translate what Typer says of a mistake; None if there is no translation.
+    """Translate Typer's message about a mistake; None if there is no translation.
 
     Args:
         message: the whole message in English.
-        language: one of `hdbench.common.texts.LANGUAGES`, but English.
+        language: one of `hdbench.common.texts.LANGUAGES`, except English.
 
     Example:
         >>> translated_usage_error("Missing option '--model'.", "de")
@@ -99,7 +99,7 @@ def _pattern(template: str) -> re.Pattern[str]:
 
 
 def _put_into_language(context: typer.Context) -> None:
-    """Put what a command says of itself into the language; it may be there already."""
+    """Translate a command's help into the current language; it may be translated already."""
     _name_panels()
     words = typer_words(current_language())["words"]
     command: Any = context.command  # whose own type lacks what Typer adds

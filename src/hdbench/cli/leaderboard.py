@@ -124,7 +124,7 @@ def command(
 
 
 def _facts(runs: list[Path]) -> dict[str, ModelFacts]:
-    """Return facts about models, from the results dataset that is built here and those given."""
+    """Return facts about models, from the results dataset built here and from the given ones."""
     facts: dict[str, ModelFacts] = {}
     for folder in (DEFAULT_OUT / RESULTS, *runs):
         facts |= read_model_facts(folder)
@@ -146,7 +146,7 @@ def _say_unseen(names: list[str], boards: list[Board]) -> None:
 
 
 def _say_left_out(missing: dict[str, int]) -> None:
-    """Say in one line which benchmarks are not there, and how to build them."""
+    """Say in one line which benchmarks are missing, and how to build them."""
     count = sum(missing.values())
     build = shlex.join(["hdbench", "build", *(name.rpartition("/")[2] for name in missing)])
     say(
@@ -165,7 +165,7 @@ def write_boards(boards: Sequence[Board], form: Form, language: str) -> None:
 
     Args:
         boards: the leaderboards.
-        form: how they are written.
+        form: the format.
         language: the language of a table or page; the other forms are English.
     """
     if form == "table":

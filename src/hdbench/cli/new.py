@@ -29,11 +29,11 @@ from hdbench.datasets.collecting.writing import HeldOutShare, write_collection
 from hdbench.errors import HdbenchError, Message, shortened
 
 MAX_SHOWN = 8
-"""Maximum number of files passed over that are named."""
+"""Maximum number of skipped files that are named."""
 
 
 MAX_EXAMPLE = 24
-"""How many characters of a value are shown."""
+"""Maximum characters of a value that are shown."""
 
 
 _KINDS = {
@@ -116,7 +116,7 @@ def command(
 
 
 def _mapping(texts: Sequence[str]) -> tuple[dict[str, str], Path | None]:
-    """Return what `--map` says of columns, and the mapping file for MARC."""
+    """Return the columns' fields from `--map`, and the mapping file for MARC."""
     columns: dict[str, str] = {}
     marc = None
     for text in texts:
@@ -202,7 +202,7 @@ def _columns_table(plan: CollectionPlan) -> Table:
 
 
 def _licence() -> str:
-    """Ask for the licence until it is one."""
+    """Ask for the license until it is a valid one."""
     while True:
         question = localized("Licence (cc0-1.0, cc-by-4.0, …; other if none is stated)")
         licence: str = typer.prompt(question, default="other")
@@ -247,7 +247,7 @@ def _asked(plan: CollectionPlan, sources: Sources, console: Console) -> Collecti
 
 
 def _say_next(folder: Path, plan: CollectionPlan) -> None:
-    """Print what was written, and what to do with it."""
+    """Print what was written, and the next steps."""
     name = plan.wish.name
     accept = "" if plan.wish.licence != "other" else " --accept-licence"
     typer.echo()

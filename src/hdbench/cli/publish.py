@@ -20,7 +20,7 @@ from hdbench.output.publishing.publish import token_namespaces
 from hdbench.output.publishing.repositories import Repository, find_repositories
 
 MAX_ALIKE = 5
-"""Files below one folder, with one extension, that are each listed; more are counted."""
+"""Maximum number of files listed per folder and extension; more are only counted."""
 
 
 def command(
@@ -72,7 +72,7 @@ def command(
 
 
 def _ask(reason: str, owner: str, *, yes: bool) -> None:
-    """Go on only if the user wants it.
+    """Go on only if the user agrees.
 
     Raises:
         HdbenchError: there is nobody to ask.
@@ -89,10 +89,10 @@ def _ask(reason: str, owner: str, *, yes: bool) -> None:
 
 
 def print_repositories(console: Console, repositories: Sequence[Repository]) -> None:
-    """Print what leaves: repositories with their licences, files and sizes; and what does not.
+    """Print the repositories to publish, with licenses, files and sizes, and what is left out.
 
     Args:
-        console: where to.
+        console: the terminal.
         repositories: from `hdbench.output.publishing.repositories`.
     """
     for repository in repositories:

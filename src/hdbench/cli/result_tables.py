@@ -31,22 +31,22 @@ MAX_FIELDS = 40
 """Maximum rows of the table of fields: a model can invent any number of fields."""
 
 GRAVEST = 3
-"""How many warnings are printed, unless all of them are asked for: more would bury the score."""
+"""Number of warnings that are printed by default: more would bury the score."""
 
 MAX_VIOLATIONS = 8
 """Maximum rows of the table of schema violations."""
 
 
 MAX_ERRORS = 4
-"""How many errors of one item are shown."""
+"""Maximum number of errors of one item that are shown."""
 
 
 COLUMN_SPACE = 3
-"""The space between two columns of a table."""
+"""Width of the space between two columns of a table."""
 
 
 BEFORE = MAX_VALUE // 4
-"""How many characters are shown before the first difference of two long texts."""
+"""Number of characters shown before the first difference of two long texts."""
 
 
 _SHORT = {
@@ -74,7 +74,7 @@ _KINDS: dict[Kind, str] = {
     "text": "text without JSON",
     "other": "JSON that is no record",
 }
-"""What is printed for each kind of unparsable answer."""
+"""Kind of unparsable answer → its printed name."""
 
 _READ: tuple[Status, ...] = ("unwrapped", "repaired", "truncated")
 """The statuses of answered items that were not clean."""
@@ -94,9 +94,9 @@ def print_result(
     """Print a result: its work and figures with their coverage, what to check, fields, worst items.
 
     Args:
-        console: where to.
+        console: the terminal.
         title: what was scored.
-        summary: the result in the language that is spoken.
+        summary: the result's summary in the current language.
         details: also list the items whose answers were not clean.
         all_warnings: print more warnings than the gravest.
     """
@@ -155,8 +155,8 @@ def print_under(console: Console, results: Mapping[str, Result]) -> None:
     """Print the figures of the same answers under several rules, and how they differ.
 
     Args:
-        console: where to.
-        results: what the rules are called → the result; the others are compared with the first.
+        console: the terminal.
+        results: the rules' names → the result; the others are compared with the first.
     """
     result, *other_results = results.values()
     names = [figure.name for figure in result.metric.figures if figure.is_rate]
@@ -192,7 +192,7 @@ def print_held_out(console: Console, totals: Mapping[str, Any]) -> None:
     """Print the totals of held-out items, and how far they lie from those of the public ones.
 
     Args:
-        console: where to.
+        console: the terminal.
         totals: from `hdbench.evaluation.held_out`.
     """
     intervals = totals["intervals"]
@@ -344,7 +344,7 @@ def _side_by_side(reference: Any, prediction: Any) -> tuple[str, str]:
     pairs = enumerate(zip(reference, prediction, strict=False))
     shorter = min(len(reference), len(prediction))
     first = next((index for index, (left, right) in pairs if left != right), shorter)
-    if first < MAX_VALUE // 2:  # it is seen from the start
+    if first < MAX_VALUE // 2:  # it is visible from the start
         return both_shown
     left, right = (_shown(text[first - BEFORE :])[1:] for text in (reference, prediction))
     return f"…{left}", f"…{right}"
@@ -365,7 +365,7 @@ def print_groups(console: Console, grouped: ByColumn[Group] | ByColumn[GroupDiff
     """Print the headline by the values of a column, of one run or of two side by side.
 
     Args:
-        console: where to.
+        console: the terminal.
         grouped: from `hdbench.evaluation.by_column`.
     """
     differ = bool(grouped.groups) and hasattr(grouped.groups[0], "difference")

@@ -1,4 +1,4 @@
-"""Rules to score by as they are given on the command line: `--option` and `--also`."""
+"""Rules for scoring from the command line: `--option` and `--also`."""
 
 import json
 import re
@@ -22,7 +22,7 @@ def read_options(texts: Sequence[str], where: str = "--option") -> dict[str, Any
     A value is JSON; a text that is one word needs no quotation marks.
 
     Raises:
-        HdbenchError: a text is none of these, or an option is given twice.
+        HdbenchError: a text has another form, or an option is given twice.
     """
     options: dict[str, Any] = {}
     for text in texts:
@@ -48,10 +48,10 @@ def read_options(texts: Sequence[str], where: str = "--option") -> dict[str, Any
 
 
 def beside(settings: Settings, also: Sequence[str]) -> dict[str, "Settings"]:
-    """Return what `--also` asks for, beside the settings of the command.
+    """Return the settings of the command, and those that `--also` asks for.
 
     Returns:
-        A name → the settings; those of the command come first.
+        Name → settings; those of the command come first.
 
     Raises:
         HdbenchError: an option is unusable, or rules are asked for twice.

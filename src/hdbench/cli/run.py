@@ -173,7 +173,7 @@ def command(
 
 
 def _say_left_out(choice: Choice) -> None:
-    """Say what of a folder of images is not among the items."""
+    """Say which files of a folder of images are not among the items."""
     for name in choice.passed_over:
         say("passed over: {name} is not an image", name=name, err=True)
     if choice.not_opened:

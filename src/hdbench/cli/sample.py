@@ -53,9 +53,9 @@ def print_sample(console: Console, drawn: DrawnSample, notes: Sequence[str]) -> 
     """Print the strata of a sample with their sizes.
 
     Args:
-        console: where to.
+        console: the terminal.
         drawn: the sample.
-        notes: what a person should know about it.
+        notes: notes about it.
     """
     kind = Message("simple")
     if drawn.by:

@@ -110,7 +110,7 @@ def command(
     results, *other_results = _named(scored, name)
     records = [to_record(result, details=details) for result in results.values()]
     groups = _groups(results, by)
-    apart = dict(zip(results, unseen.values(), strict=False))  # under the models' names now
+    apart = dict(zip(results, unseen.values(), strict=False))  # now by the models' names
     for model, record in zip(results, records, strict=True):
         under = zip(list(rules)[1:], other_results, strict=True)
         if added := {name: to_record(by_model[model], details=details) for name, by_model in under}:
@@ -142,7 +142,7 @@ def command(
 def _named(
     scored: list[dict[str | None, Result]], name: str | None
 ) -> list[dict[str | None, Result]]:
-    """Return what was scored, with the model's name if one is given."""
+    """Return the results, with the model's name if one is given."""
     if name is None:
         return scored
     renamed = (with_names(list(by_model.values()), [name]) for by_model in scored)
@@ -150,7 +150,7 @@ def _named(
 
 
 def _require(results: Mapping[str | None, Result], least: float) -> None:
-    """End with status 1 if a headline is worse than what was demanded."""
+    """End with status 1 if a headline is worse than demanded."""
     worse = {model: result for model, result in results.items() if not result.reaches(least)}
     for model, result in worse.items():
         say(

@@ -1,4 +1,4 @@
-"""Command that says how a run is going."""
+"""Command that shows the progress of a run."""
 
 from pathlib import Path
 from typing import Annotated

@@ -76,11 +76,11 @@ def command(
 
 
 def print_applied(console: Console, applied: Applied, out: Path) -> None:
-    """Print what became of the values, and what to do next.
+    """Print the outcomes for the values, and the next step.
 
     Args:
-        console: where to.
-        applied: what was done.
+        console: the terminal.
+        applied: the outcome of applying the decision.
         out: the folder.
     """
     values = applied.taken + applied.checked + sum(applied.check.values())
@@ -106,7 +106,7 @@ def print_applied(console: Console, applied: Applied, out: Path) -> None:
         table.add_row(heading(name, FIELD_WIDTH), *cells)
     console.print(table)
     if applied.taken:
-        # First: an item that was checked with a draft in sight says nothing about the others.
+        # First: an item checked with its draft visible says nothing about the others.
         first = Message(
             "first check the control sample, without drafts: hdbench annotate FOLDER --only "
             "{control}, then hdbench trust control {out}",
@@ -128,8 +128,8 @@ def print_marc(console: Console, written: Written, out: Path) -> None:
     """Print what was written as MARC.
 
     Args:
-        console: where to.
-        written: what it was.
+        console: the terminal.
+        written: the counts of what was written.
         out: the folder.
     """
     records = Message(

@@ -1,4 +1,4 @@
-"""Command that checks what applying a decision did."""
+"""Command that checks the result of applying a decision."""
 
 from pathlib import Path
 from typing import Annotated
@@ -46,10 +46,10 @@ def command(
 def print_controlled(
     console: Console, controlled: Controlled, out: Path, *, left_to_look_at: bool
 ) -> None:
-    """Print what a control sample says, and what to do next.
+    """Print the estimate from a control sample, and the next step.
 
     Args:
-        console: where to.
+        console: the terminal.
         controlled: the estimate.
         out: the folder of `hdbench trust apply`.
         left_to_look_at: whether there are items on the work list.

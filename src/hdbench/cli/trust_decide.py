@@ -61,10 +61,10 @@ def command(
 
 
 def print_decision(console: Console, decision: Decision) -> None:
-    """Print what was decided, the thresholds, the fields, and what to know.
+    """Print the decision, the thresholds, the fields, and warnings.
 
     Args:
-        console: where to.
+        console: the terminal.
         decision: the decision.
     """
     first, *other_lines = sentences(decision, current_language())

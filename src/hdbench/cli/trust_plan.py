@@ -73,12 +73,12 @@ def command(
 
 
 def print_plan(console: Console, plan: Plan, path: Path) -> None:
-    """Print what was fixed, and what to do next.
+    """Print the plan, and the next step.
 
     Args:
-        console: where to.
+        console: the terminal.
         plan: the plan.
-        path: where it was written.
+        path: its file.
     """
     title = localized(
         "{count:,} of {of:,} items drawn, seed {seed}",

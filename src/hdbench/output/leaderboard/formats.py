@@ -46,7 +46,7 @@ def print_boards(console: Console, boards: Sequence[Board], language: str = "en"
     are left out if the names would have too little room.
 
     Args:
-        console: where to.
+        console: the terminal.
         boards: the leaderboards.
         language: one of `hdbench.common.texts.LANGUAGES`.
     """
@@ -86,7 +86,7 @@ def print_changes(console: Console, compared: Sequence[Changes], language: str =
     """Print each model's value and place under each of the rules, and how the place changes.
 
     Args:
-        console: where to.
+        console: the terminal.
         compared: from `hdbench.output.leaderboard.changes.changes`.
         language: same as in `print_boards`.
     """
@@ -123,7 +123,7 @@ def print_revisions(console: Console, compared: Sequence[Changes], language: str
     """Print the value and rank of each model by each revision, and the last minus the first.
 
     Args:
-        console: where to.
+        console: the terminal.
         compared: from `hdbench.output.leaderboard.changes.revisions`.
         language: same as in `print_boards`.
     """
@@ -221,7 +221,7 @@ def _print(
     """Print a table with the models' names broken where a word ends.
 
     Args:
-        console: where to.
+        console: the terminal.
         caption: the text that stands above it.
         head: the columns' names.
         rows: their cells.

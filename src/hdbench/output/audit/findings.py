@@ -127,13 +127,13 @@ def audit(runs: Mapping[str, Result]) -> Audit:
             raise HdbenchError(
                 "{name}: has no details of its items: score its answers with --details", name=name
             )
-    asked_runs = ask(runs)
-    good = [run for run in asked_runs if run.good]
+    all_runs = ask(runs)
+    good = [run for run in all_runs if run.good]
     makers = sorted({run.maker for run in good})
     if len(makers) < MAKERS:
         not_asked = [
             Message("{name}: {why}", name=run.name, why=run.why_not)
-            for run in asked_runs
+            for run in all_runs
             if run.why_not
         ]
         raise HdbenchError(
@@ -160,7 +160,7 @@ def audit(runs: Mapping[str, Result]) -> Audit:
         headline=first.headline,
         items=len(first.ids),
         of_form=of_form,
-        runs=asked_runs,
+        runs=all_runs,
         findings=findings,
     )
 

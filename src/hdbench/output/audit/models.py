@@ -95,10 +95,10 @@ def ask(runs: Mapping[str, Result]) -> list[AskedRun]:
         best.setdefault(makers[name], name)
     middle = (median_low if up else median_high)([figures[name] for name in best.values()])
 
-    asked_runs: list[AskedRun] = []
+    all_runs: list[AskedRun] = []
     for name in ordered:
         result, (maker, model) = runs[name], makers[name]
-        so_far = {run.maker for run in asked_runs if run.good}
+        so_far = {run.maker for run in all_runs if run.good}
         is_needed = len(so_far) < MAKERS and maker not in so_far
         is_low = figures[name] < middle if up else figures[name] > middle
         why_not = None
@@ -111,7 +111,5 @@ def ask(runs: Mapping[str, Result]) -> list[AskedRun]:
                 "answered {answered} of {count}", answered=result.answered, count=len(result.ids)
             )
         good = why_not is None
-        asked_runs.append(
-            AskedRun(name, model, maker, figures[name], result.answered, good, why_not)
-        )
-    return asked_runs
+        all_runs.append(AskedRun(name, model, maker, figures[name], result.answered, good, why_not))
+    return all_runs

@@ -109,9 +109,8 @@ def write_marc(out: Path, mapping: MarcMapping, records: Path | None) -> Written
         if records is not None:
             for item in [item for item in values.offsets if item not in values.used]:
                 item_values = values.take(item)
-                lists.add(
-                    item, item_values, (), [Left(name, NO_RECORD, "") for name in item_values]
-                )
+                left_out = [Left(name, NO_RECORD, "") for name in item_values]
+                lists.add(item, item_values, (), left_out)
     return Written(number, touched, lists.taken, lists.left)
 
 
@@ -153,16 +152,7 @@ class _Lists:
         """Add the outcomes for the values of an item."""
         for part in filled:
             score, is_new = values[part.name]["score"], "yes" if part.is_new else "no"
-            row = (
-                self._plan,
-                item,
-                part.name,
-                part.tag,
-                part.code,
-                part.value,
-                score,
-                is_new,
-            )
+            row = (self._plan, item, part.name, part.tag, part.code, part.value, score, is_new)
             self._write_taken(row)
             self.taken += 1
         for unused in left_out:

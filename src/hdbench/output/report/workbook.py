@@ -124,9 +124,8 @@ class _Sheets:
         is_our_word = [title in _OUR_WORDS for title in head]
         remaining, last = iter(rows), 0
         for last, row in enumerate(islice(remaining, MAX_ROWS), start=1):
-            self._write(
-                sheet, last, [self._cell(*pair) for pair in zip(row, is_our_word, strict=False)]
-            )
+            cells = [self._cell(*pair) for pair in zip(row, is_our_word, strict=False)]
+            self._write(sheet, last, cells)
         sheet.freeze_panes(1, 1)
         sheet.autofilter(0, 0, last, len(head) - 1)
         for column, title in enumerate(head):
@@ -265,10 +264,8 @@ def _classes(errors: Mapping[str, Any], language: str) -> tuple[list[str], list[
     classes: Mapping[str, int] = errors["classes"]
     say = partial(_word, language=language)
     rows: list[list[Cell]] = [[say("all"), *(classes.get(name, 0) for name in ERROR_CLASSES)]]
-    rows += [
-        [field, *(counts.get(name, 0) for name in ERROR_CLASSES)]
-        for field, counts in fields.items()
-    ]
+    for field, counts in fields.items():
+        rows.append([field, *(counts.get(name, 0) for name in ERROR_CLASSES)])
     if "f1_form" in errors:
         rows += [[], [say("F1 where the form alone may differ"), errors["f1_form"]]]
     if errors["confusions"]:

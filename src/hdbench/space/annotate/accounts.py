@@ -56,7 +56,7 @@ class Login:
     def __init__(self, accounts: Mapping[str, Secret]) -> None:
         self._accounts = accounts
         # Checking a password takes 0.1 s, on purpose, and a browser sends it with each request.
-        self._known: dict[str, bytes] = {}
+        self._digests: dict[str, bytes] = {}
         self._pepper = secrets.token_bytes(32)
         self._nobody = _secret_of(secrets.token_bytes(16))
         self._checking = Lock()
@@ -72,7 +72,7 @@ class Login:
         if not password:
             return None
         digest = hmac.digest(self._pepper, password, "sha256")
-        if hmac.compare_digest(self._known.get(name, b""), digest):
+        if hmac.compare_digest(self._digests.get(name, b""), digest):
             return name
         async with self._checking:  # one at a time: each takes 32 MiB
             address = visitor(request.scope)
@@ -84,7 +84,7 @@ class Login:
             if not hmac.compare_digest(key, secret.key) or name not in self._accounts:
                 return None
             self._tries.add(address, -1)
-        self._known[name] = digest
+        self._digests[name] = digest
         return name
 
 

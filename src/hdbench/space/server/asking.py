@@ -37,7 +37,7 @@ class Gate:
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._asked = WindowCounter(WINDOW)
+        self._requests = WindowCounter(WINDOW)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or pass it on."""
@@ -46,7 +46,7 @@ class Gate:
             await self._app(scope, receive, send)
             return
         request = Request(scope, receive)
-        if self._asked.add(visitor(scope)) > MAX_ASKED:
+        if self._requests.add(visitor(scope)) > MAX_ASKED:
             await _refused(request, 429, "too_often")(scope, receive, send)
             return
         try:

@@ -104,7 +104,7 @@ class FirstLooks:
 
     def __init__(self, context: SpaceContext) -> None:
         self._context = context
-        self._of = cache(self._found)
+        self._look = cache(self._found)
         self._image = cache(self._made)
         self._titles = cache(lambda name, language: context.benchmark(name).field_titles(language))
 
@@ -119,7 +119,7 @@ class FirstLooks:
             HdbenchError: there is no such benchmark.
         """
         loaded = self._context.benchmark(benchmark)
-        look = self._of(benchmark)
+        look = self._look(benchmark)
         return render(
             "first_look.html",
             language,
@@ -143,7 +143,7 @@ class FirstLooks:
             return None
 
     def _made(self, benchmark: str, size: str) -> bytes | None:
-        look = self._of(benchmark)
+        look = self._look(benchmark)
         if look is None or look.picture is None:
             return None
         try:

@@ -1,4 +1,4 @@
-"""The command line. It reads options, calls, and prints; nothing is decided here."""
+"""The command line. It reads options, calls, and prints, but decides nothing."""
 
 import gc
 import sys
@@ -10,7 +10,7 @@ from hdbench.errors import HdbenchError
 
 def main() -> None:
     """Run the command line; an error is one line on standard error, and exit status 2."""
-    # By default cycles are looked for after 700 new objects, a twentieth of a short command's time.
+    # By default cycles are sought after 700 new objects, a twentieth of a short command's time.
     gc.set_threshold(20_000, *gc.get_threshold()[1:])
     arguments = [argument for argument in sys.argv[1:] if argument != "--debug"]
     try:

@@ -20,7 +20,7 @@ from hdbench.results.warning_texts import in_words, people_in_words
 from hdbench.statistics.agreement import MAX_DIFFERENT, MIN_ITEMS
 
 LEAST_ROOM = 12
-"""The width that a field's name has at least."""
+"""Minimum width of a field's name."""
 
 
 def command(
@@ -40,8 +40,8 @@ def command(
         json_out: Write the figures to this file.
     """
     finished, unfinished = read_assigned(folder)
-    found = agreement_of(folder, finished, seed=seed)
-    if found is None:
+    agreement = agreement_of(folder, finished, seed=seed)
+    if agreement is None:
         why = Message("assign some with hdbench annotate --assign")
         if unfinished:
             why = Message("{count} assigned, and not all are done with them", count=unfinished)
@@ -49,25 +49,25 @@ def command(
             "{folder}: no item yet that several people are done with: {why}", folder=folder, why=why
         )
     if json_out:
-        write_json(json_out, found.model_dump(mode="json"))
-    print_agreement(Console(), found, unfinished)
+        write_json(json_out, agreement.model_dump(mode="json"))
+    print_agreement(Console(), agreement, unfinished)
 
 
 def print_agreement(console: Console, agreement: Agreement, unfinished: int) -> None:
-    """Print the agreement in each field, and what people reach against each other.
+    """Print the agreement in each field, and the people's figures against each other.
 
     Args:
-        console: where to.
+        console: the terminal.
         agreement: the figures.
-        unfinished: how many assigned items not all their annotators are done with.
+        unfinished: the number of assigned items that some annotators have not finished.
     """
     table = localized_table(
         None, "field", right=("values", "same", "alpha", "alpha by\nsimilarity")
     )
     table.columns[0].min_width = LEAST_ROOM
-    for name, each in agreement.fields.items():
-        figures = map(_cell, (each.share, each.alpha, each.alpha_similarity))
-        table.add_row(printable(name), number(each.units, ","), *figures)
+    for name, field in agreement.fields.items():
+        figures = map(_cell, (field.share, field.alpha, field.alpha_similarity))
+        table.add_row(printable(name), number(field.units, ","), *figures)
     title = Message(
         "{annotators} annotators, {items:,} item"
         if agreement.items == 1
@@ -100,7 +100,7 @@ def _lines(agreement: Agreement, unfinished: int) -> list[str]:
     if agreement.items < MIN_ITEMS:
         lines.append(Message("fewer than {least} items: too few for intervals", least=MIN_ITEMS))
     if agreement.without_truth:
-        told = Message(
+        line = Message(
             "{count:,} item: at least one annotator entered nothing, or said that nobody can know "
             "the ground truth"
             if agreement.without_truth == 1
@@ -108,22 +108,22 @@ def _lines(agreement: Agreement, unfinished: int) -> list[str]:
             "know the ground truth",
             count=agreement.without_truth,
         )
-        lines.append(told)
+        lines.append(line)
     fields = agreement.fields.values()
-    if any(each.alpha.value is None for each in fields):
+    if any(field.alpha.value is None for field in fields):
         lines.append(Message("–: alpha is not defined where all values are equal"))
-    defined = (each for each in fields if each.alpha.value is not None)
-    if any(each.alpha_similarity.value is None for each in defined):
-        told = Message(
+    defined = (field for field in fields if field.alpha.value is not None)
+    if any(field.alpha_similarity.value is None for field in defined):
+        line = Message(
             "–: no alpha by similarity for more than {most:,} different values", most=MAX_DIFFERENT
         )
-        lines.append(told)
+        lines.append(line)
     if unfinished:
-        told = Message(
+        line = Message(
             "{count:,} assigned item is not here yet: not all are done with it"
             if unfinished == 1
             else "{count:,} assigned items are not here yet: not all are done with them",
             count=unfinished,
         )
-        lines.append(told)
+        lines.append(line)
     return lines

@@ -23,7 +23,7 @@ from hdbench.errors import HdbenchError, Message, escaped, joined
 from hdbench.trust.listed import read_listed
 
 MAX_NAMED = 20
-"""How many conflicts, assignments and people are named."""
+"""Maximum number of conflicts, assignments and people that are named."""
 
 
 def command(
@@ -118,22 +118,22 @@ def _listed(path: Path, *, with_drafts: bool) -> Mapping[str, Sequence[str]]:
 
 
 def _say_address(url: str) -> None:
-    # In one piece: a program that starts the editor may read no further than the address.
+    # In one piece: a program that starts the editor may read only up to the address.
     typer.echo(f"{url}\n{localized('Ctrl+C ends it.')}")
 
 
 def _assign(folder: Path, annotators: list[str], number: int | None, seed: int) -> None:
     """Assign the same items to several people."""
-    done = assign(folder, [each.strip() for each in annotators], items=number, seed=seed)
-    first, *others = done.assignment.annotators
+    assigned = assign(folder, [name.strip() for name in annotators], items=number, seed=seed)
+    first, *others = assigned.assignment.annotators
     names = Message("{name}", name=first)
     for name in others:
         names = Message("{names} and {name}", names=names, name=name)
     say(
         "{path}: {count:,} of {of:,} items that nobody has started are now assigned to {names}",
         path=folder / ANNOTATION,
-        count=len(done.assignment.items),
-        of=done.of,
+        count=len(assigned.assignment.items),
+        of=assigned.of,
         names=names,
     )
     say("Each opens the folder with --as; --hand-over takes the assignment along to a copy.")
@@ -142,23 +142,23 @@ def _assign(folder: Path, annotators: list[str], number: int | None, seed: int) 
 def _exchange(
     folder: Path, annotator: str, handed_over: Path | None, merged: Path | None, *, yes: bool
 ) -> None:
-    """Take in somebody else's work, or write one's own for somebody else."""
+    """Merge somebody else's work, or write one's own for somebody else."""
     if merged:
-        done = merge(folder, merged, annotator, partial(_ask, merged, yes=yes))
+        merged_work = merge(folder, merged, annotator, partial(_ask, merged, yes=yes))
         say(
             "{path}: new changes: {taken:,}, known: {known:,}, conflicts: {conflicts:,}, newly "
             "assigned items: {assigned:,}"
-            if done.assigned
+            if merged_work.assigned
             else "{path}: new changes: {taken:,}, known: {known:,}, conflicts: {conflicts:,}",
             path=merged,
-            taken=done.taken,
-            known=done.known,
-            conflicts=len(done.conflicts),
-            assigned=done.assigned,
+            taken=merged_work.taken,
+            known=merged_work.known,
+            conflicts=len(merged_work.conflicts),
+            assigned=merged_work.assigned,
         )
-        for conflict in done.conflicts[:MAX_NAMED]:
+        for conflict in merged_work.conflicts[:MAX_NAMED]:
             typer.echo(f"  {escaped(conflict.item)}: {shown(conflict.field or conflict.what)}")
-        if done.conflicts:
+        if merged_work.conflicts:
             say("hdbench annotate shows both values of each: take one")
     if handed_over:
         count = hand_over(folder, annotator, handed_over)
@@ -171,7 +171,7 @@ def _exchange(
 
 
 def _ask(path: Path, incoming: Incoming, *, yes: bool) -> None:
-    """Show what would come in, and go on only if the user wants it.
+    """Show the incoming changes, and go on only if the user agrees.
 
     Raises:
         HdbenchError: there is nobody to ask.
@@ -184,34 +184,34 @@ def _ask(path: Path, incoming: Incoming, *, yes: bool) -> None:
             path=path,
             news=joined(news, "; "),
         )
-    for each in news:
-        say("{path}: {news}", path=path, news=each)
+    for line in news:
+        say("{path}: {news}", path=path, news=line)
     if not yes:
         typer.confirm(localized("Take this in? Nothing proves whose it is."), abort=True)
 
 
 def _news(incoming: Incoming) -> list[Message]:
-    """Return a line for each kind of change that would come in."""
-    made = [change for change in incoming.changes if not change.is_base]
+    """Return a line for each kind of incoming change."""
+    changes = [change for change in incoming.changes if not change.is_base]
     news = []
-    if made:
-        times = sorted(change.at[:10] for change in made)
+    if changes:
+        times = sorted(change.at[:10] for change in changes)
         news.append(
             Message(
                 "new changes by {name}: {count:,}, items changed: {items:,}, {first} to {last}"
                 if incoming.is_known
                 else "changes by {name}, of whom nothing is here yet: {count:,}, items changed: "
                 "{items:,}, {first} to {last}",
-                count=len(made),
-                items=len({change.item for change in made}),
+                count=len(changes),
+                items=len({change.item for change in changes}),
                 name=incoming.annotator,
                 first=times[0],
                 last=times[-1],
             )
         )
-    statuses = Counter(change.to for change in made if change.what == "status")
+    statuses = Counter(change.to for change in changes if change.what == "status")
     hows = Counter(
-        change.how for change in (*made, *incoming.records) if change.what == "ground_truth"
+        change.how for change in (*changes, *incoming.records) if change.what == "ground_truth"
     )
     if done := statuses["done"]:
         news.append(Message("items said to be done: {count:,}", count=done))
@@ -233,7 +233,7 @@ def _news(incoming: Incoming) -> list[Message]:
         count = len(assignment.items)
         news.append(Message("items assigned to {names}: {count:,}", names=names, count=count))
     if further := incoming.assignments[MAX_NAMED:]:
-        count = sum(len(each.items) for each in further)
+        count = sum(len(assignment.items) for assignment in further)
         news.append(Message("items assigned to others: {count:,}", count=count))
     if incoming.strangers:
         news.append(

@@ -1,4 +1,4 @@
-"""The application: which commands there are, and how a command is found, loaded and explained."""
+"""The application: the list of commands, and how a command is found, loaded and explained."""
 
 import os
 import re
@@ -76,7 +76,7 @@ COMMANDS: dict[str | None, dict[str | None, dict[str, str]]] = {
 """Each group of commands, the application's being "": panel of its help → commands → first lines.
 
 A command `trust plan` is the function `command` in the module `trust_plan`. That is imported only
-when the command is run or its own help is shown, so that what it needs can be imported at its top.
+when the command is run or its own help is shown, so that its imports can stand at its top.
 """
 
 _ARGUMENTS = "\n\nArgs:\n"
@@ -84,7 +84,7 @@ _ARGUMENT = re.compile(r"^    (\w+): ", re.MULTILINE)
 
 
 class _CommandGroup(TyperGroup):
-    """Group of commands in modules of their own, in the order in which a user needs them."""
+    """A group of commands in separate modules, in the order in which a user needs them."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
@@ -126,16 +126,16 @@ def _loaded(listed: Any, module: str) -> Any:
     alone = typer.Typer(add_completion=False, rich_markup_mode="markdown")
     alone.command(listed.name, rich_help_panel=listed.rich_help_panel)(function)
     loaded: Any = typer.main.get_command(alone)
-    own, shared = loaded.help, import_module("hdbench.cli.arguments").__doc__
-    texts = _descriptions(shared or "") | _descriptions(own)
-    loaded.help = own.partition(_ARGUMENTS)[0]
+    help_text, shared = loaded.help, import_module("hdbench.cli.arguments").__doc__
+    texts = _descriptions(shared or "") | _descriptions(help_text)
+    loaded.help = help_text.partition(_ARGUMENTS)[0]
     for parameter in loaded.params:
         parameter.help = parameter.help or texts.get(parameter.name)
     return loaded
 
 
 def _descriptions(docstring: str) -> dict[str, str]:
-    """Return what a docstring says of each argument."""
+    """Return the description of each argument in a docstring."""
     _, *parts = _ARGUMENT.split(docstring.partition(_ARGUMENTS)[2])
     texts = (" ".join(text.split()) for text in parts[1::2])
     return dict(zip(parts[::2], texts, strict=True))
@@ -149,18 +149,18 @@ class _AllCommands(_CommandGroup):
     ) -> Any:
         """Read the arguments, for the language first: help and errors are already in it."""
         lenient = typer.Context(self, resilient_parsing=True, ignore_unknown_options=True)
-        given, _, _ = self.make_parser(lenient).parse_args([*args])
-        language = given.get("_language") or os.environ.get(VARIABLE)
+        options, _, _ = self.make_parser(lenient).parse_args([*args])
+        language = options.get("_language") or os.environ.get(VARIABLE)
         set_language(language)
         if current_language() != "en":
             self.context_class = SpokenContext
-            if "_language" in given:  # so that a command that is shown can be copied
+            if "_language" in options:  # so that a command that is shown can be copied
                 info_name = f"{info_name} --language {language}"
         with usage_errors_told():
             return super().make_context(info_name, args, parent, **extra)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command that was asked for."""
+        """Run the requested command."""
         with usage_errors_told():
             return super().invoke(ctx)
 
@@ -175,8 +175,8 @@ app = typer.Typer(
 )
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
+def _print_version(is_asked: bool) -> None:
+    if is_asked:
         typer.echo(f"hdbench {__version__}")
         raise typer.Exit
 

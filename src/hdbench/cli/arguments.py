@@ -123,9 +123,9 @@ def benchmark_first(
     Raises:
         HdbenchError: a file was named first, and none of the others is a benchmark that is built.
     """
-    found = [each for each in answers if is_built(each)]
-    if not is_built(benchmark) and len(found) == 1:
-        return str(found[0]), [Path(benchmark), *(each for each in answers if each != found[0])]
+    built = [path for path in answers if is_built(path)]
+    if not is_built(benchmark) and len(built) == 1:
+        return str(built[0]), [Path(benchmark), *(path for path in answers if path != built[0])]
     if Path(benchmark).is_file():
         raise HdbenchError(
             "{file}: a file of answers, not a benchmark: name the benchmark first: hdbench "
@@ -137,22 +137,22 @@ def benchmark_first(
 
 
 def benchmark_apart(
-    named: Sequence[Path | None], benchmark: str | None
+    paths: Sequence[Path | None], benchmark: str | None
 ) -> tuple[list[Path], str | None]:
     """Tell benchmark and runs apart, for a command that takes the benchmark as an option.
 
     Args:
-        named: the runs, among them perhaps the benchmark.
+        paths: the runs, among them perhaps the benchmark.
         benchmark: the option.
 
     Returns:
         The runs, and the benchmark.
     """
-    runs = [each for each in named if each is not None]
-    found = [each for each in runs if is_built(each)]
-    if benchmark is not None or len(found) != 1 or len(runs) == 1:
+    runs = [path for path in paths if path is not None]
+    built = [run for run in runs if is_built(run)]
+    if benchmark is not None or len(built) != 1 or len(runs) == 1:
         return runs, benchmark
-    return [each for each in runs if each != found[0]], str(found[0])
+    return [run for run in runs if run != built[0]], str(built[0])
 
 
 def one_run(run: Path, other: Path | None, benchmark: str | None) -> tuple[Path, str | None]:

@@ -23,7 +23,7 @@ from hdbench.output.audit.page import audit_page
 from hdbench.output.report.tables import text
 
 MAX_ROWS = 200
-"""How many findings a terminal shows."""
+"""Maximum number of findings that a terminal shows."""
 
 
 def command(
@@ -67,48 +67,48 @@ def command(
         del loaded[name]
     if no_witness:
         say("note: left out, as no witness: {names}", names=", ".join(no_witness), err=True)
-    found = audit_runs(loaded)
+    audit = audit_runs(loaded)
     if json_out:
-        write_json(json_out, asdict(found))
+        write_json(json_out, asdict(audit))
     if csv_out:
-        write_whole(csv_out, work_list(found))
+        write_whole(csv_out, work_list(audit))
     if html_out:
-        of = load_benchmark(benchmark or found.benchmark or "", media=True)
-        page = audit_page(found, of.spec.title, of.media())
+        loaded_benchmark = load_benchmark(benchmark or audit.benchmark or "", media=True)
+        page = audit_page(audit, loaded_benchmark.spec.title, loaded_benchmark.media())
         write_whole(html_out, page.encode(errors="backslashreplace"))
     if list_out:
-        write_review_list(list_out, review_list(found, loaded, agreeing=agreeing, seed=seed))
-    print_audit(Console(), found)
+        write_review_list(list_out, review_list(audit, loaded, agreeing=agreeing, seed=seed))
+    print_audit(Console(), audit)
 
 
-def print_audit(console: Console, found: Audit) -> None:
-    """Print an audit: how many findings there are, who was asked, and each finding.
+def print_audit(console: Console, audit: Audit) -> None:
+    """Print an audit: the number of findings, the models, and each finding.
 
     Args:
-        console: where to print.
-        found: the audit.
+        console: the terminal.
+        audit: the audit.
     """
-    good = [run for run in found.runs if run.good]
-    title = f"{found.benchmark or found.metric} {found.dataset_version or ''}, {found.protocol}"
+    good = [run for run in audit.runs if run.good]
+    title = f"{audit.benchmark or audit.metric} {audit.dataset_version or ''}, {audit.protocol}"
     console.print(printable(title, 200), style="bold")
-    nothing = sum(finding.error_class == "invented" for finding in found.findings)
+    empty = sum(finding.error_class == "invented" for finding in audit.findings)
     line = localized(
         "Ground-truth values that more than half of {good} good models contradict: "
         "{same} with the same value, {nothing} by reading nothing there; and {of_form} in form "
         "alone",
         good=len(good),
-        same=len(found.findings) - nothing,
-        nothing=nothing,
-        of_form=found.of_form,
+        same=len(audit.findings) - empty,
+        nothing=empty,
+        of_form=audit.of_form,
     )
     console.print(line, soft_wrap=True)
     makers = ", ".join(sorted({run.maker for run in good}))
     console.print(Text.assemble(localized("Makers: "), printable(makers, 1_000)), soft_wrap=True)
-    if not found.findings:
+    if not audit.findings:
         return
     table = localized_table(None, "id", "field", "ground truth", "models read", right=["agree"])
     table.add_column(localized("class"))
-    for finding in found.findings[:MAX_ROWS]:
+    for finding in audit.findings[:MAX_ROWS]:
         table.add_row(
             printable(finding.id),
             printable(finding.field),
@@ -116,11 +116,11 @@ def print_audit(console: Console, found: Audit) -> None:
             f"{finding.agreeing}/{finding.good}",
             localized(finding.error_class),
         )
-    if len(found.findings) > MAX_ROWS:
-        table.add_row(localized("and {count} more", count=len(found.findings) - MAX_ROWS))
+    if len(audit.findings) > MAX_ROWS:
+        table.add_row(localized("and {count} more", count=len(audit.findings) - MAX_ROWS))
     console.print(table)
 
 
 def _shown(value: object) -> Text:
-    shown = text(value)
-    return Text(localized("(absent)"), style="dim") if shown is None else printable(shown or '""')
+    words = text(value)
+    return Text(localized("(absent)"), style="dim") if words is None else printable(words or '""')

@@ -85,7 +85,7 @@ def command(
         except HdbenchError as error:
             if not every:
                 raise
-            failed = True  # one source need not hold all of them: the others are built all the same
+            failed = True  # one source need not have all of them: the others are built anyway
             say_error(error)
             continue
         say("{place}: {facts}", place=built.folder, facts=joined(_facts(built)))
@@ -112,17 +112,17 @@ def _facts(built: Built) -> list[str]:
 
 def _files_of(folder: Path) -> list[str]:
     """Return the names of a dataset's files; for those in a folder, their number."""
-    files = sorted(each for each in folder.iterdir() if not each.name.startswith("."))
+    files = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
     return [
-        Message("{name} ({count:,} files)", name=f"{each.name}/", count=len(list(each.iterdir())))
-        if each.is_dir()
-        else each.name
-        for each in files
+        Message("{name} ({count:,} files)", name=f"{path.name}/", count=len(list(path.iterdir())))
+        if path.is_dir()
+        else path.name
+        for path in files
     ]
 
 
 def _agreement(recipe: Recipe) -> Agreement | None:
-    """Return the agreement of those who annotated a collection, if several did."""
+    """Return the agreement of a collection's annotators, if there are several."""
     if recipe.sample or not read_annotation(recipe.folder).assignments:
         return None
     return agreement_of(recipe.folder, read_assigned(recipe.folder).finished)

@@ -70,14 +70,14 @@ def _of_problem(problem: Problem) -> Iterator[str]:
     parts = [Message(problem.severity), problem.field, message, problem.remedy]
     yield f"  {shown(joined(list(filter(None, parts)), ': '))}"
     for example in problem.examples:
-        if place := _place(example):
-            yield f"    {shown(place)}"
+        if position := _place(example):
+            yield f"    {shown(position)}"
     if problem.examples and problem.count > len(problem.examples):
         yield f"    {localized('and {count:,} more', count=problem.count - len(problem.examples))}"
 
 
 def _place(example: Example) -> str:
-    where = [] if example.line is None else [Message("line {line:,}", line=example.line)]
+    position = [] if example.line is None else [Message("line {line:,}", line=example.line)]
     if example.id is not None:
-        where.append(Message("id {id}", id=example.id))
-    return joined([each for each in (joined(where), example.value) if each], ": ")
+        position.append(Message("id {id}", id=example.id))
+    return joined([part for part in (joined(position), example.value) if part], ": ")

@@ -59,16 +59,16 @@ def command(
     comparisons = compare_runs(
         loaded, headline=first.headline, higher_is_better=first.higher_is_better, seed=seed
     )
-    records = [asdict(each) for each in comparisons]
+    records = [asdict(pair) for pair in comparisons]
     groups = []
     if by is not None:
-        of = benchmark_of(first, benchmark)
+        loaded_benchmark = benchmark_of(first, benchmark)
         groups = [
-            differences_by_column(loaded[each.a], loaded[each.b], of, by, seed=seed)
-            for each in comparisons
+            differences_by_column(loaded[pair.a], loaded[pair.b], loaded_benchmark, by, seed=seed)
+            for pair in comparisons
         ]
-        for record, found in zip(records, groups, strict=True):
-            record["by"] = found.to_dict()
+        for record, group in zip(records, groups, strict=True):
+            record["by"] = group.to_dict()
     if json_out:
         write_json(json_out, {"comparisons": records})
     for position, comparison in enumerate(comparisons):
@@ -86,9 +86,9 @@ def load_comparable(
     if runs.count(Path("-")) > 1:
         raise HdbenchError("-: standard input can be read only once: name files for the others")
     with ExitStack() as stack:
-        given = [stack.enter_context(answers_at(run)) for run in runs]
-        paths = [path for path, _ in given]
-        called = {path: name for path, name in given if name is not None}
+        opened = [stack.enter_context(answers_at(run)) for run in runs]
+        paths = [path for path, _ in opened]
+        called = {path: name for path, name in opened if name is not None}
         loaded, left_out = with_same_items(
             load_runs(paths, benchmark=benchmark, settings=settings, names=names, called=called),
             paths,
@@ -111,13 +111,13 @@ def print_comparison(console: Console, comparison: Comparison) -> None:
     """Print two runs side by side: their figures, fields, and the items where they differ most.
 
     Args:
-        console: where to.
+        console: the terminal.
         comparison: from `hdbench.statistics.comparison`.
     """
     a, b = printable(comparison.a), printable(comparison.b)
     console.print(Text.assemble("A ", (a.plain, "bold"), ", B ", (b.plain, "bold")))
-    told = any(each.interval for each in comparison.figures.values())
-    head = ["95 % interval"] if told else []
+    has_intervals = any(difference.interval for difference in comparison.figures.values())
+    head = ["95 % interval"] if has_intervals else []
     table = localized_table(None, "figure", right=("A", "B", "A - B", *head))
     for name, difference in comparison.figures.items():
         interval = difference.interval
@@ -151,7 +151,7 @@ def print_comparison(console: Console, comparison: Comparison) -> None:
             headline=comparison.headline,
         )
         console.print(line, soft_wrap=True, markup=False)
-    if told and not comparison.resamples:
+    if has_intervals and not comparison.resamples:
         line = localized("intervals by the {method}", method=Message(comparison.method))
         console.print(line, soft_wrap=True)
     if comparison.detectable is not None:

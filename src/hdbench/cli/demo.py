@@ -54,17 +54,17 @@ def command(name: Annotated[str, typer.Argument()] = "zettelkatalog") -> None:
     console.print(f'[dim]>>>[/] metric = evaluate.load("{metric_name}")')
     metric = evaluate.load(metric_name)
     options = recipe.spec.protocols.get("documented", {})
-    given = "".join(f", {option}={value!r}" for option, value in options.items())
+    arguments = "".join(f", {option}={value!r}" for option, value in options.items())
     console.print(
         '[dim]>>>[/] metric.compute(predictions=…, references=items["ground_truth"]'
-        f"{escape(given)})\n",
+        f"{escape(arguments)})\n",
         soft_wrap=True,
     )
     example = built.folder / EXAMPLE
     with OpenedRun.opened(example, load_benchmark(dataset)) as run:
         answers = run.answers(None)
-        taken = [answers.take(item_id) for item_id in items["id"]]
-    predictions = [answer.text or answer.prediction for answer in taken]
+        answers_in_order = [answers.take(item_id) for item_id in items["id"]]
+    predictions = [answer.text or answer.prediction for answer in answers_in_order]
     computed = metric.compute(predictions=predictions, references=items["ground_truth"], **options)
 
     # The same figures, with the benchmark and its ids.
@@ -73,9 +73,9 @@ def command(name: Annotated[str, typer.Argument()] = "zettelkatalog") -> None:
     print_result(console, title, ResultSummary(result, current_language()))
     hdbench = _command()
     another = next(
-        other
-        for other in recipe_names()
-        if other != benchmark and find_recipe(other, sample=True).spec.media != "text"
+        recipe_name
+        for recipe_name in recipe_names()
+        if recipe_name != benchmark and find_recipe(recipe_name, sample=True).spec.media != "text"
     )
     steps = {
         localized(
@@ -88,13 +88,13 @@ def command(name: Annotated[str, typer.Argument()] = "zettelkatalog") -> None:
     }
     width = max(map(len, steps)) + 4
     console.print(f"\n[bold]{localized('Where to go next')}[/]")
-    for what, how in steps.items():
-        line = f"  {what:{width}}{how}"
+    for task, call in steps.items():
+        line = f"  {task:{width}}{call}"
         console.print(line, highlight=False, markup=False, soft_wrap=True)
 
 
 def _command() -> str:
-    """Return how users call hdbench from where they are: it may not be on their PATH."""
+    """Return the command that runs hdbench for the user: it may not be on their PATH."""
     if shutil.which("hdbench"):
         return "hdbench"
     started = Path(sys.argv[0])

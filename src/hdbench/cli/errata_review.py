@@ -1,4 +1,4 @@
-"""Command that records the slips that second looks found."""
+"""Command that records the slips that reviews found."""
 
 from pathlib import Path
 from typing import Annotated

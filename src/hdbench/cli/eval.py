@@ -60,7 +60,7 @@ def command(
     if every == bool(names):
         raise HdbenchError("name benchmarks, or give --all")
     benchmarks = find_benchmarks(DEFAULT_OUT, names or ())
-    asked = Asked(
+    request = Asked(
         model,
         endpoint=endpoint,
         decoding=Decoding(max_new_tokens),
@@ -68,10 +68,10 @@ def command(
         concurrency=concurrency,
         timeout=timeout,
     )
-    found = list(
+    outcomes = list(
         evaluate_model(
             benchmarks,
-            asked,
+            request,
             out,
             quick=quick,
             minutes=max_minutes,
@@ -79,22 +79,22 @@ def command(
             skip=every,
         )
     )
-    for each in found:
-        if isinstance(each, Skipped):
-            say("note: skipped {name}: {why}", name=each.name, why=each.why, err=True)
-    evaluations = [each for each in found if isinstance(each, Evaluation)]
+    for outcome in outcomes:
+        if isinstance(outcome, Skipped):
+            say("note: skipped {name}: {why}", name=outcome.name, why=outcome.why, err=True)
+    evaluations = [outcome for outcome in outcomes if isinstance(outcome, Evaluation)]
     if not evaluations:
         raise HdbenchError(
             "{model} answers none of the benchmarks in {folder}", model=model, folder=DEFAULT_OUT
         )
     if json_out:
-        write_results(json_out, [each.result for each in evaluations])
+        write_results(json_out, [scored.result for scored in evaluations])
     print_evaluations(Console(), evaluations)
-    troubles = [(each.folder, each.outcome.trouble(max_failed)) for each in evaluations]
+    troubles = [(scored.folder, scored.outcome.trouble(max_failed)) for scored in evaluations]
     for folder, trouble in troubles:
         if trouble:
             say_error(HdbenchError("{place}: {why}", place=folder, why=trouble))
-    if not all(each.passed for each in evaluations) or any(trouble for _, trouble in troubles):
+    if not all(scored.passed for scored in evaluations) or any(trouble for _, trouble in troubles):
         raise typer.Exit(1)
 
 
@@ -102,24 +102,24 @@ def print_evaluations(console: Console, evaluations: Sequence["Evaluation"]) -> 
     """Print a line for each benchmark that a model was run on, and one for what is left to do.
 
     Args:
-        console: where to.
+        console: the terminal.
         evaluations: from `hdbench.running.evaluating`.
     """
-    for each in evaluations:
-        headline = each.result.headline
-        interval = shown(each.result.intervals.describe(headline))
-        answered = {"answered": each.result.answered, "items": len(each.result.ids)}
+    for scored in evaluations:
+        headline = scored.result.headline
+        interval = shown(scored.result.intervals.describe(headline))
+        answered = {"answered": scored.result.answered, "items": len(scored.result.ids)}
         parts = [
-            f"{headline} {number(each.value, '.3f')} ({interval})",
+            f"{headline} {number(scored.value, '.3f')} ({interval})",
             localized("{answered} of {items} answered", **answered),
         ]
-        if each.result.run.subset is not None:
-            parts.append(shown(each.result.run.subset))
-        if each.least is not None:
-            least = each.least
+        if scored.result.run.subset is not None:
+            parts.append(shown(scored.result.run.subset))
+        if scored.least is not None:
+            least = scored.least
             parts.append(
-                localized("reaches {least:g}" if each.passed else "below {least:g}", least=least)
+                localized("reaches {least:g}" if scored.passed else "below {least:g}", least=least)
             )
-        print_line(console, f"{each.benchmark.spec.name}: {', '.join(parts)}")
-        for line in each.outcome.lines(each.folder):
+        print_line(console, f"{scored.benchmark.spec.name}: {', '.join(parts)}")
+        for line in scored.outcome.lines(scored.folder):
             print_marked(console, "  ", line, style="")

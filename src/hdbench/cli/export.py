@@ -65,16 +65,16 @@ def command(
                     form=table_form,
                 )
             with answers_at(run_path) as (path, called):
-                done = export_run(path, table_form, out=out, benchmark=benchmark, called=called)
-            size = in_bytes(done.path.stat().st_size)
+                exported = export_run(path, table_form, out=out, benchmark=benchmark, called=called)
+            size = in_bytes(exported.path.stat().st_size)
             say(
                 "{path}: {rows} rows, {size}: the model's answers. {stays}.",
-                path=done.path,
-                rows=done.rows,
+                path=exported.path,
+                rows=exported.rows,
                 size=size,
                 stays=STAYS,
             )
-            say_notes(done.notes)
+            say_notes(exported.notes)
 
 
 def _form_of(out: Path | None) -> Format:

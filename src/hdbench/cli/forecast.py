@@ -1,4 +1,4 @@
-"""Command that says what a whole collection will cost."""
+"""Command that estimates the cost of a whole collection."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -83,21 +83,21 @@ def command(
         protocol=protocol,
     )
     benchmark, runs = benchmark_first("forecast", benchmark, runs)
-    made = forecast_of(load_benchmark(benchmark), runs, wish)
+    forecast = forecast_of(load_benchmark(benchmark), runs, wish)
     if json_out:
-        write_json(json_out, made.model_dump(mode="json"))
+        write_json(json_out, forecast.model_dump(mode="json"))
     if plot:
-        write_forecast_plot(plot, made)
-    print_forecast(Console(), made)
+        write_forecast_plot(plot, forecast)
+    print_forecast(Console(), forecast)
     for path in filter(None, (json_out, plot)):
         typer.echo(escaped(str(path)))
 
 
 def print_forecast(console: Console, forecast: Forecast) -> None:
-    """Print what each model costs, what the rule leaves to do, and what to know.
+    """Print the cost of each model, the work that the rule leaves, and notes.
 
     Args:
-        console: where to.
+        console: the terminal.
         forecast: the forecast.
     """
     title = localized(
@@ -121,8 +121,8 @@ def print_forecast(console: Console, forecast: Forecast) -> None:
         print_marked(console, "note: ", warning_in_words(warned, current_language()))
     print_line(console, pace_sentence(forecast, current_language()), style="dim")
     method = Message(forecast.method)
-    told = Message("intervals: {level:.0%}, {method}", level=forecast.level, method=method)
-    print_line(console, told, style="dim")
+    line = Message("intervals: {level:.0%}, {method}", level=forecast.level, method=method)
+    print_line(console, line, style="dim")
 
 
 def _print_models(console: Console, forecast: Forecast) -> None:
@@ -156,7 +156,7 @@ def _print_money(console: Console, forecast: Forecast) -> None:
 
 
 def _print_rule(console: Console, forecast: Forecast) -> None:
-    """Print what is left to do, one line per threshold: with intervals, it would be too wide."""
+    """Print the remaining work, one line per threshold: with intervals, it would be too wide."""
     title = Message(
         "By the plan" if forecast.promise else "Taken over from a trust score on: no promise"
     )
@@ -197,8 +197,8 @@ def _interval(estimate: Estimate, unit: str = "", digits: int = 2) -> str:
 
 
 def _says_use(model: ModelForecast) -> bool:
-    known = (model.input_tokens, model.output_tokens, model.seconds)
-    return model.usd is not None or any(each.items for each in known)
+    quantities = (model.input_tokens, model.output_tokens, model.seconds)
+    return model.usd is not None or any(quantity.items for quantity in quantities)
 
 
 def _value(estimate: Estimate, *, decimals: bool = False) -> str:

@@ -1,4 +1,4 @@
-"""Help and usage errors in the language that is spoken: our own texts, and what Typer says."""
+"""Help and usage errors in the current language: our own texts, and Typer's."""
 
 import re
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ _FOLDER = Path(__file__).parent
 
 
 class SpokenContext(typer.Context):
-    """Context of a command whose help is translated when it is shown."""
+    """The context of a command whose help is translated when it is shown."""
 
     def make_formatter(self) -> Any:
         """Return the formatter; whoever shows a command's help or usage asks for it first."""
@@ -30,7 +30,7 @@ class SpokenContext(typer.Context):
 
 @contextmanager
 def usage_errors_told() -> Iterator[None]:
-    """Put usage errors into the language that is spoken."""
+    """Translate usage errors into the current language."""
     try:
         yield
     except (typer.TyperException, typer.Abort) as error:
@@ -48,7 +48,7 @@ def usage_errors_told() -> Iterator[None]:
 
 
 class _TranslatedError(typer.BadParameter):
-    """Usage error whose message says everything."""
+    """A usage error whose message says everything."""
 
     def format_message(self) -> str:
         """Return the message."""
@@ -56,19 +56,19 @@ class _TranslatedError(typer.BadParameter):
 
 
 def translated_usage_error(message: str, language: str) -> str | None:
-    """Translate what Typer says of a mistake; None if there is no translation.
+    """Translate Typer's message about a mistake; None if there is no translation.
 
     Args:
         message: the whole message in English.
-        language: one of `hdbench.common.texts.LANGUAGES`, but English.
+        language: one of `hdbench.common.texts.LANGUAGES`, except English.
 
     Example:
         >>> translated_usage_error("Missing option '--model'.", "de")
         "Die Option '--model' fehlt."
     """
     for template, translation in typer_words(language)["errors"].items():
-        if found := _pattern(template).fullmatch(message):
-            values = found.groupdict()
+        if match := _pattern(template).fullmatch(message):
+            values = match.groupdict()
             for name in values.keys() & {"where", "why"}:  # which are Typer's words too
                 values[name] = translated_usage_error(values[name], language) or values[name]
             return str(translation).format(**values)
@@ -77,7 +77,7 @@ def translated_usage_error(message: str, language: str) -> str | None:
 
 def paragraphs(text: str) -> list[str]:
     """Return the paragraphs of a help text, each on one line, as they stand in `help/`."""
-    return [" ".join(each.split()) for each in text.split("\n\n")]
+    return [" ".join(paragraph.split()) for paragraph in text.split("\n\n")]
 
 
 @cache
@@ -99,7 +99,7 @@ def _pattern(template: str) -> re.Pattern[str]:
 
 
 def _put_into_language(context: typer.Context) -> None:
-    """Put what a command says of itself into the language; it may be there already."""
+    """Translate a command's help into the current language; it may be translated already."""
     _name_panels()
     words = typer_words(current_language())["words"]
     command: Any = context.command  # whose own type lacks what Typer adds
@@ -114,17 +114,17 @@ def _put_into_language(context: typer.Context) -> None:
         arguments = command.subcommand_metavar
         command.subcommand_metavar = words.get(arguments, arguments)
         listed: list[Any] = [*command.commands.values()]
-        for each in listed:
-            each.help = _help_told(each.help)
-            if isinstance(each.rich_help_panel, str):
-                each.rich_help_panel = _help_told(each.rich_help_panel)
+        for subcommand in listed:
+            subcommand.help = _help_told(subcommand.help)
+            if isinstance(subcommand.rich_help_panel, str):
+                subcommand.rich_help_panel = _help_told(subcommand.rich_help_panel)
 
 
 def _help_told(text: str | None) -> str | None:
     if text is None:
         return None
     texts = help_texts(current_language())
-    return "\n\n".join(texts.get(each, each) for each in paragraphs(text))
+    return "\n\n".join(texts.get(paragraph, paragraph) for paragraph in paragraphs(text))
 
 
 def _name_panels() -> None:

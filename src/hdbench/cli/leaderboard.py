@@ -67,14 +67,14 @@ def command(
             once, old and new scores and ranks are shown side by side.
     """
     runs, benchmark = benchmark_apart(runs, benchmark)
-    asked = list(dict.fromkeys(revision or ()))
+    versions = list(dict.fromkeys(revision or ()))
     side_by_side = {
         "--changes": show_changes,
         "--also": bool(also),
-        Message("several revisions"): len(asked) > 1,
+        Message("several revisions"): len(versions) > 1,
     }
-    chosen = [name for name, given in side_by_side.items() if given]
-    if show_changes and asked:
+    chosen = [name for name, is_set in side_by_side.items() if is_set]
+    if show_changes and versions:
         raise HdbenchError("--changes and --revision: give only one of them")
     if len(chosen) > 1:
         one, other = chosen
@@ -95,24 +95,24 @@ def command(
         raise HdbenchError(
             "--errata: does not go with {option}: leave one of them out", option=chosen[0]
         )
-    if benchmark is None and not asked:
+    if benchmark is None and not versions:
         runs, missing = without_unbuilt(runs)
         if missing:
             _say_left_out(missing)
-    if len(asked) > 1:
+    if len(versions) > 1:
         formats.print_revisions(
             Console(),
             revisions(
-                runs, asked, benchmark=benchmark, protocol=protocol, models=name or (), seed=seed
+                runs, versions, benchmark=benchmark, protocol=protocol, models=name or (), seed=seed
             ),
             current_language(),
         )
         return
-    settings = Settings(protocol, errata=errata, revision=asked[0] if asked else None)
+    settings = Settings(protocol, errata=errata, revision=versions[0] if versions else None)
     if chosen:
         rules = beside(settings, also) if also else RULES
-        found = changes(runs, rules, benchmark=benchmark, names=name or (), seed=seed)
-        formats.print_changes(Console(), found, current_language())
+        compared = changes(runs, rules, benchmark=benchmark, names=name or (), seed=seed)
+        formats.print_changes(Console(), compared, current_language())
         return
     loaded = load_runs(runs, benchmark=benchmark, settings=settings, names=name or ())
     results = {
@@ -124,7 +124,7 @@ def command(
 
 
 def _facts(runs: list[Path]) -> dict[str, ModelFacts]:
-    """Return facts about models, from the results dataset that is built here and those given."""
+    """Return facts about models, from the results dataset built here and from the given ones."""
     facts: dict[str, ModelFacts] = {}
     for folder in (DEFAULT_OUT / RESULTS, *runs):
         facts |= read_model_facts(folder)
@@ -135,18 +135,18 @@ def _say_unseen(names: list[str], boards: list[Board]) -> None:
     """Say in one line which runs without media are not shown."""
     if not names:
         return
-    told = Message(
+    message = Message(
         "not ranked: {names}: a run without media stands beside the same model's run with media, "
         "on the same items and with the same prompt",
         names=", ".join(names),
     )
     if not boards:
-        raise HdbenchError(told)
-    say("note: {note}", note=told, err=True)
+        raise HdbenchError(message)
+    say("note: {note}", note=message, err=True)
 
 
 def _say_left_out(missing: dict[str, int]) -> None:
-    """Say in one line which benchmarks are not there, and how to build them."""
+    """Say in one line which benchmarks are missing, and how to build them."""
     count = sum(missing.values())
     build = shlex.join(["hdbench", "build", *(name.rpartition("/")[2] for name in missing)])
     say(
@@ -165,7 +165,7 @@ def write_boards(boards: Sequence[Board], form: Form, language: str) -> None:
 
     Args:
         boards: the leaderboards.
-        form: how they are written.
+        form: the format.
         language: the language of a table or page; the other forms are English.
     """
     if form == "table":

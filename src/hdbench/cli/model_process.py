@@ -22,5 +22,5 @@ def _end_with_parent() -> None:
 
 if __name__ == "__main__":
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    os.nice(_NICENESS)  # so that the pages of other visitors stay fast meanwhile
+    os.nice(_NICENESS)  # so that other visitors' pages stay fast
     main()

@@ -29,11 +29,11 @@ from hdbench.datasets.collecting.writing import HeldOutShare, write_collection
 from hdbench.errors import HdbenchError, Message, shortened
 
 MAX_SHOWN = 8
-"""Maximum number of files passed over that are named."""
+"""Maximum number of skipped files that are named."""
 
 
 MAX_EXAMPLE = 24
-"""How many characters of a value are shown."""
+"""Maximum characters of a value that are shown."""
 
 
 _KINDS = {
@@ -115,18 +115,18 @@ def command(
         say("{place}: the held-out ground truths; keep this file to yourself", place=beside)
 
 
-def _mapping(given: Sequence[str]) -> tuple[dict[str, str], Path | None]:
-    """Return what `--map` says of columns, and the mapping file for MARC."""
+def _mapping(texts: Sequence[str]) -> tuple[dict[str, str], Path | None]:
+    """Return the columns' fields from `--map`, and the mapping file for MARC."""
     columns: dict[str, str] = {}
     marc = None
-    for each in given:
-        column, sign, path = each.rpartition("=")
-        if not sign and Path(each).is_file():
-            marc = Path(each)
+    for text in texts:
+        column, sign, path = text.rpartition("=")
+        if not sign and Path(text).is_file():
+            marc = Path(text)
         elif not column or not path:
             raise HdbenchError(
                 "--map {given}: must be COLUMN=FIELD, as in Verfasser=author, or a mapping file",
-                given=each,
+                given=text,
             )
         else:
             columns[column] = path
@@ -183,29 +183,29 @@ def _line(console: Console, template: str, **values: object) -> None:
 
 def _columns_table(plan: CollectionPlan) -> Table:
     table = localized_table(None, "column", "an example", "becomes", "read as", "because", right=())
-    for each in plan.columns:
-        becomes = localized("the item's id") if each.key else each.path or "–"
-        if each.title in plan.grouping:
-            becomes = f"column:{plan.grouping[each.title]}"
-        kind = Message(each.kind)
-        if each.separator is not None:
-            kind = Message("list, divided by {separator!r}", separator=each.separator)
+    for column in plan.columns:
+        becomes = localized("the item's id") if column.key else column.path or "–"
+        if column.title in plan.grouping:
+            becomes = f"column:{plan.grouping[column.title]}"
+        kind = Message(column.kind)
+        if column.separator is not None:
+            kind = Message("list, divided by {separator!r}", separator=column.separator)
         cells = (
-            each.title,
-            printable(each.example, MAX_EXAMPLE),
+            column.title,
+            printable(column.example, MAX_EXAMPLE),
             becomes,
-            "" if each.path is None and not each.key else shown(kind),
-            shown(each.why),
+            "" if column.path is None and not column.key else shown(kind),
+            shown(column.why),
         )
         table.add_row(*(cell if isinstance(cell, Text) else printable(cell) for cell in cells))
     return table
 
 
 def _licence() -> str:
-    """Ask for the licence until it is one."""
+    """Ask for the license until it is a valid one."""
     while True:
-        asked = localized("Licence (cc0-1.0, cc-by-4.0, …; other if none is stated)")
-        licence: str = typer.prompt(asked, default="other")
+        question = localized("Licence (cc0-1.0, cc-by-4.0, …; other if none is stated)")
+        licence: str = typer.prompt(question, default="other")
         try:
             check_licence(licence)
         except HdbenchError as error:
@@ -224,13 +224,13 @@ def _asked(plan: CollectionPlan, sources: Sources, console: Console) -> Collecti
     if wish.licence == "other":
         wish = replace(wish, licence=_licence())
     plan = make_plan(wish, sources)
-    asked = localized(
+    question = localized(
         "Write it? [y/n, or COLUMN=FIELD to change what becomes of a column]"
         if plan.columns
         else "Write it? [y/n]"
     )
     while True:
-        reply = typer.prompt(asked, default="y", show_default=False).strip()
+        reply = typer.prompt(question, default="y", show_default=False).strip()
         if reply.lower() in ("y", "yes", "j", "ja"):
             return plan
         if reply.lower() in ("n", "no", "nein"):
@@ -247,7 +247,7 @@ def _asked(plan: CollectionPlan, sources: Sources, console: Console) -> Collecti
 
 
 def _say_next(folder: Path, plan: CollectionPlan) -> None:
-    """Print what was written, and what to do with it."""
+    """Print what was written, and the next steps."""
     name = plan.wish.name
     accept = "" if plan.wish.licence != "other" else " --accept-licence"
     typer.echo()
@@ -262,5 +262,5 @@ def _say_next(folder: Path, plan: CollectionPlan) -> None:
     ]
     if len(plan.truths) < len(plan.media.items):
         steps.insert(1, (localized("ground truth"), f"hdbench annotate {folder}"))
-    for what, how in steps:
-        typer.echo(f"  {what + ':':<20}{shown(how)}")
+    for task, call in steps:
+        typer.echo(f"  {task + ':':<20}{shown(call)}")

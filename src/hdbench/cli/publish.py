@@ -20,7 +20,7 @@ from hdbench.output.publishing.publish import token_namespaces
 from hdbench.output.publishing.repositories import Repository, find_repositories
 
 MAX_ALIKE = 5
-"""Files below one folder, with one extension, that are each listed; more are counted."""
+"""Maximum number of files listed per folder and extension; more are only counted."""
 
 
 def command(
@@ -60,19 +60,19 @@ def command(
     owner, own = repositories[0].id.partition("/")[0], token_namespaces()
     print_repositories(Console(), repositories)
     if owner not in own:
-        why = Message(
+        reason = Message(
             "{owner} is not a namespace of this token ({names})", owner=owner, names=", ".join(own)
         )
-        _ask(why, owner, yes=yes)
+        _ask(reason, owner, yes=yes)
     elif owner == NAMESPACE and namespace is None:
-        why = Message("no --namespace was given, and the folder is called {owner}", owner=owner)
-        _ask(why, owner, yes=yes)
+        reason = Message("no --namespace was given, and the folder is called {owner}", owner=owner)
+        _ask(reason, owner, yes=yes)
     for published in send(repositories, private=private):
         say(published.line())
 
 
-def _ask(why: str, owner: str, *, yes: bool) -> None:
-    """Go on only if the user wants it.
+def _ask(reason: str, owner: str, *, yes: bool) -> None:
+    """Go on only if the user agrees.
 
     Raises:
         HdbenchError: there is nobody to ask.
@@ -81,39 +81,39 @@ def _ask(why: str, owner: str, *, yes: bool) -> None:
         return
     if not sys.stdin.isatty():
         raise HdbenchError(
-            "{why}: nothing was sent: name yours with --namespace, or add --yes", why=why
+            "{why}: nothing was sent: name yours with --namespace, or add --yes", why=reason
         )
-    told = shown(why)
-    asked = localized("Publish under {owner}?", owner=owner)
-    typer.confirm(f"{told[0].upper()}{told[1:]}. {asked}", abort=True)
+    sentence = shown(reason)
+    question = localized("Publish under {owner}?", owner=owner)
+    typer.confirm(f"{sentence[0].upper()}{sentence[1:]}. {question}", abort=True)
 
 
 def print_repositories(console: Console, repositories: Sequence[Repository]) -> None:
-    """Print what leaves: repositories with their licences, files and sizes; and what does not.
+    """Print the repositories to publish, with licenses, files and sizes, and what is left out.
 
     Args:
-        console: where to.
+        console: the terminal.
         repositories: from `hdbench.output.publishing.repositories`.
     """
-    for each in repositories:
+    for repository in repositories:
         heading = Message(
             "{id} ({kind}, {licence}, {tag}): {count} files, {size}",
-            id=each.id,
-            kind=each.kind,
-            licence=each.licence,
-            tag=each.tag or Message("no tag"),
-            count=len(each.files),
-            size=in_bytes(each.size),
+            id=repository.id,
+            kind=repository.kind,
+            licence=repository.licence,
+            tag=repository.tag or Message("no tag"),
+            count=len(repository.files),
+            size=in_bytes(repository.size),
         )
         print_line(console, heading, style="bold")
-        if each.rights:
-            print_line(console, Message("rights: {rights}", rights=each.rights))
+        if repository.rights:
+            print_line(console, Message("rights: {rights}", rights=repository.rights))
         table = localized_table(None, "file", right=["size"])
         alike: dict[str, dict[str, int]] = defaultdict(dict)
-        for path in each.files:
+        for path in repository.files:
             folder = path.rpartition("/")[0].partition("/")[0]
             pattern = f"{folder}/…/*{PurePosixPath(path).suffix}" if folder else path
-            alike[pattern][path] = each.file_size(path)
+            alike[pattern][path] = repository.file_size(path)
         for pattern, sizes in sorted(alike.items()):
             if len(sizes) > MAX_ALIKE:
                 several = localized("{pattern} ({count} files)", pattern=pattern, count=len(sizes))
@@ -121,5 +121,5 @@ def print_repositories(console: Console, repositories: Sequence[Repository]) -> 
             for path, size in sizes.items():
                 table.add_row(printable(path, MAX_NOTE), in_bytes(size))
         console.print(table)
-    if any(each.kind == "dataset" for each in repositories):
+    if any(repository.kind == "dataset" for repository in repositories):
         console.print(f"{localized(STAYS)}.\n", soft_wrap=True)

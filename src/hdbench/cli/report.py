@@ -47,7 +47,7 @@ def command(
     """
     run, benchmark = one_run(run, other, benchmark)
     with answers_at(run) as (path, called):
-        written = write_report(
+        report = write_report(
             path,
             out,
             benchmark=benchmark,
@@ -59,7 +59,7 @@ def command(
             without_media=without_media,
             called=called,
         )
-    for path in written.files:
+    for path in report.files:
         typer.echo(escaped(str(path)))
-    say_notes(written.notes)
-    say("open {page}", page=written.page)
+    say_notes(report.notes)
+    say("open {page}", page=report.page)

@@ -31,22 +31,22 @@ MAX_FIELDS = 40
 """Maximum rows of the table of fields: a model can invent any number of fields."""
 
 GRAVEST = 3
-"""How many warnings are printed, unless all of them are asked for: more would bury the score."""
+"""Number of warnings that are printed by default: more would bury the score."""
 
 MAX_VIOLATIONS = 8
 """Maximum rows of the table of schema violations."""
 
 
 MAX_ERRORS = 4
-"""How many errors of one item are shown."""
+"""Maximum number of errors of one item that are shown."""
 
 
 COLUMN_SPACE = 3
-"""The space between two columns of a table."""
+"""Width of the space between two columns of a table."""
 
 
 BEFORE = MAX_VALUE // 4
-"""How many characters are shown before the first difference of two long texts."""
+"""Number of characters shown before the first difference of two long texts."""
 
 
 _SHORT = {
@@ -74,7 +74,7 @@ _KINDS: dict[Kind, str] = {
     "text": "text without JSON",
     "other": "JSON that is no record",
 }
-"""What is printed for each kind of unparsable answer."""
+"""Kind of unparsable answer → its printed name."""
 
 _READ: tuple[Status, ...] = ("unwrapped", "repaired", "truncated")
 """The statuses of answered items that were not clean."""
@@ -94,9 +94,9 @@ def print_result(
     """Print a result: its work and figures with their coverage, what to check, fields, worst items.
 
     Args:
-        console: where to.
+        console: the terminal.
         title: what was scored.
-        summary: the result in the language that is spoken.
+        summary: the result's summary in the current language.
         details: also list the items whose answers were not clean.
         all_warnings: print more warnings than the gravest.
     """
@@ -155,14 +155,14 @@ def print_under(console: Console, results: Mapping[str, Result]) -> None:
     """Print the figures of the same answers under several rules, and how they differ.
 
     Args:
-        console: where to.
-        results: what the rules are called → the result; the others are compared with the first.
+        console: the terminal.
+        results: the rules' names → the result; the others are compared with the first.
     """
-    result, *others = results.values()
+    result, *other_results = results.values()
     names = [figure.name for figure in result.metric.figures if figure.is_rate]
     room = console.width - max(map(len, names)) - COLUMN_SPACE
     width = room // len(results) - COLUMN_SPACE
-    heads = [heading(each, min(HEADING_WIDTH, width)) for each in results]
+    heads = [heading(name, min(HEADING_WIDTH, width)) for name in results]
     widths = [max(map(len, head.plain.split("\n"))) for head in heads]
     table = localized_table("Under other rules (difference)", "figure", right=heads)
     table.columns[0].no_wrap = True
@@ -173,14 +173,14 @@ def print_under(console: Console, results: Mapping[str, Result]) -> None:
             column.min_width = least
     for figure in ResultSummary(result).figures:
         cells = [number(figure.value, ".4f")]
-        for other in others:
-            under = other.rates.get(figure.name)
+        for other_result in other_results:
+            under = other_result.rates.get(figure.name)
             cells.append("" if under is None else _with_difference(under, under - figure.value))
         table.add_row(figure.name, *cells)
     console.print()
     console.print(table)
-    for name, each in list(results.items())[1:]:
-        text = f"{name}: {each.signature}"
+    for name, other_result in list(results.items())[1:]:
+        text = f"{name}: {other_result.signature}"
         console.print(Text.assemble((printable(text, MAX_NOTE).plain, "dim")), soft_wrap=True)
 
 
@@ -192,21 +192,21 @@ def print_held_out(console: Console, totals: Mapping[str, Any]) -> None:
     """Print the totals of held-out items, and how far they lie from those of the public ones.
 
     Args:
-        console: where to.
+        console: the terminal.
         totals: from `hdbench.evaluation.held_out`.
     """
-    found = totals["intervals"]
-    head = [] if "why" in found else ["95 % interval"]
+    intervals = totals["intervals"]
+    head = [] if "why" in intervals else ["95 % interval"]
     title = Message("Held out ({count} items)", count=totals["items"])
     table = localized_table(title, "figure", right=("value", *head))
     for name, value in totals["figures"].items():
-        within = [ends(*found[name], form=".4f")] if name in found else []
+        within = [ends(*intervals[name], form=".4f")] if name in intervals else []
         table.add_row(name, number(value, ".4f"), *within)
     console.print()
     console.print(table)
     console.print(shown(_answered(totals)))
     gap = totals["gap"]
-    why = gap.get("why") or Message(
+    reason = gap.get("why") or Message(
         "95 % interval {ends}", ends=ends(*gap["interval"], form="+.4f")
     )
     console.print(
@@ -214,7 +214,7 @@ def print_held_out(console: Console, totals: Mapping[str, Any]) -> None:
             "{figure}, public minus held out: {difference:+.4f} ({why})",
             figure=gap["figure"],
             difference=gap["difference"],
-            why=why,
+            why=reason,
         )
     )
 
@@ -234,11 +234,11 @@ def _coverage(summary: ResultSummary) -> Text:
     text = Text(localized("{count} items: {parts}", count=len(result.ids), parts=parts))
     if summary.no_intervals is not None:
         text.append("\n" + shown(summary.no_intervals), style="yellow")
-    for name, why in summary.without_interval.items():
-        text.append(f"\n{name}: {shown(why)}")
-    read = [f"{result.status[name]} {localized(name)}" for name in _READ if result.status[name]]
-    if read:
-        text.append("\n" + localized("of the answered, {parts}", parts=", ".join(read)))
+    for name, reason in summary.without_interval.items():
+        text.append(f"\n{name}: {shown(reason)}")
+    ways = [f"{result.status[name]} {localized(name)}" for name in _READ if result.status[name]]
+    if ways:
+        text.append("\n" + localized("of the answered, {parts}", parts=", ".join(ways)))
     counts = [(_KINDS[kind], result.kinds[kind]) for kind in KINDS if result.kinds.get(kind)]
     if counts:
         kinds = ", ".join(f"{localized(kind)} ({count})" for kind, count in counts)
@@ -341,13 +341,13 @@ def _side_by_side(reference: Any, prediction: Any) -> tuple[str, str]:
     is_long = max(map(len, both_shown)) > MAX_VALUE
     if not (is_long and isinstance(reference, str) and isinstance(prediction, str)):
         return both_shown
-    both = enumerate(zip(reference, prediction, strict=False))
+    pairs = enumerate(zip(reference, prediction, strict=False))
     shorter = min(len(reference), len(prediction))
-    first = next((at for at, (one, other) in both if one != other), shorter)
-    if first < MAX_VALUE // 2:  # it is seen from the start
+    first = next((index for index, (left, right) in pairs if left != right), shorter)
+    if first < MAX_VALUE // 2:  # it is visible from the start
         return both_shown
-    ours, theirs = (_shown(text[first - BEFORE :])[1:] for text in (reference, prediction))
-    return f"…{ours}", f"…{theirs}"
+    left, right = (_shown(text[first - BEFORE :])[1:] for text in (reference, prediction))
+    return f"…{left}", f"…{right}"
 
 
 def _shown(value: Any) -> str:
@@ -361,30 +361,30 @@ def _number(value: float) -> str:
 _SIGNED = {"difference": "+.4f"}
 
 
-def print_groups(console: Console, found: ByColumn[Group] | ByColumn[GroupDifference]) -> None:
+def print_groups(console: Console, grouped: ByColumn[Group] | ByColumn[GroupDifference]) -> None:
     """Print the headline by the values of a column, of one run or of two side by side.
 
     Args:
-        console: where to.
-        found: from `hdbench.evaluation.by_column`.
+        console: the terminal.
+        grouped: from `hdbench.evaluation.by_column`.
     """
-    differ = bool(found.groups) and hasattr(found.groups[0], "difference")
-    figures = {"figure": found.headline}
-    if found.judged_by != found.headline:
-        figures["judged"] = found.judged_by
+    differ = bool(grouped.groups) and hasattr(grouped.groups[0], "difference")
+    figures = {"figure": grouped.headline}
+    if grouped.judged_by != grouped.headline:
+        figures["judged"] = grouped.judged_by
     if differ:
         figures = {"a": "A", "b": "B", "difference": "A - B"}
     counts = ["items"] if differ else ["items", "answered"]
-    column = printable(found.column)
+    column = printable(grouped.column)
     title = Message("By {column}", column=column.plain)
     if differ:
-        title = Message("{figure} by {column}", figure=found.judged_by, column=column.plain)
+        title = Message("{figure} by {column}", figure=grouped.judged_by, column=column.plain)
     table = localized_table(
         title,
         column,
         right=(*counts, *figures.values(), "95 % interval"),
     )
-    for group in found.groups:
+    for group in grouped.groups:
         interval, sign = group.interval, "+" if differ else ""
         few = localized("too few") if group.items < MIN_ITEMS else ""
         table.add_row(
@@ -395,10 +395,10 @@ def print_groups(console: Console, found: ByColumn[Group] | ByColumn[GroupDiffer
         )
     console.print()
     console.print(table)
-    if found.note:
-        print_marked(console, "note: ", found.note, style="")
-    if found.warning:
-        print_marked(console, "warning: ", in_words(**found.warning, language=current_language()))
+    if grouped.note:
+        print_marked(console, "note: ", grouped.note, style="")
+    if grouped.warning:
+        print_marked(console, "warning: ", in_words(**grouped.warning, language=current_language()))
 
 
 def _cell(value: float | None, form: str) -> str:

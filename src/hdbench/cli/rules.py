@@ -1,4 +1,4 @@
-"""Rules to score by as they are given on the command line: `--option` and `--also`."""
+"""Rules for scoring from the command line: `--option` and `--also`."""
 
 import json
 import re
@@ -22,7 +22,7 @@ def read_options(texts: Sequence[str], where: str = "--option") -> dict[str, Any
     A value is JSON; a text that is one word needs no quotation marks.
 
     Raises:
-        HdbenchError: a text is none of these, or an option is given twice.
+        HdbenchError: a text has another form, or an option is given twice.
     """
     options: dict[str, Any] = {}
     for text in texts:
@@ -48,30 +48,30 @@ def read_options(texts: Sequence[str], where: str = "--option") -> dict[str, Any
 
 
 def beside(settings: Settings, also: Sequence[str]) -> dict[str, "Settings"]:
-    """Return what `--also` asks for, beside the settings of the command.
+    """Return the settings of the command, and those that `--also` asks for.
 
     Returns:
-        A name → the settings; those of the command come first.
+        Name → settings; those of the command come first.
 
     Raises:
         HdbenchError: an option is unusable, or rules are asked for twice.
     """
-    own = [
+    options = [
         f"{name}={value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
         for name, value in settings.options.items()
     ]
-    rules = {",".join([settings.protocol, *own]): settings}
+    rules = {",".join([settings.protocol, *options]): settings}
     for text in also:
-        first, *more = _NEXT_OPTION.split(text)
+        first, *values = _NEXT_OPTION.split(text)
         if "=" in first:
             base = settings
-            more.insert(0, first)
+            values.insert(0, first)
         else:
             base = replace(settings, protocol=first, options={}, errata="accepted")
-        found = replace(base, options={**base.options, **read_options(more, "--also")})
-        if text in rules or found in rules.values():
+        combined = replace(base, options={**base.options, **read_options(values, "--also")})
+        if text in rules or combined in rules.values():
             raise HdbenchError(
                 "--also {text}: these rules are there already: leave it out", text=text
             )
-        rules[text] = found
+        rules[text] = combined
     return rules

@@ -138,7 +138,7 @@ def command(
             loaded, ids=named_ids(ids), limit=limit, quick=quick, without_media=without_media
         )
     _say_left_out(choice)
-    asked = Asked(
+    request = Asked(
         model,
         backend=backend,
         endpoint=endpoint,
@@ -153,7 +153,7 @@ def command(
     )
     name = run_name(loaded, model) + ("_without-media" if without_media else "")
     folder = out or Path("runs") / name
-    plan = RunPlan(loaded, choice, asked, prompt, own_images=images is not None)
+    plan = RunPlan(loaded, choice, request, prompt, own_images=images is not None)
     if dry_run:
         for line in describe_run(plan, folder, engine=chosen_engine, retry_failed=retry_failed):
             typer.echo(shown(line))
@@ -173,7 +173,7 @@ def command(
 
 
 def _say_left_out(choice: Choice) -> None:
-    """Say what of a folder of images is not among the items."""
+    """Say which files of a folder of images are not among the items."""
     for name in choice.passed_over:
         say("passed over: {name} is not an image", name=name, err=True)
     if choice.not_opened:
@@ -199,8 +199,8 @@ def read_engine(
 ) -> "Engine | None":
     """Return the engine that was asked for; None for a single process."""
     if name is None:
-        given = {"--tasks": tasks, "--workers": workers, "--engine-option": options}
-        if useless := [option for option, value in given.items() if value]:
+        cluster_options = {"--tasks": tasks, "--workers": workers, "--engine-option": options}
+        if useless := [option for option, value in cluster_options.items() if value]:
             raise HdbenchError(
                 "{option} only matters with --engine: choose one, or leave it out",
                 option=useless[0],

@@ -53,9 +53,9 @@ def print_sample(console: Console, drawn: DrawnSample, notes: Sequence[str]) -> 
     """Print the strata of a sample with their sizes.
 
     Args:
-        console: where to.
+        console: the terminal.
         drawn: the sample.
-        notes: what a person should know about it.
+        notes: notes about it.
     """
     kind = Message("simple")
     if drawn.by:
@@ -74,7 +74,7 @@ def print_sample(console: Console, drawn: DrawnSample, notes: Sequence[str]) -> 
         for stratum in drawn.strata[:MAX_ROWS]:
             values = (stratum.values.get(name) for name in drawn.by)
             cells = (
-                Text(localized("(none)")) if each is None else printable(each) for each in values
+                Text(localized("(none)")) if value is None else printable(value) for value in values
             )
             table.add_row(*cells, number(stratum.of, ","), number(stratum.items, ","))
         if len(drawn.strata) > MAX_ROWS:

@@ -107,14 +107,14 @@ def command(
             unseen = score_held_out(benchmark, path, held_out, settings, name=called)
         with _naming_another(benchmark, predictions):
             scored = score_under(benchmark, path, list(rules.values()), name=called)
-    results, *others = _named(scored, name)
+    results, *other_results = _named(scored, name)
     records = [to_record(result, details=details) for result in results.values()]
     groups = _groups(results, by)
-    apart = dict(zip(results, unseen.values(), strict=False))  # under the models' names now
+    apart = dict(zip(results, unseen.values(), strict=False))  # now by the models' names
     for model, record in zip(results, records, strict=True):
-        under = zip(list(rules)[1:], others, strict=True)
-        if found := {name: to_record(each[model], details=details) for name, each in under}:
-            record["also"] = found
+        under = zip(list(rules)[1:], other_results, strict=True)
+        if added := {name: to_record(by_model[model], details=details) for name, by_model in under}:
+            record["also"] = added
         if model in groups:
             record["by"] = groups[model].to_dict()
         if model in apart:
@@ -122,14 +122,14 @@ def command(
     if json_out:
         write_records(json_out, records)
     for (model, result), record in zip(results.items(), records, strict=True):
-        named = "" if model is None else f"{model}: "
+        prefix = "" if model is None else f"{model}: "
         dataset, scored_by = result.dataset, result.metric.protocol
-        title = f"{named}{dataset.benchmark} {dataset.dataset_version}, {scored_by}"
+        title = f"{prefix}{dataset.benchmark} {dataset.dataset_version}, {scored_by}"
         typed = keystrokes(result) if details else None
         summary = ResultSummary(result, current_language(), keystrokes=typed)
         print_result(Console(), title, summary, details=details, all_warnings=all_warnings)
-        if others:
-            alike = [each[model] for each in (results, *others)]
+        if other_results:
+            alike = [by_model[model] for by_model in (results, *other_results)]
             print_under(Console(), dict(zip(rules, alike, strict=True)))
         if model in groups:
             print_groups(Console(), groups[model])
@@ -142,22 +142,22 @@ def command(
 def _named(
     scored: list[dict[str | None, Result]], name: str | None
 ) -> list[dict[str | None, Result]]:
-    """Return what was scored, with the model's name if one is given."""
+    """Return the results, with the model's name if one is given."""
     if name is None:
         return scored
-    named = (with_names(list(each.values()), [name]) for each in scored)
-    return [{each.model: each for each in under} for under in named]
+    renamed = (with_names(list(by_model.values()), [name]) for by_model in scored)
+    return [{result.model: result for result in under} for under in renamed]
 
 
 def _require(results: Mapping[str | None, Result], least: float) -> None:
-    """End with status 1 if a headline is worse than what was demanded."""
-    worse = {model: each for model, each in results.items() if not each.reaches(least)}
-    for model, each in worse.items():
+    """End with status 1 if a headline is worse than demanded."""
+    worse = {model: result for model, result in results.items() if not result.reaches(least)}
+    for model, result in worse.items():
         say(
             "{named}{headline} {value:.6g} is worse than --fail-under {least:.6g}",
             named="" if model is None else f"{model}: ",
-            headline=each.headline,
-            value=each.value,
+            headline=result.headline,
+            value=result.value,
             least=least,
             err=True,
         )
@@ -171,13 +171,13 @@ def _naming_another(benchmark: str, predictions: Path) -> Iterator[None]:
     try:
         yield
     except UnknownIdsError as error:
-        other = recognized_in(Path(benchmark).parent, error.ids)
-        if other is None:
+        benchmark_id = recognized_in(Path(benchmark).parent, error.ids)
+        if benchmark_id is None:
             raise
         raise HdbenchError(
             "{what}: the ids are those of {other}: hdbench score {other} {predictions}",
             what=error.without_question,
-            other=other,
+            other=benchmark_id,
             predictions=predictions,
         ) from error
 
@@ -189,4 +189,4 @@ def _groups(
     if column is None:
         return {}
     loaded = benchmark_of(next(iter(results.values())))
-    return {model: by_column(each, loaded, column) for model, each in results.items()}
+    return {model: by_column(result, loaded, column) for model, result in results.items()}

@@ -1,4 +1,4 @@
-"""Command that says how a run is going."""
+"""Command that shows the progress of a run."""
 
 from pathlib import Path
 from typing import Annotated
@@ -29,9 +29,9 @@ def command(
     """
     if merge:
         merge_now(folder)
-    found = read_status(folder)
+    status = read_status(folder)
     if as_json:
-        typer.echo(found.as_json())
+        typer.echo(status.as_json())
         return
-    for line in found.lines():
+    for line in status.lines():
         typer.echo(shown(line))

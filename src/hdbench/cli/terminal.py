@@ -1,4 +1,4 @@
-"""Lines, tables and numbers in the language that is spoken."""
+"""Lines, tables and numbers in the current language."""
 
 from collections.abc import Iterable
 
@@ -14,7 +14,7 @@ from hdbench.errors import HdbenchError, Message, escaped, is_full, os_reason, w
 
 
 def localized(template: str, /, **values: object) -> str:
-    """Return a line in the language that is spoken, with control characters escaped.
+    """Return a line in the current language, with control characters escaped.
 
     Args:
         template: the line in English, as `Message` takes it; its translations are in `messages/`.
@@ -24,10 +24,10 @@ def localized(template: str, /, **values: object) -> str:
 
 
 def shown(text: str) -> str:
-    """Return a text for a terminal: a message in the language that is spoken, any other as it is.
+    """Return a text for a terminal: a message in the current language, any other as it is.
 
     Control characters are escaped. The no-break space before a percent sign, which German has, is
-    a space, as it would be escaped, too; others, as in a name of a file, are seen.
+    written as a space, since it would be escaped too; others, as in a file's name, are shown.
     """
     text = translated(text, current_language())
     return escaped(
@@ -36,7 +36,7 @@ def shown(text: str) -> str:
 
 
 def number(value: float, form: str) -> str:
-    """Return a number in a format such as `.4f`, as the language that is spoken writes it."""
+    """Return a number in a format such as `.4f`, as it is written in the current language."""
     return in_terminal(value, form, current_language())
 
 
@@ -72,16 +72,16 @@ def one_line(error: Exception) -> str:
     if isinstance(error, HdbenchError):
         return localized(error.message)
     if isinstance(error, OSError) and error.strerror:
-        why = write_reason(error) if is_full(error) else os_reason(error)
+        reason = write_reason(error) if is_full(error) else os_reason(error)
         if not error.filename:
-            return localized(why)
-        return localized("{place}: {why}", place=error.filename, why=why)
+            return localized(reason)
+        return localized("{place}: {why}", place=error.filename, why=reason)
     return escaped(str(error))
 
 
 def localized_table(title: str | None, *columns: str | Text, right: Iterable[str | Text]) -> Table:
     """Return a `plain_table` with title and headings as `localized` makes them; a `Text` stays."""
-    heads = [_heading(each) for each in right]
+    heads = [_heading(text) for text in right]
     return plain_table(title and localized(title), *map(_heading, columns), right=heads)
 
 
@@ -104,7 +104,7 @@ def print_marked(console: Console, mark: str, text: str, *, style: str = "bold y
 
 
 STAYS = Message("History, comments and annotators of a collection stay on this computer")
-"""What is told where something leaves."""
+"""The notice of what is never published."""
 
 
 def in_bytes(size: int) -> str:
@@ -115,4 +115,4 @@ def in_bytes(size: int) -> str:
 
 
 FIELD_WIDTH = 30
-"""How many characters of a field's path stand in one line."""
+"""Maximum characters of a field's path in one line."""

@@ -56,14 +56,14 @@ def command(
     if (records or mapping) and form != "marcxml":
         raise HdbenchError("--records and --marc: go with --format marcxml")
     plan = read_plan(plan_file)
-    of = load_benchmark(benchmark or plan.benchmark)
+    loaded = load_benchmark(benchmark or plan.benchmark)
     if form in ("csv", "xlsx"):
-        check_table(form, of)
+        check_table(form, loaded)
     fields = check_marc(records, mapping) if form == "marcxml" else None
     try:
         with in_lines():
-            applied = apply_plan(plan, of, plan_file, out, control=control)
-            path = write_applied(out, form, of) if form in ("csv", "xlsx") else None
+            applied = apply_plan(plan, loaded, plan_file, out, control=control)
+            path = write_applied(out, form, loaded) if form in ("csv", "xlsx") else None
             marc = write_marc(out, fields, records) if fields else None
     except KeyboardInterrupt:
         say("interrupted: the same command resumes in {folder}", folder=out, err=True)
@@ -76,11 +76,11 @@ def command(
 
 
 def print_applied(console: Console, applied: Applied, out: Path) -> None:
-    """Print what became of the values, and what to do next.
+    """Print the outcomes for the values, and the next step.
 
     Args:
-        console: where to.
-        applied: what was done.
+        console: the terminal.
+        applied: the outcome of applying the decision.
         out: the folder.
     """
     values = applied.taken + applied.checked + sum(applied.check.values())
@@ -94,8 +94,8 @@ def print_applied(console: Console, applied: Applied, out: Path) -> None:
     )
     print_line(console, title, style="bold")
     print_line(console, Message("checked by people already: {count:,}", count=applied.checked))
-    for why, count in applied.check.items():
-        print_line(console, Message("{why}: {count:,}", why=Message(why), count=count))
+    for reason, count in applied.check.items():
+        print_line(console, Message("{why}: {count:,}", why=Message(reason), count=count))
     console.print()
     heads = ("taken over", "to look at", "checked")
     table = localized_table("By field", "field", right=heads)
@@ -106,7 +106,7 @@ def print_applied(console: Console, applied: Applied, out: Path) -> None:
         table.add_row(heading(name, FIELD_WIDTH), *cells)
     console.print(table)
     if applied.taken:
-        # First: an item that was checked with a draft in sight says nothing about the others.
+        # First: an item checked with its draft visible says nothing about the others.
         first = Message(
             "first check the control sample, without drafts: hdbench annotate FOLDER --only "
             "{control}, then hdbench trust control {out}",
@@ -114,22 +114,22 @@ def print_applied(console: Console, applied: Applied, out: Path) -> None:
             out=out,
         )
         print_line(console, first)
-    left = Message(
+    line = Message(
         "{count:,} item to look at" if applied.to_look_at == 1 else "{count:,} items to look at",
         count=applied.to_look_at,
     )
     if applied.to_look_at:
         work_list = out / WORK_LIST
-        left = Message("{left}: hdbench annotate FOLDER --only {path}", left=left, path=work_list)
-    print_line(console, left)
+        line = Message("{left}: hdbench annotate FOLDER --only {path}", left=line, path=work_list)
+    print_line(console, line)
 
 
 def print_marc(console: Console, written: Written, out: Path) -> None:
     """Print what was written as MARC.
 
     Args:
-        console: where to.
-        written: what it was.
+        console: the terminal.
+        written: the counts of what was written.
         out: the folder.
     """
     records = Message(
@@ -147,12 +147,12 @@ def print_marc(console: Console, written: Written, out: Path) -> None:
         path=out / TAKEN_LIST,
         count=written.values,
     )
-    left = Message(
+    unused = Message(
         "{path}: {count:,} value taken over, but in no record, and why"
         if written.left == 1
         else "{path}: {count:,} values taken over, but in no record, and why",
         path=out / LEFT_LIST,
         count=written.left,
     )
-    for line in (records, added, left):
+    for line in (records, added, unused):
         print_line(console, line)

@@ -1,4 +1,4 @@
-"""Command that checks what applying a decision did."""
+"""Command that checks the result of applying a decision."""
 
 from pathlib import Path
 from typing import Annotated
@@ -34,49 +34,50 @@ def command(
     if json_out:
         check_replaceable(json_out)
     plan, _ = read_begun(out)
-    found = check_control(out, load_benchmark(benchmark or plan.benchmark))
+    controlled = check_control(out, load_benchmark(benchmark or plan.benchmark))
     if json_out:
-        write_json(json_out, found.model_dump(mode="json"))
-    left = read_applied(out).to_look_at > 0
-    print_controlled(Console(), found, out, left_to_look_at=left)
+        write_json(json_out, controlled.model_dump(mode="json"))
+    is_left = read_applied(out).to_look_at > 0
+    print_controlled(Console(), controlled, out, left_to_look_at=is_left)
     if json_out:
         typer.echo(escaped(str(json_out)))
 
 
 def print_controlled(
-    console: Console, found: Controlled, out: Path, *, left_to_look_at: bool
+    console: Console, controlled: Controlled, out: Path, *, left_to_look_at: bool
 ) -> None:
-    """Print what a control sample says, and what to do next.
+    """Print the estimate from a control sample, and the next step.
 
     Args:
-        console: where to.
-        found: what it says.
+        console: the terminal.
+        controlled: the estimate.
         out: the folder of `hdbench trust apply`.
         left_to_look_at: whether there are items on the work list.
     """
-    first, *others = control_sentences(found, current_language())
+    first, *other_lines = control_sentences(controlled, current_language())
     print_line(console, first, style="bold")
-    for line in others:
+    for line in other_lines:
         print_line(console, line)
     console.print()
     table = localized_table("By field", "field", right=("taken over", "wrong", "upper bound"))
-    for name, each in found.by_field.items():
-        cells = (number(each.taken, ","), number(each.wrong, ","), number(each.share.upper, ".1%"))
-        table.add_row(heading(name, FIELD_WIDTH), *cells)
+    for name, counts in controlled.by_field.items():
+        cells = (number(counts.taken, ","), number(counts.wrong, ","))
+        upper = number(counts.share.upper, ".1%")
+        table.add_row(heading(name, FIELD_WIDTH), *cells, upper)
     console.print(table)
-    if not found.holds:
-        then = Message(
+    if not controlled.holds:
+        advice = Message(
             "next: do not use the values in {values} unseen: look at them too, or make a new plan "
             "with a stricter --limit, a larger -n or --verdict exact, and check its sample",
             values=out / VALUES,
         )
     else:
-        then = Message("next: the values in {values} can be used", values=out / VALUES)
+        advice = Message("next: the values in {values} can be used", values=out / VALUES)
         if left_to_look_at:
-            then = Message(
+            advice = Message(
                 "{then}; for the others: hdbench annotate FOLDER --only {path}",
-                then=then,
+                then=advice,
                 path=out / WORK_LIST,
             )
-    print_line(console, then)
-    print_line(console, Message("plan {hash}", hash=found.plan[:12]), style="dim")
+    print_line(console, advice)
+    print_line(console, Message("plan {hash}", hash=controlled.plan[:12]), style="dim")

@@ -56,20 +56,20 @@ def command(
     if page:
         write_decision_page(page, decision, language or current_language())
     print_decision(Console(), decision)
-    for written in filter(None, (json_out, page)):
-        typer.echo(escaped(str(written)))
+    for path in filter(None, (json_out, page)):
+        typer.echo(escaped(str(path)))
 
 
 def print_decision(console: Console, decision: Decision) -> None:
-    """Print what was decided, the thresholds, the fields, and what to know.
+    """Print the decision, the thresholds, the fields, and warnings.
 
     Args:
-        console: where to.
+        console: the terminal.
         decision: the decision.
     """
-    first, *others = sentences(decision, current_language())
+    first, *other_lines = sentences(decision, current_language())
     print_line(console, first, style="bold")
-    for line in others:
+    for line in other_lines:
         print_line(console, line)
     console.print()
     _print_walks(console, decision)
@@ -79,10 +79,10 @@ def print_decision(console: Console, decision: Decision) -> None:
     for warned in decision.warnings:
         print_marked(console, "warning: ", warning_in_words(warned, current_language()))
     if decision.outcome is not None and decision.holds:
-        then = Message("next: hdbench trust apply {path} --out OUT", path=decision.plan_file)
-        print_line(console, then)
-    made = Message("plan {hash}… of {created}", hash=decision.plan[:12], created=decision.created)
-    print_line(console, made, style="dim")
+        advice = Message("next: hdbench trust apply {path} --out OUT", path=decision.plan_file)
+        print_line(console, advice)
+    line = Message("plan {hash}… of {created}", hash=decision.plan[:12], created=decision.created)
+    print_line(console, line, style="dim")
 
 
 def _print_walks(console: Console, decision: Decision) -> None:
@@ -94,12 +94,12 @@ def _print_walks(console: Console, decision: Decision) -> None:
         counts = walk is decision.counting
         style = "bold" if counts else ""
         right = localized("to the letter" if walk.right == "letter" else "by threshold")
-        of = values * (len(walk.fields) + len(walk.left_out))
+        total = values * (len(walk.fields) + len(walk.left_out))
         if accepted:
             last = accepted[-1]
             cells = [
                 number(last.threshold, "g"),
-                number(last.passing / of, ".1%"),
+                number(last.passing / total, ".1%"),
                 number(last.wrong / last.passing, ".1%"),
                 number(last.bound, ".2%")
                 if walk.verdict == "rule"
@@ -114,10 +114,11 @@ def _print_walks(console: Console, decision: Decision) -> None:
 def _print_fields(console: Console, outcome: Outcome) -> None:
     heads = ("taken over", "wrong", "bound", "empty", "wrong")
     table = localized_table("Fields, each by itself, and their empty values", "field", right=heads)
-    for name, each in outcome.by_field.items():
-        upper = number(each.share.upper, ".1%") if each.passing else ""
+    for name, counts in outcome.by_field.items():
+        upper = number(counts.share.upper, ".1%") if counts.passing else ""
         passing, wrong, empty, wrong_empty = (
-            number(count, ",") for count in (each.passing, each.wrong, each.empty, each.wrong_empty)
+            number(count, ",")
+            for count in (counts.passing, counts.wrong, counts.empty, counts.wrong_empty)
         )
         table.add_row(heading(name, FIELD_WIDTH), passing, wrong, upper, empty, wrong_empty)
     console.print(table)

@@ -67,18 +67,18 @@ def command(
         scores=scores,
     )
     benchmark, runs = benchmark_first("trust plan", benchmark, runs)
-    made = make_plan(load_benchmark(benchmark), runs, wish)
-    write_plan(out, made)
-    print_plan(Console(), made, out)
+    plan = make_plan(load_benchmark(benchmark), runs, wish)
+    write_plan(out, plan)
+    print_plan(Console(), plan, out)
 
 
 def print_plan(console: Console, plan: Plan, path: Path) -> None:
-    """Print what was fixed, and what to do next.
+    """Print the plan, and the next step.
 
     Args:
-        console: where to.
+        console: the terminal.
         plan: the plan.
-        path: where it was written.
+        path: its file.
     """
     title = localized(
         "{count:,} of {of:,} items drawn, seed {seed}",
@@ -103,28 +103,28 @@ def print_plan(console: Console, plan: Plan, path: Path) -> None:
     )
     lines.append(promise)
     if plan.several_values:
-        left = Message(
+        line = Message(
             "left out, as an item may have several values of them: {names}",
             names=", ".join(plan.several_values),
         )
-        lines.append(left)
+        lines.append(line)
     for line in lines:
         print_line(console, line)
     if plan.known:
-        known = Message(
+        line = Message(
             "{count:,} items of the sample have a ground truth already: what is decided by this "
             "plan will be no promise",
             count=plan.known,
         )
-        print_marked(console, "warning: ", known)
+        print_marked(console, "warning: ", line)
     console.print(localized("hash: {hash}", hash=plan.hash()), markup=False, highlight=False)
     console.print(printable(str(path)))
-    then = Message(
+    advice = Message(
         "next: hdbench annotate FOLDER --only {path}, without drafts; then hdbench trust decide "
         "{path}",
         path=path,
     )
-    print_line(console, then)
+    print_line(console, advice)
 
 
 def _right(plan: Plan) -> Message:

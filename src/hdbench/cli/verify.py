@@ -38,12 +38,12 @@ def command(
         verified = [verify_decision(result, benchmark=benchmark, revision=revision)]
     else:
         verified = verify_result(result, answers=answers, benchmark=benchmark, revision=revision)
-    for found in verified:
-        typer.echo(shown(found.headline))
-        causes = (Message("cause: {cause}", cause=cause) for cause in found.causes)
-        notes = (Message("note: {note}", note=note) for note in found.notes)
-        for line in [*found.differences, *causes, *notes]:
+    for verification in verified:
+        typer.echo(shown(verification.headline))
+        causes = (Message("cause: {cause}", cause=cause) for cause in verification.causes)
+        notes = (Message("note: {note}", note=note) for note in verification.notes)
+        for line in [*verification.differences, *causes, *notes]:
             typer.echo(f"  {shown(line)}")
-        differs = differs or bool(found.differences)
+        differs = differs or bool(verification.differences)
     if differs:
         raise typer.Exit(1)

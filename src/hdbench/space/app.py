@@ -1,4 +1,4 @@
-"""The application: its tabs, and how it is served so that anyone may use it."""
+"""The application: its tabs, and its server, which anyone may use."""
 
 import os
 import shutil
@@ -33,7 +33,7 @@ THREADS = 40
 """Maximum functions that run at the same time, beside those that wait for their turn."""
 
 TURNS = 3
-"""Kinds of work that have `Turns` of their own: scoring, running a model, and submitting."""
+"""Number of kinds of work with separate `Turns`: scoring, running a model, and submitting."""
 
 MAX_QUEUED = 60
 """Maximum requests that wait while all threads are taken, each of up to `limits.MAX_BODY`."""
@@ -46,8 +46,8 @@ def build_app(context: SpaceContext, looks: FirstLooks) -> gr.Blocks:
     """Return the application with all its tabs, not yet served.
 
     Args:
-        context: what its operator sets.
-        looks: what is seen of each benchmark at first.
+        context: the operator's settings.
+        looks: the first view of each benchmark.
 
     Raises:
         HdbenchError: the namespace folder has no benchmark, or one is unusable.
@@ -112,16 +112,16 @@ def serve(
     server is killed, when the next one starts.
 
     Args:
-        context: what its operator sets.
+        context: the operator's settings.
         host: the address to listen on; by default Gradio's GRADIO_SERVER_NAME, else 127.0.0.1.
         port: by default Gradio's GRADIO_SERVER_PORT, else the first free one from 7860 on.
-        started: called with the address when it can be visited.
+        started: called with the address when the server is ready.
 
     Raises:
         HdbenchError: see `build_app`, `Annotate` and `listening`.
     """
     if port is not None:
-        listening(host or "127.0.0.1", port).close()  # Gradio would name an option of its own
+        listening(host or "127.0.0.1", port).close()  # Gradio would name one of its own options
     # In Gradio's own folder, the same for all programs on a computer, any file would be served.
     with ExitStack() as stack:
         removed = ExitStack()
@@ -191,7 +191,7 @@ def serve(
 
 
 def _texts(context: SpaceContext, looks: FirstLooks) -> gr.I18n:
-    """Return the texts with what the operator sets in them, and what each benchmark shows."""
+    """Return the texts with the operator's and the benchmarks' values."""
     address = context.contact or ""
     values = {
         "megabytes": context.max_upload >> 20,

@@ -1,4 +1,4 @@
-"""The settings of a Space's operator: its benchmarks, and how much a visitor may ask of it."""
+"""The settings of a Space's operator: its benchmarks, and limits on visitors."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -21,20 +21,20 @@ class SpaceContext:
         namespace: the folder with the built benchmarks.
         max_upload: maximum bytes of a file.
         max_waiting: maximum visitors who may wait for their score.
-        max_per_visitor: how much one visitor may have waiting or in progress at the same time.
-        max_disk: maximum bytes of all uploads and what is made from them.
-        at_once: files that are scored at the same time.
-        keep_seconds: how long uploads and downloads are kept.
+        max_per_visitor: maximum pieces of work that one visitor may have waiting or in progress.
+        max_disk: maximum bytes of all uploads and files made from them.
+        at_once: the number of files that are scored at the same time.
+        keep_seconds: the time for which uploads and downloads are kept.
         results_repository: the dataset on the Hub that submissions go to; if unset, none are taken.
         models: the local models that a visitor may run, each a repository on the Hub or a folder.
         max_run_items: maximum items that a visitor may have a model read.
-        max_run_seconds: maximum seconds that this may take.
+        max_run_seconds: maximum seconds of such a run.
         held_out: a folder with held-out ground truths, of which visitors see totals only.
         annotate: a folder with collections whose ground truths people with an account can make.
         accounts: the file with these accounts.
-        max_per_account: maximum bytes of what one account saves there.
-        max_annotated: maximum bytes of what all accounts save there.
-        operator: who runs the Space, as visitors are told.
+        max_per_account: maximum bytes that one account may save there.
+        max_annotated: maximum bytes that all accounts may save there.
+        operator: the operator's name, as shown to visitors.
         contact: where they can be reached: an address (https or mailto).
     """
 
@@ -59,33 +59,33 @@ class SpaceContext:
 
     @property
     def results(self) -> Path | None:
-        """Return the folder with the recorded runs; None where there is none."""
+        """Return the folder with the recorded runs; None if there is none."""
         folder = self.namespace / RESULTS
         return folder if folder.is_dir() else None
 
     @cached_property
     def benchmarks(self) -> dict[str, Benchmark]:
-        """Name → benchmark, of those that are in the namespace folder when first asked.
+        """Name → benchmark, of those in the namespace folder when first needed.
 
         Raises:
             HdbenchError: there is none, or one is unusable.
         """
-        return {each.spec.name: each for each in find_benchmarks(self.namespace, ())}
+        return {benchmark.spec.name: benchmark for benchmark in find_benchmarks(self.namespace, ())}
 
     @cached_property
     def ids(self) -> dict[str, list[str]]:
-        """Return name of each benchmark → the ids of its items, read when first asked.
+        """Return each benchmark's name → the ids of its items, read when first needed.
 
         Raises:
             HdbenchError: a benchmark's metadata cannot be read.
         """
-        return {name: list(each.ids()) for name, each in self.benchmarks.items()}
+        return {name: list(benchmark.ids()) for name, benchmark in self.benchmarks.items()}
 
     @property
     def first(self) -> str:
         """Return the benchmark that is chosen at first: the one with the most recorded runs.
 
-        Without any, the first one that has example answers of its own, better one with pictures.
+        Without any, the first one with its own example answers, preferably one with pictures.
         """
 
         def order(name: str) -> tuple[int, bool, bool]:
@@ -96,8 +96,8 @@ class SpaceContext:
         return max(self.benchmarks, key=order)
 
     def choices(self, language: str = "en") -> list[tuple[str, str]]:
-        """Return title and name of each benchmark, as a field offers them in a language."""
-        return [(each.spec.title_in(language), name) for name, each in self.benchmarks.items()]
+        """Return the title and name of each benchmark, as a field offers them in a language."""
+        return [(loaded.spec.title_in(language), name) for name, loaded in self.benchmarks.items()]
 
     @property
     def ranked(self) -> list[tuple[str, str]]:
@@ -130,10 +130,10 @@ class SpaceContext:
         if self.results is None or not (self.results / name).is_dir():
             return {}
         return {
-            each.name: each
-            for each in sorted((self.results / name).iterdir())
+            folder.name: folder
+            for folder in sorted((self.results / name).iterdir())
             # A symbolic link could lead to any other folder.
-            if not each.is_symlink() and not (each / RUN_FILE).is_symlink() and is_run(each)
+            if not folder.is_symlink() and not (folder / RUN_FILE).is_symlink() and is_run(folder)
         }
 
     def public_id(self, benchmark: Benchmark) -> str:
@@ -145,13 +145,13 @@ class SpaceContext:
 
         Args:
             value: the value: a text, a `Message`, or one with texts in it.
-            folders: further folders, whose files get the names that they have in them.
+            folders: further folders, whose files are named relative to them.
         """
-        named = [(f"{folder}/", "") for folder in folders]
-        named.append((f"{self.namespace}/", f"{self.namespace.resolve().name}/"))
+        replacements = [(f"{folder}/", "") for folder in folders]
+        replacements.append((f"{self.namespace}/", f"{self.namespace.resolve().name}/"))
 
         def plain(text: str) -> str:
-            for folder, name in named:
+            for folder, name in replacements:
                 text = text.replace(folder, name)
             return text
 

@@ -12,7 +12,7 @@ from hdbench.common.translation import translated
 from hdbench.errors import HdbenchError, without_folders
 
 Say = Callable[[str], Any]
-"""A text's key → what Gradio shows for it in the browser's language."""
+"""A text's key → the form in which Gradio shows it in the browser's language."""
 
 _TEXTS = Texts(Path(__file__).with_name("translations"))
 
@@ -38,7 +38,7 @@ def text(key: str, language: str, **values: Any) -> str:
 
 
 class TextError(HdbenchError):
-    """Reason for which something is not done, as a text from the interface.
+    """The reason for a refusal, as a text of the interface.
 
     Args:
         key: the text's key.
@@ -58,7 +58,7 @@ class TextError(HdbenchError):
 
 
 def reason(error: HdbenchError, language: str) -> str:
-    """Return why something is not done, in a language, without the server's folders."""
+    """Return the reason for a refusal, in a language, without the server's folders."""
     if isinstance(error, TextError):
         return error.translated(language)
     uploads = Path(os.environ.get("GRADIO_TEMP_DIR", "uploads"))

@@ -17,7 +17,7 @@ from hdbench.scoring.similarity import similarity
 from hdbench.statistics.comparison import check_comparable
 
 _ENTRY = re.compile(r"\](?=\.)")
-"""Where the path of an entry of a list ends in that of one of its fields."""
+"""The end of a list entry's path within the path of one of its fields."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Finding:
 
     Attributes:
         id: the item's id.
-        field: the field's path, without its place in a list if the ground truth has no such entry.
+        field: the field's path, without a position in a list if the ground truth lacks the entry.
         truth: the ground-truth value, as it was scored; None if there is none.
         value: what the models read, in the most common spelling; None for nothing.
         agreeing: how many good models give this value.
@@ -57,13 +57,13 @@ class Finding:
 
 @dataclass(frozen=True)
 class Audit:
-    """A benchmark's ground truth beside what good models read.
+    """A benchmark's ground truth compared with what good models read.
 
     Attributes:
         benchmark: its name.
         dataset_version: the benchmark's version.
         dataset_sha256: the hash of its ground truth.
-        metric: the one that values were compared by.
+        metric: the metric that compared values.
         protocol: the metric's protocol.
         headline: the figure that decides which runs are good.
         items: the number of items.
@@ -86,7 +86,7 @@ class Audit:
 
 
 class _Contested(NamedTuple):
-    """Contradicted place: a value of the ground truth, or, if `truth` is None, its absence."""
+    """Contradicted claim: a value of the ground truth or, if `truth` is None, its absence."""
 
     field: str
     truth: str | None
@@ -103,7 +103,7 @@ def audit(runs: Mapping[str, Result]) -> Audit:
       paired with those in the ground truth that are like them; see
       `hdbench.scoring.analysis.error_classes.pair`. A lost answer contradicts nothing.
     - **One value**: the same `hdbench.scoring.analysis.forms.form`, so that `8°` and `in-8` do not
-      split the vote; the most common spelling is shown, in a tie that of the best model.
+      split the vote; the most common spelling is shown, and in a tie, that of the best model.
     - **Most**: more than half of all good models, including those with other values.
     - **By several makers**: by `MAKERS` or more; see `hdbench.output.audit.models.maker_of`.
 
@@ -127,14 +127,14 @@ def audit(runs: Mapping[str, Result]) -> Audit:
             raise HdbenchError(
                 "{name}: has no details of its items: score its answers with --details", name=name
             )
-    asked = ask(runs)
-    good = [each for each in asked if each.good]
-    makers = sorted({each.maker for each in good})
+    all_runs = ask(runs)
+    good = [run for run in all_runs if run.good]
+    makers = sorted({run.maker for run in good})
     if len(makers) < MAKERS:
         not_asked = [
-            Message("{name}: {why}", name=each.name, why=each.why_not)
-            for each in asked
-            if each.why_not
+            Message("{name}: {why}", name=run.name, why=run.why_not)
+            for run in all_runs
+            if run.why_not
         ]
         raise HdbenchError(
             "the good models ({good}) come from {makers} only: name runs from at least {least} "
@@ -148,8 +148,8 @@ def audit(runs: Mapping[str, Result]) -> Audit:
     findings: list[Finding] = []
     of_form = 0
     for item_id, answers in _answers(runs, good):
-        found, alike = _of_item(item_id, answers, first.metric)
-        findings += found
+        item_findings, alike = _of_item(item_id, answers, first.metric)
+        findings += item_findings
         of_form += alike
     return Audit(
         benchmark=first.dataset.benchmark or None,
@@ -160,7 +160,7 @@ def audit(runs: Mapping[str, Result]) -> Audit:
         headline=first.headline,
         items=len(first.ids),
         of_form=of_form,
-        runs=asked,
+        runs=all_runs,
         findings=findings,
     )
 
@@ -174,33 +174,33 @@ def agreeing_values(runs: Mapping[str, Result]) -> list[Finding]:
     Args:
         runs: as for `audit`.
     """
-    good = [each for each in ask(runs) if each.good]
-    found = []
+    good = [run for run in ask(runs) if run.good]
+    findings = []
     for item_id, answers in _answers(runs, good):
         votes: dict[_Contested, dict[AskedRun, Any]] = {}
         truths: dict[_Contested, Any] = {}
         for run, item in answers:
             matches = () if item["status"] in LOST else item["fields"]
             for match in (FieldMatch(**match) for match in matches):
-                place = _Contested(match.field, text_of(match.reference))
-                if match.outcome == "correct" and place.truth:
-                    truths.setdefault(place, match.reference)
-                    votes.setdefault(place, {}).setdefault(run, match.prediction)
-        found += [
-            _finding(item_id, place.field, truths[place], by_run, good=len(good))
-            for place, by_run in sorted(votes.items())
+                claim = _Contested(match.field, text_of(match.reference))
+                if match.outcome == "correct" and claim.truth:
+                    truths.setdefault(claim, match.reference)
+                    votes.setdefault(claim, {}).setdefault(run, match.prediction)
+        findings += [
+            _finding(item_id, claim.field, truths[claim], by_run, good=len(good))
+            for claim, by_run in sorted(votes.items())
             if _is_agreed(by_run, len(good))
         ]
-    return found
+    return findings
 
 
 def _answers(
     runs: Mapping[str, Result], good: Sequence[AskedRun]
 ) -> Iterator[tuple[str, list[tuple[AskedRun, dict[str, Any]]]]]:
-    """Return each item's id and what the good runs have of it."""
-    items = [(each, {item["id"]: item for item in runs[each.name].per_item}) for each in good]
+    """Yield each item's id and the good runs' answers to it."""
+    items = [(run, {item["id"]: item for item in runs[run.name].per_item}) for run in good]
     for item_id in next(iter(runs.values())).ids:
-        yield item_id, [(each, of_run[item_id]) for each, of_run in items]
+        yield item_id, [(run, items_by_id[item_id]) for run, items_by_id in items]
 
 
 def _is_agreed(by_run: Mapping[AskedRun, Any], good: int) -> bool:
@@ -243,9 +243,9 @@ def _of_item(
         if item["status"] in LOST:
             continue
         matches = [FieldMatch(**match) for match in item["fields"]]
-        own = [match for match in matches if match.outcome != "spurious"]
-        entries = {entry for match in own for entry in _entries(match.field)}
-        for match in own:
+        expected = [match for match in matches if match.outcome != "spurious"]
+        entries = {entry for match in expected for entry in _entries(match.field)}
+        for match in expected:
             truths.setdefault(_place(match, entries), match.reference)
         for match in _contradictions(matches, metric.set_fields):
             value = form(match.prediction, _kind(match.field, metric))
@@ -254,22 +254,24 @@ def _of_item(
 
     agreed: dict[tuple[_Contested, str], dict[AskedRun, Any]] = {}
     of_form = 0
-    for (place, value), by_run in votes.items():
+    for (claim, value), by_run in votes.items():
         if _is_agreed(by_run, len(answers)):
-            if form(truths.get(place), _kind(place.field, metric)) == value:
+            if form(truths.get(claim), _kind(claim.field, metric)) == value:
                 of_form += 1
             else:
-                agreed[place, value] = by_run
+                agreed[claim, value] = by_run
     # What the models read in all fields: the ground truth, except where they contradict it.
-    contradicted = {place for place, _ in agreed}
-    read = [(place.field, _value(by_run)) for (place, _), by_run in agreed.items()]
-    read += [(place.field, truth) for place, truth in truths.items() if place not in contradicted]
+    contradicted = {claim for claim, _ in agreed}
+    readings = [(claim.field, _value(by_run)) for (claim, _), by_run in agreed.items()]
+    readings += [
+        (claim.field, truth) for claim, truth in truths.items() if claim not in contradicted
+    ]
     findings = []
-    for (place, _), by_run in agreed.items():
-        truth = None if place.truth is None else truths[place]
-        error = _error_class(place, _value(by_run), read, metric)
+    for (claim, _), by_run in agreed.items():
+        truth = None if claim.truth is None else truths[claim]
+        error = _error_class(claim, _value(by_run), readings, metric)
         findings.append(
-            _finding(item_id, place.field, truth, by_run, good=len(answers), error_class=error)
+            _finding(item_id, claim.field, truth, by_run, good=len(answers), error_class=error)
         )
     findings.sort(key=lambda finding: finding.field)
     return findings, of_form
@@ -280,24 +282,24 @@ def _kind(field: str, metric: Metric) -> ValueForm | None:
 
 
 def _place(match: FieldMatch, entries: Container[str]) -> _Contested:
-    """Return what a match is about.
+    """Return the claim that a match is about.
 
     Args:
-        match: what became of a field.
+        match: the outcome for a field.
         entries: the paths of the ground truth's entries.
     """
     truth = text_of(match.reference)
     if truth:
         return _Contested(match.field, truth)
     entry = ""
-    if match.record != "invented":  # whose place is that in the answer
-        entry = next((each for each in _entries(match.field)[::-1] if each in entries), "")
+    if match.record != "invented":  # its path is the answer's
+        entry = next((path for path in _entries(match.field)[::-1] if path in entries), "")
     return _Contested(entry + field_name(match.field[len(entry) :]), None)
 
 
 def _entries(path: str) -> list[str]:
     """Return the paths of the entries of lists that a field is in, the outermost first."""
-    return [path[: found.end()] for found in _ENTRY.finditer(path)]
+    return [path[: match.end()] for match in _ENTRY.finditer(path)]
 
 
 def _contradictions(matches: Sequence[FieldMatch], sets: Container[str]) -> Iterator[FieldMatch]:
@@ -316,15 +318,15 @@ def _value(by_run: Mapping[AskedRun, Any]) -> Any:
 
 
 def _error_class(
-    place: _Contested, value: Any, read: Sequence[tuple[str, Any]], metric: Metric
+    claim: _Contested, value: Any, readings: Sequence[tuple[str, Any]], metric: Metric
 ) -> str:
-    """Return the class of a ground truth as if it were an answer to what the models read."""
+    """Return the error class of a ground truth as if the models' values were right."""
     outcome: Outcome = "substituted"
-    if place.truth is None:
+    if claim.truth is None:
         outcome = "missing"
     elif value is None:
         outcome = "spurious"
-    swapped = FieldMatch(place.field, outcome, value, place.truth, 0.0)
-    own = column_of(place.field)
-    others = [other for field, other in read if column_of(field) != own]
-    return classify(swapped, others, metric.person_fields, metric.value_forms) or "different"
+    swapped = FieldMatch(claim.field, outcome, value, claim.truth, 0.0)
+    column = column_of(claim.field)
+    other_values = [reading for field, reading in readings if column_of(field) != column]
+    return classify(swapped, other_values, metric.person_fields, metric.value_forms) or "different"

@@ -1,4 +1,4 @@
-"""Lists of an audit's findings: a work list for a librarian, and one for second looks."""
+"""Lists of an audit's findings: a work list for a librarian, and a list for reviews."""
 
 from collections.abc import Mapping
 from random import Random
@@ -15,7 +15,7 @@ _HEAD = ("id", "field", "truth", "proposed value", "agreement", "makers", "error
 def work_list(audit: Audit) -> bytes:
     """Return the findings as a CSV file, with an empty column `verdict` to fill in.
 
-    As in `hdbench.output.report.tables`: no spreadsheet takes anything in it for a formula, and
+    As in `hdbench.output.report.tables`, no spreadsheet takes anything in it for a formula, and
     invisible characters are written as escapes.
 
     Args:
@@ -40,18 +40,18 @@ def work_list(audit: Audit) -> bytes:
 def review_list(
     audit: Audit, runs: Mapping[str, Result], *, agreeing: float, seed: int
 ) -> ReviewList:
-    """Return the list of an audit for second looks, in random order.
+    """Return the list of an audit's values to review, in random order.
 
     Args:
         audit: from `hdbench.output.audit.findings.audit`.
-        runs: what it was made from.
+        runs: the results that were audited.
         agreeing: the share of the agreeing values to look at too, 0.0 to 1.0.
-        seed: of the draw and the order.
+        seed: for the draw and the order.
     """
-    # A seed stands for a draw, whatever else is drawn with it.
-    found = agreeing_values(runs)
-    controls = Random(f"controls {seed}").sample(found, round(agreeing * len(found)))  # noqa: S311  no secret
-    by_key = {each.key: each for each in [_entry(control, "control") for control in controls]}
+    # Separate generators: the draw depends on the seed alone, not on what else is drawn.
+    agreed = agreeing_values(runs)
+    controls = Random(f"controls {seed}").sample(agreed, round(agreeing * len(agreed)))  # noqa: S311  no secret
+    by_key = {entry.key: entry for entry in [_entry(control, "control") for control in controls]}
     for finding in audit.findings:  # a place with both is a finding
         entry = _entry(finding, "finding")
         by_key[entry.key] = entry
@@ -66,7 +66,7 @@ def review_list(
         protocol=audit.protocol,
         findings=kinds.count("finding"),
         controls=kinds.count("control"),
-        agreeing_values=len(found),
+        agreeing_values=len(agreed),
         agreeing=agreeing,
         seed=seed,
     )

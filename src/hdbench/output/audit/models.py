@@ -15,12 +15,12 @@ ANSWERED = 0.95
 """The minimum share of the items that a good run has answered."""
 
 _MAKERS = {"genai": "google", "mistralai": "mistral"}
-"""The maker, where a provider goes by another name."""
+"""Provider → maker, where a provider goes by another name."""
 
 
 @dataclass(frozen=True)
 class AskedRun:
-    """A run, and whether it is asked.
+    """A run, and whether the audit uses it.
 
     Attributes:
         name: the run's name.
@@ -28,8 +28,8 @@ class AskedRun:
         maker: who made the model.
         figure: the headline.
         answered: the number of items with an answer.
-        good: whether it is asked.
-        why_not: why it is not.
+        good: whether the audit uses it.
+        why_not: the reason if it does not.
     """
 
     name: str
@@ -48,7 +48,7 @@ def maker_of(run: Mapping[str, Any], name: str) -> tuple[str, str]:
     provider, as most providers offer what they make themselves; otherwise the model, or the run.
 
     Args:
-        run: what the run says about itself.
+        run: the run's description of itself.
         name: the run's name.
 
     Example:
@@ -68,7 +68,7 @@ def maker_of(run: Mapping[str, Any], name: str) -> tuple[str, str]:
 
 
 def ask(runs: Mapping[str, Result]) -> list[AskedRun]:
-    """Return the runs with what makes each good or not, the best first.
+    """Return the runs, each marked as good or with the reason why not, the best first.
 
     The best run of a model by the headline stands for the model, so a model that was run three
     times has one vote; in a tie, the first. Such a run is good if the headline is in the upper half
@@ -82,10 +82,12 @@ def ask(runs: Mapping[str, Result]) -> list[AskedRun]:
     """
     first = next(iter(runs.values()))
     up = first.higher_is_better
-    figures = {name: float(each.rates[first.headline]) for name, each in runs.items()}
+    figures = {name: float(result.rates[first.headline]) for name, result in runs.items()}
     makers = {
-        name: maker_of({"model": each.run.model or each.model, "provider": each.run.provider}, name)
-        for name, each in runs.items()
+        name: maker_of(
+            {"model": result.run.model or result.model, "provider": result.run.provider}, name
+        )
+        for name, result in runs.items()
     }
     ordered = sorted(runs, key=lambda name: -figures[name] if up else figures[name])
     best: dict[tuple[str, str], str] = {}
@@ -93,10 +95,10 @@ def ask(runs: Mapping[str, Result]) -> list[AskedRun]:
         best.setdefault(makers[name], name)
     middle = (median_low if up else median_high)([figures[name] for name in best.values()])
 
-    asked: list[AskedRun] = []
+    all_runs: list[AskedRun] = []
     for name in ordered:
         result, (maker, model) = runs[name], makers[name]
-        so_far = {run.maker for run in asked if run.good}
+        so_far = {run.maker for run in all_runs if run.good}
         is_needed = len(so_far) < MAKERS and maker not in so_far
         is_low = figures[name] < middle if up else figures[name] > middle
         why_not = None
@@ -109,5 +111,5 @@ def ask(runs: Mapping[str, Result]) -> list[AskedRun]:
                 "answered {answered} of {count}", answered=result.answered, count=len(result.ids)
             )
         good = why_not is None
-        asked.append(AskedRun(name, model, maker, figures[name], result.answered, good, why_not))
-    return asked
+        all_runs.append(AskedRun(name, model, maker, figures[name], result.answered, good, why_not))
+    return all_runs

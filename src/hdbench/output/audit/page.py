@@ -15,15 +15,15 @@ from hdbench.output.report.thumbnails import ItemPicture, pictures
 from hdbench.scoring.analysis.forms import text_of
 
 MAX_ITEMS = 1_000
-"""How many items are shown, from the first."""
+"""Maximum number of items shown, from the first."""
 
 MAX_VALUE = 2_000
-"""How many characters of a value are shown."""
+"""Maximum characters of a value that are shown."""
 
 
 @dataclass(frozen=True)
 class FindingView:
-    """Finding as it is shown.
+    """A finding as it is shown.
 
     Attributes:
         finding: the finding.
@@ -48,15 +48,17 @@ def audit_page(
         language: the page's language, one of `hdbench.common.texts.LANGUAGES`.
 
     Returns:
-        HTML that can be written as UTF-8; everything that is not ours is escaped.
+        HTML that can be written as UTF-8; everything untrusted is escaped.
     """
-    found = [(item, list(group)) for item, group in groupby(audit.findings, lambda each: each.id)]
-    shown = found[:MAX_ITEMS]
+    groups = [
+        (item, list(group)) for item, group in groupby(audit.findings, lambda finding: finding.id)
+    ]
+    shown = groups[:MAX_ITEMS]
     files = [list(media.get(item, ())) for item, _ in shown]
-    made = iter(pictures([file for those in files for file in those]))
+    thumbnails = iter(pictures([file for item_files in files for file in item_files]))
     items: list[tuple[str, list[ItemPicture], list[FindingView]]] = [
-        (item, list(islice(made, len(those))), [_view(each) for each in findings])
-        for (item, findings), those in zip(shown, files, strict=True)
+        (item, list(islice(thumbnails, len(item_files))), [_view(finding) for finding in findings])
+        for (item, findings), item_files in zip(shown, files, strict=True)
     ]
     good = [run for run in audit.runs if run.good]
     return render(
@@ -68,7 +70,7 @@ def audit_page(
         makers=sorted({run.maker for run in good}),
         least=MAKERS,
         items=items,
-        more_items=len(found) - len(shown),
+        more_items=len(groups) - len(shown),
         translated=translated,
         cut=cut,
     )

@@ -15,7 +15,7 @@ from hdbench.output.exporting.formats import check_size, write_table
 from hdbench.trust.applied_folder import CHECK, VALUES, read_applied, read_begun
 
 WIDTH = 24
-"""Characters of a column in a spreadsheet."""
+"""Width of a column in a spreadsheet, in characters."""
 
 
 def check_table(form: str, benchmark: Benchmark) -> None:
@@ -39,7 +39,7 @@ def write_applied(out: Path, form: str, benchmark: Benchmark) -> Path:
     Args:
         out: the folder.
         form: `csv` or `xlsx`.
-        benchmark: whose schema says what numbers and lists are.
+        benchmark: the benchmark, whose schema defines which fields are numbers or lists.
 
     Returns:
         The file.

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 RECORDS = "records.xml"
 TAKEN_LIST = "taken.csv"
-"""Each subfield that was added, by which it can be taken out again."""
+"""The file with each subfield that was added, so that it can be removed again."""
 
 LEFT_LIST = "not_in_records.csv"
-"""Each value that was taken over and is in no record, and why."""
+"""The file with each accepted value that is not in a record, and why."""
 
 MARC = "http://www.loc.gov/MARC21/slim"
 LEADER = "00000nam a2200000uu 4500"
@@ -42,13 +42,13 @@ _HEADS = {
 
 
 class Written(NamedTuple):
-    """Numbers of what was written.
+    """Counts of what was written.
 
     Attributes:
-        records: how many records.
-        touched: how many of them were filled.
-        values: how many subfields were added.
-        left: how many values are in no record.
+        records: the number of records.
+        touched: the number of them that were filled.
+        values: the number of subfields added.
+        left: the number of values that are not in a record.
     """
 
     records: int
@@ -58,7 +58,7 @@ class Written(NamedTuple):
 
 
 def check_marc(records: Path | None, mapping: Path | None) -> MarcMapping:
-    """Return the mapping, when all that is needed is there.
+    """Return the mapping, if everything that is needed exists.
 
     Raises:
         HdbenchError: the mapping is unusable, or there are no such records.
@@ -81,7 +81,7 @@ def write_marc(out: Path, mapping: MarcMapping, records: Path | None) -> Written
 
     Args:
         out: the folder; it gets `records.xml`, `taken.csv` and `not_in_records.csv`.
-        mapping: where values have their place.
+        mapping: the MARC fields of values.
         records: the library's records, all of which are written again; without them, new ones are
             made that have nothing but an id and what was taken over.
 
@@ -93,72 +93,73 @@ def write_marc(out: Path, mapping: MarcMapping, records: Path | None) -> Written
     plan, _ = read_begun(out)
     applied = read_applied(out)
     name = f"hdbench trust, plan {plan.hash()}"
-    by = Process(name, round(1 - plan.limit, 6), applied.finished[:10].replace("-", ""))
+    process = Process(name, round(1 - plan.limit, 6), applied.finished[:10].replace("-", ""))
     number = touched = 0
     with ExitStack() as stack:
         file = stack.enter_context(whole_file(out / RECORDS))
         lists = _Lists(plan.hash(), out, stack)
         values = _TakenValues(out / VALUES, stack)
-        made = _new(values) if records is None else _filled_in(records, mapping, values)
-        write = _writing(file, made, stack)
-        for item, element, found in progress(write, "Writing the records"):
-            filled, left = fill(element, mapping, _given(found), by)
-            lists.add(item, found, filled, left)
+        marc_records = _new(values) if records is None else _filled_in(records, mapping, values)
+        write = _writing(file, marc_records, stack)
+        for item, element, item_values in progress(write, "Writing the records"):
+            filled, left_out = fill(element, mapping, _given(item_values), process)
+            lists.add(item, item_values, filled, left_out)
             number += 1
             touched += bool(filled)
         if records is not None:
             for item in [item for item in values.offsets if item not in values.used]:
-                found = values.take(item)
-                lists.add(item, found, (), [Left(name, NO_RECORD, "") for name in found])
+                item_values = values.take(item)
+                left_out = [Left(name, NO_RECORD, "") for name in item_values]
+                lists.add(item, item_values, (), left_out)
     return Written(number, touched, lists.taken, lists.left)
 
 
-def _writing(path: Path, made: Iterator["_Made"], stack: ExitStack) -> Iterator["_Made"]:
-    """Records, each of which is written to a file when the next one is asked for."""
+def _writing(path: Path, records: Iterator["_Made"], stack: ExitStack) -> Iterator["_Made"]:
+    """Yield records, each of which is written to a file when the next one is requested."""
     from lxml import etree  # noqa: PLC0415  of an extra
 
-    first = next(made, None)
+    first = next(records, None)
     namespace = MARC if first is None else str(first.element.tag).rpartition("}")[0][1:]
     xml = stack.enter_context(etree.xmlfile(str(path), encoding="UTF-8"))
     xml.write_declaration()
     root = f"{{{namespace}}}collection" if namespace else "collection"
     with xml.element(root, nsmap={None: namespace} if namespace else None):
-        for each in chain(filter(None, [first]), made):
-            yield each
-            each.element.tail = "\n"
-            xml.write(each.element)
+        for record in chain(filter(None, [first]), records):
+            yield record
+            record.element.tail = "\n"
+            xml.write(record.element)
 
 
 class _Lists:
-    """The lists of what is in records, and of what is not.
+    """Lists of the values that are in records, and of those that are not.
 
     Attributes:
-        taken: how many subfields are in records.
-        left: how many values are not.
+        taken: the number of subfields in records.
+        left: the number of values that are not.
     """
 
     def __init__(self, plan: str, out: Path, stack: ExitStack) -> None:
         self._plan = plan
-        self._taken, self._left = (
+        self._write_taken, self._write_left = (
             stack.enter_context(csv_rows(stack.enter_context(whole_file(out / name)), head))
             for name, head in _HEADS.items()
         )
         self.taken = self.left = 0
 
     def add(
-        self, item: str, values: "_Found", filled: Iterable[Filled], left: Iterable[Left]
+        self, item: str, values: "_Found", filled: Iterable[Filled], left_out: Iterable[Left]
     ) -> None:
-        """Add what became of the values of an item."""
-        for one in filled:
-            score, is_new = values[one.name]["score"], "yes" if one.is_new else "no"
-            row = (self._plan, item, one.name, one.tag, one.code, one.value, score, is_new)
-            self._taken(row)
+        """Add the outcomes for the values of an item."""
+        for part in filled:
+            score, is_new = values[part.name]["score"], "yes" if part.is_new else "no"
+            row = (self._plan, item, part.name, part.tag, part.code, part.value, score, is_new)
+            self._write_taken(row)
             self.taken += 1
-        for other in left:
-            value = values[other.name]
-            shown = text_of(value["value"])
-            why = (other.why, other.existing)
-            self._left((self._plan, item, other.name, shown, value["score"], *why))
+        for unused in left_out:
+            value = values[unused.name]
+            value_text = text_of(value["value"])
+            reason = (unused.why, unused.existing)
+            self._write_left((self._plan, item, unused.name, value_text, value["score"], *reason))
             self.left += 1
 
 
@@ -166,7 +167,7 @@ class _Made(NamedTuple):
     """A record to fill.
 
     Attributes:
-        item: the item that it belongs to; empty if none.
+        item: the item that it belongs to; empty if it belongs to none.
         element: the record.
         values: field → its line's entry, of the values that are taken over.
     """
@@ -183,7 +184,7 @@ class _TakenValues:
     """Values that are taken over and not empty, looked up by item.
 
     Attributes:
-        offsets: item → where its line begins.
+        offsets: item → the offset of its line.
         used: the items whose values were taken.
     """
 
@@ -256,12 +257,12 @@ def _filled_in(path: Path, mapping: MarcMapping, values: _TakenValues) -> Iterat
 
 
 def _new(values: _TakenValues) -> Iterator[_Made]:
-    """Yield a record for each item, with nothing but its id."""
+    """Yield a record for each item, with only its id."""
     from lxml import etree  # noqa: PLC0415  of an extra
 
     for item in values.offsets:
-        found = values.take(item)
-        if not found:
+        item_values = values.take(item)
+        if not item_values:
             continue
         element = etree.Element(f"{{{MARC}}}record", nsmap={None: MARC})
         etree.SubElement(element, f"{{{MARC}}}leader").text = LEADER
@@ -272,14 +273,14 @@ def _new(values: _TakenValues) -> Iterator[_Made]:
             raise HdbenchError(
                 "{item!r}: has characters that XML cannot have: give the item another id", item=item
             ) from error
-        yield _Made(item, element, found)
+        yield _Made(item, element, item_values)
 
 
 def _given(values: _Found) -> dict[str, str | list[str]]:
-    """Field → its text, or the texts of a list."""
-    found: dict[str, str | list[str]] = {}
-    for name, each in values.items():
-        value = each["value"]
-        texts = [text_of(one) for one in value] if isinstance(value, list) else text_of(value)
-        found[name] = list(filter(None, texts)) if isinstance(texts, list) else texts
-    return found
+    """Return each field's text, or the texts of a list."""
+    texts_by_field: dict[str, str | list[str]] = {}
+    for name, entry in values.items():
+        value = entry["value"]
+        texts = [text_of(part) for part in value] if isinstance(value, list) else text_of(value)
+        texts_by_field[name] = list(filter(None, texts)) if isinstance(texts, list) else texts
+    return texts_by_field

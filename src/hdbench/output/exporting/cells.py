@@ -34,8 +34,8 @@ def plain(text: str) -> str:
     return _NO_TEXT.sub(_sign, text)
 
 
-def _sign(found: re.Match[str]) -> str:
-    code = ord(found[0])
+def _sign(match: re.Match[str]) -> str:
+    code = ord(match[0])
     return "␡" if code == _DELETE else chr(_SIGNS + code) if code < ord(" ") else "\ufffd"
 
 

@@ -9,7 +9,7 @@ from hdbench.answers.fields import ABOUT, path_of
 from hdbench.answers.schema import AnswerSchema
 
 FILE_NAME, OTHER_FIELDS = "file_name", "other_fields"
-"""Columns that are not fields: the item's images, and what has no column of its own, as JSON."""
+"""Columns that are not fields: the item's images, and fields without a column, as JSON."""
 
 MAX_INVENTED = 50
 """Maximum columns for fields that the schema does not have."""
@@ -22,7 +22,7 @@ _NO_TITLE = re.compile(r"[=+\-@＝＋－＠'\"]")
 
 
 class ColumnType(NamedTuple):
-    """Type of a column from the schema.
+    """The type of a column, from the schema.
 
     Attributes:
         is_list: whether its cell holds several texts, with `|` between them.
@@ -37,7 +37,7 @@ class FieldColumns:
     """The columns of the fields: all those of the schema, then the invented ones as they occur.
 
     Args:
-        schema: what a record looks like.
+        schema: the schema of a record.
 
     Attributes:
         fields: the schema's fields, in its order.
@@ -57,10 +57,10 @@ class FieldColumns:
             for name, inner in alternative.get("properties", {}).items()
             if len(alternative["properties"]) == 1 and inner in schema.alternatives
         )
-        whole = [schema.list_of_objects[1]] if schema.list_of_objects else schema.alternatives
+        records = [schema.list_of_objects[1]] if schema.list_of_objects else schema.alternatives
         self.fields: dict[str, ColumnType] = {}
         self._letters: set[str] = set()
-        for path in (path for alternative in whole for path in _leaves(alternative)):
+        for path in (path for alternative in records for path in _leaves(alternative)):
             title = ".".join(path)
             self._letters.add(_letters(title))
             if path[0] not in self.wrappers:
@@ -102,7 +102,7 @@ class FieldColumns:
         if self.listed and title.startswith(f"{self.listed}."):
             return False
         if path[0] in self.wrappers or any(
-            path[: len(other)] == other[: len(path)] for other in self._paths
+            path[: len(existing)] == existing[: len(path)] for existing in self._paths
         ):
             return False
         self.invented[title] = None
@@ -110,7 +110,7 @@ class FieldColumns:
         return True
 
     def _path(self, title: str) -> tuple[str, ...]:
-        """Return where `hdbench score` puts the content of a column."""
+        """Return the path where `hdbench score` puts the content of a column."""
         return (title,) if self.listed else path_of(title, self._names)
 
 
@@ -123,5 +123,5 @@ def _leaves(schema: dict[str, Any], prefix: tuple[str, ...] = ()) -> Iterator[tu
 
 
 def _letters(title: str) -> str:
-    """Return a title without what is ignored when tables are read."""
+    """Return a title without the characters that are ignored when tables are read."""
     return "".join(filter(str.isalnum, title.casefold()))

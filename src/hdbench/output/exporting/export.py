@@ -22,12 +22,12 @@ Format = Literal["xlsx", "csv", "jsonl", "parquet"]
 
 @dataclass(frozen=True)
 class Exported:
-    """File that was written.
+    """A file that was written.
 
     Attributes:
         path: the file.
         rows: the rows below the header, or lines of JSON.
-        notes: what the user has to know, one line each.
+        notes: notes for the user, one line each.
     """
 
     path: Path
@@ -101,7 +101,7 @@ def export(
             "{place}: holds the answers themselves: name another file with -o", place=path
         )
     if form == "xlsx":
-        xlsx_writer()  # what is missing is said before all the answers are read
+        xlsx_writer()  # a missing package is reported before all the answers are read
     with RunAnswers.opened(run, benchmark, called) as answers:
         if form in ("jsonl", "parquet"):
             write = write_jsonl if form == "jsonl" else write_parquet

@@ -1,4 +1,4 @@
-"""Answers as files, of which nothing that a model wrote is executed."""
+"""Answers as files in which nothing that a model wrote is executed."""
 
 import datetime
 import json
@@ -15,14 +15,14 @@ from hdbench.errors import HdbenchError
 from hdbench.output.exporting.cells import Cell
 
 MAX_ROWS, MAX_COLUMNS = 1_048_576, 16_384
-"""Maximum of an Excel sheet, with its header."""
+"""Maximum number of rows in an Excel sheet, including its header."""
 
 PARQUET_COLUMNS = ("id", "model", "status", "prediction", "text", "error")
 ROW_GROUP = 10_000
-"""Rows of a Parquet file that are in memory at a time."""
+"""Number of rows of a Parquet file that are in memory at a time."""
 
 _NARROWEST = 10
-_CREATED = datetime.datetime(1980, 1, 1)  # the time would make each export a different file
+_CREATED = datetime.datetime(1980, 1, 1)  # the current time would make each export different
 
 
 def write_jsonl(path: Path, values: Iterable[Any]) -> int:
@@ -52,9 +52,9 @@ def write_parquet(path: Path, lines: Iterable[dict[str, Any]]) -> int:
     import pyarrow.parquet as pq  # noqa: PLC0415
 
     schema = pa.schema([(name, pa.string()) for name in PARQUET_COLUMNS])
-    rows, left = 0, iter(lines)
+    rows, remaining = 0, iter(lines)
     with pq.ParquetWriter(path, schema, compression="zstd") as file:
-        while group := [_as_texts(line) for line in islice(left, ROW_GROUP)]:
+        while group := [_as_texts(line) for line in islice(remaining, ROW_GROUP)]:
             file.write_table(pa.Table.from_pylist(group, schema))
             rows += len(group)
     return rows

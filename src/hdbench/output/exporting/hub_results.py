@@ -23,7 +23,7 @@ from hdbench.results.result import Result
 HubForm = Literal["eval-results", "model-index"]
 
 TASK_TYPES = {"text": "text-generation"}
-"""The Hub's task by the benchmark's media; for all others it is `image-to-text`."""
+"""Media → the Hub's task; for all others it is `image-to-text`."""
 
 SHOWN = 3
 """Maximum names of runs in a message."""
@@ -42,7 +42,7 @@ class Headline(NamedTuple):
 
     Attributes:
         name: `f1_micro`, or `1 - cer` if lower is better for the figure itself.
-        value: that of the whole run.
+        value: its value over all items of the run.
         interval: the 95 % interval, from low to high; None with fewer than two items.
     """
 
@@ -66,11 +66,11 @@ def hub_results(
     `hdb/results`, if it is one of that dataset's; if they are not known, they are left out.
 
     Args:
-        run: a run folder, or a result of `hdbench score --json`, which stays as it was scored; with
+        run: a run folder, or a result of `hdbench score --json`, which is not scored again; with
             `benchmark` also answers in any form.
-        form: which form.
+        form: the form to write.
         benchmark: the folder of the built benchmark; by default the one that the run names.
-        protocol: the protocol of what is scored now.
+        protocol: the protocol for answers that are scored now.
 
     Raises:
         HdbenchError: the run or its benchmark is unusable, or there are several runs; or, for
@@ -102,24 +102,24 @@ def hub_results(
         raise HdbenchError(
             "{place}: was asked without media, and is no score of the model", place=run
         )
-    of = load_benchmark(benchmark or result.dataset.benchmark)
-    if of.spec.metric != result.metric.name or not result.ids:
+    loaded = load_benchmark(benchmark or result.dataset.benchmark)
+    if loaded.spec.metric != result.metric.name or not result.ids:
         raise HdbenchError(
             "{place}: is not a result for {benchmark}: name its benchmark with --benchmark",
             place=run,
-            benchmark=of.id,
+            benchmark=loaded.id,
         )
     if form == "model-index":
-        index = eval_results_to_model_index(name, [_index_entry(result, of)])
+        index = eval_results_to_model_index(name, [_index_entry(result, loaded)])
         return _yaml({"model-index": index})
-    if reasons := list(_not_ranked(result, of)):
+    if reasons := list(_not_ranked(result, loaded)):
         raise HdbenchError(
             "{place}: {why}: the Hub would rank it among whole runs under the "
             "benchmark's own rules: use --format model-index, which says so",
             place=run,
             why=joined(reasons),
         )
-    return _yaml(eval_result_entries_to_yaml([_ranked_entry(result, of)]))
+    return _yaml(eval_result_entries_to_yaml([_ranked_entry(result, loaded)]))
 
 
 def headline_of(result: Result) -> Headline:
@@ -173,19 +173,19 @@ def _index_entry(result: Result, benchmark: Benchmark) -> EvalResult:
         dataset_config="default",
         dataset_split=benchmark.spec.split,
         dataset_revision=_commit(result, benchmark) or f"hdbench-{result.dataset.dataset_version}",
-        dataset_args=_known(about),
+        dataset_args=_without_none(about),
         metric_type=f"{NAMESPACE}/{result.metric.name}",
         metric_name=headline.name,
         metric_config=result.metric.protocol,
         metric_value=headline.value,
-        metric_args=_known(arguments),
+        metric_args=_without_none(arguments),
         source_name=f"hdbench {result.versions.hdbench}",
         source_url=f"https://huggingface.co/datasets/{dataset}",
     )
 
 
 def _not_ranked(result: Result, benchmark: Benchmark) -> Iterator[Message]:
-    """Yield why a score must not be listed with those of whole runs."""
+    """Yield reasons why a score must not be listed with those of complete runs."""
     version = result.dataset.dataset_version
     if "+" in version:
         yield Message("a score on version {version}", version=version)
@@ -199,7 +199,7 @@ def _not_ranked(result: Result, benchmark: Benchmark) -> Iterator[Message]:
 
 
 def _changed_options(result: Result, benchmark: Benchmark) -> dict[str, Any]:
-    """Return the options whose values are not those that the protocol has in this benchmark."""
+    """Return the options whose values differ from those of the protocol in this benchmark."""
     return given_options(result.metric, benchmark.spec.make_metric(result.metric.protocol))
 
 
@@ -224,16 +224,16 @@ def _commit(result: Result, benchmark: Benchmark) -> str | None:
 
 
 def _recorded_url(result: Result, benchmark: Benchmark) -> str | None:
-    """Return where the run is among the recorded runs; None if it is not one of them."""
-    place = Path(result.answers.path).resolve()
-    found = _RECORDED.fullmatch(place.as_posix())
-    if found is None or not found["run"].startswith(f"{benchmark.spec.name}/"):
+    """Return the address of a recorded run; None if the run is not one of them."""
+    path = Path(result.answers.path).resolve()
+    match = _RECORDED.fullmatch(path.as_posix())
+    if match is None or not match["run"].startswith(f"{benchmark.spec.name}/"):
         return None
     dataset = f"https://huggingface.co/datasets/{NAMESPACE}/{RESULTS}"
-    return f"{dataset}/tree/{found['commit'] or 'main'}/{quote(found['run'])}"
+    return f"{dataset}/tree/{match['commit'] or 'main'}/{quote(match['run'])}"
 
 
-def _known(values: dict[str, Any]) -> dict[str, Any]:
+def _without_none(values: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 

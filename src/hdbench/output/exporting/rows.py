@@ -20,24 +20,24 @@ MAX_WIDTH = 60
 def json_line(item: ItemAnswer) -> dict[str, Any]:
     """Return an item as `hdbench score` reads it back: its record, or its text if there is none."""
     model, answer, _ = item
-    found: dict[str, Any] = {"id": answer.id, "status": answer.status}
+    line: dict[str, Any] = {"id": answer.id, "status": answer.status}
     if model is not None:
-        found["model"] = model
+        line["model"] = model
     if answer.error is not None:
-        found["error"] = answer.error
+        line["error"] = answer.error
     if isinstance(answer.prediction, str):
-        return found | {"text": answer.prediction}
-    return found | {"prediction": answer.prediction}
+        return line | {"text": answer.prediction}
+    return line | {"prediction": answer.prediction}
 
 
 class AnswerRows:
-    """Makes rows from answers, and knows the columns that those seen so far need.
+    """Makes rows from answers, and collects the columns that they need.
 
     Args:
-        schema: what a record looks like.
+        schema: the schema of a record.
 
     Attributes:
-        rows: how many rows were seen.
+        rows: the number of rows seen.
         fields: the columns of the record.
         widths: column → the characters of its longest cell, at most `MAX_WIDTH`.
     """
@@ -49,7 +49,7 @@ class AnswerRows:
 
     @property
     def head(self) -> list[str]:
-        """Names of the columns; those beyond the schema's only if they hold something."""
+        """Names of the columns; those not in the schema only if they hold something."""
         about = [FILE_NAME, "text", "error", OTHER_FIELDS]
         if self._text_is_a_field:
             about.remove("text")
@@ -71,7 +71,7 @@ class AnswerRows:
         return bool(self.fields.listed) or "text" in self.fields.fields
 
     def see(self, items: Iterable[ItemAnswer]) -> None:
-        """Find out which columns there are."""
+        """Collect the columns that items need."""
         for item in items:
             for row in self.of(item):
                 self.rows += 1
@@ -99,42 +99,42 @@ class AnswerRows:
     def _without_record(self, answer: Answer) -> Row:
         """Return the cells for an answer without a record: its text, its error, or both.
 
-        Where `text` is a field, there is always an error. If rows are objects, one with neither an
-        object nor an error stands for a record whose list is empty, such as a page without ads.
+        Where `text` is a field, there is always an error. If rows are objects, one without an
+        object or an error stands for a record whose list is empty, such as a page without ads.
         """
-        found: Row = {} if answer.prediction is None else {"status": "unparsable"}
+        row: Row = {} if answer.prediction is None else {"status": "unparsable"}
         value = answer.prediction
         text = value if isinstance(value, str) else "" if value is None else as_json(value)
         if not self._text_is_a_field:
-            return found | ({"text": plain(text)} if text else {}) | _error(answer)
+            return row | ({"text": plain(text)} if text else {}) | _error(answer)
         errors = [answer.error or "", f"no record in: {text}" if text else ""]
-        return found | {"error": plain("; ".join(filter(None, errors)) or answer.status)}
+        return row | {"error": plain("; ".join(filter(None, errors)) or answer.status)}
 
     def _record(self, record: dict[str, Any]) -> Row:
         only = next(iter(record), "") if len(record) == 1 else ""
         inner = record.get(only) if only in self.fields.wrappers else None
-        row, others = self._fields(inner if isinstance(inner, dict) else record)
+        row, other_fields = self._fields(inner if isinstance(inner, dict) else record)
         if not (self._text_is_a_field or any(str(value).strip() for value in row.values())):
             return {"text": as_json(record)}  # a row without a field would not be an answer
-        return row | ({OTHER_FIELDS: as_json(others)} if others else {})
+        return row | ({OTHER_FIELDS: as_json(other_fields)} if other_fields else {})
 
     def _objects(self, record: dict[str, Any], listed: str, about: Row) -> Iterator[Row]:
-        others = {name: value for name, value in record.items() if name != listed}
+        other_fields = {name: value for name, value in record.items() if name != listed}
         entries = record.get(listed, [])
         if not isinstance(entries, list):
-            others, entries = record, []
+            other_fields, entries = record, []
         if strange := [entry for entry in entries if not isinstance(entry, dict)]:
-            others[listed] = strange
+            other_fields[listed] = strange
         rows = [self._fields(entry) for entry in entries if isinstance(entry, dict)] or [({}, {})]
         for row, lost in rows:
-            rest = others | lost
-            yield about | row | ({OTHER_FIELDS: as_json(rest)} if rest else {})
-            others = {}
+            unplaced = other_fields | lost
+            yield about | row | ({OTHER_FIELDS: as_json(unplaced)} if unplaced else {})
+            other_fields = {}
 
     def _fields(self, record: dict[str, Any]) -> tuple[Row, dict[str, Any]]:
         """Return the cells of an object, and its fields that have no column."""
         row: Row = {}
-        others: dict[str, Any] = {}
+        other_fields: dict[str, Any] = {}
         waiting: list[tuple[str, Any]] = list(record.items())[::-1]
         while waiting:
             title, value = waiting.pop()
@@ -144,12 +144,12 @@ class AnswerRows:
             if field is None and isinstance(value, dict):
                 waiting += [(f"{title}.{name}", inner) for name, inner in value.items()][::-1]
             elif field is None and isinstance(value, list):
-                waiting += [(f"{title}[{at}]", inner) for at, inner in enumerate(value)][::-1]
+                waiting += [(f"{title}[{index}]", inner) for index, inner in enumerate(value)][::-1]
             elif (column := self.fields.column(title)) not in row and self.fields.admit(title):
                 row[column] = cell(value, field)
             else:
-                others[title] = value
-        return row, others
+                other_fields[title] = value
+        return row, other_fields
 
 
 def _error(answer: Answer) -> Row:

@@ -20,7 +20,7 @@ class ItemAnswer(NamedTuple):
     """An item and its answer.
 
     Attributes:
-        model: who answered, if the file names several.
+        model: the model that answered, if the file names several.
         answer: as it was read; `unanswered` if there is none.
         files: the names of the item's images in the benchmark, if it has them.
     """
@@ -34,9 +34,9 @@ class RunAnswers:
     """A run's answers, which can be read any number of times; open it with `opened`.
 
     Attributes:
-        schema: what a record looks like.
-        notes: what was assumed in reading, one line each; about ids in the language that the
-            terminal is told everything in.
+        schema: the schema of a record.
+        notes: assumptions made in reading, one line each; those about ids are in the terminal's
+            language.
     """
 
     def __init__(self, run: OpenedRun) -> None:
@@ -57,9 +57,9 @@ class RunAnswers:
         self.notes = [
             *run.notes,
             *(
-                in_words(**id_message(each), language=current_language())
+                in_words(**id_message(difference), language=current_language())
                 for answers in self._answers.values()
-                for each in answers.differences
+                for difference in answers.differences
             ),
         ]
 
@@ -73,7 +73,7 @@ class RunAnswers:
         Args:
             path: a run folder; with `benchmark` also answers in any form.
             benchmark: the folder of the built benchmark; by default the one that run.json names.
-            called: what messages call a file of answers; by default its path.
+            called: the name of a file of answers in messages; by default its path.
 
         Raises:
             HdbenchError: the run, its answers or the benchmark is unusable.
@@ -91,7 +91,7 @@ class RunAnswers:
             yield cls(run)
 
     def items(self) -> Iterator[ItemAnswer]:
-        """Every item that was asked, in the benchmark's order, and its answer.
+        """Yield every item that was asked, in the benchmark's order, with its answer.
 
         Own images come in the order in which they were answered, those without an answer
         last.
@@ -106,11 +106,10 @@ class RunAnswers:
                     yield ItemAnswer(model, answers.take(item_id), files)
 
     def _own_ids(self, model: str | None) -> list[str]:
-        answered = dict.fromkeys(self._run.answered(model))
-        return [*answered, *(each for each in self._run.asked or () if each not in answered)]
+        return list(dict.fromkeys([*self._run.answered(model), *(self._run.asked or ())]))
 
     def _rows(self) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """Id and names of images, one at a time: there may be 700,000."""
+        """Yield ids and names of images, one item at a time: there may be 700,000."""
         media = self._run.benchmark.spec.media
         for line in read_jsonl(self._run.benchmark.metadata):
             names = None if media == "text" else line.value.get(MEDIA_KEYS[media])

@@ -58,7 +58,7 @@ class RunKind:
 
     @property
     def question(self) -> tuple[str, str, str | None]:
-        """The question, whatever the rules it is scored by: benchmark, items, prompt."""
+        """The question, regardless of the rules of scoring: benchmark, items, prompt."""
         return self.benchmark, self.item_set, self.prompt_sha256 or self.prompt
 
 
@@ -86,9 +86,9 @@ class BoardRow:
     """A model in a leaderboard, with all its runs of that kind.
 
     Attributes:
-        rank: the ranks that it may have; None where there are too few items.
+        rank: the ranks that it may have; None if there are too few items.
         model: its name.
-        provider: who ran it; None if that is not known.
+        provider: the provider that ran it; None if that is not known.
         released: the day or month of its release; None if that is not known.
         after_public: whether it was released when the ground truth was public.
         drafted: how many of the ground truths were made from its own drafts, at most in one of its
@@ -139,7 +139,7 @@ class Board:
         higher_is_better: the direction of both.
         rows: the models, the best figure first.
         public_since: the day from which the ground truth was public; None if that is not known.
-        people: what people reach against each other; None if the benchmark does not say it.
+        people: the figures that people reach against each other; None if not stated.
     """
 
     kind: RunKind
@@ -151,7 +151,7 @@ class Board:
     people: Ceiling | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON data."""
+        """Return the leaderboard as JSON data."""
         people = None if self.people is None else self.people.model_dump(mode="json")
         return {**asdict(self), "people": people}
 
@@ -171,8 +171,8 @@ def leaderboards(
 
     Args:
         results: name → result, as `load_runs` gives them. A result without a model counts as one
-            of a model that is called as the run is.
-        facts: model → what is known about it.
+            of a model with the run's name.
+        facts: model → its release, license and the like.
         seed: for the random numbers.
 
     Returns:
@@ -181,7 +181,7 @@ def leaderboards(
     Raises:
         HdbenchError: see `rank_models`.
     """
-    # The hash says whether two prompts are the same; where there is none, the name must.
+    # Prompts are compared by their hash, or by name if there is none.
     kinds: dict[tuple[RunKind, Any], dict[str, list[Result]]] = defaultdict(
         lambda: defaultdict(list)
     )
@@ -201,16 +201,16 @@ def leaderboards(
         public = first.dataset.public_since
         rows = [
             _row(
-                each,
-                models[each.name],
-                floors[kind, question, each.name],
-                facts.get(each.name),
+                standing,
+                models[standing.name],
+                floors[kind, question, standing.name],
+                facts.get(standing.name),
                 public,
             )
-            for each in standings
+            for standing in standings
         ]
-        every = (result.dataset.people for runs in models.values() for result in runs)
-        people = next((people for people in every if people is not None), None)
+        ceilings = (result.dataset.people for runs in models.values() for result in runs)
+        people = next((people for people in ceilings if people is not None), None)
         boards.append(
             Board(
                 kind=kind,
@@ -293,7 +293,7 @@ def _row(
         seconds=_mean(results, "seconds"),
         tokens=_mean(results, "output_tokens"),
         cost_usd=sum(costs) / len(costs) if costs else None,
-        without_media=fmean(_run(each).value for each in floors) if floors else None,
+        without_media=fmean(_run(floor).value for floor in floors) if floors else None,
         runs=runs,
     )
 
@@ -309,7 +309,7 @@ def _run(result: Result) -> Run:
     )
 
 
-def _mean(results: list[Result], what: str) -> float | None:
-    known = [result.usage[what] for result in results if what in result.usage]
-    items = sum(used.items for used in known)
-    return sum(used.total for used in known) / items if items else None
+def _mean(results: list[Result], quantity: str) -> float | None:
+    usages = [result.usage[quantity] for result in results if quantity in result.usage]
+    items = sum(used.items for used in usages)
+    return sum(used.total for used in usages) / items if items else None

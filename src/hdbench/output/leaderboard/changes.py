@@ -30,7 +30,7 @@ class ModelPlace(NamedTuple):
 
     Attributes:
         value: the headline.
-        place: 1 + the number of models that are better by the figure that ranks, whether
+        place: 1 + the number of models that are better by the ranking figure, whether
             significantly or not.
         rank: the ranks that it may have; None where there are too few items.
     """
@@ -113,15 +113,15 @@ def revisions(
 
 
 def _side_by_side(loaded: Mapping[str, Mapping[str, Result]], seed: int) -> list[Changes]:
-    """Return the leaderboards of the same runs by each key, in the order of the first one's."""
+    """Return the leaderboards of the same runs by each key, in the order of the first key's."""
     ranked = {name: leaderboards(results, seed=seed) for name, results in loaded.items()}
     start = next(iter(ranked))
-    found = []
+    compared = []
     for first in ranked[start]:
         boards = {}
         for name, boards_of in ranked.items():
-            same = [each for each in boards_of if each.kind.question == first.kind.question]
-            if len(same) != 1:
+            matching = [board for board in boards_of if board.kind.question == first.kind.question]
+            if len(matching) != 1:
                 raise HdbenchError(
                     "{benchmark}: {first} and {second} do not have the same items: their scores "
                     "cannot be compared",
@@ -129,17 +129,17 @@ def _side_by_side(loaded: Mapping[str, Mapping[str, Result]], seed: int) -> list
                     first=start,
                     second=name,
                 )
-            boards[name] = same[0]
+            boards[name] = matching[0]
         places = {name: _places(board) for name, board in boards.items()}
         models = {
             row.model: {name: places[name][row.model] for name in boards} for row in first.rows
         }
-        found.append(Changes(boards, models))
-    return found
+        compared.append(Changes(boards, models))
+    return compared
 
 
 def _places(board: Board) -> dict[str, ModelPlace]:
-    """Return model → its place; the rows come best first."""
+    """Return each model's place; the rows come best first."""
     values = [row.judged for row in board.rows]
     return {
         row.model: ModelPlace(row.value, values.index(row.judged) + 1, row.rank)

@@ -30,23 +30,23 @@ from hdbench.output.report.tables import Cell, TableRows, csv_bytes
 from hdbench.statistics.bootstrap import MIN_ITEMS
 
 _DISPENSABLE = ("answered", "seconds", "tokens", "cost")
-"""The columns that are left out, from the right, if there is no room for the models' names."""
+"""Columns that are left out, from the right, if there is no room for the models' names."""
 
 _LEAST_ROOM = 24
 _PART = re.compile(r".+?(?:[-/_: ]+|$)")
 """A part of a name, up to where it may be broken."""
 
-_MARKDOWN = str.maketrans({each: f"\\{each}" for each in r"\`*_{}[]<>#|"})
+_MARKDOWN = str.maketrans({mark: f"\\{mark}" for mark in r"\`*_{}[]<>#|"})
 
 
 def print_boards(console: Console, boards: Sequence[Board], language: str = "en") -> None:
     """Print each leaderboard, with what its runs have in common above it.
 
-    What several runs of a model have in common stands below its name. In a narrow terminal, columns
+    The note on a model with several runs stands below its name. In a narrow terminal, columns
     are left out if the names would have too little room.
 
     Args:
-        console: where to.
+        console: the terminal.
         boards: the leaderboards.
         language: one of `hdbench.common.texts.LANGUAGES`.
     """
@@ -82,18 +82,18 @@ def print_boards(console: Console, boards: Sequence[Board], language: str = "en"
         console.print()
 
 
-def print_changes(console: Console, found: Sequence[Changes], language: str = "en") -> None:
+def print_changes(console: Console, compared: Sequence[Changes], language: str = "en") -> None:
     """Print each model's value and place under each of the rules, and how the place changes.
 
     Args:
-        console: where to.
-        found: from `hdbench.output.leaderboard.changes.changes`.
+        console: the terminal.
+        compared: from `hdbench.output.leaderboard.changes.changes`.
         language: same as in `print_boards`.
     """
-    for each in found:
-        board = next(iter(each.boards.values()))
+    for changes in compared:
+        board = next(iter(changes.boards.values()))
         rows = []
-        for model, places in each.models.items():
+        for model, places in changes.models.items():
             first = next(iter(places.values())).place
             rows.append(
                 [
@@ -106,47 +106,48 @@ def print_changes(console: Console, found: Sequence[Changes], language: str = "e
                 ]
             )
         about = say("place_and_change", language)
-        what = f"{title(board, language, protocol=False)}: {board.headline} ({about})"
-        rules = [heading(translated(name, language)) for name in each.boards]
-        _print(console, what, [column_name("model", board, language), *rules], rows)
+        caption = f"{title(board, language, protocol=False)}: {board.headline} ({about})"
+        rules = [heading(translated(name, language)) for name in changes.boards]
+        _print(console, caption, [column_name("model", board, language), *rules], rows)
         _print_text(console, say("by_value_alone", language) + "\n")
 
 
-def _moved(before: int, now: int) -> str:
+def _moved(before: int, after: int) -> str:
     """Return how many places a model moves up or down; nothing if it stays."""
-    if now == before:
+    if after == before:
         return ""
-    return f" ↑{before - now}" if now < before else f" ↓{now - before}"
+    return f" ↑{before - after}" if after < before else f" ↓{after - before}"
 
 
-def print_revisions(console: Console, found: Sequence[Changes], language: str = "en") -> None:
+def print_revisions(console: Console, compared: Sequence[Changes], language: str = "en") -> None:
     """Print the value and rank of each model by each revision, and the last minus the first.
 
     Args:
-        console: where to.
-        found: from `hdbench.output.leaderboard.changes.revisions`.
+        console: the terminal.
+        compared: from `hdbench.output.leaderboard.changes.revisions`.
         language: same as in `print_boards`.
     """
-    for each in found:
-        first = next(iter(each.boards.values()))
+    for changes in compared:
+        first = next(iter(changes.boards.values()))
         heads = [
-            f"{revision} ({board.kind.dataset_version})" for revision, board in each.boards.items()
+            f"{revision} ({board.kind.dataset_version})"
+            for revision, board in changes.boards.items()
         ]
         rows = []
-        for model, places in each.models.items():
+        for model, places in changes.models.items():
             values = [place.value for place in places.values()]
-            shown = [
+            cells = [
                 number(place.value, language)
                 + ("" if place.rank is None else f" ({place.rank.shown()})")
                 for place in places.values()
             ]
             change = decimal(f"{values[-1] - values[0]:+.3f}", language)
-            rows.append([short_name(model), *shown, change])
+            rows.append([short_name(model), *cells, change])
         rank = column_name("rank", first, language)
         ranked = f" ({rank})" if first.kind.items >= MIN_ITEMS else ""
-        what = f"{first.kind.benchmark}, {first.kind.protocol}: {first.headline}{ranked}"
+        caption = f"{first.kind.benchmark}, {first.kind.protocol}: {first.headline}{ranked}"
         head = [column_name("model", first, language), *heads, say("change", language)]
-        _print(console, what, head, rows, above=about_ranks(first, language))
+        _print(console, caption, head, rows, above=about_ranks(first, language))
         _print_text(console, notes(first, language)[0] + "\n")
 
 
@@ -199,7 +200,7 @@ def csv(boards: Sequence[Board]) -> bytes:
 
 
 def as_json(boards: Sequence[Board]) -> str:
-    """Return the leaderboards as JSON: also the runs of each model, and who is better than whom.
+    """Return the leaderboards as JSON, with each model's runs and the models better than it.
 
     It is ASCII, as it goes to a terminal: in untrusted names anything else is written as escapes.
     """
@@ -209,7 +210,7 @@ def as_json(boards: Sequence[Board]) -> str:
 
 def _print(
     console: Console,
-    what: str,
+    caption: str,
     head: Sequence[str | Text],
     rows: Sequence[Sequence[str]],
     *,
@@ -220,15 +221,15 @@ def _print(
     """Print a table with the models' names broken where a word ends.
 
     Args:
-        console: where to.
-        what: stands above it.
+        console: the terminal.
+        caption: the text that stands above it.
         head: the columns' names.
         rows: their cells.
-        model: the place of the column with the models' names.
-        above: a sentence between that and the table.
-        below: for each row, what stands below the model's name.
+        model: the position of the column with the models' names.
+        above: a sentence between the caption and the table.
+        below: for each row, a text below the model's name.
     """
-    console.print(printable(what, 1_000), style="bold")
+    console.print(printable(caption, 1_000), style="bold")
     if above:
         _print_text(console, above)
     room = _room(console, head, rows, model)
@@ -254,11 +255,11 @@ def _room(
     console: Console, head: Sequence[str | Text], rows: Sequence[Sequence[str]], model: int
 ) -> int:
     """Return the width that the other columns leave for the models' names."""
-    others = _table(head, model)
+    other_columns = _table(head, model)
     for row in rows:
-        others.add_row(*row[:model], "", *row[model + 1 :])
-    taken = Measurement.get(console, console.options.update_width(10_000), others).maximum
-    return console.width - taken + len(head[model])
+        other_columns.add_row(*row[:model], "", *row[model + 1 :])
+    width = Measurement.get(console, console.options.update_width(10_000), other_columns).maximum
+    return console.width - width + len(head[model])
 
 
 def _wanted(rows: Sequence[Sequence[str]], model: int) -> int:

@@ -1,4 +1,4 @@
-"""The table of a leaderboard, which every form that people read draws, and its page."""
+"""The table of a leaderboard, which every form for people draws, and its page."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -34,15 +34,15 @@ COLUMNS = {
     "tokens": "ascending",
     "cost": "ascending",
 }
-"""Column → how it is sorted when that is first asked for; empty if the best comes first."""
+"""Column → its order when first sorted; empty if the best comes first."""
 
 
 class BoardCell(NamedTuple):
     """A cell of a leaderboard.
 
     Attributes:
-        text: what it shows.
-        value: the number by which it is sorted; None if that is its text.
+        text: the text that it shows.
+        value: the number by which it is sorted; None if it is sorted by its text.
     """
 
     text: str = ""
@@ -58,7 +58,7 @@ class BoardTable(NamedTuple):
 
     Attributes:
         rows: the models, the best first.
-        people: what people reach; None if the benchmark does not say it.
+        people: the figures that people reach; None if the benchmark does not state them.
     """
 
     rows: list[BoardCells]
@@ -83,7 +83,7 @@ def shown_columns(
 ) -> tuple[list[str], list[list[str]]]:
     """Return the columns and the texts of their cells, people first, as the ceiling above models.
 
-    Columns about which nothing is known are left out.
+    Columns without any value are left out.
 
     Args:
         board: see `board_table`, as for the others.
@@ -98,9 +98,9 @@ def shown_columns(
 
 
 def leaderboard_page(boards: Sequence[Board], language: str = "en") -> str:
-    """Return a page that needs no network, and whose tables can be sorted.
+    """Return a page that needs no network and has sortable tables.
 
-    It can be written as UTF-8, and everything that is not ours is escaped.
+    It can be written as UTF-8, and everything untrusted is escaped.
 
     Args:
         boards: the leaderboards.
@@ -111,13 +111,13 @@ def leaderboard_page(boards: Sequence[Board], language: str = "en") -> str:
 
 
 def _on_page(board: Board, language: str) -> dict[str, object]:
-    """Return a leaderboard with what stands around it, and the scale of the intervals."""
+    """Return a leaderboard with the texts around it, and the scale of its intervals."""
     table = board_table(board, language)
     best = "descending" if board.higher_is_better else "ascending"
     people = board.people and board.people.interval and Interval(*board.people.interval)
-    intervals = [each for each in (*(row.interval for row in board.rows), people) if each]
-    low = min((each.low for each in intervals), default=0.0)
-    high = max((each.high for each in intervals), default=0.0)
+    intervals = [ends for ends in (*(row.interval for row in board.rows), people) if ends]
+    low = min((interval.low for interval in intervals), default=0.0)
+    high = max((interval.high for interval in intervals), default=0.0)
     return {
         "board": board,
         "title": title(board, language),
@@ -138,7 +138,7 @@ def _on_page(board: Board, language: str) -> dict[str, object]:
 
 
 def number(value: float | None, language: str, form: str = ".3f") -> str:
-    """Return a number as the language writes it; empty if it is not known."""
+    """Return a number as it is written in the language; empty if it is not known."""
     return "" if value is None else in_terminal(value, form, language)
 
 
@@ -153,13 +153,13 @@ def _value(
     value: float, ends: Interval | None, language: str, plus_minus: bool
 ) -> tuple[BoardCell, BoardCell]:
     """Return a figure and its interval: in two cells, or, with `plus_minus`, in one."""
-    shown = number(value, language)
+    figure = number(value, language)
     if ends is None:
-        return BoardCell(shown, value), BoardCell()
+        return BoardCell(figure, value), BoardCell()
     if plus_minus:
         side = max(ends.high - value, value - ends.low)
-        return BoardCell(f"{shown} ± {number(side, language)}", value), BoardCell()
-    return BoardCell(shown, value), BoardCell(interval_in_words(ends, language), ends.low)
+        return BoardCell(f"{figure} ± {number(side, language)}", value), BoardCell()
+    return BoardCell(figure, value), BoardCell(interval_in_words(ends, language), ends.low)
 
 
 def _cells(board: Board, row: BoardRow, language: str, plus_minus: bool) -> BoardCells:

@@ -13,20 +13,20 @@ from hdbench.statistics.bootstrap import MIN_ITEMS, Interval
 _TEXTS = Texts(Path(__file__).with_name("translations"))
 
 MAX_NAME = 60
-"""How many characters of an untrusted name are shown."""
+"""Maximum characters of an untrusted name that are shown."""
 
 MAX_RUNS = 8
-"""How many runs of a model are named if they lie far apart."""
+"""Maximum number of a model's runs that are named if they lie far apart."""
 
 AFTER_PUBLIC = "†"
-"""Marks a model that was released when the ground truth was public."""
+"""Mark of a model that was released when the ground truth was public."""
 
 FROM_DRAFTS = "‡"
-"""Marks a model whose own drafts were corrected to make ground truths."""
+"""Mark of a model whose own drafts were corrected to make ground truths."""
 
 
 def say(key: str, language: str = "en", **values: Any) -> str:
-    """Return a text of `translations/leaderboard.yaml`; for a count of one, that for one thing."""
+    """Return a text of `translations/leaderboard.yaml`; for a count of one, its singular."""
     if values.get("count") == 1 and f"{key}_one" in _TEXTS.translations[language]:
         key = f"{key}_one"
     return _TEXTS.text(key, language, **values)
@@ -82,12 +82,12 @@ def notes(board: Board, language: str = "en") -> list[str]:
         lines.append(say("without_media", language))
     for row in board.rows:
         if row.runs_apart:
-            each = [
+            values = [
                 f"{decimal(f'{run.value:.3f}', language)} "
                 f"({short_name(run.run or say('unnamed', language))})"
                 for run in row.runs
             ]
-            runs = ", ".join(each[:MAX_RUNS]) + (", …" if len(each) > MAX_RUNS else "")
+            runs = ", ".join(values[:MAX_RUNS]) + (", …" if len(values) > MAX_RUNS else "")
             key = "apart" if ranked else "apart_few"
             lines.append(say(key, language, model=short_name(row.model), runs=runs))
     if any(row.after_public for row in board.rows):
@@ -125,7 +125,7 @@ def spread_in_words(row: BoardRow, language: str = "en") -> str:
 
 
 def people_in_short(people: Ceiling, language: str = "en") -> str:
-    """Return who the people are beside whom models are shown."""
+    """Return a description of the people whom models are compared with."""
     annotators = say("annotators", language, count=people.annotators)
     return say(
         "people", language, annotators=annotators, items=say("items", language, count=people.items)

@@ -21,12 +21,12 @@ _OF_THE_HUB = ".gitattributes"
 
 @dataclass(frozen=True)
 class Published:
-    """Outcome for a repository.
+    """The outcome for a repository.
 
     Attributes:
         repository: the repository's id.
         url: where it is.
-        created: whether it is new.
+        created: whether it did not exist before.
         changed: files that were sent.
         removed: files that were removed.
         tagged: whether its tag is new.
@@ -53,7 +53,7 @@ class Published:
 
 
 class _HubState(NamedTuple):
-    """State of a repository on the Hub: the commit of main, its files by path, and its tags."""
+    """The state of a repository on the Hub: the commit of main, its files by path, and its tags."""
 
     head: str
     files: dict[str, RepoFile]
@@ -64,7 +64,7 @@ def publish(repositories: Sequence[Repository], *, private: bool = False) -> Ite
     """Send what differs; nothing is sent before all that can be checked has been checked.
 
     `token_namespaces`, which is called first, checks whether the token may write. A repository
-    gets one commit, so it is either the old one or the new one whenever this ends. Submissions to
+    gets one commit, so whenever this ends, it has either the old or the new content. Submissions to
     the recorded runs are kept: none of them is removed.
 
     Args:
@@ -95,7 +95,7 @@ def publish(repositories: Sequence[Repository], *, private: bool = False) -> Ite
 
 
 def token_namespaces() -> list[str]:
-    """Return the namespaces of the token's owner: the user's own, and those of their organisations.
+    """Return the namespaces of the token's owner: the user's, and those of their organizations.
 
     Raises:
         HdbenchError: there is no token, it has expired, or it may not write.
@@ -104,19 +104,19 @@ def token_namespaces() -> list[str]:
     if not (hub.token or get_token()):
         raise HdbenchError("no Hub token: log in with hf auth login, or set HF_TOKEN")
     with one_line_errors(Message("the Hub"), Message("nothing was sent")):
-        found = hub.whoami()
-    if found.get("auth", {}).get("accessToken", {}).get("role") == "read":
+        account = hub.whoami()
+    if account.get("auth", {}).get("accessToken", {}).get("role") == "read":
         raise HdbenchError("the Hub token may only read: make one with write access")
-    return [found["name"], *(each["name"] for each in found.get("orgs", ()))]
+    return [account["name"], *(organization["name"] for organization in account.get("orgs", ()))]
 
 
 def _remote(hub: HfApi, repository: Repository) -> _HubState | None:
-    where: dict[str, Any] = {"repo_id": repository.id, "repo_type": repository.kind}
+    repo_args: dict[str, Any] = {"repo_id": repository.id, "repo_type": repository.kind}
     try:
-        head = hub.repo_info(**where).sha or ""
+        head = hub.repo_info(**repo_args).sha or ""
     except RepositoryNotFoundError:
         return None
-    tags = [tag.name for tag in hub.list_repo_refs(**where).tags]
+    tags = [tag.name for tag in hub.list_repo_refs(**repo_args).tags]
     return _HubState(head, _files(hub, repository, None), tags)
 
 
@@ -128,15 +128,15 @@ def _files(hub: HfApi, repository: Repository, revision: str | None) -> dict[str
 
 
 def _check_version(hub: HfApi, repository: Repository, remote: _HubState | None) -> None:
-    """Refuse another version under the same tag: what a tag names must not change."""
+    """Refuse other content under an existing tag: a tagged version must not change."""
     if remote is None or repository.tag is None:
         return
-    whole = [tag for tag in remote.tags if tag.startswith("hdbench-") and not tag.endswith(SAMPLE)]
-    if repository.tag.endswith(SAMPLE) and whole:
+    full = [tag for tag in remote.tags if tag.startswith("hdbench-") and not tag.endswith(SAMPLE)]
+    if repository.tag.endswith(SAMPLE) and full:
         raise HdbenchError(
             "{repository}: this is the sample, but {tag} is published as a whole: build that first",
             repository=repository.id,
-            tag=whole[-1],
+            tag=full[-1],
         )
     if repository.tag in remote.tags:
         changed, removed = _differences(repository, _files(hub, repository, repository.tag))
@@ -152,10 +152,10 @@ def _check_version(hub: HfApi, repository: Repository, remote: _HubState | None)
 
 
 def _send(hub: HfApi, repository: Repository, remote: _HubState | None, private: bool) -> Published:
-    where: dict[str, Any] = {"repo_id": repository.id, "repo_type": repository.kind}
+    repo_args: dict[str, Any] = {"repo_id": repository.id, "repo_type": repository.kind}
     if remote is None:
         sdk = "gradio" if repository.kind == "space" else None
-        hub.create_repo(**where, private=private, space_sdk=sdk, exist_ok=True)
+        hub.create_repo(**repo_args, private=private, space_sdk=sdk, exist_ok=True)
     present = _remote(hub, repository) if remote is None else remote
     if present is None:
         raise HdbenchError(
@@ -169,7 +169,7 @@ def _send(hub: HfApi, repository: Repository, remote: _HubState | None, private:
     head = present.head
     if changed or removed:
         head = hub.create_commit(
-            **where,
+            **repo_args,
             operations=[
                 *(CommitOperationAdd(path, repository.files[path]) for path in changed),
                 *(CommitOperationDelete(path) for path in removed),
@@ -179,13 +179,13 @@ def _send(hub: HfApi, repository: Repository, remote: _HubState | None, private:
         ).oid
     tagged = repository.tag is not None and repository.tag not in present.tags
     if repository.tag is not None and tagged:
-        hub.create_tag(**where, tag=repository.tag, revision=head)
+        hub.create_tag(**repo_args, tag=repository.tag, revision=head)
     url = f"{hub.endpoint}/{repository.kind}s/{repository.id}"
     return Published(repository, url, remote is None, len(changed), len(removed), tagged)
 
 
 def _differences(repository: Repository, files: dict[str, RepoFile]) -> tuple[list[str], list[str]]:
-    """Return paths that the Hub lacks or has with other content, and those it should not have."""
+    """Return paths that are missing or different on the Hub, and paths to remove there."""
     changed = [
         path
         for path in repository.files

@@ -30,7 +30,7 @@ _WITH_NAMES = (".md", "benchmark.yaml", "croissant.json", "eval.yaml")
 """The files that name repositories with their namespace."""
 
 _STAY = ("__pycache__", HISTORY, ANNOTATION)
-"""Folders and files that are never a part of a repository."""
+"""Folders and files that are never published."""
 
 _FRONT_MATTER = re.compile(r"\A---\r?\n(.*?)\r?\n---\r?\n", re.DOTALL)
 _REQUIREMENT = re.compile(r"^hdbench(\[[\w,]+\])?$", re.MULTILINE)
@@ -43,10 +43,10 @@ class Repository:
     Attributes:
         id: such as `hdb/zettelkatalog`.
         kind: its type on the Hub.
-        files: path in the repository → where it is, or its content.
-        version: what its tag names; None for the recorded runs, which grow with submissions.
-        licence: as its card says.
-        rights: why it may be published without an open licence, if that is recorded.
+        files: path in the repository → local path, or content.
+        version: the version that its tag names; None for the recorded runs, which keep growing.
+        licence: the license in its card.
+        rights: the reason why it may be published without an open license, if recorded.
     """
 
     id: str
@@ -67,7 +67,7 @@ class Repository:
         return sum(map(self.file_size, self.files))
 
     def content(self, path: str) -> bytes:
-        """Return what is in a file."""
+        """Return the content of a file."""
         content = self.files[path]
         return content if isinstance(content, bytes) else content.read_bytes()
 
@@ -84,12 +84,12 @@ def find_repositories(
     namespace: str | None = None,
     only: Collection[str] = (),
 ) -> list[Repository]:
-    """Return the repositories in a namespace folder, checked as far as possible here.
+    """Return the repositories in a namespace folder, checked as far as possible without the Hub.
 
     Datasets come first: a Space that starts needs them.
 
     Args:
-        folder: what `hdbench build` wrote, such as `hdb`.
+        folder: the output folder of `hdbench build`, such as `hdb`.
         endpoint: the Hub's address, from which Spaces install their wheel.
         namespace: the name on the Hub; by default the folder's.
         only: names of repositories, with the namespace or without it; by default all.
@@ -103,7 +103,7 @@ def find_repositories(
         raise HdbenchError(
             "{place}: no such folder: build it first, with hdbench build --all", place=folder
         )
-    names = sorted(each.name for each in folder.iterdir() if (each / CARD).exists())
+    names = sorted(path.name for path in folder.iterdir() if (path / CARD).exists())
     only = [name.rpartition("/")[2] for name in only]
     if unknown := sorted(set(only) - set(names)):
         raise HdbenchError(
@@ -116,28 +116,29 @@ def find_repositories(
             near=did_you_mean(unknown[0], names),
         )
     owner = namespace or folder.resolve().name
-    found = [
+    repositories = [
         _repository(folder / name, owner, names, endpoint)
         for name in names
         if name in only or not only
     ]
-    if not found:
+    if not repositories:
         raise HdbenchError(
             "{place}: nothing to publish: build it first, with hdbench build --all", place=folder
         )
-    for each in found:
-        if each.kind == "dataset" and each.licence not in OPEN_LICENCES and each.rights is None:
+    for repository in repositories:
+        is_allowed = repository.licence in OPEN_LICENCES or repository.rights is not None
+        if repository.kind == "dataset" and not is_allowed:
             raise HdbenchError(
                 "{repository}: its licence ({licence}) is not an open one: add to the {file} who "
                 "allows its publication, rights: {{stated_by: …, since: …, ground: …}}, and build "
                 "it again; or leave it out with --only",
-                repository=each.id,
-                licence=each.licence,
+                repository=repository.id,
+                licence=repository.licence,
                 file=Message("YAML of its card")
-                if each.version is None
+                if repository.version is None
                 else Message("benchmark.yaml of its recipe"),
             )
-    return sorted(found, key=lambda each: (each.kind == "space", each.id))
+    return sorted(repositories, key=lambda repository: (repository.kind == "space", repository.id))
 
 
 def _repository(folder: Path, owner: str, names: list[str], endpoint: str) -> Repository:
@@ -146,14 +147,16 @@ def _repository(folder: Path, owner: str, names: list[str], endpoint: str) -> Re
         path.relative_to(folder).as_posix(): path for path in _files(folder)
     }
     card = _card(folder / CARD)
-    # The recipes' texts say hdb, whatever the folder they are built into is called.
-    if others := {NAMESPACE, folder.parent.resolve().name} - {owner}:
-        theirs, ours = ("|".join(map(re.escape, sorted(each))) for each in (others, names))
-        own = re.compile(rf"\b({theirs})/(?=({ours})\b)")
+    # The recipes' texts say hdb, whatever the name of the output folder.
+    if old_owners := {NAMESPACE, folder.parent.resolve().name} - {owner}:
+        owner_pattern, name_pattern = (
+            "|".join(map(re.escape, sorted(words))) for words in (old_owners, names)
+        )
+        pattern = re.compile(rf"\b({owner_pattern})/(?=({name_pattern})\b)")
         for path in files:
             if path.endswith(_WITH_NAMES):
                 text = (folder / path).read_text(encoding="utf-8")
-                files[path] = own.sub(f"{owner}/", text).encode()
+                files[path] = pattern.sub(f"{owner}/", text).encode()
     if "sdk" in card:
         wheel = f"{endpoint}/spaces/{repository_id}/resolve/main/{WHEEL}"
         requirements = (folder / "requirements.txt").read_text(encoding="utf-8")
@@ -177,8 +180,8 @@ def _repository(folder: Path, owner: str, names: list[str], endpoint: str) -> Re
 
 def _card(path: Path) -> dict[str, Any]:
     """Return the YAML of a card."""
-    found = _FRONT_MATTER.match(text_in(path.parent, path.name, MAX_FILLED))
-    card = card_yaml(found[1], path) if found else {}
+    match = _FRONT_MATTER.match(text_in(path.parent, path.name, MAX_FILLED))
+    card = card_yaml(match[1], path) if match else {}
     if not isinstance(card.get("license"), str):
         raise HdbenchError(
             "{place}: needs YAML between two lines of ---, with a license", place=path
@@ -189,8 +192,8 @@ def _card(path: Path) -> dict[str, Any]:
 def _files(folder: Path) -> Iterator[Path]:
     """Yield the files of a repository; hidden ones are the builder's own.
 
-    What says who made its ground truth, and when, is left out: the history, with all comments, and
-    who was assigned what.
+    Files that tell who made the ground truth, and when, are left out: the history, with all
+    comments, and the assignments.
     """
     for path in sorted((folder, *folder.rglob("*"))):
         if path.name.casefold().endswith(HELD_OUT_ENDING):
@@ -208,6 +211,6 @@ def _files(folder: Path) -> Iterator[Path]:
             raise HdbenchError(
                 "{place}: is a pipe or a device: take it out of the folder", place=path
             )
-        # Who looked at what again stays here too, wherever the list is.
+        # Reviews, which name people, are left out too, wherever their file is.
         if path.is_file() and not any(part.casefold().endswith(LOOKS) for part in parts):
             yield path

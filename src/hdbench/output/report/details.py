@@ -16,12 +16,12 @@ from hdbench.scoring.analysis.error_classes import ErrorClass
 from hdbench.scoring.metric import FieldMatch, Metric
 
 WHOLE = 5_000
-"""Maximum number of items of a run whose report has them all, in a page of their own, a workbook
+"""Maximum number of items of a run whose report has them all, on a page of their own, in a workbook
 and CSV files; and the number of rows in a row group, if there are more."""
 
 WORST = 500
 RANDOM = 200
-"""How many items the page of a larger run shows: the worst, and some drawn at random."""
+"""Numbers of items that the page of a larger run shows: the worst, and some drawn at random."""
 
 MOST_LOST = 100
 """Maximum number of items without a usable answer among the worst: of a large run there may be
@@ -30,7 +30,7 @@ thousands, which are all alike, and would take the place of every wrong answer."
 SEED = 0
 
 Item = dict[str, Any]
-"""What became of an item, as in `Result.per_item`."""
+"""The outcome for an item, as in `Result.per_item`."""
 
 
 @dataclass(frozen=True)
@@ -54,14 +54,14 @@ class Excerpt:
 class Details:
     """Takes the items of a run one by one, and keeps them all only as long as they are few.
 
-    From the one on that is too many, they go into a Parquet file, a row group at a time, and what
+    As soon as there are too many, they go into a Parquet file, a row group at a time, and what
     stays in memory does not grow. The file has one row per item: `id`, `status`, the metric's
     statistics, and `fields`, a list with what became of each field: `field`, `outcome`, `error`
     (its class; null if there is none, or no answer), `truth`, `answer` and `similarity`.
 
     Args:
         parquet: the file for the items, written if they are many.
-        whole: how many are few.
+        whole: the number of items up to which all are kept.
     """
 
     def __init__(self, parquet: Path, *, whole: int = WHOLE) -> None:
@@ -74,7 +74,7 @@ class Details:
         # A heap whose smallest entry is the best of the worst so far; among equals, the later one.
         self._worst: list[tuple[float, int, Item]] = []
         self._drawn: list[tuple[int, Item]] = []
-        self._random = random.Random(SEED)  # noqa: S311  a sample, no secret
+        self._random = random.Random(SEED)  # noqa: S311  a sample, not a secret
 
     def __enter__(self) -> Self:
         return self
@@ -93,7 +93,7 @@ class Details:
         self.add(item.metric, item.details())
 
     def add(self, metric: Metric, item: Item) -> None:
-        """Take what became of an item that was scored by a metric."""
+        """Add the outcome for an item that a metric scored."""
         self._metric = metric
         if len(self._batch) == self._whole:
             self._flush(metric)
@@ -101,11 +101,11 @@ class Details:
 
     @property
     def items(self) -> Sequence[Item]:
-        """All items, if they are few."""
+        """All items, if there are few."""
         return [] if self._file else self._batch
 
     def excerpt(self) -> Excerpt | None:
-        """Return the items that are kept, and make their file whole; None if they are few."""
+        """Return the items that are kept, and finish their file; None if there are few."""
         if self._file is None or self._metric is None or self._counts is None:
             return None
         self._flush(self._metric)
@@ -120,20 +120,20 @@ class Details:
     def _flush(self, metric: Metric) -> None:
         if self._file is None or self._counts is None:
             self._file, self._counts = _ItemFile(self._path, metric), ErrorCounts(metric)
-        found = item_errors(self._batch, metric)
-        self._counts.add(self._batch, found)
-        self._file.write(self._batch, list(map(_fields, self._batch, found)))
+        errors = item_errors(self._batch, metric)
+        self._counts.add(self._batch, errors)
+        self._file.write(self._batch, list(map(_fields, self._batch, errors)))
         for item in self._batch:
             self._keep(item, float(item[metric.item_figure]))
         self._batch = []
 
     def _keep(self, item: Item, figure: float) -> None:
         """Keep an item if it is one of the worst so far, or is drawn (Waterman's algorithm R)."""
-        place = self._seen
+        index = self._seen
         self._seen += 1
         is_lost = item["status"] in LOST
         self._lost += is_lost
-        entry = (-figure, -place, item)
+        entry = (-figure, -index, item)
         if is_lost and self._lost > MOST_LOST:
             pass
         elif len(self._worst) < WORST:
@@ -141,9 +141,9 @@ class Details:
         elif entry[:2] > self._worst[0][:2]:
             heapq.heapreplace(self._worst, entry)
         if len(self._drawn) < RANDOM:
-            self._drawn.append((place, item))
-        elif (instead := self._random.randrange(place + 1)) < RANDOM:
-            self._drawn[instead] = (place, item)
+            self._drawn.append((index, item))
+        elif (instead := self._random.randrange(index + 1)) < RANDOM:
+            self._drawn[instead] = (index, item)
 
 
 class _ItemFile:
@@ -184,16 +184,16 @@ class _ItemFile:
         self._writer.write_table(self._table(rows, schema=self._schema))
 
     def close(self) -> None:
-        """Make the file whole."""
+        """Finish the file."""
         self._writer.close()
 
 
-def _fields(item: Item, found: Sequence[tuple[FieldMatch, ErrorClass]]) -> list[dict[str, Any]]:
+def _fields(item: Item, errors: Sequence[tuple[FieldMatch, ErrorClass]]) -> list[dict[str, Any]]:
     """Return the outcome of each field of an item: its errors, then the correct ones."""
     matches = (FieldMatch(**match) for match in item["fields"])
     is_lost = item["status"] in LOST
     rows: list[tuple[FieldMatch, ErrorClass | None]] = [
-        (match, None if is_lost else error) for match, error in found
+        (match, None if is_lost else error) for match, error in errors
     ]
     rows += [(match, None) for match in matches if match.outcome == "correct"]
     return [

@@ -1,4 +1,4 @@
-"""Where two texts differ, character by character as a reader sees them."""
+"""Differences between two texts, character by character as a reader sees them."""
 
 import unicodedata
 from typing import NamedTuple
@@ -7,7 +7,7 @@ from rapidfuzz.distance import Levenshtein
 
 MIN_SHARED = 0.4
 """The share of the longer text's characters that two texts must have in common for their
-differences to be marked one by one; otherwise chance letters would be shown as kept."""
+differences to be marked one by one; otherwise chance matches would be shown as equal."""
 
 _ZERO_WIDTH_JOINER = "\u200d"
 
@@ -27,8 +27,8 @@ class TextPart(NamedTuple):
 def differences(reference: str, prediction: str) -> tuple[list[TextPart], list[TextPart]]:
     """Return the pieces of a reference and of an answer, alternately shared and not.
 
-    From the edit operations of the Levenshtein distance of their characters, as split by
-    `characters`. Neighbouring pieces differ in `differs`, and joined they give the texts.
+    They come from the edit operations of the Levenshtein distance of their characters, as split by
+    `characters`. Neighboring pieces differ in `differs`, and joined they give the texts.
 
     Args:
         reference: the reference text.
@@ -66,22 +66,22 @@ def characters(text: str) -> list[str]:
     """
     if text.isascii():
         return list(text)
-    found: list[str] = []
+    clusters: list[str] = []
     for character in text:
         joins = character == _ZERO_WIDTH_JOINER or unicodedata.category(character).startswith("M")
-        if found and (joins or found[-1][-1] == _ZERO_WIDTH_JOINER):
-            found[-1] += character
+        if clusters and (joins or clusters[-1][-1] == _ZERO_WIDTH_JOINER):
+            clusters[-1] += character
         else:
-            found.append(character)
-    return found
+            clusters.append(character)
+    return clusters
 
 
 def _parts(pieces: list[tuple[str, bool]]) -> list[TextPart]:
-    """Parts made from the pieces that are not empty, neighbours of one kind joined."""
-    found: list[TextPart] = []
+    """Return the parts that are not empty, with neighbors of the same kind joined."""
+    parts: list[TextPart] = []
     for text, differs in pieces:
-        if text and found and found[-1].differs == differs:
-            found[-1] = TextPart(found[-1].text + text, differs)
+        if text and parts and parts[-1].differs == differs:
+            parts[-1] = TextPart(parts[-1].text + text, differs)
         elif text:
-            found.append(TextPart(text, differs))
-    return found
+            parts.append(TextPart(text, differs))
+    return parts

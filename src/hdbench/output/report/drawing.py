@@ -74,7 +74,7 @@ class Drawing:
 
 
 class DrawingHere:
-    """The same in this process, which has imported matplotlib already."""
+    """Draws plots in this process, which has already imported matplotlib."""
 
     def begin(self, result: Result, errors: Mapping[str, Any]) -> None:
         """Keep what is to be drawn; see `Drawing.begin`."""

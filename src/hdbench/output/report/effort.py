@@ -24,8 +24,8 @@ def keystrokes(result: Result) -> float | None:
     if not result.per_item:
         return None
     weights = [1.0] * len(result.ids) if result.weighed is None else result.weighed.weights
-    found = [weight * _of_item(item) for weight, item in zip(weights, result.per_item, strict=True)]
-    return sum(found) / sum(weights)
+    terms = [weight * _of_item(item) for weight, item in zip(weights, result.per_item, strict=True)]
+    return sum(terms) / sum(weights)
 
 
 def _of_item(item: Mapping[str, Any]) -> int:
@@ -44,21 +44,21 @@ def outcomes_of_fields(result: Result) -> dict[str, dict[Outcome, int]]:
     missing and a spurious one of an item are a substituted one, as in `EFFORT`. Fields of other
     metrics have no outcomes.
     """
-    found: dict[str, Counter[Outcome]] = {}
+    fields: dict[str, Counter[Outcome]] = {}
     for outcome, counts in result.fields.items():
         for path, count in counts.items():
-            found.setdefault(INDEX.sub("", path), Counter())[outcome] += count
-    for field in () if found else result.metric.set_fields:
+            fields.setdefault(INDEX.sub("", path), Counter())[outcome] += count
+    for field in () if fields else result.metric.set_fields:
         names = ("true_positives", "false_positives", "false_negatives")
         columns = [result.statistics[f"{field}.{name}"] for name in names]
         for right, spurious, missing in zip(*columns, strict=True):
-            both = min(spurious, missing)
-            found.setdefault(field, Counter()).update(
+            substituted = min(spurious, missing)
+            fields.setdefault(field, Counter()).update(
                 correct=int(right),
-                substituted=int(both),
-                missing=int(missing - both),
-                spurious=int(spurious - both),
+                substituted=int(substituted),
+                missing=int(missing - substituted),
+                spurious=int(spurious - substituted),
             )
     return {
-        field: {name: counts[name] for name in result.fields} for field, counts in found.items()
+        field: {name: counts[name] for name in result.fields} for field, counts in fields.items()
     }

@@ -38,11 +38,11 @@ LABELS = {
     "plots/errors.png": "plot_errors",
     "plots/items.png": "plot_items",
 }
-"""What the page links, as far as it is there: file → key of its label; the first one first."""
+"""Files that the page links if they exist, in order: file → key of its label."""
 
 MAX_KEPT = 128 * 2**20
-"""Maximum size in bytes of the thumbnails in the user's cache, before a report adds its own: those
-of some 20,000 cards."""
+"""Maximum size in bytes of the thumbnails in the user's cache, before a report adds its own: about
+20,000 cards."""
 
 
 @dataclass(frozen=True)
@@ -89,8 +89,8 @@ def write_report(
         errata: which corrections of ground-truth values count; see `Settings`.
         by: a column of the benchmark, by whose values the headline is also shown.
         language: that of the page and the workbook, one of `hdbench.common.texts.LANGUAGES`.
-        without_media: the same model's run without media, if it is to be shown beside.
-        whole: with more items than that, a run is large.
+        without_media: the same model's run without media, if it is to be shown too.
+        whole: a run with more items than this is large.
         called: what messages and the result call the run's answers; by default the path.
 
     Raises:
@@ -116,7 +116,7 @@ def write_report(
                 called={} if called is None else {run: called},
             )
             result = _only(run, loaded_runs)
-            for item in result.per_item:  # of a result that was read from a file
+            for item in result.per_item:  # only if the result was read from a file
                 details.add(result.metric, item)
             excerpt = details.excerpt()
             result = replace(result, per_item=list(details.items))
@@ -180,19 +180,19 @@ def write_report(
 
 
 def _only(run: Path, loaded: Mapping[str, Result]) -> Result:
-    """Return the result of the one run that is there."""
+    """Return the result of the only run."""
     if len(loaded) > 1:
         raise HdbenchError("{place}: holds {count} runs: give one", place=run, count=len(loaded))
     return next(iter(loaded.values()))
 
 
 def check_floor(result: Result, floor: Result, path: Path) -> None:
-    """Refuse a run as the floor beneath a result that is not the same model's without media.
+    """Refuse a floor for a result unless it is a run of the same model without media.
 
     Args:
         result: a result.
-        floor: that of the run which is to stand beside it.
-        path: where that is, for messages.
+        floor: the result of the run without media.
+        path: that run's path, for messages.
 
     Raises:
         HdbenchError: it saw the media, is by another model or with another prompt, or is not
@@ -215,9 +215,9 @@ def check_floor(result: Result, floor: Result, path: Path) -> None:
 
 
 def _drawing(stack: ExitStack, notes: list[Message]) -> Drawing | DrawingHere | None:
-    """Return what draws the plots; None, and a note, if there can be none.
+    """Return the process that draws the plots; None, with a note, if plots cannot be drawn.
 
-    A process of its own pays if it imports matplotlib, the longest part, beside the scoring.
+    A separate process saves time by importing matplotlib, the longest part, during scoring.
     """
     if sys.modules.get("matplotlib") is not None:
         return DrawingHere()

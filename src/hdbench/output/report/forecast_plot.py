@@ -1,4 +1,4 @@
-"""A forecast as a plot: what a person still does, or what all costs, against remaining errors."""
+"""A forecast as a plot: a person's remaining work, or all costs, against remaining errors."""
 
 from pathlib import Path
 
@@ -29,7 +29,7 @@ def check_plot(path: Path) -> str:
     """Return the kind of plot that a file's name asks for.
 
     Raises:
-        HdbenchError: it is none of `KINDS`.
+        HdbenchError: it is not one of `KINDS`.
     """
     kind = path.suffix.lower().removeprefix(".")
     if kind not in KINDS:
@@ -42,9 +42,10 @@ def check_plot(path: Path) -> str:
 def write_forecast_plot(path: Path, forecast: Forecast) -> None:
     """Write the plot.
 
-    Costs are to the right: hours of a person, or US dollars if wage and prices are known. Wrong
-    values that remain in the whole, to the letter, are upwards. Each model is there twice, as it is
-    and with all values checked; the rule is there with each threshold, or with that of its plan.
+    The x axis shows costs: hours of a person, or US dollars if wage and prices are known. The y
+    axis shows wrong values that remain in the population, to the letter. Each model appears
+    twice, as it is and with all values checked; the rule appears with each threshold, or with that
+    of its plan.
 
     Args:
         path: the file; its name ends in `.png` or `.svg`.
@@ -64,8 +65,8 @@ def _figure(forecast: Forecast) -> Figure:
     title = f"{forecast.total:,} items, forecast from {forecast.items:,} of {forecast.benchmark}"
     figure.suptitle(short(title, 90), x=0.01, ha="left", fontsize=11, parse_math=False)
     money = forecast.wage is not None and forecast.rule_usd is not None
-    for place, model in enumerate(forecast.models):
-        _model(axes, model, place, money=money)
+    for index, model in enumerate(forecast.models):
+        _model(axes, model, index, money=money)
     axes.plot([], [], ":", color=_MORE, label="between: only some items checked, chosen at random")
     if forecast.rule:
         _rule(axes, forecast, money=money)
@@ -83,9 +84,9 @@ def _figure(forecast: Forecast) -> Figure:
     return figure
 
 
-def _model(axes: Axes, model: ModelForecast, place: int, *, money: bool) -> None:
+def _model(axes: Axes, model: ModelForecast, index: int, *, money: bool) -> None:
     """Draw a model as it is, and with all values checked; between them, with some checked."""
-    color, marker = _COLORS[place % len(_COLORS)], _MARKERS[place % len(_MARKERS)]
+    color, marker = _COLORS[index % len(_COLORS)], _MARKERS[index % len(_MARKERS)]
     paid = model.usd.amount.whole.value if money and model.usd and model.usd.amount else 0.0
     people = model.wages if money else model.hours
     end = paid + (0.0 if people is None else people.whole.value)
@@ -105,18 +106,18 @@ def _model(axes: Axes, model: ModelForecast, place: int, *, money: bool) -> None
 
 def _rule(axes: Axes, forecast: Forecast, *, money: bool) -> None:
     steps = forecast.rule
-    places = [_cost(forecast, step, money=money) for step in steps]
+    costs = [_cost(forecast, step, money=money) for step in steps]
     wrong = [step.remaining["letter"] for step in steps]
     ends = [amount.whole.value for amount in wrong]
     decided = forecast.promise is not None
     label = "the plan's decision" if decided else "taken over from a trust score on: no promise"
-    axes.plot(places, ends, "o-", color=_RULE, markersize=5, clip_on=False, label=label)
-    for place, step, amount in zip(places, steps, wrong, strict=True):
-        _interval(axes, place, amount, _RULE)
+    axes.plot(costs, ends, "o-", color=_RULE, markersize=5, clip_on=False, label=label)
+    for cost, step, amount in zip(costs, steps, wrong, strict=True):
+        _interval(axes, cost, amount, _RULE)
         if step.threshold is not None and (decided or step.threshold in _NAMED):
             axes.annotate(
                 f"{step.threshold:g}",
-                (place, amount.whole.value),
+                (cost, amount.whole.value),
                 xytext=(6, 5),
                 textcoords="offset points",
                 fontsize=9,
@@ -130,7 +131,7 @@ def _cost(forecast: Forecast, step: RuleForecast, *, money: bool) -> float:
     return step.wages.whole.value + forecast.rule_usd
 
 
-def _interval(axes: Axes, place: float, amount: Amount, color: str) -> None:
-    whole = amount.whole
-    if whole.low is not None and whole.high is not None:
-        axes.plot([place, place], [whole.low, whole.high], color=color, linewidth=2, alpha=0.4)
+def _interval(axes: Axes, cost: float, amount: Amount, color: str) -> None:
+    estimate = amount.whole
+    if estimate.low is not None and estimate.high is not None:
+        axes.plot([cost, cost], [estimate.low, estimate.high], color=color, linewidth=2, alpha=0.4)

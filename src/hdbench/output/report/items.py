@@ -16,15 +16,15 @@ _OF_LIST = re.compile(r".*\[\d+\](?=\.)", re.DOTALL)
 """The item of a list in the path of one of its fields."""
 
 MAX_FIELD = 100
-"""How many characters of a field's path are shown."""
+"""Maximum characters of a field's path that are shown."""
 
 
 class ItemLimits(NamedTuple):
-    """The maximum that is shown of an item.
+    """Limits on what is shown of an item.
 
     Attributes:
-        rows: how many errors, and as many other fields.
-        value: how many characters of a value.
+        rows: maximum number of errors, and of other fields.
+        value: maximum characters of a value.
     """
 
     rows: int
@@ -36,7 +36,7 @@ BRIEF = ItemLimits(rows=5, value=200)
 
 MAX_TEXT = 4_000_000
 """Maximum characters of references and answers in a page; items after them, the better ones, are
-shown in `BRIEF`. 263 cards have some 150,000."""
+shown in `BRIEF`. 263 cards have about 150,000."""
 
 
 class Band(NamedTuple):
@@ -61,7 +61,7 @@ def band(similarity: float) -> Band:
         >>> band(1.0).name, band(0.999).name, band(0.5).name, band(0.499).name
         ('same', 'close', 'partly', 'far')
     """
-    return next((each for each in BANDS if similarity >= each.lowest), BANDS[-1])
+    return next((level for level in BANDS if similarity >= level.lowest), BANDS[-1])
 
 
 def two_digits(similarity: float) -> str:
@@ -71,7 +71,7 @@ def two_digits(similarity: float) -> str:
         >>> two_digits(0.999), two_digits(1.0)
         ('0.99', '1.00')
     """
-    # 0.29 * 100 is a little less than 29: what is this near counts as reached.
+    # 0.29 * 100 is a little less than 29: a value this close counts as reached.
     return f"{math.floor(similarity * 100 + 1e-9) / 100:.2f}"
 
 
@@ -132,12 +132,12 @@ class ItemView:
 
     Attributes:
         id: its id.
-        status: what was done to read its answer.
+        status: how its answer was read.
         figure: how good it is, 0.0 to 1.0.
         errors: its wrong fields.
-        more_errors: how many more there is no room for.
+        more_errors: the number of those left out for lack of room.
         others: its correct fields; for a lost item, all of the reference's.
-        more_others: how many more there is no room for.
+        more_others: the number of those left out for lack of room.
     """
 
     id: str
@@ -150,7 +150,7 @@ class ItemView:
 
     @property
     def is_lost(self) -> bool:
-        """True if there is no answer that could be scored."""
+        """Return whether there is no answer that could be scored."""
         return self.status in LOST
 
 
@@ -164,11 +164,11 @@ def item_views(
     Args:
         per_item: see `Result`.
         item_errors: the errors of each with their classes; see `Result`.
-        metric: the one they were scored by.
+        metric: the metric that scored them.
     """
     views, text = [], 0
-    both = zip(per_item, item_errors, strict=True)
-    for item, errors in sorted(both, key=lambda each: float(each[0][metric.item_figure])):
+    pairs = zip(per_item, item_errors, strict=True)
+    for item, errors in sorted(pairs, key=lambda pair: float(pair[0][metric.item_figure])):
         view = _view(item, errors, metric, FULL if text < MAX_TEXT else BRIEF)
         text += sum(
             len(part.text)
@@ -204,19 +204,19 @@ def _view(
     )
 
 
-def _rows(found: Sequence[tuple[FieldMatch, str | None]], most: int) -> list[ShownField]:
-    """Return the fields with their errors, those of one item of a list together.
+def _rows(errors: Sequence[tuple[FieldMatch, str | None]], most: int) -> list[ShownField]:
+    """Return the fields with their errors, grouped by the list entry they belong to.
 
     A single field of an item with a counterpart is shown alone.
     """
     groups: dict[tuple[str, str | None], list[tuple[FieldMatch, str | None]]] = {}
-    for match, error in found:
+    for match, error in errors:
         item = _OF_LIST.match(match.field)
         groups.setdefault((item[0] if item else "", match.record), []).append((match, error))
     rows = []
-    for (item_path, record), those in groups.items():
-        group = item_path if len(those) > 1 or record is not None else ""
-        rows += [_row(match, error, most, group) for match, error in those]
+    for (item_path, record), members in groups.items():
+        group = item_path if len(members) > 1 or record is not None else ""
+        rows += [_row(match, error, most, group) for match, error in members]
     return rows
 
 

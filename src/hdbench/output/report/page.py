@@ -27,7 +27,7 @@ from hdbench.scoring.metric import Outcome
 from hdbench.statistics.bootstrap import MIN_ITEMS, Intervals
 
 MAX_ITEMS = 2_000
-"""How many items are shown: the worst ones."""
+"""Maximum number of items shown: the worst ones."""
 
 MAX_FIELDS = 60
 """Maximum rows of a table of fields, and entries of the filter: a model can invent any number."""
@@ -62,7 +62,7 @@ class FieldRow(NamedTuple):
     Attributes:
         name: its path, shortened.
         bar: the parts of its bar, name → share of the bar's length.
-        numbers: what is written beside it.
+        numbers: the figures beside it.
     """
 
     name: str
@@ -107,12 +107,12 @@ def report_page(
         views = {"all": item_views(result.per_item, result.item_errors, result.metric)[:MAX_ITEMS]}
     else:
         errors = excerpt.errors
-        kept: dict[PartKind, Sequence[Item]] = {"worst": excerpt.worst, "drawn": excerpt.drawn}
+        excerpts: dict[PartKind, Sequence[Item]] = {"worst": excerpt.worst, "drawn": excerpt.drawn}
         views = {
             kind: item_views(items, item_errors(items, result.metric), result.metric)
-            for kind, items in kept.items()
+            for kind, items in excerpts.items()
         }
-    shown = [view for those in views.values() for view in those]
+    shown = [view for group in views.values() for view in group]
     names = list(islice(_fields_with_errors(errors, shown), MAX_FIELDS))
     rates = result.field_rates()
     fields = list(_field_rows(rates, outcomes_of_fields(result)))
@@ -148,7 +148,7 @@ def report_page(
         more_items=0 if excerpt else len(result.ids) - len(shown),
         texts=_texts(shown, benchmark),
         filter_fields=names,
-        places={name: place for place, name in enumerate(names)},
+        places={name: index for index, name in enumerate(names)},
         statuses=[status for status in STATUSES if result.status[status]],
         bands=BANDS,
         cut=cut,
@@ -160,7 +160,7 @@ def report_page(
 
 
 def _label_style(language: str) -> Markup:
-    """Return the labels that the tables of fields have on a narrow screen.
+    """Return the labels of the tables of fields on a narrow screen.
 
     They are part of the style sheet: repeated in each of thousands of cells, they would be a tenth
     of the page.
@@ -212,19 +212,19 @@ def _field_rows(
             bar = {"right": numbers["accuracy"]}
         else:
             counts = outcomes.get(name, {})
-            whole = sum(counts.values()) or 1
-            bar = {_PARTS[outcome]: count / whole for outcome, count in counts.items()}
-        written = [
+            total = sum(counts.values()) or 1
+            bar = {_PARTS[outcome]: count / total for outcome, count in counts.items()}
+        figures = [
             str(value) if isinstance(value, int) else f"{value:.3f}" for value in numbers.values()
         ]
-        yield FieldRow(cut(name), bar, written)
+        yield FieldRow(cut(name), bar, figures)
 
 
 def _fields_with_errors(errors: Mapping[str, Any], items: Sequence[ItemView]) -> Iterator[str]:
     """Yield the fields to filter by, those with the most errors first."""
     counts = {name: sum(classes.values()) for name, classes in errors["fields"].items()}
-    seen = {row.name for item in items for row in item.errors}
-    return (name for name in sorted(counts, key=lambda name: -counts[name]) if name in seen)
+    with_errors = {row.name for item in items for row in item.errors}
+    return (name for name in sorted(counts, key=lambda name: -counts[name]) if name in with_errors)
 
 
 def _parts(
@@ -234,33 +234,33 @@ def _parts(
     language: str,
 ) -> Iterator[ShownItems]:
     """Yield the items of each kind as they are shown."""
-    every = [view for those in views.values() for view in those]
+    all_views = [view for group in views.values() for view in group]
     shown = zip(
         count(1),
-        every,
-        _pictures(every, benchmark),
-        _truth_errors(benchmark, result, every, language),
+        all_views,
+        _pictures(all_views, benchmark),
+        _truth_errors(benchmark, result, all_views, language),
         strict=False,
     )
-    for kind, those in views.items():
-        yield ShownItems(kind, list(islice(shown, len(those))))
+    for kind, group in views.items():
+        yield ShownItems(kind, list(islice(shown, len(group))))
 
 
 def _pictures(items: Sequence[ItemView], benchmark: Benchmark) -> Iterator[list[ItemPicture]]:
     """Yield the pictures of each item."""
     media = benchmark.media({item.id for item in items})
     files = [media.get(item.id, []) for item in items]
-    found = iter(pictures([file for those in files for file in those]))
-    for those in files:
-        yield list(islice(found, len(those)))
+    thumbnails = iter(pictures([file for paths in files for file in paths]))
+    for paths in files:
+        yield list(islice(thumbnails, len(paths)))
 
 
 def _texts(items: Sequence[ItemView], benchmark: Benchmark) -> dict[str, str]:
     """Return the text of each item, shortened, if the benchmark has texts instead of images."""
     if benchmark.spec.media != "text":
         return {}
-    given = benchmark.shown({item.id for item in items})
-    return {item.id: cut(given[item.id].text, MAX_TEXT) for item in items if item.id in given}
+    texts = benchmark.shown({item.id for item in items})
+    return {item.id: cut(texts[item.id].text, MAX_TEXT) for item in items if item.id in texts}
 
 
 def _truth_errors(
@@ -278,7 +278,7 @@ def _truth_errors(
 def _run(result: Result) -> dict[str, str]:
     """Return what the run says about itself, by the name of its label."""
     run = result.run
-    told = {
+    values = {
         "run_model": result.model or run.model,
         "run_run": run.run,
         "run_provider": run.provider,
@@ -286,22 +286,22 @@ def _run(result: Result) -> dict[str, str]:
         "run_prompt": run.prompt and run.prompt.name,
         "run_cost": None if run.cost_usd is None else f"{run.cost_usd} USD",
     }
-    return {label: cut(str(value), MAX_MESSAGE) for label, value in told.items() if value}
+    return {label: cut(str(value), MAX_MESSAGE) for label, value in values.items() if value}
 
 
 def _method(result: Result, language: str) -> dict[str, str]:
     """Return how the figures were computed, by the name of its label."""
-    tell, found = partial(TEXTS.text, language=language), result.intervals
+    tell, intervals = partial(TEXTS.text, language=language), result.intervals
     options = given_options(result.metric)
     drawn = tell(
-        ("delta" if found.by_delta else "bootstrap")
+        ("delta" if intervals.by_delta else "bootstrap")
         + ("" if result.weighed is None else "_strata"),
-        items=found.items,
-        resamples=found.resamples,
-        seed=found.seed,
-        level=found.level,
+        items=intervals.items,
+        resamples=intervals.resamples,
+        seed=intervals.seed,
+        level=intervals.level,
     )
-    told = {
+    values = {
         "method_signature": result.signature,
         "method_metric": tell(
             "metric_rules",
@@ -319,10 +319,10 @@ def _method(result: Result, language: str) -> dict[str, str]:
         "method_answers_sha256": result.answers.sha256,
         "method_prompt_sha256": result.run.prompt_sha256,
         "method_published": _published(result.run, language),
-        "method_intervals": _no_interval(found, language) or drawn,
+        "method_intervals": _no_interval(intervals, language) or drawn,
         "method_versions": _listed(dict(result.versions)),
     }
-    return {label: cut(str(value), MAX_MESSAGE) for label, value in told.items() if value}
+    return {label: cut(str(value), MAX_MESSAGE) for label, value in values.items() if value}
 
 
 def _published(run: RunInfo, language: str) -> str:
@@ -333,12 +333,12 @@ def _published(run: RunInfo, language: str) -> str:
     return TEXTS.text("not_reproducible", language, figures=figures)
 
 
-def _no_interval(found: Intervals, language: str) -> str | None:
+def _no_interval(intervals: Intervals, language: str) -> str | None:
     """Return why there are no intervals; None if there are."""
-    if found.why is None:
+    if intervals.why is None:
         return None
-    key = "too_few_one" if found.items == 1 else "too_few"
-    return TEXTS.text(key, language, items=found.items)
+    key = "too_few_one" if intervals.items == 1 else "too_few"
+    return TEXTS.text(key, language, items=intervals.items)
 
 
 def _listed(values: Mapping[str, Any], sign: str = " ", between: str = ", ") -> str:

@@ -26,7 +26,7 @@ from hdbench.scoring.analysis.error_classes import ERROR_CLASSES
 from hdbench.statistics.bootstrap import Interval
 
 MAX_BARS = 30
-"""How many fields are shown: a model can invent any number."""
+"""Maximum number of fields shown: a model can invent any number."""
 
 _MAX_TITLE = 64
 _BINS = 20
@@ -95,7 +95,7 @@ def plots(result: Result, errors: Mapping[str, Any] | None = None) -> dict[str, 
 
 
 def _lay_out(figure: Figure) -> None:
-    """Give everything its place, once: saving it would do so again for each format."""
+    """Lay out the figure once: otherwise saving would do it again for each format."""
     engine = figure.get_layout_engine()
     if engine is not None:
         engine.execute(figure)
@@ -107,26 +107,26 @@ def _fields(result: Result) -> Figure:
     if fields:
         name = result.metric.field_figures[0].name
         label = f"{_NAMES.get(name, name)} of each field, higher is better"
-        shown = sorted(fields, key=lambda field: -_support(fields[field]))[:MAX_BARS]
+        names = sorted(fields, key=lambda field: -_support(fields[field]))[:MAX_BARS]
         label += f"{_more(fields)}\nin brackets: {_COUNTED[name]}"
         bars = [
-            (fields[field][name], f"{short(field)} ({_support(fields[field])})") for field in shown
+            (fields[field][name], f"{short(field)} ({_support(fields[field])})") for field in names
         ]
     else:
         rates = result.rates
         label = "rate, higher is better"
         bars = [
-            (rates[each.name], each.name)
-            for each in result.metric.figures
-            if each.is_rate and each.kind == "rate" and rates.get(each.name) is not None
+            (rates[rate.name], rate.name)
+            for rate in result.metric.figures
+            if rate.is_rate and rate.kind == "rate" and rates.get(rate.name) is not None
         ]
     bars.sort(key=lambda bar: bar[0])
     figure, axes = _figure(result, "Fields" if fields else "Rates", len(bars))
     values = [value for value, _ in bars]
     _bar_labels(axes, [name for _, name in bars])
     axes.barh(range(len(values)), values, color=BLUE, height=0.7)
-    for place, value in enumerate(values):
-        axes.text(value + 0.008, place, f"{value:.3f}", va="center", fontsize=9)
+    for index, value in enumerate(values):
+        axes.text(value + 0.008, index, f"{value:.3f}", va="center", fontsize=9)
     axes.set_xlim(0, 1.09)
     axes.set_xticks([0, 0.2, 0.4, 0.6, 0.8, 1])
     axes.set_xlabel(label)
@@ -167,8 +167,8 @@ def _errors(result: Result, fields: Mapping[str, Mapping[str, int]]) -> Figure:
             label=f"{_NAMES.get(name, name.replace('_', ' '))} ({totals[name]})",
         )
         ends += counts
-    for place, total in enumerate(ends):
-        axes.text(total + most * 0.008, place, f"{int(total)}", va="center", fontsize=9)
+    for index, total in enumerate(ends):
+        axes.text(total + most * 0.008, index, f"{int(total)}", va="center", fontsize=9)
     _bar_labels(axes, [short(field) for field, _ in ordered])
     axes.set_xlim(0, most * 1.06)
     axes.xaxis.set_major_locator(_whole_numbers())
@@ -219,17 +219,17 @@ def _items(result: Result, interval: Interval | None) -> Figure:
     return figure
 
 
-def _figure(result: Result, what: str, bars: int) -> tuple[Figure, Axes]:
+def _figure(result: Result, subject: str, bars: int) -> tuple[Figure, Axes]:
     """Return a figure with its title, and a height for so many bars."""
     figure = Figure(figsize=(9, 1.7 + 0.27 * max(bars, 3)), dpi=DPI, layout="constrained")
     axes = figure.subplots()
     name = f"{result.dataset.benchmark} {result.dataset.dataset_version}".strip()
     scored = f"{short(name or result.metric.name, _MAX_TITLE)}, {result.metric.protocol} protocol"
     run = result.run.run
-    who = ", ".join(
+    run_label = ", ".join(
         short(part, _MAX_TITLE // (1 + bool(run))) for part in (result.model, run) if part
     )
-    lines = [part for part in (f"{what}: {scored}", who) if part]
+    lines = [part for part in (f"{subject}: {scored}", run_label) if part]
     figure.suptitle("\n".join(lines), x=0.01, ha="left", fontsize=11, parse_math=False)
     return figure, axes
 

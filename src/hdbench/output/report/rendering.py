@@ -31,7 +31,7 @@ def render(template: str, language: str = "en", **context: Any) -> str:
     Args:
         template: its file name.
         language: the page's language, one of `hdbench.common.texts.LANGUAGES`.
-        context: the values it is given.
+        context: the values for the template.
     """
     own = {"t": partial(markup, language=language), "decimal": partial(decimal, language=language)}
     return _environment().get_template(template).render(**own, language=language, **context)

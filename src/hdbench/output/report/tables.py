@@ -1,4 +1,4 @@
-"""The tables of a result: rows for the workbook, and CSV files with nothing that gets executed."""
+"""The tables of a result: rows for the workbook, and CSV files that execute nothing."""
 
 import csv
 import io
@@ -24,7 +24,7 @@ class TableRows(NamedTuple):
 
 
 _FORMULA = re.compile(r"""((?:^|;)[\s"']*)(?=[=+\-@＝＋－＠])""")
-"""Where a cell would begin to be a formula; a spreadsheet in a country with decimal commas splits
+"""Positions where a formula could begin; a spreadsheet in a country with decimal commas splits
 at semicolons, and takes a quote in the middle of a line literally."""
 
 
@@ -71,21 +71,21 @@ def error_rows(result: Result) -> TableRows:
         HdbenchError: the result did not keep the details of every item.
     """
     head = ("id", "status", "field", "outcome", "error class", "truth", "answer", "similarity")
-    both = zip(_items(result), result.item_errors, strict=True)
+    pairs = zip(_items(result), result.item_errors, strict=True)
     rows = (
         [
             *(item["id"], item["status"], match.field, match.outcome),
             None if item["status"] in LOST else error,
             *(text(match.reference), text(match.prediction), match.similarity),
         ]
-        for item, errors in both
+        for item, errors in pairs
         for match, error in errors
     )
     return TableRows(head, rows)
 
 
 def direction(figure: Figure | None) -> str:
-    """Return which way a figure is better; empty if neither is, or for no figure.
+    """Return the better direction of a figure; empty if it has none, or for no figure.
 
     Example:
         >>> direction(Figure("cer", "error", higher_is_better=False)), direction(None)

@@ -38,14 +38,14 @@ _DAMAGED = (
     *(OSError, SyntaxError, ValueError, Image.DecompressionBombError),
     pdf.PdfError,
 )
-_PDF_HEAD = 1024  # a PDF begins within this many bytes
+_PDF_HEAD = 1024  # a PDF's header is within this many bytes
 
 _TURNED = 5  # from this value on, the EXIF orientation exchanges width and height
 
 _ENDS = 16  # values this near to black or white count as such
 _IN_BLACK_AND_WHITE = 0.97
-"""Minimum share of black and white pixels in a scan in black and white: JPEG leaves some grey
-around the letters, while paper that was scanned in grey or colour is hardly ever white."""
+"""Minimum share of black and white pixels in a scan in black and white: JPEG leaves some gray
+around the letters, while paper that was scanned in gray or color is hardly ever white."""
 
 _FOUR_GREYS = [round(value / 85) * 85 for value in range(256)]
 
@@ -56,7 +56,7 @@ WIDTH = 576
 """Maximum width of a picture: a sixth more pixels than a page's column has, for denser screens."""
 
 _AHEAD = 32
-"""How many are made ahead: there may be thousands, of which only the first are wanted."""
+"""Number of pictures made ahead: of thousands, only the first may be needed."""
 
 _kept: FileCache | None = None
 
@@ -67,12 +67,12 @@ def keep_in(folder: Path, *, max_bytes: int | None = None) -> None:
     Args:
         folder: created if need be, for this user alone; other processes may use it too.
         max_bytes: what it may hold now, before any are added: those unused for longest are deleted;
-            None if somebody else bounds it.
+            None if another process limits it.
 
     Raises:
         OSError: see `FileCache`.
     """
-    global _kept  # noqa: PLW0603  a process has one
+    global _kept  # noqa: PLW0603  one per process
     _kept = FileCache(folder, max_entry=MAX_ENTRY)
     if max_bytes is not None:
         _kept.bound(max_bytes)
@@ -82,7 +82,7 @@ def thumbnail(path: Path, *, width: int = 640) -> str | None:
     """Return a small picture of an image, or of a PDF's first page, as a data URI.
 
     An image is turned as its EXIF data say, and never enlarged. One in black and white gets four
-    greys, without loss: it is as legible as a lossy one of more than twice the bytes. Any number of
+    grays, without loss: it is as legible as a lossy one of more than twice the bytes. Any number of
     threads may call it. If thumbnails are kept (`keep_in`), one of the same bytes is made only
     once.
 
@@ -157,7 +157,7 @@ def _upright(path: Path, file: BinaryIO, width: int) -> Image.Image:
         if "A" in image.getbands() or "transparency" in image.info:
             rgba = image.convert("RGBA")
             return Image.alpha_composite(Image.new("RGBA", rgba.size, "white"), rgba).convert("RGB")
-        if image.mode.startswith("I"):  # 16 bits of grey, which convert() would cut off at 255
+        if image.mode.startswith("I"):  # 16 bits of gray, which convert() would cut off at 255
             return image.point(lambda value: value / 256).convert("L").convert("RGB")
         return image.convert("RGB")
 
@@ -169,13 +169,13 @@ def _fitted(size: tuple[int, int], width: int) -> tuple[int, int]:
 
 
 def _in_black_and_white(image: Image.Image) -> Image.Image | None:
-    """Return a scan in black and white in greys; None for any other image."""
+    """Return a black-and-white scan in grays; None for any other image."""
     grey = image.convert("L")
     values = grey.histogram()
     ends = sum(values[:_ENDS]) + sum(values[-_ENDS:])
     if ends < _IN_BLACK_AND_WHITE * sum(values):
         return None
-    reduced = image.reduce(4)  # large enough for any stamp or underlining in colour
+    reduced = image.reduce(4)  # large enough for any stamp or underlining in color
     off = ImageChops.difference(reduced, reduced.convert("L").convert("RGB"))
     has_colour = any(high > _ENDS for _, high in ImageStat.Stat(off).extrema)
     return None if has_colour else grey
@@ -194,7 +194,7 @@ class ItemPicture(NamedTuple):
 
     Attributes:
         uri: the picture as a data URI.
-        why: why there is none.
+        why: the reason if there is none.
         file: the file's name.
     """
 
@@ -210,14 +210,14 @@ def pictures(files: Sequence[Path], *, width: int = WIDTH) -> list[ItemPicture]:
         files: images or PDFs.
         width: maximum pixels of each.
     """
-    found: list[ItemPicture] = []
+    shown: list[ItemPicture] = []
     total = 0
     for picture in progress(_all(files, width), "Pictures", len(files)):
         total += len(picture.uri or "")
         if total > MAX_TOTAL:
             break
-        found.append(picture)
-    return found + [ItemPicture(None, "left_out", file.name) for file in files[len(found) :]]
+        shown.append(picture)
+    return shown + [ItemPicture(None, "left_out", file.name) for file in files[len(shown) :]]
 
 
 def _all(files: Sequence[Path], width: int) -> Iterator[ItemPicture]:
@@ -229,7 +229,7 @@ def _all(files: Sequence[Path], width: int) -> Iterator[ItemPicture]:
             waiting.append(executor.submit(_picture, file, width))
             if len(waiting) > _AHEAD:
                 yield waiting.popleft().result()
-        yield from (each.result() for each in waiting)
+        yield from (future.result() for future in waiting)
 
 
 def _picture(file: Path, width: int) -> ItemPicture:

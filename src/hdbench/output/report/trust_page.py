@@ -1,4 +1,4 @@
-"""The page of a decision: how much of a collection must be checked, and what that rests on."""
+"""The page of a decision: how much of a collection must be checked, and the evidence for it."""
 
 import math
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from hdbench.trust.words import sentences, warning_in_words
 
 
 class Edges(NamedTuple):
-    """Where the axes end, in percent of the picture's width and height.
+    """Ends of the axes, in percent of the picture's width and height.
 
     All places are in percent, so that on a phone the picture is narrower, but no letter smaller.
     """
@@ -64,10 +64,10 @@ class Chart(NamedTuple):
 
     Attributes:
         lines: kind → its dots, from strict thresholds to loose ones.
-        across: marks of the axis of what is taken over.
-        upwards: marks of the axis of what is wrong.
+        across: marks of the x axis, the share accepted automatically.
+        upwards: marks of the y axis, the share that is wrong.
         limit: the height of the limit.
-        chosen: how far to the right the chosen threshold is; None if nothing is taken over.
+        chosen: how far to the right the chosen threshold is; None if nothing is accepted.
     """
 
     lines: dict[Kind, list[Dot]]
@@ -78,7 +78,7 @@ class Chart(NamedTuple):
 
 
 def check_page(path: Path) -> None:
-    """Refuse a name that is not that of a page, so that no other file is replaced.
+    """Refuse a file name that is not a page's, so that no other file is replaced.
 
     Raises:
         HdbenchError: the name does not end in `.html`.
@@ -102,15 +102,15 @@ def write_decision_page(
         HdbenchError: it has another name, or cannot be written.
     """
     check_page(path)
-    made = decision_page(decision, language, source)
-    write_whole(path, made.encode(errors="backslashreplace"))
+    page = decision_page(decision, language, source)
+    write_whole(path, page.encode(errors="backslashreplace"))
 
 
 def decision_page(decision: Decision, language: str = "en", source: str | None = None) -> str:
     """Return the page of a decision, in one file, without a script.
 
     The sentences come first, then what to know, the curve, the thresholds, the fields, and how all
-    this was computed. Everything that is not ours is escaped.
+    this was computed. Everything untrusted is escaped.
 
     Args:
         decision: the decision.
@@ -120,20 +120,20 @@ def decision_page(decision: Decision, language: str = "en", source: str | None =
     walk, outcome = decision.counting, decision.outcome
     points = [(point, _verdict(decision, point)) for point in decision.curve]
     values = decision.items * (len(walk.fields) + len(walk.left_out))
-    taken = outcome.passing_in_whole if outcome else 0
+    accepted = outcome.passing_in_whole if outcome else 0
     return render(
         "decision.html",
         language,
         decision=decision,
         computed=_computed(decision, language, source),
-        sentences=[_said(each) for each in sentences(decision, language)],
-        warnings=[_said(warning_in_words(each, language)) for each in decision.warnings],
-        look=(values - taken, values),
+        sentences=[_said(sentence) for sentence in sentences(decision, language)],
+        warnings=[_said(warning_in_words(warning, language)) for warning in decision.warnings],
+        look=(values - accepted, values),
         must_look=_must_look(decision),
         chart=chart_of(decision) if decision.curve else None,
         edges=EDGES,
-        tested=[each for each in points if each[1] != "not_tested"],
-        not_tested=[each for each in points if each[1] == "not_tested"],
+        tested=[entry for entry in points if entry[1] != "not_tested"],
+        not_tested=[entry for entry in points if entry[1] == "not_tested"],
         method=_method(decision, language),
         cut=cut,
     )
@@ -196,7 +196,7 @@ def _verdict(decision: Decision, point: CurvePoint) -> Verdict:
 def _said(text: str) -> Markup:
     """Return a sentence as HTML; names in it are untrusted, its no-break spaces are not."""
     pieces = cut(text, MAX_TEXT).split(_NO_BREAK)
-    return Markup("<bdi>{}</bdi>").format(escape(_NO_BREAK).join(shown(each) for each in pieces))
+    return Markup("<bdi>{}</bdi>").format(escape(_NO_BREAK).join(shown(piece) for piece in pieces))
 
 
 def _computed(decision: Decision, language: str, source: str | None) -> Markup:
@@ -211,7 +211,7 @@ def _computed(decision: Decision, language: str, source: str | None) -> Markup:
 
 
 def _must_look(decision: Decision) -> str:
-    """Return the key of what is said of the share that must be looked at."""
+    """Return the key of the text about the share that must be checked."""
     if decision.outcome is None:
         return "all_must_be_checked"
     return "some_must_be_checked" if decision.holds else "some_would_be_checked"
@@ -221,10 +221,10 @@ def _method(decision: Decision, language: str) -> dict[str, str]:
     """Return how the decision was made, by the name of its label."""
     tell = partial(TEXTS.text, language=language)
     provenance = [
-        f"{tell('provenance_unknown') if how == UNKNOWN else how} ({grouped(number, language)})"
-        for how, number in decision.provenance.items()
+        f"{tell('provenance_unknown') if kind == UNKNOWN else kind} ({grouped(number, language)})"
+        for kind, number in decision.provenance.items()
     ]
-    told = {
+    values = {
         "method_benchmark": f"{decision.benchmark} {decision.benchmark_version}",
         "method_sample": tell("sample_of", checked=decision.checked, items=decision.items),
         "method_runs": _listed(decision.runs),
@@ -238,7 +238,7 @@ def _method(decision: Decision, language: str) -> dict[str, str]:
         "method_truths_sha256": decision.truths_sha256,
         "method_hdbench": decision.hdbench,
     }
-    return {label: cut(value, MAX_TEXT) for label, value in told.items()}
+    return {label: cut(value, MAX_TEXT) for label, value in values.items()}
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""The address at which a reader reports an error in a benchmark's ground truth."""
+"""The address where a reader reports an error in a benchmark's ground truth."""
 
 from collections.abc import Callable
 from itertools import accumulate
@@ -16,11 +16,11 @@ Tell = Callable[..., str]
 """A text's key and the values for its placeholders → the text."""
 
 _FORMS = {"/discussions/new": ("title", "description"), "/issues/new": ("title", "body")}
-"""How the address of a form ends → its fields: the Hub's discussions, and GitHub issues."""
+"""Endings of forms' addresses → the forms' fields: the Hub's discussions, and GitHub issues."""
 
 
 def truth_error_url(address: str, benchmark: str, version: str, item: ItemView, tell: Tell) -> str:
-    """Return the address at which errors are reported, filled in with an item and its wrong fields.
+    """Return the address for reporting errors, filled in with an item and its wrong fields.
 
     A form on the Hub or GitHub and an e-mail are filled in; any other page is not, as nobody
     knows what it would do with the values.
@@ -38,7 +38,7 @@ def truth_error_url(address: str, benchmark: str, version: str, item: ItemView, 
     """
     if is_mail := address.startswith("mailto:"):
         names = "subject", "body"
-    elif form := next((each for each in _FORMS if address.endswith(each)), None):
+    elif form := next((ending for ending in _FORMS if address.endswith(ending)), None):
         names = _FORMS[form]
     else:
         return address
@@ -55,12 +55,12 @@ def truth_error_url(address: str, benchmark: str, version: str, item: ItemView, 
         "",
         f"    {tell('truth_error_item', id=item_id)}",
     ]
-    url, left = "", len(item.errors) + item.more_errors
+    url, remaining = "", len(item.errors) + item.more_errors
     for row in (None, *item.errors):
         if row is not None:
             lines += _field(row, tell)
-            left -= 1
-        more = ["", f"    {tell('truth_error_more', count=left)}"] if left else []
+            remaining -= 1
+        more = ["", f"    {tell('truth_error_more', count=remaining)}"] if remaining else []
         longer = start + _quoted(end.join([*lines, *more, "", tell("truth_error_ask"), ""]))
         if url and len(longer) > MAX_URL:
             break
@@ -89,9 +89,9 @@ def _quoted(text: str) -> str:
 
 def _bounded(text: str, most: int) -> str:
     """Return untrusted text in one line, cut where it would take more room in an address."""
-    whole = escaped(text[: most + 1])
-    if len(_quoted(whole)) <= most:
-        return whole
-    ends = accumulate(len(_quoted(character)) for character in whole)
+    line = escaped(text[: most + 1])
+    if len(_quoted(line)) <= most:
+        return line
+    ends = accumulate(len(_quoted(character)) for character in line)
     fitting = sum(end <= most for end in ends)
-    return f"{whole[:fitting]}…"
+    return f"{line[:fitting]}…"

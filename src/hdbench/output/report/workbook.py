@@ -117,14 +117,15 @@ class _Sheets:
             name: the sheet's name.
             head: the columns' names.
             rows: a cell for each column.
-            bands: the columns, if any, that are coloured by their value.
+            bands: the columns, if any, that are colored by their value.
         """
         sheet = self._sheet(name, [_WIDE if title in _LONG else _NARROW for title in head])
         self._write(sheet, 0, [_word(title, self._language) for title in head], _HEAD)
-        ours = [title in _OUR_WORDS for title in head]
-        left, last = iter(rows), 0
-        for last, row in enumerate(islice(left, MAX_ROWS), start=1):
-            self._write(sheet, last, [self._cell(*each) for each in zip(row, ours, strict=False)])
+        is_our_word = [title in _OUR_WORDS for title in head]
+        remaining, last = iter(rows), 0
+        for last, row in enumerate(islice(remaining, MAX_ROWS), start=1):
+            cells = [self._cell(*pair) for pair in zip(row, is_our_word, strict=False)]
+            self._write(sheet, last, cells)
         sheet.freeze_panes(1, 1)
         sheet.autofilter(0, 0, last, len(head) - 1)
         for column, title in enumerate(head):
@@ -134,7 +135,7 @@ class _Sheets:
                     1, column, last, column, {"type": "blanks", "stop_if_true": True}
                 )
                 sheet.conditional_format(1, column, last, column, band)
-        if more := sum(1 for _ in left):
+        if more := sum(1 for _ in remaining):
             left_over = Message("and {count} more rows, which are in the CSV file", count=more)
             self._write(sheet, last + 1, [_word(left_over, self._language)], _HEAD)
 
@@ -151,8 +152,8 @@ class _Sheets:
         sheet.ignore_errors({"number_stored_as_text": f"A1:XFD{MAX_ROWS + 2}"})
         return sheet
 
-    def _cell(self, value: Cell, ours: bool) -> Cell:
-        return _word(value, self._language) if ours and isinstance(value, str) else value
+    def _cell(self, value: Cell, is_our_word: bool) -> Cell:
+        return _word(value, self._language) if is_our_word and isinstance(value, str) else value
 
     def _write(self, sheet: Any, number: int, row: Sequence[Cell], look: str = _TEXT) -> None:
         for column, value in enumerate(row):
@@ -169,7 +170,7 @@ def _word(word: str, language: str) -> str:
 
 
 def _summary(
-    result: Result, found: Intervals, language: str
+    result: Result, intervals: Intervals, language: str
 ) -> Iterator[tuple[str, Sequence[Cell]]]:
     """Yield what was scored and how, every figure with its interval, and notes."""
     metric, rates, dataset = result.metric, result.rates, result.dataset
@@ -200,27 +201,27 @@ def _summary(
         yield _TEXT, [say("people"), summary.people.partition(": ")[2]]
         yield _TEXT, ["", summary.people_means]
     yield _TEXT, []
-    what = say("single items") if found.why else f"{100 * found.level:g} %"
-    ends_of = [say(Message(each, what=what)) for each in ("{what} from", "{what} to")]
+    level = say("single items") if intervals.why else f"{100 * intervals.level:g} %"
+    ends_of = [say(Message(template, what=level)) for template in ("{what} from", "{what} to")]
     yield _HEAD, [say("figure"), say("value"), *ends_of, say("direction")]
     for look, (figure, value) in _flat({result.headline: rates[result.headline]} | rates):
-        interval = found.range_of(str(figure))
+        interval = intervals.range_of(str(figure))
         ends = [None, None] if interval is None else [interval.low, interval.high]
         yield look, [figure, value, *ends, say(direction(figure_of(metric, str(figure))))]
-    if found.why:
+    if intervals.why:
         yield _TEXT, [say("no intervals"), summary.no_intervals]
-    for name, why in summary.without_interval.items():
-        yield _TEXT, [name, why]
+    for name, reason in summary.without_interval.items():
+        yield _TEXT, [name, reason]
     yield _TEXT, []
     yield _HEAD, [say("coverage"), say("items")]
     status = {name: result.status[name] for name in STATUSES}
     yield from _flat({"items": len(result.ids), **summary.coverage, "status": status}, language)
-    both = zip(result.reading.warnings, summary.warnings, strict=True)
-    said = {
-        "warnings": [f"{warning.kind}: {text}" for warning, (text, _) in both],
+    pairs = zip(result.reading.warnings, summary.warnings, strict=True)
+    sections = {
+        "warnings": [f"{warning.kind}: {text}" for warning, (text, _) in pairs],
         "notes": [note.text for note in summary.notes],
     }
-    for name, lines in said.items():
+    for name, lines in sections.items():
         yield _TEXT, []
         yield _HEAD, [say(name), "" if lines else say("none")]
         yield from ((_TEXT, ["", line]) for line in lines)
@@ -235,9 +236,9 @@ def _summary(
             "answers": {} if result.answers == NO_FILE else dict(result.answers),
             "dataset sha256": dataset.dataset_sha256 or None,
             "item set": item_set(result.ids),
-            "intervals": found.method,
-            "resamples": found.resamples,
-            "seed": found.seed,
+            "intervals": intervals.method,
+            "resamples": intervals.resamples,
+            "seed": intervals.seed,
         },
         language,
     )
@@ -246,28 +247,29 @@ def _summary(
 def _flat(
     values: Mapping[str, Any], language: str = "en", prefix: str = ""
 ) -> Iterator[tuple[str, tuple[str, Cell]]]:
-    """TableRows of a name and a value, nested objects with dotted names; no empty ones."""
+    """Yield rows of a name and a value, nested objects with dotted names; no empty ones."""
     for name, value in values.items():
-        shown = prefix + _word(name, language)
+        label = prefix + _word(name, language)
         if isinstance(value, Mapping):
-            yield from _flat(value, language, f"{shown}.")
+            yield from _flat(value, language, f"{label}.")
         elif type(value) in (int, float) and abs(value) < _MAX_NUMBER:
-            yield _TEXT, (shown, value)
+            yield _TEXT, (label, value)
         elif value is not None:
-            yield _TEXT, (shown, text(value))
+            yield _TEXT, (label, text(value))
 
 
-def _classes(found: Mapping[str, Any], language: str) -> tuple[list[str], list[list[Cell]]]:
+def _classes(errors: Mapping[str, Any], language: str) -> tuple[list[str], list[list[Cell]]]:
     """Return the errors of the answered items by class and field, then confused characters."""
-    fields: Mapping[str, Mapping[str, int]] = found["fields"]
-    classes: Mapping[str, int] = found["classes"]
+    fields: Mapping[str, Mapping[str, int]] = errors["fields"]
+    classes: Mapping[str, int] = errors["classes"]
     say = partial(_word, language=language)
     rows: list[list[Cell]] = [[say("all"), *(classes.get(name, 0) for name in ERROR_CLASSES)]]
-    rows += [[field, *(of.get(name, 0) for name in ERROR_CLASSES)] for field, of in fields.items()]
-    if "f1_form" in found:
-        rows += [[], [say("F1 where the form alone may differ"), found["f1_form"]]]
-    if found["confusions"]:
+    for field, counts in fields.items():
+        rows.append([field, *(counts.get(name, 0) for name in ERROR_CLASSES)])
+    if "f1_form" in errors:
+        rows += [[], [say("F1 where the form alone may differ"), errors["f1_form"]]]
+    if errors["confusions"]:
         heads = ("confused characters, ground truth", "answer", "times")
-        rows += [[], [say(each) for each in heads]]
-        rows += [[c["reference"], c["prediction"], c["count"]] for c in found["confusions"]]
+        rows += [[], [say(heading) for heading in heads]]
+        rows += [[c["reference"], c["prediction"], c["count"]] for c in errors["confusions"]]
     return ["field", *ERROR_CLASSES], rows

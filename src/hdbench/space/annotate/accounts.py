@@ -1,4 +1,4 @@
-"""The accounts of those who may annotate: their file, and the check of a password."""
+"""The accounts of annotators: their file, and the check of a password."""
 
 import hashlib
 import hmac
@@ -25,38 +25,38 @@ MAX_TRIES = 10
 """Maximum wrong passwords from one address in `WINDOW`."""
 
 WINDOW = 600.0
-"""Seconds in which they are counted."""
+"""Seconds in which wrong passwords are counted."""
 
 MAX_CREDENTIALS = 400
-"""Maximum number of characters of a name and password, as a browser sends them."""
+"""Maximum characters of a name and password, as a browser sends them."""
 
 _LOG2_COST = 15
 _ENTRY = re.compile(rf"([^:]+):scrypt-{_LOG2_COST}-8-1:([0-9a-f]{{32}}):([0-9a-f]{{64}})")
-_PASSWORD_BYTES = 15  # 20 characters, which nobody guesses
+_PASSWORD_BYTES = 15  # 20 characters, too many to guess
 
 
 class Secret(NamedTuple):
-    """Salt and key that are kept of a password."""
+    """The salt and key that are stored for a password."""
 
     salt: bytes
     key: bytes
 
 
 class TooManyTriesError(Exception):
-    """There were too many wrong passwords from this address."""
+    """Too many wrong passwords came from this address."""
 
 
 class Login:
-    """Tells whose request it is, by HTTP's Basic authentication.
+    """Identifies the account of a request by HTTP Basic authentication.
 
     Args:
-        accounts: account → what is kept of its password.
+        accounts: account → the stored secret for its password.
     """
 
     def __init__(self, accounts: Mapping[str, Secret]) -> None:
         self._accounts = accounts
-        # To check a password takes 0.1 s, on purpose, and a browser sends it with each request.
-        self._known: dict[str, bytes] = {}
+        # Checking a password takes 0.1 s, on purpose, and a browser sends it with each request.
+        self._digests: dict[str, bytes] = {}
         self._pepper = secrets.token_bytes(32)
         self._nobody = _secret_of(secrets.token_bytes(16))
         self._checking = Lock()
@@ -72,19 +72,19 @@ class Login:
         if not password:
             return None
         digest = hmac.digest(self._pepper, password, "sha256")
-        if hmac.compare_digest(self._known.get(name, b""), digest):
+        if hmac.compare_digest(self._digests.get(name, b""), digest):
             return name
         async with self._checking:  # one at a time: each takes 32 MiB
             address = visitor(request.scope)
             if self._tries.add(address) > MAX_TRIES:
                 raise TooManyTriesError
-            # It takes as long for an account that is not there.
+            # The check takes as long for an account that does not exist.
             secret = self._accounts.get(name, self._nobody)
-            found = await run_in_threadpool(_key, password, secret.salt)
-            if not hmac.compare_digest(found, secret.key) or name not in self._accounts:
+            key = await run_in_threadpool(_key, password, secret.salt)
+            if not hmac.compare_digest(key, secret.key) or name not in self._accounts:
                 return None
             self._tries.add(address, -1)
-        self._known[name] = digest
+        self._digests[name] = digest
         return name
 
 
@@ -93,7 +93,7 @@ def read_accounts(path: Path) -> dict[str, Secret]:
 
     Raises:
         HdbenchError: it has none, others on this machine may read or change it, or a line is
-            something else; what stands there is not repeated.
+            invalid; its content is not repeated.
     """
     text = read_text_file(path)
     if os.name == "posix" and path.stat().st_mode & (stat.S_IRWXO | stat.S_IWGRP):
@@ -127,11 +127,11 @@ def add_account(path: Path, name: str) -> str:
     """Write an account into a file, with a new password; an earlier one no longer counts.
 
     Args:
-        path: the file, which only its owner may read; made if it is not there.
+        path: the file, which only its owner may read; created if it does not exist.
         name: the pseudonym.
 
     Returns:
-        The password, which is kept nowhere.
+        The password, which is not stored anywhere.
 
     Raises:
         HdbenchError: the name is not a pseudonym, or the file unusable.
@@ -141,8 +141,8 @@ def add_account(path: Path, name: str) -> str:
     password = secrets.token_urlsafe(_PASSWORD_BYTES)
     accounts[name] = _secret_of(password.encode())
     lines = [
-        f"{each}:scrypt-{_LOG2_COST}-8-1:{secret.salt.hex()}:{secret.key.hex()}\n"
-        for each, secret in accounts.items()
+        f"{account}:scrypt-{_LOG2_COST}-8-1:{secret.salt.hex()}:{secret.key.hex()}\n"
+        for account, secret in accounts.items()
     ]
     with whole_file(path) as beside:
         beside.touch(mode=0o600)
@@ -161,7 +161,7 @@ def _key(password: bytes, salt: bytes) -> bytes:
 
 
 def _credentials(header: str) -> tuple[str, bytes]:
-    """Return name and password of an Authorization header; both empty if it has none."""
+    """Return the name and password in an Authorization header; both empty if it has none."""
     scheme, _, encoded = header.partition(" ")
     if scheme.lower() == "basic" and len(encoded) <= MAX_CREDENTIALS:
         try:

@@ -1,4 +1,4 @@
-"""The editors that are open, one for each collection and account, and what these may save."""
+"""The open editors, one for each collection and account, and the accounts' quota."""
 
 import logging
 import os
@@ -34,48 +34,48 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
 def check_folder(folder: Path) -> None:
-    """Refuse a folder in which what people enter would be lost.
+    """Refuse a folder where people's work would be lost.
 
     Args:
-        folder: where the collections are.
+        folder: the folder of the collections.
 
     Raises:
-        HdbenchError: it is not there, temporary or not writable, or a collection itself.
+        HdbenchError: it does not exist, is temporary or not writable, or is itself a collection.
     """
-    why = None
+    problem = None
     try:
-        found = folder.resolve(strict=True)
-        if found.is_relative_to(Path(tempfile.gettempdir()).resolve()):  # uploads are there, too
-            why = Message("is a temporary folder, in which nothing stays: name another one")
+        resolved = folder.resolve(strict=True)
+        if resolved.is_relative_to(Path(tempfile.gettempdir()).resolve()):  # uploads are there, too
+            problem = Message("is a temporary folder, in which nothing stays: name another one")
         elif "SPACE_ID" in os.environ and not any(
-            map(os.path.ismount, (found, *found.parents[:-1]))
+            map(os.path.ismount, (resolved, *resolved.parents[:-1]))
         ):
-            why = Message(
+            problem = Message(
                 "is lost when the Space restarts: attach a storage, and name a folder in it"
             )
-        elif (found / METADATA).exists():
-            why = Message("is a collection: name the folder that it is in")
+        elif (resolved / METADATA).exists():
+            problem = Message("is a collection: name the folder that it is in")
         else:
-            with tempfile.TemporaryFile(dir=found):
+            with tempfile.TemporaryFile(dir=resolved):
                 pass
     except OSError as error:
-        why = Message("cannot be written: {why}", why=write_reason(error))
-    if why is not None:
+        problem = Message("cannot be written: {why}", why=write_reason(error))
+    if problem is not None:
         raise HdbenchError(
-            "{place}: no ground truth can be made there: it {why}", place=folder, why=why
+            "{place}: no ground truth can be made there: it {why}", place=folder, why=problem
         )
 
 
 class Quota:
     """The bytes that each account, and all of them together, have saved and may save.
 
-    What is saved are histories, of which every other file of a collection is made. An account
+    Only histories are saved; every other file of a collection is made from them. An account
     cannot make collections or items.
 
     Args:
         folder: the folder that the collections are in.
-        per_account: maximum bytes of what one account saves, in all collections.
-        total: maximum bytes of what all accounts save.
+        per_account: maximum bytes that one account may save, in all collections.
+        total: maximum bytes that all accounts may save.
     """
 
     def __init__(self, folder: Path, per_account: int, total: int) -> None:
@@ -86,24 +86,24 @@ class Quota:
 
     @contextmanager
     def saving(self, account: str, size: int) -> Iterator[None]:
-        """Have room for what is written meanwhile.
+        """Reserve room for a write until the block ends.
 
         Args:
-            account: who writes.
-            size: its bytes.
+            account: the account that writes.
+            size: the number of bytes.
 
         Raises:
             HdbenchError: it would be more than the account, or all of them, may save.
         """
         with self._lock:
             saved = self._saved()
-            own, everyone = saved[account] + self._saving[account], saved.total()
-            if own + size > self._per_account:
+            used, everyone = saved[account] + self._saving[account], saved.total()
+            if used + size > self._per_account:
                 raise HdbenchError(
                     "not saved: {name} has used {used:,} kB of {most:,} kB: ask who runs this "
                     "server for more",
                     name=account,
-                    used=own // 1_000,
+                    used=used // 1_000,
                     most=self._per_account // 1_000,
                 )
             if everyone + self._saving.total() + size > self._total:
@@ -121,14 +121,14 @@ class Quota:
                 self._saving[account] -= size
 
     def _saved(self) -> Counter[str]:
-        """Return account → the bytes of its files, whose sizes are all that is looked at."""
+        """Return account → the bytes of its files, from their sizes alone."""
         saved: Counter[str] = Counter()
-        with suppress(FileNotFoundError):  # a folder that goes away meanwhile
+        with suppress(FileNotFoundError):  # a folder was deleted meanwhile
             for collection in os.scandir(self._folder):
-                for where, _, names in os.walk(Path(collection.path, HISTORY)):
+                for directory, _, names in os.walk(Path(collection.path, HISTORY)):
                     for name in names:
                         with suppress(FileNotFoundError):
-                            size = os.lstat(os.path.join(where, name)).st_size
+                            size = os.lstat(os.path.join(directory, name)).st_size
                             saved[name.removesuffix(SUFFIX)] += size
         return saved
 
@@ -138,7 +138,7 @@ class Editors:
 
     Args:
         folder: the folder that the collections are in.
-        quota: what accounts may save there.
+        quota: the quota of accounts there.
 
     Attributes:
         folder: same as in Args, without links.
@@ -154,8 +154,8 @@ class Editors:
         threading.Thread(target=self._closing, daemon=True).start()
 
     def collections(self) -> list[str]:
-        """Return the names of the collections there are."""
-        return sorted(each.name for each in self.folder.iterdir() if _is_collection(each))
+        """Return the names of the collections."""
+        return sorted(folder.name for folder in self.folder.iterdir() if _is_collection(folder))
 
     async def enter(self, stack: ExitStack, collection: str, account: str) -> Router | None:
         """Enter `page` in a thread: no more than one of them for each account.
@@ -169,10 +169,10 @@ class Editors:
 
     @contextmanager
     def page(self, collection: str, account: str) -> Iterator[Router | None]:
-        """Have an editor's page, which stays open meanwhile; None if there is no such collection.
+        """Provide an editor's page, open until the block ends; None if there is no such collection.
 
         Raises:
-            BusyError: it takes long to be closed; then it can be opened again.
+            BusyError: closing it takes too long; then it can be opened again.
             HdbenchError: the collection cannot be used, or another program has it open under this
                 pseudonym.
         """
@@ -210,7 +210,7 @@ class Editors:
                     opened.close()
 
     def close(self) -> None:
-        """Close all of them; no more are opened."""
+        """Close all editors, and open no more."""
         self._ended.set()  # first, so that none is opened that is not closed below
         for opened in list(self._open.values()):
             with opened.opening:
@@ -226,7 +226,7 @@ def _is_collection(folder: Path) -> bool:
     return (
         _NAME.fullmatch(folder.name) is not None
         and not folder.is_symlink()
-        and all(each.is_file() for each in files)
+        and all(file.is_file() for file in files)
     )
 
 
@@ -235,9 +235,9 @@ class _Open:
     """The editor for a collection and an account, open or not.
 
     Attributes:
-        users: how many requests use it.
-        used: when the last of them ended.
-        opening: held while it is opened or closed.
+        users: the number of requests that use it.
+        used: the time when the last of them ended.
+        opening: the lock that is held while it is opened or closed.
     """
 
     users: int = 0

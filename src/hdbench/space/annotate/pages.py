@@ -1,4 +1,4 @@
-"""The part of the Space in which ground truths are made."""
+"""The part of the Space where people make ground truths."""
 
 import ipaddress
 from contextlib import ExitStack
@@ -23,15 +23,15 @@ from hdbench.space.server.limits import WITHOUT_BODY
 from hdbench.space.texts import text
 
 ACCOUNT = "hdbench.account"
-"""The key of a request's scope with the account that it is made with."""
+"""The key of a request's account in its scope."""
 
 _CHALLENGE = {"WWW-Authenticate": 'Basic realm="hdbench annotate", charset="UTF-8"'}
 
 
 class Annotate:
-    """A page with the collections, and the editor of each, for those who have an account.
+    """A page with the collections, and the editor of each, for people with an account.
 
-    The account takes the place that the token in the address has on a person's own machine, and is
+    The account replaces the token that an address has on a person's own machine, and is
     the pseudonym in the history.
 
     Args:
@@ -66,7 +66,7 @@ class Annotate:
         self._editors.close()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, if whoever makes it has an account."""
+        """Answer a request if it comes with an account."""
         if scope["type"] != "http":
             await WebSocketClose()(scope, receive, send)
             return
@@ -113,18 +113,18 @@ class Annotate:
             try:
                 app = await self._editors.enter(stack, collection, account)
             except HdbenchError as error:
-                why = why_not(error.message, Request(scope))
-                app = PlainTextResponse(escaped(why), 503)
+                message = why_not(error.message, Request(scope))
+                app = PlainTextResponse(escaped(message), 503)
             if app is None:
                 app = PlainTextResponse(_say(Request(scope), "annotate_not_there"), 404)
             await app(scope, receive, send)
 
 
 def _not_ours(request: Request) -> str | None:
-    """Return the key of why a request must not be answered, whoever makes it; None if it may be.
+    """Return the key of the reason for refusing a request from anyone; None if there is none.
 
-    Browsers send a password along with what another page makes them ask, and Gradio lets other
-    pages read its answers. So what another page asks is refused; it may lead here by a link.
+    Browsers send a password along with requests that another page makes, and Gradio lets other
+    pages read its answers. So requests by other pages are refused; they may link here.
     """
     if request.url.scheme != "https" and not _is_local(request):
         return "annotate_https"

@@ -38,7 +38,7 @@ MAX_FIELDS = 10
 MAX_WARNINGS = 3
 """Maximum warnings of one run that are shown."""
 
-_BEGUN, _LOADED = 0.05, 0.5  # of the bar; the rest is the comparison's
+_BEGUN, _LOADED = 0.05, 0.5  # share of the bar; the rest is for the comparison
 
 
 class RunChoice(NamedTuple):
@@ -46,7 +46,7 @@ class RunChoice(NamedTuple):
 
     Attributes:
         folder: its folder's name, which it is requested by.
-        label: its model and name, and how many items were asked, if not all.
+        label: its model and name, and the number of items asked, if not all.
         whole: whether all items were asked: an upload has all, and is only compared with such runs.
     """
 
@@ -67,7 +67,7 @@ class Wanted(NamedTuple):
 
     Attributes:
         benchmark: the benchmark's name.
-        files: where the uploads lie on the server.
+        files: the paths of the uploads on the server.
         recorded: the names of recorded runs' folders.
         protocol: `documented` or `published`.
         language: the language of messages.
@@ -91,23 +91,23 @@ def recorded_runs(context: SpaceContext, benchmark: str) -> list[RunChoice]:
     for folder in context.run_folders(benchmark).values():
         with suppress(HdbenchError):
             info = read_run_info(folder)
-            asked = items if info.items is None else len(info.items)
-            name = info.run if asked == items else f"{info.run}, {asked}/{items}"
+            asked_count = items if info.items is None else len(info.items)
+            name = info.run if asked_count == items else f"{info.run}, {asked_count}/{items}"
             if not info.own_images:
                 unseen = ", without media" if info.without_media else ""
                 label = cut(escaped(cut(f"{info.model} ({name}{unseen})")))
-                runs.append(RunChoice(folder.name, label, asked == items))
+                runs.append(RunChoice(folder.name, label, asked_count == items))
     return sorted(runs, key=lambda run: run.label)
 
 
 def compare_wanted(
     context: SpaceContext, wanted: Wanted
 ) -> tuple[dict[str, Result], list[Comparison]]:
-    """Score what a visitor wants compared, and compare each pair; sends its `Progress`.
+    """Score the runs that a visitor chose, and compare each pair; sends its `Progress`.
 
     Args:
         context: the Space's context.
-        wanted: which runs, and how.
+        wanted: the visitor's request.
 
     Returns:
         Name → result, and the comparisons of these names; untrusted names are cut, and have only
@@ -120,7 +120,7 @@ def compare_wanted(
     benchmark = context.benchmark(wanted.benchmark)
     paths = [*wanted.files, *_chosen(context, wanted)]
     _check_number(len(paths), least=1)
-    found: list[tuple[str, str, Result]] = []
+    loaded: list[tuple[str, str, Result]] = []
     for position, path in enumerate(paths):
         share = _LOADED * position / len(paths)
         send(Progress(_BEGUN + share, text("compare_loading", wanted.language)))
@@ -128,11 +128,11 @@ def compare_wanted(
         _, results = score_upload(context, upload, details=False)
         for model, result in results.items():
             source = result.run.run or run_name(path)
-            found.append((result.model or model or run_name(path), source, result))
-        _check_number(len(found), least=1)
-    _check_number(len(found))
+            loaded.append((result.model or model or run_name(path), source, result))
+        _check_number(len(loaded), least=1)
+    _check_number(len(loaded))
     send(Progress(_BEGUN + _LOADED, text("compare_testing", wanted.language)))
-    runs = _named(found)
+    runs = _named(loaded)
     comparisons = compare_runs(
         runs, headline=benchmark.spec.headline, higher_is_better=benchmark.spec.higher_is_better
     )
@@ -147,7 +147,7 @@ def comparison(context: SpaceContext, wanted: Wanted, folder: Path) -> Compariso
     """
     runs, comparisons = compare_wanted(context, wanted)
     path = folder / f"hdbench-compare-{wanted.benchmark}.json"
-    write_json(path, {"comparisons": [asdict(each) for each in comparisons]})
+    write_json(path, {"comparisons": [asdict(pair) for pair in comparisons]})
     titles = context.benchmark(wanted.benchmark).field_titles(wanted.language)
     return ComparisonView(comparison_page(runs, comparisons, wanted.language, titles), path)
 
@@ -158,19 +158,19 @@ def comparison_records(context: SpaceContext, wanted: Wanted) -> list[dict[str, 
     Raises:
         HdbenchError: they cannot be compared.
     """
-    return [sendable(asdict(each)) for each in compare_wanted(context, wanted)[1]]
+    return [sendable(asdict(comparison)) for comparison in compare_wanted(context, wanted)[1]]
 
 
 def _chosen(context: SpaceContext, wanted: Wanted) -> list[Path]:
     """Return the folders of the wanted recorded runs, each once: no path is made from a name."""
-    known = context.run_folders(wanted.benchmark)
+    folders = context.run_folders(wanted.benchmark)
     for name in wanted.recorded:
-        if not isinstance(name, str) or name not in known:
-            shown = escaped(cut(str(name)))
+        if not isinstance(name, str) or name not in folders:
+            quoted = escaped(cut(str(name)))
             raise HdbenchError(
-                "no recorded run {name!r} of {benchmark}", name=shown, benchmark=wanted.benchmark
+                "no recorded run {name!r} of {benchmark}", name=quoted, benchmark=wanted.benchmark
             )
-    return [known[name] for name in dict.fromkeys(wanted.recorded)]
+    return [folders[name] for name in dict.fromkeys(wanted.recorded)]
 
 
 def _check_number(runs: int, *, least: int = 2) -> None:
@@ -180,16 +180,16 @@ def _check_number(runs: int, *, least: int = 2) -> None:
         raise TextError("compare_more", most=MAX_COMPARED)
 
 
-def _named(found: Iterable[tuple[str, str, Result]]) -> dict[str, Result]:
-    """Return the results by different names: if models are the same, with the source."""
-    runs = [(_plain(name), _plain(source), result) for name, source, result in found]
+def _named(loaded: Iterable[tuple[str, str, Result]]) -> dict[str, Result]:
+    """Return the results by unique names: the source is added if models are the same."""
+    runs = [(_plain(name), _plain(source), result) for name, source, result in loaded]
     times = Counter(name for name, _, _ in runs)
-    named: dict[str, Result] = {}
+    by_name: dict[str, Result] = {}
     for name, source, result in runs:
         full = name if times[name] == 1 or source == name else f"{name} ({source})"
         different = (full if number == 1 else f"{full} ({number})" for number in count(1))
-        named[next(each for each in different if each not in named)] = result
-    return named
+        by_name[next(candidate for candidate in different if candidate not in by_name)] = result
+    return by_name
 
 
 def _plain(name: str) -> str:
@@ -208,7 +208,7 @@ def comparison_page(
         runs: name → result.
         comparisons: the comparison of each pair.
         language: the interface's language.
-        titles: what people call the fields in it.
+        titles: the fields' titles in it.
     """
     metric = next(iter(runs.values())).metric
     return render(
@@ -267,11 +267,11 @@ def verdict(comparison: Comparison, language: str) -> Markup:
 def _evidence(comparison: Comparison, language: str) -> str:
     """Return the interval of the difference as it is reported, without its sign, and p."""
     tested = comparison.figures[comparison.judged_by]
-    told = []
+    parts = []
     if tested.interval is not None:
         ends = (tested.interval.low, tested.interval.high)
         low, high = (-ends[1], -ends[0]) if tested.difference < 0 else ends
-        told.append(
+        parts.append(
             text(
                 "compare_interval",
                 language,
@@ -280,11 +280,11 @@ def _evidence(comparison: Comparison, language: str) -> str:
             )
         )
     p = comparison.p_holm
-    shown = "p &lt; 0.001" if p < 0.001 else f"p = {p:.2g}"  # noqa: PLR2004  as is usual
-    told.append(decimal(shown, language))
+    p_text = "p &lt; 0.001" if p < 0.001 else f"p = {p:.2g}"  # noqa: PLR2004  as is usual
+    parts.append(decimal(p_text, language))
     if comparison.comparisons > 1:
-        told[-1] += text("compare_corrected", language, pairs=comparison.comparisons)
-    return "; ".join(told)
+        parts[-1] += text("compare_corrected", language, pairs=comparison.comparisons)
+    return "; ".join(parts)
 
 
 def fields_apart(comparison: Comparison) -> list[tuple[str, FieldEffect]]:

@@ -1,4 +1,4 @@
-"""Values computed once, whoever asks, and again when the files that they rest on have changed."""
+"""Values computed once for everyone, and again when the files they depend on have changed."""
 
 from collections.abc import Callable, Hashable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -18,9 +18,9 @@ class Computation(Generic[Value]):
     """A value that is being computed, or is ready.
 
     Attributes:
-        state: the state of what it is computed from.
-        total: how many parts it has, if that is known.
-        done: how many of them are done.
+        state: the state of the files that it is computed from.
+        total: the number of its parts, if known.
+        done: the number of parts that are done.
         ready: the value, when it is ready.
     """
 
@@ -30,12 +30,12 @@ class Computation(Generic[Value]):
     ready: Future[Value] = field(init=False)
 
     def is_stale(self, state: State) -> bool:
-        """Return whether it has failed, or was computed from something else."""
+        """Return whether it has failed, or was computed from other files."""
         return self.ready.done() and (self.state != state or self.ready.exception() is not None)
 
 
 class ComputedOnce(Generic[Value]):
-    """Values for everyone who asks, one computed at a time; the latest one of each key is kept.
+    """Values computed one at a time for everyone; the latest one of each key is kept.
 
     Args:
         name: the name of the thread that computes them.
@@ -53,24 +53,24 @@ class ComputedOnce(Generic[Value]):
         compute: Callable[[Computation[Value]], Value],
         total: int = 0,
     ) -> Computation[Value]:
-        """Return the value of a key, begun if nobody has asked for it since its files changed.
+        """Return the value of a key, and start computing it if its files have changed.
 
         Args:
-            key: what is wanted.
-            files: what it is computed from.
-            compute: computes it, and counts the parts that are done.
-            total: how many parts there are.
+            key: the key of the value.
+            files: the files that it is computed from.
+            compute: the function that computes it, and counts the parts that are done.
+            total: the number of parts.
         """
         state = state_of(files)
         with self._lock:
-            kept = self._kept.get(key)
-            if kept is None or kept.is_stale(state):
-                kept = self._kept[key] = Computation(state, total)
-                kept.ready = self._worker.submit(compute, kept)
-            return kept
+            entry = self._kept.get(key)
+            if entry is None or entry.is_stale(state):
+                entry = self._kept[key] = Computation(state, total)
+                entry.ready = self._worker.submit(compute, entry)
+            return entry
 
 
 def state_of(files: Iterable[Path]) -> State:
     """Return a value that changes when one of the files changes or another is added."""
-    stats: list[tuple[str, Any]] = [(str(each), each.stat()) for each in files if each.is_file()]
+    stats: list[tuple[str, Any]] = [(str(file), file.stat()) for file in files if file.is_file()]
     return tuple(sorted((name, about.st_mtime_ns, about.st_size) for name, about in stats))

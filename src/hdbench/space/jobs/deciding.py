@@ -24,11 +24,11 @@ models of three makers."""
 
 
 class ExampleDecision:
-    """The example of a Space, decided once for everyone, and again when what it rests on changes.
+    """The example of a Space, decided once for everyone, and again when its files change.
 
     Args:
         context: the Space's context.
-        decided: decides, see `decide_example`.
+        decided: the function that decides, see `decide_example`.
     """
 
     def __init__(self, context: SpaceContext, decided: Callable[[], Decision]) -> None:
@@ -37,7 +37,7 @@ class ExampleDecision:
         self._computed = ComputedOnce[Decision]("example-decision")
 
     def work(self) -> "Future[Decision] | None":
-        """Return the decision, or the work on it; None where its runs are not recorded.
+        """Return the decision, or the work on it; None if its runs are not recorded.
 
         Raises:
             HdbenchError: a benchmark of the Space is unusable.
@@ -71,15 +71,15 @@ def decide_example(context: SpaceContext) -> Decision:
 def write_uploaded(upload: Path, page: Path, language: str) -> None:
     """Write the page of an uploaded decision.
 
-    Nothing is decided again: the page shows what the file says.
+    Nothing is decided again: the page shows the content of the file.
 
     Args:
         upload: the file.
-        page: where to write.
+        page: the path of the page.
         language: the page's language.
 
     Raises:
-        HdbenchError: the file is not what `hdbench trust decide --json` writes.
+        HdbenchError: the file was not written by `hdbench trust decide --json`.
     """
     try:
         check_file(upload, MAX_DECISION, "a decision")
@@ -93,5 +93,5 @@ def _example_runs(context: SpaceContext) -> list[Path]:
     if EXAMPLE_BENCHMARK not in context.benchmarks:
         return []
     recorded = context.run_folders(EXAMPLE_BENCHMARK)
-    found = [recorded[name] for name in EXAMPLE_RUNS if name in recorded]
-    return found if len(found) == len(EXAMPLE_RUNS) else []
+    folders = [recorded[name] for name in EXAMPLE_RUNS if name in recorded]
+    return folders if len(folders) == len(EXAMPLE_RUNS) else []

@@ -1,4 +1,4 @@
-"""The benchmarks and recorded runs of a Space on the Hub: those in its own namespace there."""
+"""The benchmarks and recorded runs of a Space on the Hub: those in its namespace."""
 
 import sys
 import threading
@@ -10,21 +10,21 @@ from hdbench.datasets.building.results_dataset import NAME as RESULTS
 from hdbench.errors import HdbenchError
 
 EVERY = 600
-"""Seconds between looks for runs that were merged meanwhile."""
+"""Seconds between checks for newly merged runs."""
 
 PDFS = "*.pdf"
-"""Thousands of them take gigabytes: scoring needs none, and reports go without their pictures."""
+"""Files that are not fetched: thousands take gigabytes, and reports do without their pictures."""
 
 _MARK = "benchmark.yaml"
 _ADVICE = "look at the Space's namespace and at the connection"
 
 
 def fetch_namespace(owner: str, folder: Path) -> Path:
-    """Fetch the datasets of a user or organisation that are benchmarks, and its recorded runs.
+    """Fetch the benchmarks among the datasets of a user or organization, and its recorded runs.
 
     Args:
-        owner: the user's or organisation's name on the Hub.
-        folder: where to put them; what is there already is not fetched again.
+        owner: the user's or organization's name on the Hub.
+        folder: the folder for them; files that it has already are not fetched again.
 
     Returns:
         The namespace folder.
@@ -49,11 +49,11 @@ def fetch_namespace(owner: str, folder: Path) -> Path:
 
 
 def follow_results(namespace: Path, every: float = EVERY) -> None:
-    """Fetch what is merged into the recorded runs, from time to time, until the process ends.
+    """Fetch newly merged runs from time to time, until the process ends.
 
     Args:
         namespace: see `fetch_namespace`.
-        every: seconds between looks.
+        every: seconds between checks.
     """
 
     def follow() -> None:

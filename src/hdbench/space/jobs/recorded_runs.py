@@ -1,4 +1,4 @@
-"""The recorded runs: ranked, and the report of each, made when someone wants to see it."""
+"""Rankings of the recorded runs, and the report of each run, made on request."""
 
 import asyncio
 import hashlib
@@ -32,19 +32,19 @@ from hdbench.space.texts import reason, text
 from hdbench.space.views.report_files import POLICY
 
 MAX_PAGES = 40
-"""Maximum reports that are kept, those requested last; one for 263 cards has 6 MB."""
+"""Maximum number of reports that are kept, the latest requested; one for 263 cards has 6 MB."""
 
 MAX_WAITING = 8
-"""Maximum reports being made or waiting to be: each may take 6 s."""
+"""Maximum number of reports being made or waiting: each may take 6 s."""
 
 
 class Ranking(NamedTuple):
     """The leaderboards of a benchmark under a protocol.
 
     Attributes:
-        boards: the one with the most models first; runs are named after their folders.
-        facts: model → what is known about it.
-        left_out: why a run, or the facts, could not be used.
+        boards: the leaderboards, the one with the most models first; runs are named by folder.
+        facts: model → its release, license and the like.
+        left_out: reasons why a run, or the facts, could not be used.
     """
 
     boards: list[Board]
@@ -55,7 +55,7 @@ class Ranking(NamedTuple):
 class Rankings:
     """The rankings of a Space, one computed at a time.
 
-    For each benchmark, protocol and way of reading, the latest one is kept: their number bounds the
+    For each benchmark, protocol and way of reading, the latest one is kept: their number limits the
     memory.
     """
 
@@ -76,7 +76,7 @@ class Rankings:
             HdbenchError: there is no such benchmark.
         """
         folders = self._context.run_folders(benchmark)
-        files = [each for folder in folders.values() for each in folder.iterdir()]
+        files = [file for folder in folders.values() for file in folder.iterdir()]
 
         def rank(work: Computation[Ranking]) -> Ranking:
             results: dict[str, Result] = {}
@@ -103,7 +103,7 @@ class Rankings:
 def score_run(
     context: SpaceContext, benchmark: str, folder: Path, protocol: str, *, details: bool
 ) -> Result:
-    """Score a recorded run; nothing of the server is in the result, or in a message.
+    """Score a recorded run, with nothing of the server in the result or in messages.
 
     The run is named after its folder: the name it gives itself need not be unique.
 
@@ -133,7 +133,7 @@ def run_reports(context: SpaceContext, folder: Path) -> Route:
 
     Args:
         context: the Space's context.
-        folder: where pages are kept; created if it does not exist.
+        folder: the folder for pages; created if it does not exist.
     """
     folder.mkdir(exist_ok=True)
     return Route("/report/{benchmark}/{run}", _RunReports(context, folder).answer)
@@ -150,10 +150,10 @@ class _RunReports:
         language = language_of(request.headers.get("accept-language"))
         benchmark, run = request.path_params["benchmark"], request.path_params["run"]
         protocol = request.query_params.get("protocol", "documented")
-        found = await run_in_threadpool(self._find, benchmark, run, protocol, language)
-        if found is None:
+        page_and_writer = await run_in_threadpool(self._find, benchmark, run, protocol, language)
+        if page_and_writer is None:
             return PlainTextResponse(text("leaderboard_no_run", language), 404)
-        page, write = found
+        page, write = page_and_writer
         if not page.is_file():
             if page not in self._waiting and len(self._waiting) >= MAX_WAITING:
                 busy = text("leaderboard_busy", language)
@@ -171,18 +171,18 @@ class _RunReports:
     def _find(
         self, benchmark: str, run: str, protocol: str, language: str
     ) -> tuple[Path, Callable[[], None]] | None:
-        """Return the file of a run's page, and what writes it; None if there is no such run."""
+        """Return the file of a run's page, and its writer; None if there is no such run."""
         if benchmark not in self._context.benchmarks or protocol not in PROTOCOLS:
             return None
         folder = self._context.run_folders(benchmark).get(run)
         if folder is None:
             return None
-        what = (benchmark, run, protocol, language, state_of(folder.iterdir()))
-        page = self._folder / f"{hashlib.sha256(repr(what).encode()).hexdigest()}.html"
+        key = (benchmark, run, protocol, language, state_of(folder.iterdir()))
+        page = self._folder / f"{hashlib.sha256(repr(key).encode()).hexdigest()}.html"
         return page, partial(self._write, page, benchmark, folder, protocol, language)
 
     async def _make(self, page: Path, write: Callable[[], None]) -> None:
-        """Have a page made once for everyone who asks for it."""
+        """Make a page once for everyone who asks for it."""
         making = self._waiting.get(page)
         if making is None:
             making = self._waiting[page] = self._worker.submit(write)
@@ -197,8 +197,8 @@ class _RunReports:
         self, page: Path, benchmark: str, folder: Path, protocol: str, language: str
     ) -> None:
         result = score_run(self._context, benchmark, folder, protocol, details=True)
-        made = report_page(result, self._context.benchmark(benchmark), language=language)
-        kept = sorted(self._folder.glob("*.html"), key=lambda each: each.stat().st_mtime)
-        for oldest in kept[: max(0, len(kept) - MAX_PAGES + 1)]:
+        html = report_page(result, self._context.benchmark(benchmark), language=language)
+        pages = sorted(self._folder.glob("*.html"), key=lambda path: path.stat().st_mtime)
+        for oldest in pages[: max(0, len(pages) - MAX_PAGES + 1)]:
             oldest.unlink(missing_ok=True)
-        write_whole(page, made.encode(errors="backslashreplace"))
+        write_whole(page, html.encode(errors="backslashreplace"))

@@ -1,4 +1,4 @@
-"""A visitor's run of a local model: what may be asked, and the separate process that asks it."""
+"""A visitor's run of a local model: the checked request, and the separate process that runs it."""
 
 import importlib
 import json
@@ -39,17 +39,17 @@ MAX_PROMPT = 20_000
 """Maximum characters of a visitor's prompt: those of the benchmarks have 2,000."""
 
 GOING = "going"
-"""The file in a run's folder without which the run ends."""
+"""The file in a run's folder whose removal ends the run."""
 
 _IMAGES, _LOG = "images", "log"
 _POLL = 0.25
 _MARGIN = 30  # seconds for a run to end by itself, before its GPU is taken away
-_LAST = 4_000  # bytes of what a process wrote, where its error is
+_LAST = 4_000  # bytes at the end of a process's output, where its error is
 _FOLDERS = re.compile(r"(?<![\w/:.])/(?:[^\s'\"/]+/)+")
 
 
 class Ended(StrEnum):
-    """Reason for which a run has ended."""
+    """The reason why a run has ended."""
 
     ALL = "all"
     STOPPED = "stopped"
@@ -62,11 +62,11 @@ class RunState(NamedTuple):
 
     Attributes:
         answers: lines of `answers.jsonl`, in the order in which they came.
-        total: how many there will be.
+        total: the number there will be.
         elapsed: seconds since it began.
         left: seconds until it is done, see `time_left`.
-        ended: why it ended; None while it goes on.
-        problem: what went wrong, in one line, if it failed.
+        ended: the reason why it ended; None while it goes on.
+        problem: the error in one line, if it failed.
     """
 
     answers: list[WrittenAnswer]
@@ -82,12 +82,12 @@ class ModelRun(NamedTuple):
 
     Attributes:
         folder: a folder for all its files, with nothing but `GOING` in it; the caller deletes it.
-        model: as the operator names it.
-        benchmark: the one whose prompt is used and, except for an own image, whose items.
+        model: the operator's name for it.
+        benchmark: the benchmark whose prompt and, except for an own image, items are used.
         questions: the items.
-        options: those of `hdbench run`, besides model and folder.
+        options: options of `hdbench run`, besides model and folder.
         own_image: whether it is over a visitor's image, which has no ground truth.
-        language: the language in which it says what went wrong.
+        language: the language of its errors.
     """
 
     folder: Path
@@ -105,17 +105,17 @@ class ModelRun(NamedTuple):
 
     @property
     def command(self) -> list[str]:
-        """Return what is executed."""
-        where = ["--model", self.model, "-o", str(self.path)]
+        """Return the command line."""
+        arguments = ["--model", self.model, "-o", str(self.path)]
         program = [sys.executable, "-m", "hdbench.cli.model_process", "--language", self.language]
-        return [*program, "run", *self.options, *where]
+        return [*program, "run", *self.options, *arguments]
 
 
 Watch = Callable[[list[str], Path, float], Generator[int | str | None, None, None]]
 
 
 def model_names(models: Sequence[str]) -> dict[str, str]:
-    """Return visitors' name → the operator's name of each model: for a folder only its own name.
+    """Return visitors' name → operator's name of each model: a folder's own name for its path.
 
     Raises:
         HdbenchError: two folders have the same name.
@@ -142,24 +142,24 @@ def run_on_items(
 
     Args:
         context: the Space's context.
-        model: what visitors call it.
+        model: visitors' name for it.
         benchmark: the benchmark's name.
-        items: how many.
+        items: the number of items.
         folder: see `ModelRun`.
 
     Raises:
         HdbenchError: there is no such model or benchmark here, or the items are too many.
     """
-    source, of = _model(context, model), context.benchmark(benchmark)
+    source, loaded = _model(context, model), context.benchmark(benchmark)
     if not 1 <= items <= context.max_run_items:  # NaN is not either
         raise HdbenchError(
             "{count} items: ask 1 to {most}", count=items, most=context.max_run_items
         )
     limit = int(items)
     quick = limit <= QUICK
-    questions = of_benchmark(of, limit=limit, quick=quick).questions
-    options = [of.id, "--limit", str(limit), *(["--quick"] if quick else [])]
-    return ModelRun(folder, source, of, questions, options)
+    questions = of_benchmark(loaded, limit=limit, quick=quick).questions
+    options = [loaded.id, "--limit", str(limit), *(["--quick"] if quick else [])]
+    return ModelRun(folder, source, loaded, questions, options)
 
 
 def run_on_image(  # noqa: PLR0917  what a visitor gives
@@ -169,27 +169,27 @@ def run_on_image(  # noqa: PLR0917  what a visitor gives
 
     Args:
         context: the Space's context.
-        model: what visitors call it.
-        benchmark: the one whose kind of answer is wanted.
+        model: visitors' name for it.
+        benchmark: the benchmark whose kind of answer is wanted.
         image: the upload; it is copied.
-        prompt: what is asked.
+        prompt: the prompt.
         folder: see `ModelRun`.
 
     Raises:
         HdbenchError: there is no such model or benchmark here, the prompt is empty or too long, or
             the upload is not an image or has too many pixels.
     """
-    source, of = _model(context, model), context.benchmark(benchmark)
+    source, loaded = _model(context, model), context.benchmark(benchmark)
     if not prompt.strip() or len(prompt) > MAX_PROMPT:
         raise HdbenchError("the prompt must have 1 to {most:,} characters", most=MAX_PROMPT)
     copied = folder / _IMAGES / f"image.{_image_format(image).lower()}"
     copied.parent.mkdir()
     shutil.copyfile(image, copied)
-    written = folder / PROMPT
-    written.write_text(prompt, encoding="utf-8", errors="replace")
-    options = ["--images", str(copied.parent), "--as", of.id, "--prompt", str(written)]
+    prompt_file = folder / PROMPT
+    prompt_file.write_text(prompt, encoding="utf-8", errors="replace")
+    options = ["--images", str(copied.parent), "--as", loaded.id, "--prompt", str(prompt_file)]
     questions = [Question(copied.stem, [copied])]
-    return ModelRun(folder, source, of, questions, options, own_image=True)
+    return ModelRun(folder, source, loaded, questions, options, own_image=True)
 
 
 def prompt_of(context: SpaceContext, benchmark: str) -> str:
@@ -203,7 +203,7 @@ def prompt_of(context: SpaceContext, benchmark: str) -> str:
 
 
 def still_wanted(folder: Path) -> bool:
-    """Return whether a run that has not begun was not cancelled.
+    """Return whether a run that has not begun is still wanted.
 
     Its file `GOING` counts as new again: as an old one it would be swept in a long wait.
     """
@@ -214,15 +214,15 @@ def still_wanted(folder: Path) -> bool:
 
 
 def ask(context: SpaceContext, run: ModelRun, watch: Watch) -> Generator[RunState, None, None]:
-    """Run it, and say several times a second how far it is; closing it ends the run.
+    """Yield a run's state several times a second while it goes on; closing ends the run.
 
-    When it is over, the run folder holds what was answered, and says that nothing else was asked:
+    When it is over, the run folder holds the answers, and says that nothing else was asked:
     otherwise its score would depend on the moment at which it was stopped.
 
     Args:
         context: the Space's context.
-        run: what is asked.
-        watch: `watched`, or the one with a GPU.
+        run: the run.
+        watch: `watched`, or its version with a GPU.
     """
     answers: list[WrittenAnswer] = []
     came: list[float] = []
@@ -231,8 +231,8 @@ def ask(context: SpaceContext, run: ModelRun, watch: Watch) -> Generator[RunStat
     def now_is(ended: Ended | None = None, problem: str = "") -> RunState:
         now = time.monotonic()
         total = len(run.questions)
-        left = time_left(answers, came, total, now)
-        return RunState(list(answers), total, now - begun, left, ended, problem)
+        seconds_left = time_left(answers, came, total, now)
+        return RunState(list(answers), total, now - begun, seconds_left, ended, problem)
 
     state: int | str | None = None
     with closing(watch(run.command, run.folder, context.max_run_seconds)) as states:
@@ -259,8 +259,8 @@ def time_left(
 
     Args:
         answers: the answers so far.
-        came: when each came.
-        total: how many there will be.
+        came: the time of each.
+        total: the number there will be.
         now: the time on the same clock.
 
     Example:
@@ -281,19 +281,19 @@ def watched(
 ) -> Generator[int | str | None, None, None]:
     """Run a command until it ends, its time is up, or the file `GOING` is gone from its folder.
 
-    Closing it ends the command too. All that it is given and gives can be pickled, as ZeroGPU runs
+    Closing it ends the command too. Its arguments and results can be pickled, as ZeroGPU runs
     it in a process of its own; for the same reason, a file is used to stop it.
 
     Args:
-        command: what to run.
-        folder: where `GOING` and the log file are.
-        seconds: how long it may take.
+        command: the command.
+        folder: the folder of `GOING` and the log file.
+        seconds: the maximum time.
 
     Yields:
-        None while it goes on; finally its exit status, or why it was ended.
+        None while it goes on; finally its exit status, or the reason why it was ended.
     """
     end = time.monotonic() + seconds
-    why: Ended | None = None
+    ending: Ended | None = None
     with (
         (folder / _LOG).open("wb") as log,
         subprocess.Popen(  # noqa: S603  no shell, and no visitor's text is in it
@@ -301,17 +301,17 @@ def watched(
         ) as process,
     ):
         try:
-            while process.poll() is None and why is None:
+            while process.poll() is None and ending is None:
                 yield None
                 time.sleep(_POLL)
                 if not (folder / GOING).exists():
-                    why = Ended.STOPPED
+                    ending = Ended.STOPPED
                 elif time.monotonic() >= end:
-                    why = Ended.TIME
+                    ending = Ended.TIME
         finally:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)  # with what it started itself
-    yield process.returncode if why is None else str(why)
+    yield process.returncode if ending is None else str(ending)
 
 
 def with_gpu(seconds: float) -> Watch:
@@ -320,7 +320,7 @@ def with_gpu(seconds: float) -> Watch:
     There a GPU is lent only to a decorated function, and its package exists only there.
     """
     try:
-        # Any folder of that name, as the one in the sources, is a module too, though without this.
+        # Any folder of that name, such as the one in the sources, is a module too, but lacks this.
         lending = importlib.import_module("spaces").GPU
     except (ImportError, AttributeError):
         return watched
@@ -338,7 +338,7 @@ def picture_of(question: Question) -> str | None:
 
 
 def fields_of(benchmark: Benchmark, text: str) -> list[tuple[str, str]]:
-    """Return path and value of each field of the record in a model's text, if it has one."""
+    """Return the path and value of each field of the record in a model's text, if it has one."""
     value = read_text(text, benchmark.answer_schema()).prediction
     if not isinstance(value, dict):
         return []
@@ -358,10 +358,10 @@ def _model(context: SpaceContext, name: str) -> str:
 
 
 def _image_format(path: Path) -> str:
-    """Return the format of an image that can be read whole."""
+    """Return the format of an image that can be read completely."""
     try:
         with Image.open(path, formats=FORMATS) as image:
-            found = str(image.format)
+            image_format = str(image.format)
         thumbnail(path, width=160)
     except (HdbenchError, OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         raise HdbenchError(
@@ -370,7 +370,7 @@ def _image_format(path: Path) -> str:
             forms=", ".join(FORMATS),
             most=MAX_PIXELS // 10**6,
         ) from error
-    return found
+    return image_format
 
 
 def _read_on(context: SpaceContext, run: ModelRun, answers: list[WrittenAnswer]) -> None:
@@ -398,9 +398,9 @@ def _error(log: Path, language: str) -> str:
         file.seek(max(0, log.stat().st_size - _LAST))
         lines = file.read().decode("utf-8", errors="replace").splitlines()
     start = f"{translated(Message('error'), language)}: "
-    said = [line.removeprefix(start) for line in lines if line.startswith(start)]
+    errors = [line.removeprefix(start) for line in lines if line.startswith(start)]
     silent = Message("the model's process ended without a word: perhaps out of memory")
-    return said[-1] if said else translated(silent, language)
+    return errors[-1] if errors else translated(silent, language)
 
 
 def _public(context: SpaceContext, run: ModelRun, text: str) -> str:

@@ -32,34 +32,34 @@ from hdbench.space.texts import TextError, text
 from hdbench.space.views.summary import summary
 
 MAX_RUNS = 50
-"""Maximum models in one file: each takes a bootstrap, some 0.3 s for 263 cards."""
+"""Maximum models in one file: each takes a bootstrap, about 0.3 s for 263 cards."""
 
 MAX_FIELDS = 200_000
-"""Maximum fields in one model's answers and their references: 263 cards have some 4,000. Each is
-looked at several times for the report and the downloads."""
+"""Maximum fields in one model's answers and their references: 263 cards have about 4,000. Each is
+processed several times for the report and the downloads."""
 
 MAX_LOOKS = 3
 """Maximum times a day that the totals of a benchmark are shown to one address."""
 
 MIN_ANSWERED = 20
 """Minimum number of held-out items with an answer, or all of them if there are fewer: the totals of
-one answer would say whether it is right. Who makes up the other answers can still learn that, but
+one answer would tell whether it is right. Anyone who makes up the others can still learn that, but
 no faster than `MAX_LOOKS` allows."""
 
 MAX_COUNTED = 100_000
-"""Maximum addresses that are counted in a day: further ones are shown nothing."""
+"""Maximum number of addresses per day: any others are shown no totals."""
 
 
 class Upload(NamedTuple):
-    """A visitor's file, and how it is to be scored.
+    """A visitor's file, and the options for scoring it.
 
     Attributes:
         benchmark: the benchmark's name.
-        path: where the file is on the server.
+        path: the file on the server.
         protocol: `documented` or `published`.
         strict: see `hdbench score`.
         reread: see `hdbench score`.
-        run: which of its models is shown; its first one if it does not have that.
+        run: the model to show; the first one if the file does not have it.
     """
 
     benchmark: str
@@ -70,7 +70,7 @@ class Upload(NamedTuple):
     run: str | None = None
 
     def settings(self, *, details: bool) -> Settings:
-        """Return how it is scored, within the bounds of a Space."""
+        """Return the settings for scoring it, within the limits of a Space."""
         return Settings(
             self.protocol,
             read_as=ReadAs(strict=self.strict, reread=self.reread),
@@ -80,7 +80,7 @@ class Upload(NamedTuple):
 
 
 def _to_nobody(done: int, total: int | None) -> None:
-    """Tell nobody: the terminal is the operator's, and several files are scored at once."""
+    """Ignore progress: the terminal is the operator's, and several files are scored at once."""
 
 
 def score_upload(
@@ -92,15 +92,15 @@ def score_upload(
 
     Args:
         context: the Space's context.
-        upload: what is scored, and how.
+        upload: the file, and the options for scoring it.
         details: keep the details of every item.
-        tell: is told how many of a run's items are scored.
+        tell: called with the number of a run's items scored so far.
 
     Returns:
         The benchmark, and model → result.
 
     Raises:
-        UnknownIdsError: the file has ids that are none of the benchmark's.
+        UnknownIdsError: the file has ids that are not in the benchmark.
         HdbenchError: the file cannot be scored, or has more than `MAX_RUNS` models or `MAX_FIELDS`
             fields.
     """
@@ -134,8 +134,8 @@ def score_upload(
                 notes=plain(result.reading.notes),
                 schema_violations=plain(result.reading.schema_violations),
                 warnings=[
-                    replace(each, text=plain(each.text), ids=plain(each.ids))
-                    for each in result.reading.warnings
+                    replace(warning, text=plain(warning.text), ids=plain(warning.ids))
+                    for warning in result.reading.warnings
                 ],
             ),
         )
@@ -181,11 +181,11 @@ def view(  # noqa: PLR0917  what a visitor gives, and where it is shown
 
     Args:
         context: the Space's context.
-        upload: what is scored, and how.
+        upload: the file, and the options for scoring it.
         language: the interface's language.
-        folder: where the downloads are written.
-        thumbnails: where small pictures are kept, for all future reports.
-        look: at the totals of held-out items; None if there are none.
+        folder: the folder for the downloads.
+        thumbnails: the folder of small pictures, for all future reports.
+        look: access to the totals of held-out items; None if there are none.
 
     Raises:
         HdbenchError: the file cannot be scored.
@@ -222,7 +222,7 @@ def _write_downloads(result: Result, page: str, path: Path, language: str) -> li
     Args:
         result: a result with details.
         page: its report.
-        path: where to write, without the endings.
+        path: the path of the files, without the endings.
         language: the workbook's language.
     """
     table, archive, record, report = (
@@ -246,10 +246,10 @@ def _unseen(
     look: "HeldOutAccess | None",
     language: str,
 ) -> tuple[dict[str, Any] | None, str | None]:
-    """Return the totals of held-out items, or why they are not shown; neither if there are none.
+    """Return the totals of held-out items, or the reason why they are not shown, or neither.
 
-    There are none either if none of the items was answered, as by the example file, or the file
-    with the ground truths is no longer what it was.
+    There is neither if no item is held out, none was answered, as in the example file, or the file
+    with the ground truths has changed.
     """
     held_out = benchmark.spec.held_out
     if look is None or held_out is None:
@@ -260,14 +260,14 @@ def _unseen(
     try:
         with listening(_to_nobody):
             scored = score_held_out(benchmark.id, upload.path, look.path, settings)
-    except HdbenchError:  # a message would name items
+    except HdbenchError:  # its message would name items
         return None, None
-    found = totals(public, scored[upload.run])
+    figures = totals(public, scored[upload.run])
     least = min(MIN_ANSWERED, held_out.items)
-    if 0 < found["answered"] < least:
-        few = {"answered": found["answered"], "least": least}
+    if 0 < figures["answered"] < least:
+        few = {"answered": figures["answered"], "least": least}
         return None, text("held_out_few_answers", language, **few)
-    return (found if found["answered"] else None), None
+    return (figures if figures["answered"] else None), None
 
 
 def records(context: SpaceContext, upload: Upload) -> list[dict[str, Any]]:
@@ -309,7 +309,7 @@ class HeldOutQuota:
         context: the Space's context; without `held_out`, there is nothing to look at.
 
     Raises:
-        HdbenchError: a file in the folder is not what its benchmark holds out.
+        HdbenchError: a file in the folder does not match its benchmark's held-out items.
     """
 
     def __init__(self, context: SpaceContext) -> None:
@@ -326,7 +326,7 @@ class HeldOutQuota:
                 self._paths[name] = path.resolve()
 
     def take(self, address: str, benchmark: str) -> HeldOutAccess | None:
-        """Return a look, which counts from now on.
+        """Return access to held-out totals, which counts from now on.
 
         Args:
             address: the visitor's address.

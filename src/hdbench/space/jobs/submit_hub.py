@@ -20,7 +20,7 @@ TIMEOUT = 30.0
 """Maximum seconds that the Hub may take to send its next byte."""
 
 MAX_PULLS = 1000
-"""Maximum open pull requests that are looked through."""
+"""Maximum number of open pull requests that are checked."""
 
 _REASONS = {401: "submit_hub_401", 403: "submit_hub_403", 404: "submit_hub_404"}
 
@@ -29,17 +29,17 @@ class Hourly:
     """The number of submissions that may be made in an hour.
 
     Args:
-        most: how often `take` may be called in an hour.
+        most: the number of calls of `take` that an hour allows.
     """
 
     def __init__(self, most: int) -> None:
         self._times: deque[float] = deque(maxlen=most)
 
     def take(self) -> None:
-        """Count one more.
+        """Count another submission.
 
         Raises:
-            SubmissionError: there were that many already.
+            SubmissionError: the limit is reached.
         """
         now = time.monotonic()
         if len(self._times) == self._times.maxlen and now - self._times[0] < HOUR:
@@ -48,7 +48,7 @@ class Hourly:
 
 
 def bound_time() -> None:
-    """Bound how long this process waits for the Hub, for all that it ever asks.
+    """Limit how long this process waits for the Hub, for all of its requests.
 
     `HfApi.create_commit` takes no timeout, and by default its client waits forever.
     """
@@ -71,7 +71,7 @@ def open_pull_request(repository: str, submission: Submission) -> str:
     Raises:
         SubmissionError: there is no token, the run or a pull request for it exists already, or the
             Hub refuses or cannot be reached; then nothing was submitted. No message contains
-            anything of the token or of what the Hub said.
+            anything of the token or of the Hub's response.
     """
     token = get_token()
     if not token:
@@ -79,7 +79,7 @@ def open_pull_request(repository: str, submission: Submission) -> str:
     hub = HfApi(token=token)
     try:
         _refuse_second(hub, repository, submission)
-        made = hub.create_commit(
+        commit = hub.create_commit(
             repository,
             [
                 CommitOperationAdd(f"{submission.folder}/{name}", content)
@@ -95,14 +95,14 @@ def open_pull_request(repository: str, submission: Submission) -> str:
     except Exception as error:  # it may hold anything
         # Without the cause, which names the request, with the token in its headers.
         raise _reason(error, repository) from None
-    return str(made.pr_url)
+    return str(commit.pr_url)
 
 
 def _refuse_second(hub: HfApi, repository: str, submission: Submission) -> None:
-    """Whatever the date and the model's name, the same answers are submitted only once."""
+    """Refuse answers that were submitted before, even with another date or model name."""
     benchmark = submission.folder.partition("/")[0]
-    there = hub.dataset_info(repository, timeout=TIMEOUT).siblings or []
-    for name in (each.rfilename for each in there):
+    siblings = hub.dataset_info(repository, timeout=TIMEOUT).siblings or []
+    for name in (sibling.rfilename for sibling in siblings):
         if name.startswith(f"{benchmark}/") and name.endswith(f"-{submission.digest}/{RUN_FILE}"):
             raise SubmissionError("submit_there", folder=name.removesuffix(f"/{RUN_FILE}"))
     pulls = hub.get_repo_discussions(
@@ -117,7 +117,7 @@ def _refuse_second(hub: HfApi, repository: str, submission: Submission) -> None:
 
 
 def _reason(error: BaseException | None, repository: str) -> SubmissionError:
-    """Return what a failure of the client means."""
+    """Return the meaning of a failure of the client."""
     while error is not None:
         if isinstance(error, HfHubHTTPError):
             status = error.response.status_code

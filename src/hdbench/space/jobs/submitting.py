@@ -1,4 +1,4 @@
-"""A scored upload as a run of the results dataset: what a submission publishes."""
+"""A scored upload as a run of the results dataset, which a submission publishes."""
 
 import datetime
 import hashlib
@@ -41,7 +41,7 @@ LICENCE = "CC-BY-4.0"
 """The licence under which submitted answers are published."""
 
 LOCAL = "local"
-"""The provider of a run that needed none."""
+"""The provider of a local run."""
 
 MAX_NAME, MAX_NOTE = 100, 300
 """Maximum characters of a name and of the note on the prompt."""
@@ -53,7 +53,7 @@ _OF_AN_ANSWER = ("prediction", "text", "tokens", "seconds", "error")
 
 
 class SubmissionError(TextError):
-    """Reason for which nothing was submitted."""
+    """The reason why nothing was submitted."""
 
 
 @dataclass(frozen=True)
@@ -62,8 +62,8 @@ class Statement:
 
     Attributes:
         model: its name.
-        provider: who ran it; not asked if it ran locally.
-        local: whether it ran on a machine of one's own.
+        provider: the provider that ran it; not asked if it ran locally.
+        local: whether it ran on the visitor's own machine.
         own_prompt: whether the benchmark's own prompt was used as it is.
         note: the note on the prompt.
         name: the visitor's name or an institution's.
@@ -79,7 +79,7 @@ class Statement:
     consent: bool
 
     def checked(self) -> "Statement":
-        """Return the same with its texts on one line each.
+        """Return the statement with each of its texts on one line.
 
         Raises:
             SubmissionError: there is no consent, or a text is missing, too long or not printable.
@@ -104,7 +104,7 @@ class Submission:
             `zettelkatalog/2026-01-24_qwen-0123456789ab`.
         digest: the end of the folder's name, which depends on the answers alone.
         files: name in the folder → content.
-        statement: what the visitor says of it.
+        statement: the visitor's statement.
         result: its score, computed from these files.
     """
 
@@ -118,17 +118,17 @@ class Submission:
 def make_submission(
     context: SpaceContext, upload: Upload, statement: Statement, day: datetime.date
 ) -> Submission:
-    """Return the run folder of a scored upload; scoring it gives what the visitor saw.
+    """Return the run folder of a scored upload; scoring it gives the result that the visitor saw.
 
     Args:
         context: the Space's context.
-        upload: what is submitted, as the visitor has seen it scored.
-        statement: what the visitor says about it.
+        upload: the upload, as the visitor has seen it scored.
+        statement: the visitor's statement about it.
         day: the day of the submission.
 
     Raises:
         HdbenchError: the statement is refused; the file is an example, gone or too large, or was
-            scored in a way that the results dataset is not.
+            scored with other options than the results dataset.
     """
     statement = statement.checked()
     if upload.path.name in (EXAMPLE, MADE):
@@ -154,8 +154,8 @@ def make_submission(
         prompt=read_prompt(benchmark.folder / PROMPT) if statement.own_prompt else None,
         items=list(benchmark.ids()),
     )
-    with TemporaryDirectory() as place:
-        folder = Path(place)
+    with TemporaryDirectory() as scratch:
+        folder = Path(scratch)
         submitted = {
             "name": statement.name,
             "licence": LICENCE,
@@ -169,8 +169,8 @@ def make_submission(
         write_table(folder / RUN_TABLE, pa.Table.from_pylist([run_row(info, answers)], RUNS))
         write_table(folder / ANSWERS_TABLE, answers_table(info, answers))
         (result,) = score_runs(benchmark.id, folder, Settings(upload.protocol)).values()
-        seen = results[run]
-        if (result.statistics, result.ids) != (seen.statistics, seen.ids):
+        shown = results[run]
+        if (result.statistics, result.ids) != (shown.statistics, shown.ids):
             raise SubmissionError("submit_differs")
         files = {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
     return Submission(
@@ -178,7 +178,7 @@ def make_submission(
         digest,
         files,
         statement,
-        replace(result, dataset=seen.dataset),
+        replace(result, dataset=shown.dataset),
     )
 
 
@@ -208,14 +208,14 @@ def code(text: str) -> str:
         >>> code("a`b``c")
         '``` a`b``c ```'
     """
-    longest = max((len(each) for each in re.findall("`+", text)), default=0)
+    longest = max((len(ticks) for ticks in re.findall("`+", text)), default=0)
     fence = "`" * (longest + 1)
     return f"{fence} {text} {fence}" if longest else f"`{text}`"
 
 
-def _line(key: str, given: str, most: int, *, needed: bool = True) -> str:
+def _line(key: str, value: str, most: int, *, needed: bool = True) -> str:
     """Return a text from a form, on one line."""
-    line = unicodedata.normalize("NFC", " ".join(str(given or "")[: 10 * most].split()))
+    line = unicodedata.normalize("NFC", " ".join(str(value or "")[: 10 * most].split()))
     if needed and not line:
         raise SubmissionError(f"{key}_bad")
     if len(line) > most:
@@ -230,7 +230,7 @@ def _answers(benchmark: Benchmark, path: Path, run: str | None) -> Iterator[Writ
     with OpenedRun.opened(path, benchmark) as opened:
         answers = opened.answers(run)
         for item_id in benchmark.ids():
-            written = answers.written(item_id)
-            if written is not None:
-                known = {key: value for key, value in written.items() if key in _OF_AN_ANSWER}
-                yield cast(WrittenAnswer, {"id": item_id} | known)
+            answer = answers.written(item_id)
+            if answer is not None:
+                values = {key: value for key, value in answer.items() if key in _OF_AN_ANSWER}
+                yield cast(WrittenAnswer, {"id": item_id} | values)

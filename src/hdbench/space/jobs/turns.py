@@ -11,13 +11,13 @@ from typing import NamedTuple
 from hdbench.space.texts import TextError
 
 SLICE = 1.0
-"""Seconds for which work keeps its place in any case. A file of 263 cards is scored in 0.4 s."""
+"""Minimum seconds for which work keeps its place. A file of 263 cards is scored in 0.4 s."""
 
 SLICE_IN_ALL = 3.0
-"""The same for work that has a score by then. 263 cards have their report in 1.2 s."""
+"""Minimum seconds for work that has a score by then. 263 cards have their report in 1.2 s."""
 
 LITTLE = 4.0
-"""Seconds used lately by an address: below this, its work is not stopped for paused work."""
+"""Recent seconds of an address below which its work is not stopped for paused work."""
 
 HALF_LIFE = 600.0
 """Seconds after which half of the time that an address has used no longer counts against it."""
@@ -27,7 +27,7 @@ _POLL = 0.25
 
 
 class Lane(Enum):
-    """State of a piece of work.
+    """The state of a piece of work.
 
     All work begins in a place. When it has had its slice, and somebody waits who has used less than
     half of its time, or other work from its own address that was not begun yet, it is paused, and
@@ -44,7 +44,7 @@ class Lane(Enum):
 
 
 class QueueFullError(TextError):
-    """Reason for which nothing more is accepted."""
+    """The reason why no more work is accepted."""
 
 
 @dataclass(eq=False)
@@ -53,10 +53,10 @@ class Turn:
 
     Attributes:
         address: the visitor's address.
-        number: how many came before it.
-        lane: where it stands.
-        since: when it was given its place.
-        slice: seconds that it keeps its place in any case.
+        number: the number of pieces that came before it.
+        lane: its state.
+        since: the time when it was given its place.
+        slice: the minimum seconds for which it keeps its place.
     """
 
     address: str
@@ -72,13 +72,13 @@ class Turn:
 
 
 class _Order(NamedTuple):
-    """Rank of a piece of work among all; the lowest is next.
+    """The rank of a piece of work among all; the lowest is next.
 
     Attributes:
-        running: how much other work from its address runs.
-        used: seconds of work from its address lately.
+        running: the number of other pieces from its address that run.
+        used: recent seconds of work from its address.
         begun: whether it had begun before.
-        number: how many came before it.
+        number: the number of pieces that came before it.
     """
 
     running: int
@@ -88,15 +88,15 @@ class _Order(NamedTuple):
 
 
 class Turns:
-    """The places, and who waits for one; any number of threads may use it.
+    """The places, and the queue for them; any number of threads may use it.
 
-    The next is whoever has no work running, then whoever has used the least time lately, then
-    whoever came first.
+    The next is work from an address with nothing running, then from the one that has used the
+    least time recently, then the work that came first.
 
     Args:
-        places: how much work may run; as much again may be paused.
-        max_waiting: how many pieces of work may wait.
-        max_per_visitor: how many pieces of work one address may have, waiting or running.
+        places: the number of pieces that may run; as many again may be paused.
+        max_waiting: the number of pieces that may wait.
+        max_per_visitor: the number of pieces that one address may have, waiting or running.
         clock: gives the time in seconds.
     """
 
@@ -113,12 +113,12 @@ class Turns:
         self._clock = clock
         self._turns: list[Turn] = []
         self._came = 0
-        self._used: dict[str, tuple[float, float]] = {}  # address → seconds, and when that was
+        self._used: dict[str, tuple[float, float]] = {}  # address → seconds, and when counted
         self._changed = Condition()
 
     @contextmanager
     def turn(self, address: str) -> Iterator[Turn]:
-        """Have a piece of work from an address queued, from when it is asked for until it is done.
+        """Queue a piece of work from an address until the block ends.
 
         An address may have half as many waiting as there are places left in the queue, so that a
         few addresses cannot fill it.
@@ -130,10 +130,10 @@ class Turns:
             waiting = [turn for turn in self._turns if turn.lane in {Lane.WAITING, Lane.STOPPED}]
             of_address = [turn for turn in self._turns if turn.address == address]
             left = self._max_waiting - len(waiting)
-            own = sum(turn.address == address for turn in waiting)
+            own_waiting = sum(turn.address == address for turn in waiting)
             if left <= 0:
                 raise QueueFullError("queue_full")
-            if len(of_address) >= self._max_per_visitor or own >= (left + 1) / 2:
+            if len(of_address) >= self._max_per_visitor or own_waiting >= (left + 1) / 2:
                 raise QueueFullError("too_many_of_yours")
             turn = Turn(address, self._came)
             self._came += 1
@@ -151,7 +151,7 @@ class Turns:
         """Wait briefly for a place.
 
         Returns:
-            How many are ahead of it; 0 when it has a place.
+            The number of pieces ahead of it; 0 when it has a place.
         """
         with self._changed:
             if not turn.runs:
@@ -159,12 +159,12 @@ class Turns:
             if turn.runs:
                 return 0
             now = self._clock()
-            own = self._order(turn, now)
-            others = [each for each in self._turns if not each.runs and each is not turn]
-            return 1 + sum(self._order(each, now) < own for each in others)
+            key = self._order(turn, now)
+            waiting = [other for other in self._turns if not other.runs and other is not turn]
+            return 1 + sum(self._order(other, now) < key for other in waiting)
 
     def look(self, turn: Turn) -> Lane:
-        """Return where work that was given a place stands now: it may have to make way."""
+        """Return the state of work that was given a place: it may have to make way."""
         with self._changed:
             now = self._clock()
             if turn.runs and now - turn.since > turn.slice and self._is_in_the_way(turn, now):
@@ -173,20 +173,21 @@ class Turns:
 
     def _is_in_the_way(self, turn: Turn, now: float) -> bool:
         """Return whether work that has had its slice makes way for other work."""
-        own = self._order(turn, now)
-        half = own._replace(used=own.used / 2)  # otherwise work of the same length would take turns
+        key = self._order(turn, now)
+        # Half, as otherwise work of the same length would take turns.
+        half = key._replace(used=key.used / 2)
         return any(
-            self._order(each, now, leaving=turn) < (own if each.address == turn.address else half)
-            for each in self._turns
-            if not each.runs
+            self._order(other, now, leaving=turn) < (key if other.address == turn.address else half)
+            for other in self._turns
+            if not other.runs
         )
 
     def _make_way(self, turn: Turn, now: float) -> None:
-        """Pause work, or stop it; work that would have to be stopped may keep its place a while."""
+        """Pause or stop work; work that would have to be stopped may keep its place for a while."""
         used = self._order(turn, now).used
-        paused = [each for each in self._turns if each.lane == Lane.PAUSED]
-        most = max(paused, key=lambda each: self._lately(each.address, now), default=None)
-        if any(each.address == turn.address for each in paused):
+        paused = [other for other in self._turns if other.lane == Lane.PAUSED]
+        most = max(paused, key=lambda other: self._lately(other.address, now), default=None)
+        if any(other.address == turn.address for other in paused):
             lane = Lane.STOPPED
         elif most is None or len(paused) < self._places:
             lane = Lane.PAUSED
@@ -201,12 +202,12 @@ class Turns:
         self._admit()
 
     def _admit(self) -> None:
-        """Give the free places to those whose turn it is."""
+        """Give the free places to the next pieces of work."""
         now = self._clock()
         waiting = [turn for turn in self._turns if not turn.runs]
         free = self._places - sum(turn.runs for turn in self._turns)
         for _ in range(min(free, len(waiting))):
-            turn = min(waiting, key=lambda each: self._order(each, now))
+            turn = min(waiting, key=lambda waiter: self._order(waiter, now))
             turn.lane, turn.since, turn.slice = Lane.RUNNING, now, SLICE
             waiting.remove(turn)
         self._changed.notify_all()
@@ -224,12 +225,12 @@ class Turns:
             }
 
     def _lately(self, address: str, now: float) -> float:
-        seconds, then = self._used.get(address, (0.0, 0.0))
-        return float(seconds * 0.5 ** ((now - then) / HALF_LIFE))
+        seconds, counted_at = self._used.get(address, (0.0, 0.0))
+        return float(seconds * 0.5 ** ((now - counted_at) / HALF_LIFE))
 
     def _order(self, turn: Turn, now: float, *, leaving: Turn | None = None) -> _Order:
-        """Return where work stands, or would stand if `leaving` did not run."""
-        running = [each for each in self._turns if each.runs and each.address == turn.address]
-        others = sum(each is not leaving and each is not turn for each in running)
-        used = self._lately(turn.address, now) + sum(now - each.since for each in running)
-        return _Order(others, used, turn.lane != Lane.WAITING, turn.number)
+        """Return the rank of work, or its rank if `leaving` did not run."""
+        running = [other for other in self._turns if other.runs and other.address == turn.address]
+        running_others = sum(other is not leaving and other is not turn for other in running)
+        used = self._lately(turn.address, now) + sum(now - other.since for other in running)
+        return _Order(running_others, used, turn.lane != Lane.WAITING, turn.number)

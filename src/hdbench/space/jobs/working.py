@@ -32,10 +32,10 @@ MAX_SECONDS = 60
 
 MAX_MEMORY = 384 * 2**20
 """Maximum bytes of memory for one file, besides those of the program: 48 MB of honest answers, from
-48 models to 263 cards each, take some 120 MB."""
+48 models to 263 cards each, take about 120 MB."""
 
 MAX_WRITTEN = 2**29
-"""Maximum bytes of a file written meanwhile: what a packed one is unpacked to."""
+"""Maximum bytes of a file written during work, such as an unpacked one."""
 
 TASKS = tuple(
     f"hdbench.space.jobs.{name}" for name in ("scoring", "comparing", "deciding", "submitting")
@@ -52,29 +52,29 @@ _SPARE = 2**24  # bytes that let a process whose memory is used up say so
 _send: ContextVar[Callable[[Any], object]] = ContextVar("send", default=id)
 
 Task = Callable[..., Any]
-"""A function of a module; all that it is given, sends and returns can be pickled."""
+"""A function of a module; its arguments, results and what it sends can be pickled."""
 
 
 def load() -> None:
-    """Load what each process needs, so that no visitor has to wait for it."""
+    """Load the modules that each process needs, so that no visitor has to wait for them."""
     set_forkserver_preload(list(TASKS))
     ensure_running()
 
 
 def end() -> None:
-    """End all work of this process, and begin none any more."""
+    """End all work of this process, and start no more."""
     _ended.set()
 
 
 def send(value: object) -> None:
-    """Send something to whoever waits for the task that runs here; to nobody if none does."""
+    """Send something to the caller that waits for the task in this process, if there is one."""
     _send.get()(value)
 
 
 @contextmanager
-def sending(to: Callable[[Any], object]) -> Iterator[None]:
-    """Have all that is sent within the block given to a function."""
-    token = _send.set(to)
+def sending(receiver: Callable[[Any], object]) -> Iterator[None]:
+    """Pass everything that is sent within the block to a function."""
+    token = _send.set(receiver)
     try:
         yield
     finally:
@@ -89,8 +89,8 @@ class Progress(NamedTuple):
     """The progress of a task.
 
     Attributes:
-        share: of the bar, from 0 to 1.
-        doing: what is being done, in the visitor's language.
+        share: the filled share of the bar, from 0 to 1.
+        doing: the current activity, in the visitor's language.
     """
 
     share: float
@@ -98,12 +98,12 @@ class Progress(NamedTuple):
 
 
 def part_of_progress(doing: str, low: float, high: float, language: str) -> Listener:
-    """Begin a part of a task, and return a listener that sends how much of it is done.
+    """Begin a part of a task, and return a listener that sends its progress.
 
     Args:
-        doing: what is done in this part.
-        low: where the part begins on the bar, from 0 to 1.
-        high: where it ends.
+        doing: the activity in this part.
+        low: the beginning of the part on the bar, from 0 to 1.
+        high: its end.
         language: the visitor's language.
     """
 
@@ -117,10 +117,10 @@ def part_of_progress(doing: str, low: float, high: float, language: str) -> List
 
 
 class Waits(NamedTuple):
-    """The work is waiting.
+    """Notice that work is waiting.
 
     Attributes:
-        before: how many are ahead of it.
+        before: the number of pieces ahead of it.
         again: whether it had begun before and made way for shorter work.
     """
 
@@ -158,7 +158,7 @@ class TaskProcesses:
 
         Raises:
             QueueFullError: too much waits.
-            HdbenchError: the task's own; or it takes too much time or memory.
+            HdbenchError: the task fails, or takes too much time or memory.
         """
         with self._turns.turn(address) as turn:
             last: Any = None
@@ -170,12 +170,12 @@ class TaskProcesses:
                     yield last.value if isinstance(last, _Done) else last
 
     def result(self, address: str, task: Task, *arguments: Any) -> Any:
-        """Return what a task returns, with nobody told meanwhile; otherwise the same as `work`."""
+        """Return the result of a task, without its progress; otherwise the same as `work`."""
         *_, value = self.work(address, task, *arguments)
         return value
 
     def _attempt(self, turn: Turn, task: Task, arguments: tuple[Any, ...]) -> Iterator[Any]:
-        """Yield what a process sends until it is done or has to make way."""
+        """Yield the messages of a process until it is done or has to make way."""
         paused, ran, before = False, 0.0, time.monotonic()
         with self._process(task, arguments) as (process, pipe):
             while (lane := self._turns.look(turn)) != Lane.STOPPED:
@@ -192,16 +192,16 @@ class TaskProcesses:
                 if not pipe.poll(_POLL):
                     continue
                 try:
-                    told = pipe.recv()
+                    message = pipe.recv()
                 except (EOFError, OSError) as error:
                     process.join(_ENDING)
                     raise _reason(process.exitcode) from error
-                if isinstance(told, HdbenchError):
-                    raise told
-                if isinstance(told, Score):
+                if isinstance(message, HdbenchError):
+                    raise message
+                if isinstance(message, Score):
                     turn.slice = SLICE_IN_ALL
-                yield told
-                if isinstance(told, _Done):
+                yield message
+                if isinstance(message, _Done):
                     return
 
     @contextmanager
@@ -215,7 +215,7 @@ class TaskProcesses:
             process = self._processes.Process(
                 target=_run, args=(sending, limits, scratch, task, arguments), daemon=True
             )
-            with self._starting:  # multiprocessing's list of processes is not made for threads
+            with self._starting:  # multiprocessing's list of processes is not thread-safe
                 process.start()
             sending.close()
             try:
@@ -237,30 +237,30 @@ def _run(
     """Do a task within limits, in this process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server ends it
     os.nice(_NICENESS)
-    seconds, memory, written = limits
+    seconds, memory, disk = limits
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
     data = _size_of_data() + memory
-    whole = (data + _SPARE, data + _SPARE)
+    with_spare = (data + _SPARE, data + _SPARE)
     resource.setrlimit(resource.RLIMIT_DATA, (data, data + _SPARE))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (written, written))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (disk, disk))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     tempfile.tempdir = scratch  # which the server deletes, however this process ends
     try:
         with sending(pipe.send):
-            told: Any = _Done(task(*arguments))
+            message: Any = _Done(task(*arguments))
     except HdbenchError as error:
-        told = error
+        message = error
     except MemoryError:
-        resource.setrlimit(resource.RLIMIT_DATA, whole)
-        told = _too_large(memory)
+        resource.setrlimit(resource.RLIMIT_DATA, with_spare)
+        message = _too_large(memory)
     except BrokenPipeError:  # nobody listens any more
         return
     except OSError as error:
         if error.errno != errno.EFBIG:
             raise
-        told = _too_much(Message("{most:,} MiB of disk", most=written >> 20))
+        message = _too_much(Message("{most:,} MiB of disk", most=disk >> 20))
     with suppress(BrokenPipeError):
-        pipe.send(told)
+        pipe.send(message)
 
 
 def _signal(process: BaseProcess, number: int) -> None:
@@ -279,13 +279,13 @@ def _size_of_data() -> int:
 
 
 def _check_goes_on() -> None:
-    """Have the work come to its end if the process does."""
+    """End the work when the process ends."""
     if _ended.is_set():
         raise ends()
 
 
 def _reason(status: int | None) -> HdbenchError:
-    """Return why a process that did not say so has ended."""
+    """Return the reason why a process ended without giving one."""
     if status == -signal.SIGXCPU:
         return _too_long()
     if status is not None and status < 0:  # C code that gets no memory aborts or is killed

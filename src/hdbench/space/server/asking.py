@@ -1,4 +1,4 @@
-"""The limits of what visitors ask of Gradio: how often, and with which values."""
+"""Limits on visitors' requests to Gradio: how many, and with which values."""
 
 import json
 import os
@@ -20,14 +20,14 @@ MAX_ASKED = 100
 library, who share an address, may begin at the same time."""
 
 WINDOW = 10.0
-"""Seconds in which they are counted."""
+"""Seconds in which requests are counted."""
 
 CALL = "/gradio_api/call/"
-"""The beginning of the path of a program's calls."""
+"""Prefix of the paths of a program's calls."""
 
 
 class Gate:
-    """Refuses requests of which there are too many, or whose values cannot be used.
+    """Refuses requests if there are too many, or if their values cannot be used.
 
     Gradio takes any number, and keeps what it cannot do yet in memory. It fetches a file whose path
     is an address, and says nothing to the visitor about one that is not there. It passes a null on
@@ -37,7 +37,7 @@ class Gate:
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._asked = WindowCounter(WINDOW)
+        self._requests = WindowCounter(WINDOW)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or pass it on."""
@@ -46,7 +46,7 @@ class Gate:
             await self._app(scope, receive, send)
             return
         request = Request(scope, receive)
-        if self._asked.add(visitor(scope)) > MAX_ASKED:
+        if self._requests.add(visitor(scope)) > MAX_ASKED:
             await _refused(request, 429, "too_often")(scope, receive, send)
             return
         try:
@@ -54,21 +54,21 @@ class Gate:
         except ClientDisconnect:
             return
         try:
-            asked = json.loads(body or "null")
-            # What was checked is what is passed on, however else the bytes might be read. A NaN or
+            payload = json.loads(body or "null")
+            # The checked value is passed on, as the bytes might be read in another way. A NaN or
             # a lone surrogate, which JSON does not have, would make Gradio fail.
-            checked = json.dumps(asked, allow_nan=False, ensure_ascii=False).encode()
-            why = _incomplete(scope["path"], asked) or await run_in_threadpool(_unusable, asked)
+            checked = json.dumps(payload, allow_nan=False, ensure_ascii=False).encode()
+            key = _incomplete(scope["path"], payload) or await run_in_threadpool(_unusable, payload)
         except (ValueError, RecursionError):
-            why = "no_json"
-        if why is not None:
-            await _refused(request, 400, why)(scope, receive, send)
+            key = "no_json"
+        if key is not None:
+            await _refused(request, 400, key)(scope, receive, send)
             return
         await self._app(scope, _receiving(checked if body else b"", receive), send)
 
 
 def uploads() -> Path:
-    """Return where Gradio keeps uploads and downloads; `serve` sets it."""
+    """Return the folder where Gradio keeps uploads and downloads; `serve` sets it."""
     return Path(os.environ["GRADIO_TEMP_DIR"])
 
 
@@ -78,26 +78,26 @@ def _refused(request: Request, status: int, key: str) -> JSONResponse:
 
 
 def _receiving(body: bytes, receive: Receive) -> Receive:
-    """Return what gives an application a body that has been read already."""
-    left = [{"type": "http.request", "body": body, "more_body": False}]
+    """Return a `receive` that gives an application a body that has been read already."""
+    messages = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def receiving() -> Message:
-        return left.pop() if left else await receive()
+        return messages.pop() if messages else await receive()
 
     return receiving
 
 
-def _incomplete(path: str, asked: Any) -> str | None:
-    """Return why a program's call, whose values may be listed or named, cannot be answered."""
-    match asked:
+def _incomplete(path: str, payload: Any) -> str | None:
+    """Return the reason for refusing a program's call; its values may be listed or named."""
+    match payload:
         case {"data": [None, *_]} | {"benchmark": None} if path.startswith(CALL):
             return "no_benchmark"
     return None
 
 
-def _unusable(asked: Any) -> str | None:
-    """Return why a file that is named anywhere in a request cannot be used; None if all can be."""
-    paths = list(_paths(asked))
+def _unusable(payload: Any) -> str | None:
+    """Return the reason why a file named in a request cannot be used; None if all can be."""
+    paths = list(_paths(payload))
     if not all(isinstance(path, str) for path in paths):
         return "not_uploaded"
     if any("://" in path for path in paths):
@@ -106,22 +106,22 @@ def _unusable(asked: Any) -> str | None:
     return None if all(_is_file_in(folder, path) for path in set(paths)) else "not_uploaded"
 
 
-def _paths(asked: Any) -> Iterator[Any]:
-    """Yield the paths in a request: Gradio takes for a file whatever has one."""
-    left = [asked]
-    while left:
-        value = left.pop()
+def _paths(payload: Any) -> Iterator[Any]:
+    """Yield the paths in a request: Gradio takes any object with a path for a file."""
+    waiting = [payload]
+    while waiting:
+        value = waiting.pop()
         if isinstance(value, list):
-            left += value
+            waiting += value
         elif isinstance(value, dict):
-            left += value.values()
+            waiting += value.values()
             if "path" in value:
                 yield value["path"]
 
 
 def _is_file_in(folder: Path, path: str) -> bool:
     try:
-        found = Path(path).resolve()
-        return found.is_relative_to(folder) and found.is_file()
+        resolved = Path(path).resolve()
+        return resolved.is_relative_to(folder) and resolved.is_file()
     except (OSError, RuntimeError, ValueError):  # too long, a loop of links, a zero byte
         return False

@@ -1,4 +1,4 @@
-"""The limits of what a visitor may send, and the parts of Gradio that are closed to visitors."""
+"""Limits on what a visitor may send, and the parts of Gradio that are closed to visitors."""
 
 import asyncio
 import ipaddress
@@ -26,22 +26,22 @@ from hdbench.space.texts import text
 logger = logging.getLogger(__name__)
 
 UPLOAD = "/gradio_api/upload"
-"""The beginning of the path of requests that bring files."""
+"""Prefix of the paths of requests that upload files."""
 
 ANNOTATE = "/annotate/"
-"""The beginning of the path of requests from those who have an account."""
+"""Prefix of the paths of requests from people with an account."""
 
 WITHOUT_BODY = frozenset({"GET", "HEAD", "OPTIONS"})
-"""The methods of requests that bring nothing and ask for no work."""
+"""Methods of requests that have no body and ask for no work."""
 
 MAX_BODY = 2**20
 """Maximum bytes of a request that is not an upload."""
 
 MAX_FILES_OF_FULL_SIZE = 4
-"""Maximum files of the largest size in one upload."""
+"""Maximum number of files of the largest size in one upload."""
 
 VISITORS_PART = 4
-"""One visitor may fill a quarter of the disk that uploads have."""
+"""Number of parts of the disk for uploads, of which one visitor may fill one."""
 
 MAX_PAUSE = 30
 """Maximum seconds in which a request sends nothing, or its headers are not complete."""
@@ -50,12 +50,12 @@ MIN_RATE = 16_000
 """Minimum bytes per second of a request: 50 MB may take 55 minutes."""
 
 FRAMED_BY = "frame-ancestors 'self' https://huggingface.co https://*.hf.space"
-"""The Hub shows a Space in a frame."""
+"""The policy on frames: the Hub shows a Space in one."""
 
 _TIMER = "hdbench.timer"
 
 PROXIES = "127.0.0.1,10.0.0.0/8"
-"""The proxies to believe, on the Hub, about a visitor's address: its own."""
+"""The Hub's own proxies, which are trusted to name a visitor's address."""
 
 CLOSED = re.compile(
     r"(/gradio_api)?/(deep_link|component_server|custom_component|vibe-|undo-vibe|runs|run-history"
@@ -123,7 +123,7 @@ class Guard:
             body.refuse(411, "refused_no_length")
         elif path.startswith(UPLOAD):
             self._uploads.admit(body, visitor(scope), int(length))
-        elif int(length) > MAX_BODY and not path.startswith(ANNOTATE):  # which bounds it itself
+        elif int(length) > MAX_BODY and not path.startswith(ANNOTATE):  # which limits it itself
             body.refuse(413, "refused_too_large")
         return body
 
@@ -141,7 +141,7 @@ class ConnectionTimer:
         self._wait()
 
     def begin_answer(self) -> None:
-        """Stop waiting, as a request is there: its answer may take as long as it likes."""
+        """Stop waiting, as a request has come: its answer may take any time."""
         self._answering += 1
         self.end()
 
@@ -165,7 +165,7 @@ def impatient(protocol: type[Any]) -> type[Any]:
     """Return one of Uvicorn's protocols, which closes connections on which no request is made.
 
     Uvicorn itself waits for the headers of a request as long as the client likes, and no setting
-    of it, nor of h11, says otherwise. Of the protocol this uses only how Uvicorn makes it, what
+    of Uvicorn or h11 changes that. Of the protocol this uses only how Uvicorn makes it, what
     asyncio calls, and that requests have the application's state (the lifespan state of ASGI), in
     which `Answering` finds the connection of its request.
 
@@ -174,9 +174,9 @@ def impatient(protocol: type[Any]) -> type[Any]:
     """
 
     class Impatient(protocol):  # type: ignore[misc]
-        def __init__(self, *, app_state: dict[str, Any], **given: Any) -> None:
+        def __init__(self, *, app_state: dict[str, Any], **options: Any) -> None:
             self.timer = ConnectionTimer()
-            super().__init__(app_state=app_state | {_TIMER: self.timer}, **given)
+            super().__init__(app_state=app_state | {_TIMER: self.timer}, **options)
 
         def connection_made(self, transport: asyncio.Transport) -> None:
             self.timer.begin(transport)
@@ -190,13 +190,13 @@ def impatient(protocol: type[Any]) -> type[Any]:
 
 
 class Answering:
-    """Keeps a connection open while a request that came on it is answered."""
+    """Keeps a connection open while a request on it is answered."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Have a request answered."""
+        """Answer a request."""
         timer = scope.get("state", {}).get(_TIMER)
         if timer is None:  # the server starts, or the connection was there before `impatient`
             await self._app(scope, receive, send)
@@ -209,14 +209,14 @@ class Answering:
 
 
 class _BodyRefusedError(Exception):
-    """Ends the reading of a body."""
+    """Reason to stop reading a body."""
 
 
 class _Body:
     """The body of a request, as it comes.
 
     Attributes:
-        refused: what is answered instead of the application's answer.
+        refused: the response that replaces the application's.
         size: bytes that have come.
         charge: called with the bytes that have come, and whether that is all.
     """
@@ -232,8 +232,8 @@ class _Body:
 
     def refuse(self, status: int, key: str, **values: object) -> None:
         """Answer with a text of the interface, and close the connection."""
-        told = text(key, self._language, **values)
-        self.refused = PlainTextResponse(told, status, {"Connection": "close"})
+        body = text(key, self._language, **values)
+        self.refused = PlainTextResponse(body, status, {"Connection": "close"})
 
     async def receive(self) -> Message:
         """Return the next message from the server, as the application asks for it."""
@@ -256,9 +256,9 @@ class _Body:
 
 
 class _Uploads:
-    """The bytes that each visitor has uploaded lately.
+    """The bytes that each visitor has uploaded recently.
 
-    What has come of an aborted upload counts too: it stays on disk until it is swept.
+    The received part of an aborted upload counts too: it stays on disk until it is swept.
     """
 
     def __init__(self, context: SpaceContext) -> None:
@@ -270,11 +270,11 @@ class _Uploads:
     def admit(self, body: _Body, address: str, length: int) -> None:
         """Charge a visitor for an upload as it comes, or refuse it."""
         now = time.monotonic()
-        for other, sent in list(self._sent.items()):
+        for sender, sent in list(self._sent.items()):
             while sent and sent[0].since < now - self._keep:
                 sent.popleft()
             if not sent:
-                del self._sent[other]
+                del self._sent[sender]
         if length > self._largest:
             body.refuse(413, "refused_too_large")
         elif self._total(address) + length > self._most:
@@ -308,10 +308,10 @@ class _UploadSize:
 
 
 class WindowCounter:
-    """Counts by address, begun anew after some seconds.
+    """Counts by address, reset after some seconds.
 
     Args:
-        seconds: how many.
+        seconds: the number of seconds until a reset.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -320,7 +320,7 @@ class WindowCounter:
         self._ends = 0.0
 
     def add(self, address: str, number: int = 1) -> int:
-        """Count something, and return how much there is of that address."""
+        """Add to the count of an address, and return the count."""
         now = time.monotonic()
         if now > self._ends:
             self._counts.clear()
@@ -332,7 +332,7 @@ class WindowCounter:
 def visitor(scope: Scope) -> str:
     """Return the address that a request comes from, as `network` gives it.
 
-    Behind a proxy that the server is told to believe, it is the one that the proxy names
+    Behind a proxy that the server trusts, it is the one that the proxy names
     (Uvicorn's `FORWARDED_ALLOW_IPS`), so that nobody can choose it.
     """
     client = scope.get("client")
@@ -340,24 +340,24 @@ def visitor(scope: Scope) -> str:
 
 
 def network(address: str) -> str:
-    """Return what counts as one visitor: for IPv6 the network, in which a host chooses its address.
+    """Return the key of a visitor: for IPv6 the network, in which a host chooses its address.
 
     Example:
         >>> network("192.0.2.1"), network("2001:db8::1:2"), network("testclient")
         ('192.0.2.1', '2001:db8::/64', 'testclient')
     """
     try:
-        found = ipaddress.ip_address(address)
+        ip = ipaddress.ip_address(address)
     except ValueError:
         return address
-    if isinstance(found, ipaddress.IPv6Address):
-        mapped = found.ipv4_mapped
-        return str(mapped or ipaddress.ip_network((int(found), 64), strict=False))
-    return str(found)
+    if isinstance(ip, ipaddress.IPv6Address):
+        mapped = ip.ipv4_mapped
+        return str(mapped or ipaddress.ip_network((int(ip), 64), strict=False))
+    return str(ip)
 
 
 def believe_proxies() -> None:
-    """On the Hub, take visitors' addresses from its proxies, unless the operator says otherwise."""
+    """On the Hub, take visitors' addresses from its proxies, unless the operator sets others."""
     if "SPACE_ID" in os.environ:
         os.environ.setdefault("FORWARDED_ALLOW_IPS", PROXIES)
 
@@ -366,8 +366,8 @@ def sweep(folder: Path, *, keep_seconds: float, max_bytes: int) -> None:
     """Delete old files, and the oldest ones of more than the disk may hold.
 
     Args:
-        folder: where uploads and what is made from them are.
-        keep_seconds: how old a file may be.
+        folder: the folder of uploads and of files made from them.
+        keep_seconds: the maximum age of a file.
         max_bytes: maximum bytes of all files together.
     """
     now, total = time.time(), 0
@@ -378,9 +378,9 @@ def sweep(folder: Path, *, keep_seconds: float, max_bytes: int) -> None:
 
 
 def keep_swept(folder: Path, context: SpaceContext) -> None:
-    """Sweep a folder now and then, in a thread of its own, as long as the program runs.
+    """Sweep a folder regularly, in a separate thread, as long as the program runs.
 
-    A sweep that fails is logged, and the next one comes when it would have come anyway.
+    A sweep that fails is logged, and the next one comes at its usual time.
     """
 
     def sweeping() -> None:
@@ -395,11 +395,11 @@ def keep_swept(folder: Path, context: SpaceContext) -> None:
 
 
 def _files(folder: Path) -> Iterator[tuple[float, int, Path]]:
-    """Yield time, size and path of all files; what disappears meanwhile is skipped, folders too."""
+    """Yield time, size and path of all files, skipping files and folders that disappear."""
     for parent, _, names in os.walk(folder):  # Path.rglob raises where a folder has gone
         for name in names:
             path = Path(parent, name)
             with suppress(FileNotFoundError):
-                found = path.lstat()
-                if stat.S_ISREG(found.st_mode):
-                    yield found.st_mtime, found.st_size, path
+                status = path.lstat()
+                if stat.S_ISREG(status.st_mode):
+                    yield status.st_mtime, status.st_size, path

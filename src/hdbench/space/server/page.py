@@ -1,4 +1,4 @@
-"""The page's language, and the script at its head: its settings, and what Gradio leaves undone."""
+"""The page's language, and the script in its head: settings, and fixes for Gradio's gaps."""
 
 import json
 from functools import cache
@@ -12,7 +12,7 @@ from hdbench.common.texts import LANGUAGES, language_of, read_texts
 from hdbench.space.texts import translations
 
 PARAMETER = "lang"
-"""The name in a page's address that has the chosen language: `?lang=de`."""
+"""The parameter of a page's address with the chosen language: `?lang=de`."""
 
 _SPACE = Path(__file__).parents[1]
 _OWN = "page_"
@@ -20,10 +20,10 @@ _HTML, _HEAD = b'<html\n\tlang="en"', b"<head>"
 
 
 class PageLanguage:
-    """Has a request ask for the language that was chosen on its page, and Gradio's page be in it.
+    """Applies the language chosen on a page to its requests and to Gradio's page.
 
     The choice is in the page's address, which a browser sends along with every request of the page
-    (`Referer`), so that nothing is kept, neither here nor in a cookie. Gradio takes its own
+    (`Referer`), so that nothing is stored here or in a cookie. Gradio takes its own
     language from the browser, before any script that it can be given: its page would not follow a
     visitor's choice. So `page.js` is put at its head, and the language at its `<html>`.
     """
@@ -36,15 +36,15 @@ class PageLanguage:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        asked = MutableHeaders(scope=scope)
-        own = scope["query_string"].decode("ascii", "replace")
-        choice = chosen(f"?{own}") or chosen(asked.get("referer", ""))
+        request_headers = MutableHeaders(scope=scope)
+        query = scope["query_string"].decode("ascii", "replace")
+        choice = chosen(f"?{query}") or chosen(request_headers.get("referer", ""))
         if choice is not None:
-            asked["accept-language"] = choice
+            request_headers["accept-language"] = choice
         if scope["path"] != "/" or scope["method"] != "GET":
             await self._app(scope, receive, send)
             return
-        language = language_of(asked.get("accept-language"))
+        language = language_of(request_headers.get("accept-language"))
         start: Message = {}
         page = b""
 
@@ -68,7 +68,7 @@ class PageLanguage:
 
 
 def chosen(address: str) -> str | None:
-    """Return the language that an address asks for in its query, if it is one of `LANGUAGES`.
+    """Return the language in an address's query, if it is one of `LANGUAGES`.
 
     Example:
         >>> chosen("/?__theme=dark&lang=de"), chosen("?lang=xx"), chosen("")
@@ -76,10 +76,10 @@ def chosen(address: str) -> str | None:
     """
     try:
         query = urlsplit(address).query[:1000]
-        found = parse_qs(query, max_num_fields=20).get(PARAMETER, [])
-    except ValueError:  # more than twenty, or an address that is none
+        languages = parse_qs(query, max_num_fields=20).get(PARAMETER, [])
+    except ValueError:  # more than twenty, or not an address
         return None
-    return found[0] if found and found[0] in LANGUAGES else None
+    return languages[0] if languages and languages[0] in LANGUAGES else None
 
 
 @cache
@@ -92,21 +92,21 @@ def script(language: str) -> str:
         },
         "gradio": gradio_words(language)["words"],
         "patterns": gradio_words(language)["patterns"],
-        "languages": {each: texts["page_name"] for each, texts in translations().items()},
+        "languages": {code: texts["page_name"] for code, texts in translations().items()},
     }
     # In a script of HTML, only this could end it.
     data = json.dumps(texts).replace("</", "<\\/")
-    made = (_SPACE / "page.js").read_text(encoding="utf-8")
-    return f"<script>{{const TEXTS = {data};\n{made}}}</script>"
+    source = (_SPACE / "page.js").read_text(encoding="utf-8")
+    return f"<script>{{const TEXTS = {data};\n{source}}}</script>"
 
 
 def gradio_words(language: str) -> dict[str, dict[str, str]]:
-    """Return what Gradio lacks in a language.
+    """Return the texts that Gradio lacks in a language.
 
     Returns:
         `keys`: texts for keys of its own texts; `words`: English → translation, for labels that it
         has in English in every language; `patterns`: the same for messages, labels and the sizes
         of files, by regular expressions.
     """
-    found: dict[str, dict[str, str]] = read_texts(_SPACE / "gradio_words" / f"{language}.yaml")
-    return found
+    words: dict[str, dict[str, str]] = read_texts(_SPACE / "gradio_words" / f"{language}.yaml")
+    return words

@@ -1,4 +1,4 @@
-"""Temporary folders of a server, and those that one left behind which was killed."""
+"""Temporary folders of a server, and those that a killed server left behind."""
 
 import fcntl
 import os
@@ -9,10 +9,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 SERVED = "hdbench-served-"
-"""The beginning of the name of a folder with uploads and what is made from them."""
+"""Prefix of the name of a folder with uploads and files made from them."""
 
 SCRATCH = "hdbench-scratch-"
-"""The beginning of the name of a folder with what is needed for a moment only."""
+"""Prefix of the name of a folder with short-lived files."""
 
 
 @contextmanager
@@ -23,18 +23,18 @@ def temporary_folder(prefix: str) -> Iterator[Path]:
         prefix: `SERVED` or `SCRATCH`.
     """
     folder = Path(tempfile.mkdtemp(prefix=prefix))
-    while (held := _locked(folder)) is None:  # a server that starts took it for left behind
+    while (lock := _locked(folder)) is None:  # a starting server took it for one left behind
         folder = Path(tempfile.mkdtemp(prefix=prefix))
     try:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-        os.close(held)
+        os.close(lock)
 
 
 @contextmanager
 def all_scratch_in(folder: Path) -> Iterator[None]:
-    """Have all temporary files of this process, and of those that it starts, made in a folder."""
+    """Make all temporary files of this process and its child processes in one folder."""
     directory, variable = tempfile.tempdir, os.environ.get("TMPDIR")
     tempfile.tempdir = os.environ["TMPDIR"] = str(folder)
     try:
@@ -48,23 +48,23 @@ def all_scratch_in(folder: Path) -> Iterator[None]:
 
 
 def remove_left_behind() -> None:
-    """Delete the folders of this user's servers that were killed: nobody holds them locked."""
+    """Delete the folders of this user's killed servers: no process holds them locked."""
     for prefix in (SERVED, SCRATCH):
         for folder in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
-            if (held := _locked(folder)) is not None:
+            if (lock := _locked(folder)) is not None:
                 shutil.rmtree(folder, ignore_errors=True)
-                os.close(held)
+                os.close(lock)
 
 
 def _locked(folder: Path) -> int | None:
     """Lock a folder of this user; None if a living process has it, or it is no longer there."""
-    held = None
+    descriptor = None
     with suppress(OSError):
-        held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        found = os.fstat(held)
-        if found.st_uid == os.getuid() and os.path.samestat(found, os.lstat(folder)):
-            return held
-    if held is not None:
-        os.close(held)
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        status = os.fstat(descriptor)
+        if status.st_uid == os.getuid() and os.path.samestat(status, os.lstat(folder)):
+            return descriptor
+    if descriptor is not None:
+        os.close(descriptor)
     return None

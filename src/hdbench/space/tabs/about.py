@@ -1,4 +1,4 @@
-"""The tab that says what the benchmarks and their figures mean."""
+"""The tab that explains the benchmarks and their figures."""
 
 import re
 from pathlib import Path
@@ -11,7 +11,7 @@ from hdbench.space.context import SpaceContext
 from hdbench.space.texts import Say
 
 TITLE = "title_of_"
-"""The beginning of the keys of the benchmarks' titles."""
+"""Prefix of the keys of the benchmarks' titles."""
 
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 _HEADING = re.compile(r"^(?=#{1,4} )", re.MULTILINE)
@@ -35,7 +35,7 @@ def about_tab(context: SpaceContext, say: Say) -> None:
     for name, benchmark in context.benchmarks.items():
         _card(benchmark.folder, say(f"{TITLE}{name}"))
     gr.Markdown(say("cards_metrics"))
-    for metric in dict.fromkeys(each.spec.metric for each in context.benchmarks.values()):
+    for metric in dict.fromkeys(benchmark.spec.metric for benchmark in context.benchmarks.values()):
         _card(resources.folder("metrics") / metric, metric)
 
 
@@ -47,7 +47,7 @@ def _card(folder: Path, title: Any) -> None:
 
 
 def card_text(card: str) -> str:
-    r"""Return a card for a page with headings of its own: two levels deeper, without pictures.
+    r"""Return a card to embed in a page: headings two levels deeper, no pictures.
 
     The files of its pictures are not served.
 

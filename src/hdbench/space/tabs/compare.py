@@ -50,27 +50,28 @@ def compare_tab(
                 protocol = shared.protocol_choice(say)
         with gr.Column(scale=3, min_width=300):
             bar = gr.HTML(elem_id="compare-progress", min_height=60)
-            shown = gr.HTML(elem_id="comparison", elem_classes=shared.RESULT)
+            output = gr.HTML(elem_id="comparison", elem_classes=shared.RESULT)
             figures = shared.download_button(say, "compare_json", "compare-json")
 
     def offer(benchmark: str, files: list[str] | None, chosen: list[str] | None) -> dict[str, Any]:
         offered = _offer(context, benchmark, whole=bool(files))
         still = {folder for _, folder in offered["choices"]}
-        return gr.update(**offered, value=[each for each in chosen or () if each in still])
+        return gr.update(**offered, value=[folder for folder in chosen or () if folder in still])
 
     def view(
-        given: shared.Given, request: gr.Request, progress: gr.Progress = shared.BAR
+        values: shared.Given, request: gr.Request, progress: gr.Progress = shared.BAR
     ) -> Iterator[list[Any]]:
         visitor = shared.visitor_of(request)
-        paths = [Path(file) for file in given[files] or ()]
-        asked = (given[benchmark], paths, given[recorded] or [], given[protocol], visitor.language)
+        paths = [Path(file) for file in values[files] or ()]
+        choices = (values[benchmark], paths, values[recorded] or [], values[protocol])
         try:
             with TemporaryDirectory() as folder:
-                task = (comparison, context, Wanted(*asked), Path(folder))
-                for told in shared.shown_work(workers, visitor, progress, *task):
-                    if isinstance(told, ComparisonView):
+                wanted = Wanted(*choices, visitor.language)
+                task = (comparison, context, wanted, Path(folder))
+                for message in shared.shown_work(workers, visitor, progress, *task):
+                    if isinstance(message, ComparisonView):
                         # Gradio copies the file before this goes on, where it is deleted.
-                        yield [told.page, shared.download(told.file)]
+                        yield [message.page, shared.download(message.file)]
         except HdbenchError as error:
             yield [shared.refusal(error, visitor.language, "compare_error"), shared.download(None)]
 
@@ -82,11 +83,11 @@ def compare_tab(
         **shared.HIDDEN,
     )
     inputs: set[Block] = {benchmark, files, recorded, protocol}
-    start.click(view, inputs, [shown, figures], show_progress_on=bar, **shared.PRIVATE)
+    start.click(view, inputs, [output, figures], show_progress_on=bar, **shared.PRIVATE)
 
 
 def _offer(context: SpaceContext, benchmark: str, *, whole: bool = False) -> dict[str, Any]:
-    """Return the recorded runs to choose from: beside an upload only those over all items."""
+    """Return the recorded runs to choose from: with an upload only those over all items."""
     runs = recorded_runs(context, benchmark)
     choices = [(run.label, run.folder) for run in runs if run.whole or not whole]
     return {"choices": choices, "visible": bool(runs)}

@@ -24,21 +24,21 @@ from hdbench.space.views.summary import problem, render
 from hdbench.statistics.bootstrap import MIN_ITEMS
 
 MAX_WORDS = 200
-"""Maximum characters to search for."""
+"""Maximum characters of a search."""
 
-_SCORED = 0.8  # of the bar; the rest is for the ranking
+_SCORED = 0.8  # share of the bar; the rest is for the ranking
 
 MAX_NAME = 80
 """Maximum characters of an untrusted name that are shown."""
 
 MAX_LEFT_OUT = 20
-"""Maximum unusable runs that are named."""
+"""Maximum number of unusable runs that are named."""
 
 _WORDS = {"not published": "leaderboard_not_published", "proprietary": "leaderboard_proprietary"}
 
 
 def leaderboard_tab(context: SpaceContext, say: Say, benchmark: gr.Dropdown, tab: gr.Tab) -> None:
-    """Add the tab's controls to its `gr.Tab`: what they show is computed when it is opened.
+    """Add the tab's controls to its `gr.Tab`; their content is computed when it is opened.
 
     Args:
         context: the Space's context.
@@ -60,40 +60,42 @@ def leaderboard_tab(context: SpaceContext, say: Say, benchmark: gr.Dropdown, tab
             weights = form(gr.Checkbox, "open")
             strict = form(gr.Checkbox, "strict")
         protocol = protocol_choice(say, "board-protocol")
-    shown = gr.HTML(elem_id="leaderboard", min_height=80)
-    seen = gr.State()
+    output = gr.HTML(elem_id="leaderboard", min_height=80)
+    opened = gr.State()
 
-    def view(given: Given, request: gr.Request, progress: gr.Progress = BAR) -> Iterator[list[Any]]:
-        if not given[seen]:  # nobody has opened the tab, and a ranking may take minutes
+    def view(
+        values: Given, request: gr.Request, progress: gr.Progress = BAR
+    ) -> Iterator[list[Any]]:
+        if not values[opened]:  # nobody has opened the tab, and a ranking may take minutes
             yield [gr.skip(), gr.skip()]
             return
         language = visitor_of(request).language
         try:
-            chosen = context.benchmark(given[benchmark])
+            chosen = context.benchmark(values[benchmark])
             if not chosen.spec.ranked:
                 titles = ", ".join(title for title, _ in context.ranked)
                 raise TextError("leaderboard_unranked", ranked=titles)
-            work = rankings.of(given[benchmark], given[protocol], strict=bool(given[strict]))
+            work = rankings.of(values[benchmark], values[protocol], strict=bool(values[strict]))
             while not wait([work.ready], timeout=0.3).done:
                 count = {"done": work.done, "total": work.total}
                 doing = "leaderboard_scoring" if work.done < work.total else "leaderboard_ranking"
                 share = _SCORED * work.done / (work.total or 1)
                 progress(share, desc=text(doing, language, **count))
-            sought = (given[words] or "")[:MAX_WORDS]  # None for a field that nobody has seen yet
-            filters = Filter(sought, bool(given[local]), bool(given[weights]))
-            yield _view(chosen, work.ready.result(), given[board], filters, language)
+            sought = (values[words] or "")[:MAX_WORDS]  # None for a field that was never shown
+            filters = Filter(sought, bool(values[local]), bool(values[weights]))
+            yield _view(chosen, work.ready.result(), values[board], filters, language)
         except HdbenchError as error:
-            why = problem(reason(error, language), language, "leaderboard_error")
-            yield [gr.update(visible=False), why]
+            message = problem(reason(error, language), language, "leaderboard_error")
+            yield [gr.update(visible=False), message]
 
     each_time: dict[str, Any] = {
         "fn": view,
-        "inputs": {seen, benchmark, protocol, board, words, local, weights, strict},
-        "outputs": [board, shown],
-        "show_progress_on": shown,
+        "inputs": {opened, benchmark, protocol, board, words, local, weights, strict},
+        "outputs": [board, output],
+        "show_progress_on": output,
         **PRIVATE,
     }
-    tab.select(lambda: True, None, seen, queue=False, **PRIVATE).then(**each_time)
+    tab.select(lambda: True, None, opened, queue=False, **PRIVATE).then(**each_time)
     gr.on([benchmark.change, protocol.input, board.input, strict.input], **each_time)
     gr.on(
         [words.change, local.input, weights.input],
@@ -105,7 +107,7 @@ class Filter(NamedTuple):
     """The models that a visitor wants to see.
 
     Attributes:
-        words: what the name must contain.
+        words: the words that the name must contain.
         runs_locally: only models that are known to run locally.
         open_weights: only models whose weights are known to be open.
     """
@@ -128,12 +130,12 @@ def _view(
 ) -> list[Any]:
     """Return the choice of boards, and the chosen one, otherwise the first."""
     if not ranking.boards:
-        why = [translated(each, language) for each in ranking.left_out[:1]]
-        message = " ".join([text("leaderboard_none", language), *why])
+        reasons = [translated(error, language) for error in ranking.left_out[:1]]
+        message = " ".join([text("leaderboard_none", language), *reasons])
         hidden = gr.update(choices=[], value=None, visible=False)
         return [hidden, problem(message, language, "leaderboard_error")]
     choices = _board_choices(ranking.boards, language)
-    board = next((each for each in ranking.boards if _board_key(each) == key), ranking.boards[0])
+    board = next((board for board in ranking.boards if _board_key(board) == key), ranking.boards[0])
     html = board_view(benchmark, ranking, board, chosen, language)
     several = len(choices) > 1
     return [gr.update(choices=choices, value=_board_key(board), visible=several), html]
@@ -149,7 +151,7 @@ def _board_key(board: Board) -> str:
 
 
 def _board_choices(boards: Sequence[Board], language: str) -> list[tuple[str, str]]:
-    """Return the boards to choose from: what is shown of each, and its key."""
+    """Return the boards to choose from: each one's title and key."""
     names = [_name(board, language) for board in boards]
     times = Counter(names)
     return [
@@ -170,7 +172,7 @@ def board_view(
         benchmark: the board's benchmark.
         ranking: the ranking that it belongs to.
         board: the leaderboard.
-        chosen: hides rows; the ranks stay.
+        chosen: the filter that hides rows; the ranks stay.
         language: the interface's language.
     """
     low, high = _span(board.rows)
@@ -193,15 +195,15 @@ def board_view(
         cut=lambda value: cut(value, MAX_NAME),
         report=lambda run: report_address(board.kind.benchmark, run, board.kind.protocol),
         left_out=[
-            (cut(translated(each, language), MAX_MESSAGE), is_translated(each, language))
-            for each in ranking.left_out[:MAX_LEFT_OUT]
+            (cut(translated(message, language), MAX_MESSAGE), is_translated(message, language))
+            for message in ranking.left_out[:MAX_LEFT_OUT]
         ],
         left_out_count=len(ranking.left_out),
     )
 
 
 def report_address(benchmark: str, run: str, protocol: str) -> str:
-    """Return where the report of a run is served, relative to the page.
+    """Return the address of a run's report, relative to the page.
 
     Example:
         >>> report_address("hdb/zettelkatalog", "2026/a b", "documented")
@@ -212,7 +214,7 @@ def report_address(benchmark: str, run: str, protocol: str) -> str:
 
 
 def _name(board: Board, language: str) -> str:
-    """Return what the board's runs were asked, and how many models there are."""
+    """Return the conditions of the board's runs, and its number of models."""
     kind = board.kind
     if kind.prompt is None:
         prompt = text("leaderboard_no_prompt", language)

@@ -32,11 +32,11 @@ FORMS = [".jpg", ".jpeg", ".png", ".tif", ".tiff", ".webp"]
 """The extensions that a browser offers; the content decides what a file is."""
 
 ITEMS = 5
-"""The number of items that is suggested."""
+"""Suggested number of items."""
 
 TOLD_EVERY = 2.0
-"""Seconds after which those who wait for their run are told how many are ahead of them. Gradio sees
-only then whether somebody has left."""
+"""Seconds between updates for waiting visitors on how many are ahead of them. Gradio notices
+only then whether a visitor has left."""
 
 MAX_TEXT = 5_000
 """Maximum characters of an answer that are shown; the download has them all."""
@@ -54,7 +54,7 @@ def run_tab(
         context: the Space's context.
         workers: the processes that score what a model answered.
         say: the texts.
-        benchmark: the choice of all tabs: what is asked.
+        benchmark: the choice of all tabs.
 
     Raises:
         HdbenchError: two of the models cannot be told apart.
@@ -95,20 +95,20 @@ def run_tab(
     runs = _VisitorRuns(context, workers)
 
     def on_items(
-        given: shared.Given, request: gr.Request, progress: gr.Progress = shared.BAR
+        values: shared.Given, request: gr.Request, progress: gr.Progress = shared.BAR
     ) -> Iterator[list[Any]]:
-        asked = (given[model], given[benchmark], given[items])
+        choices = (values[model], values[benchmark], values[items])
         run = running_model.run_on_items
-        yield from runs.views(lambda folder: run(context, *asked, folder), request, progress)
+        yield from runs.views(lambda folder: run(context, *choices, folder), request, progress)
 
     def on_image(
-        given: shared.Given, request: gr.Request, progress: gr.Progress = shared.BAR
+        values: shared.Given, request: gr.Request, progress: gr.Progress = shared.BAR
     ) -> Iterator[list[Any]]:
         def plan(folder: Path) -> ModelRun:
-            if not given[image]:
+            if not values[image]:
                 raise TextError("run_choose_image")
-            asked = (given[model], given[benchmark], Path(given[image]), given[own_prompt] or "")
-            return running_model.run_on_image(context, *asked, folder)
+            choices = (values[model], values[benchmark], Path(values[image]))
+            return running_model.run_on_image(context, *choices, values[own_prompt] or "", folder)
 
         yield from runs.views(plan, request, progress)
 
@@ -134,7 +134,7 @@ class _VisitorRuns:
         self._workers = workers
         self._watch = running_model.with_gpu(context.max_run_seconds)
         self._turns = Turns(1, context.max_waiting, context.max_per_visitor)
-        self._sessions: dict[Path, str] = {}  # the folder of each → whose it is
+        self._sessions: dict[Path, str] = {}  # folder of a run → its visitor
 
     def views(
         self, plan: Callable[[Path], ModelRun], request: gr.Request, progress: gr.Progress
@@ -165,7 +165,7 @@ class _VisitorRuns:
     @contextmanager
     def _folder(self, session: str) -> Iterator[Path]:
         """Make the folder of a run, which can be stopped until it has ended."""
-        # Beside Gradio's own folder, which serves whatever is requested; deleted with it at last.
+        # Next to Gradio's own folder, all of which is served; deleted with it in the end.
         with TemporaryDirectory(prefix="running-", dir=uploads().parent) as name:
             folder = Path(name)
             (folder / GOING).touch()
@@ -177,10 +177,10 @@ class _VisitorRuns:
 
     def _waiting(self, turn: Turn, folder: Path, language: str) -> Iterator[list[Any]]:
         """Yield the outputs while a run waits for its turn, until it is cancelled."""
-        said = time.monotonic() - TOLD_EVERY
+        told_at = time.monotonic() - TOLD_EVERY
         while running_model.still_wanted(folder) and (before := self._turns.wait(turn)):
-            if time.monotonic() - said >= TOLD_EVERY:
-                said = time.monotonic()
+            if time.monotonic() - told_at >= TOLD_EVERY:
+                told_at = time.monotonic()
                 line = shared.waits(Waits(before - 1, again=False), language)
                 yield _outputs(run_line(line, language), going=True)
 
@@ -191,21 +191,23 @@ class _VisitorRuns:
         language = visitor.language
         questions = {question.id: question for question in run.questions}
         pictures: dict[str, str | None] = {}
-        status, answers, shown = "", "", 0
+        status, answers, count = "", "", 0
         state = RunState([], len(questions))
         with closing(running_model.ask(self._context, run, self._watch)) as states:
             for state in states:
-                new = [answer["id"] for answer in state.answers[shown:]]
+                new = [questions[answer["id"]] for answer in state.answers[count:]]
                 if new:
-                    shown += len(new)
-                    pictures |= {each: running_model.picture_of(questions[each]) for each in new}
+                    count += len(new)
+                    pictures |= {
+                        question.id: running_model.picture_of(question) for question in new
+                    }
                     answers = run_answers(state.answers, pictures, language)
                 before, status = status, run_status(state, language, self._context.max_run_seconds)
                 if status != before:
                     yield _outputs(status, going=state.ended is None, answers=answers)
         if not state.answers:
             return
-        with TemporaryDirectory() as scratch:  # of which Gradio copies files to its own folder
+        with TemporaryDirectory() as scratch:  # Gradio copies its files to its own folder
             path = Path(scratch) / f"{run.path.name}-answers.jsonl"
             path.write_bytes(answers_jsonl(state.answers))
             ended = partial(_outputs, status, going=False, answers=answers, lines=path)
@@ -237,15 +239,15 @@ def _outputs(
 
 
 def run_status(state: RunState, language: str, limit: float) -> str:
-    """Return how far a run is, or why it has ended, as HTML.
+    """Return the progress of a run, or the reason why it ended, as HTML.
 
     Args:
         state: the run.
         language: the interface's language.
-        limit: seconds that it may take.
+        limit: maximum seconds that it may take.
     """
     done = len(state.answers)
-    told = {"done": done, "total": state.total}
+    counts = {"done": done, "total": state.total}
     times = {"elapsed": duration(state.elapsed), "limit": duration(limit)}
     if state.ended is None:
         key = "run_going" if done else "run_loading"
@@ -256,20 +258,20 @@ def run_status(state: RunState, language: str, limit: float) -> str:
     return render(
         "run_status.html",
         language,
-        line=text(key, language, **told, **times),
+        line=text(key, language, **counts, **times),
         left=None if state.left is None else text("run_left", language, left=duration(state.left)),
         elapsed=text("run_elapsed", language, **times),
         ended=state.ended,
         problem=cut(state.problem, MAX_MESSAGE),
-        **told,
+        **counts,
     )
 
 
 def run_line(line: str, language: str) -> str:
-    """Return what is told of a run that has not begun, as HTML.
+    """Return a line about a run that has not begun, as HTML.
 
     Args:
-        line: what is told.
+        line: the line.
         language: the interface's language.
     """
     return render("run_status.html", language, line=line, ended=True, problem="")
@@ -278,7 +280,7 @@ def run_line(line: str, language: str) -> str:
 def run_answers(
     answers: Sequence[WrittenAnswer], pictures: Mapping[str, str | None], language: str
 ) -> str:
-    """Answers as HTML, the last one first: untrusted text is escaped.
+    """Return answers as HTML, the last one first: untrusted text is escaped.
 
     Args:
         answers: lines of `answers.jsonl`.
@@ -291,7 +293,7 @@ def run_answers(
         answers=answers[::-1],
         pictures=pictures,
         cut=lambda value: cut(str(value), MAX_TEXT),
-        plain=escaped,  # in attributes, which can hold no markup
+        plain=escaped,  # in attributes, which cannot have markup
     )
 
 

@@ -36,10 +36,10 @@ FIRST_LOOK = "first_look_html"
 
 _PRIMARY = """(file) => [file, !file].map((is_primary) => (
   {__type__: "update", variant: is_primary ? "primary" : "secondary"}))"""
-"""The button that comes first: the example's, until there is a file."""
+"""The primary button: the example's, until there is a file."""
 
 _PUBLISHED = {"name", "title", "version", "metric", "headline", "higher_is_better", "licence"}
-"""The keys of a benchmark that programs are told."""
+"""The keys of a benchmark in the answer to programs."""
 
 
 def score_tab(
@@ -56,7 +56,7 @@ def score_tab(
         workers: the processes that score.
         say: the texts.
         benchmark: the choice of all tabs.
-        first_looks: what is seen of each benchmark before anything is scored.
+        first_looks: the view of each benchmark before anything is scored.
     """
     quota = HeldOutQuota(context)
     with gr.Row(elem_id="scoring"):
@@ -86,14 +86,14 @@ def score_tab(
             repository = context.results_repository
             scored = [submit_panel(context, workers, say, repository)] if repository else []
     report = gr.HTML(elem_id="report")
-    other = gr.State(time_to_live=context.keep_seconds)
+    target = gr.State(time_to_live=context.keep_seconds)
     settings: list[Component] = [protocol, strict, reread, run]  # as in `Upload`
 
     def view(
-        given: shared.Given, request: gr.Request, progress: gr.Progress = shared.BAR
+        values: shared.Given, request: gr.Request, progress: gr.Progress = shared.BAR
     ) -> Iterator[list[Any]]:
-        path = Path(given[file] or "")
-        upload = Upload(given[benchmark], path, *(given[each] for each in settings))
+        path = Path(values[file] or "")
+        upload = Upload(values[benchmark], path, *(values[setting] for setting in settings))
         visitor = shared.visitor_of(request)
         try:
             for outputs in shared.result_views(workers, context, upload, visitor, progress, quota):
@@ -110,19 +110,19 @@ def score_tab(
     def first_look(benchmark: str, request: gr.Request) -> str:
         return first_looks.html(benchmark, shared.visitor_of(request).language)
 
-    shown: dict[str, Any] = {
+    scoring: dict[str, Any] = {
         "fn": view,
         "inputs": {benchmark, file, *settings},
-        "outputs": [other, elsewhere, first, run, report, *files, *scored],
+        "outputs": [target, elsewhere, first, run, report, *files, *scored],
         "show_progress_on": bar,
         **shared.PRIVATE,
     }
-    score.click(**shown)
-    run.input(**shown)
-    example.click(example_file, benchmark, file, **shared.PRIVATE).success(**shown)
-    elsewhere.click(lambda name: name, other, benchmark, **shared.HIDDEN).success(**shown)
+    score.click(**scoring)
+    run.input(**scoring)
+    example.click(example_file, benchmark, file, **shared.PRIVATE).success(**scoring)
+    elsewhere.click(lambda name: name, target, benchmark, **shared.HIDDEN).success(**scoring)
     benchmark.change(first_look, benchmark, look, **shared.HIDDEN)
-    # In the browser: nobody has to wait for a colour.
+    # In the browser: nobody has to wait for a color.
     file.change(None, file, [score, example], js=_PRIMARY, **shared.HIDDEN)
 
 
@@ -138,7 +138,7 @@ def submit_panel(
         repository: the dataset on the Hub that submissions go to.
 
     Returns:
-        Where to put what was scored, an `Upload`; None if nothing was.
+        The state for the `Upload` that was scored; None if nothing was.
     """
     scored = gr.State(time_to_live=context.keep_seconds)
     hourly = Hourly(AN_HOUR)
@@ -154,44 +154,46 @@ def submit_panel(
         name = shared.field(gr.Textbox, say, "submit_name", max_length=MAX_NAME)
         consent = shared.field(gr.Checkbox, say, "submit_consent")
         send = shared.button(say, "submit_send", variant="primary")
-        told = gr.HTML(elem_id="submit-told", min_height=40)
+        outcome = gr.HTML(elem_id="submit-told", min_height=40)
     stated = [model, provider, local, own_prompt, note, name, consent]  # as in `Statement`
 
-    def submit(given: shared.Given, request: gr.Request) -> str:
+    def submit(values: shared.Given, request: gr.Request) -> str:
         address, language = shared.visitor_of(request)
-        upload: Upload | None = given[scored]
-        statement = Statement(*(given[each] for each in stated))
+        upload: Upload | None = values[scored]
+        statement = Statement(*(values[field] for field in stated))
         try:
             if upload is None:
                 raise SubmissionError("submit_file_gone")
-            # One at a time: otherwise two could submit the same before either is there.
+            # One at a time: otherwise two could submit the same before either is published.
             with turns.turn(address) as turn:
                 while turns.wait(turn):
                     pass
                 today = datetime.datetime.now(datetime.UTC).date()
-                made = workers.result(address, make_submission, context, upload, statement, today)
+                submission = workers.result(
+                    address, make_submission, context, upload, statement, today
+                )
                 hourly.take()
-                url = open_pull_request(repository, made)
+                url = open_pull_request(repository, submission)
         except HdbenchError as error:
             return problem(reason(error, language), language, "submit_error")
-        headline = made.result.headline
+        headline = submission.result.headline
         return render(
             "submit_done.html",
             language,
             url=url,
             headline=headline,
-            value=four_digits(made.result.value, language),
-            folder=made.folder,
+            value=four_digits(submission.result.value, language),
+            folder=submission.folder,
         )
 
     local.input(lambda local: gr.update(visible=not local), local, provider, **shared.PRIVATE)
     scored.change(
         lambda scored: [gr.update(visible=scored is not None), ""],
         scored,
-        [panel, told],
+        [panel, outcome],
         **shared.PRIVATE,
     )
-    send.click(submit, {scored, *stated}, told, **shared.PRIVATE)
+    send.click(submit, {scored, *stated}, outcome, **shared.PRIVATE)
     return scored
 
 
@@ -202,8 +204,8 @@ def _elsewhere(
     name = recognized(error.ids, context.ids)
     if name is None:
         return None, gr.update(visible=False), shared.refusal(error, language, "error")
-    named = {each: title for title, each in context.choices(language)}
-    titles = {"other": named[name], "chosen": named[upload.benchmark]}
+    titles_by_name = {name: title for title, name in context.choices(language)}
+    titles = {"other": titles_by_name[name], "chosen": titles_by_name[upload.benchmark]}
     question = text("elsewhere_which", language, file=upload.path.name, **titles)
     label = text("elsewhere_button", language, **titles)
     return name, gr.update(visible=True, value=label), problem(question, language, "elsewhere")
@@ -230,12 +232,13 @@ def score_api(context: SpaceContext, workers: TaskProcesses) -> None:
     ) -> dict[str, Any]:
         """Score a file of answers; the records are those that hdbench score --json writes."""
         upload = Upload(benchmark, Path(file or ""), protocol)
-        found = shared.for_program(workers, request, records, context, upload)
-        return {"runs": [_for_client(record) for record in found]}
+        results = shared.for_program(workers, request, records, context, upload)
+        return {"runs": [_for_client(record) for record in results]}
 
     def benchmarks() -> list[dict[str, Any]]:
-        """The benchmarks that answers can be scored against."""
-        return [each.spec.model_dump(include=_PUBLISHED) for each in context.benchmarks.values()]
+        """Return the benchmarks that answers can be scored against."""
+        specs = [benchmark.spec for benchmark in context.benchmarks.values()]
+        return [spec.model_dump(include=_PUBLISHED) for spec in specs]
 
     # Not gr.api: to that, gradio_client sends a file's local path, and uploads nothing.
     with gr.Row(visible=False):

@@ -23,25 +23,25 @@ from hdbench.space.views.report_files import keep_report, thumbnails
 from hdbench.space.views.summary import frame, problem
 
 STARTS, RESULT = "hdb-starts", "hdb-result"
-"""The classes of buttons that start work, and of the places where its result appears; `page.js`
+"""Classes of buttons that start work, and of the elements that show its result; `page.js`
 knows them too."""
 
 DOWNLOADS = ("xlsx", "csv", "json", "html")
 
 DOWNLOAD_ROW: dict[str, Any] = {"elem_classes": "hdb-downloads", "equal_height": True}
-"""The looks of the row of these buttons."""
+"""Options of the row of these buttons."""
 
 PRIVATE: dict[str, Any] = {"api_visibility": "private"}
-"""The option of events that no program may start."""
+"""Options of events that no program may start."""
 
 HIDDEN: dict[str, Any] = {**PRIVATE, "show_progress": "hidden"}
-"""The options of those among them that are done at once."""
+"""Options of those events that take no time."""
 
 BAR = gr.Progress()
-"""The default by which Gradio knows that a function wants to show its progress."""
+"""The default that tells Gradio that a function shows its progress."""
 
 Given = dict[Component, Any]
-"""Field → what a visitor has given."""
+"""Field → a visitor's input."""
 
 _Field = TypeVar("_Field", bound=Component)
 
@@ -49,10 +49,10 @@ _UNSEEN = "position: absolute; width: 1px; height: 1px; overflow: hidden; clip-p
 
 
 def announcer() -> None:
-    """Add a place that screen readers watch to a `gr.Blocks`.
+    """Add an element that screen readers watch to a `gr.Blocks`.
 
-    It says what is in the attribute `data-announce` of whatever appears in the page. Readers watch
-    only a place that was there before its text. A problem, which they say themselves, is scrolled
+    It repeats the attribute `data-announce` of elements that appear in the page. Readers watch
+    only an element that was there before its text. A problem, which they announce, is scrolled
     to: on a phone it appears below the window.
     """
     _made_by("hdbenchAnnouncer", "announcement", css_template=_UNSEEN)
@@ -64,12 +64,12 @@ def settings() -> None:
 
 
 def skip_link() -> None:
-    """Add a link past the title and the tabs, seen when the keyboard gets to it."""
+    """Add a link past the title and the tabs, visible when it has the focus."""
     _made_by("hdbenchSkip", "skip")
 
 
 def _made_by(function: str, elem_id: str, **options: Any) -> None:
-    """Add what a function of `page.js` makes."""
+    """Add an element that a function of `page.js` makes."""
     script = f"{function}(element);"
     gr.HTML("", elem_id=elem_id, html_template="", js_on_load=script, **options)
 
@@ -82,7 +82,7 @@ def field(kind: type[_Field], say: Say, key: str, **options: Any) -> _Field:
         say: the texts.
         key: the key of its label; its info, if it has one, is `<key>_info`, and its id in the page
             is the key with hyphens.
-        options: others of its class.
+        options: other options of its class.
     """
     options = {"label": say(key), "elem_id": key.replace("_", "-")} | options
     if f"{key}_info" in translations()["en"]:
@@ -101,7 +101,7 @@ def download_button(say: Say, key: str, elem_id: str, **options: Any) -> gr.Down
 
 
 def download(path: Path | None) -> dict[str, Any]:
-    """Return what a `download_button` gets: it is hidden if there is no file."""
+    """Return the update of a `download_button`: it is hidden if there is no file."""
     return gr.update(visible=path is not None, value=path and str(path))
 
 
@@ -127,18 +127,18 @@ def protocol_choice(say: Say, elem_id: str | None = None) -> gr.Radio:
 def choices_in_language(app: gr.Blocks, context: SpaceContext) -> None:
     """Offer benchmarks and protocols by their names in the visitor's language.
 
-    Gradio puts labels into the browser's language, but not what can be chosen.
+    Gradio translates labels into the browser's language, but not choices.
 
     Args:
-        app: with all fields that are to be so.
+        app: the application with all these fields.
         context: the Space's context.
     """
     fields = [
-        each
-        for each in app.blocks.values()
-        if isinstance(each, gr.Dropdown | gr.Radio)
-        and each.choices
-        and {value for _, value in each.choices} <= {*context.benchmarks, *PROTOCOLS}
+        block
+        for block in app.blocks.values()
+        if isinstance(block, gr.Dropdown | gr.Radio)
+        and block.choices
+        and {value for _, value in block.choices} <= {*context.benchmarks, *PROTOCOLS}
     ]
 
     def named(request: gr.Request) -> list[Any]:
@@ -154,7 +154,7 @@ def choices_in_language(app: gr.Blocks, context: SpaceContext) -> None:
 
 
 class Visitor(NamedTuple):
-    """A visitor, who asks for something.
+    """A visitor who makes a request.
 
     Attributes:
         address: see `limits.visitor`.
@@ -166,7 +166,7 @@ class Visitor(NamedTuple):
 
 
 def visitor_of(request: gr.Request) -> Visitor:
-    """Return who sent a request."""
+    """Return the visitor who sent a request."""
     language = language_of(request.headers.get("accept-language"))
     return Visitor(network(request.client.host if request.client else ""), language)
 
@@ -174,61 +174,61 @@ def visitor_of(request: gr.Request) -> Visitor:
 def shown_work(
     workers: TaskProcesses, visitor: Visitor, progress: gr.Progress, task: Task, *arguments: Any
 ) -> Iterator[Any]:
-    """Do a task for a visitor, and show on a progress bar how far it is; yields what it sends."""
-    for told in workers.work(visitor.address, task, *arguments):
-        show(progress, told, visitor.language)
-        yield told
+    """Do a task for a visitor, with a progress bar; yield what it sends."""
+    for message in workers.work(visitor.address, task, *arguments):
+        show(progress, message, visitor.language)
+        yield message
 
 
 def for_program(
     workers: TaskProcesses, request: gr.Request, task: Task, *arguments: Any
 ) -> list[dict[str, Any]]:
-    """Return what a task gives a program.
+    """Return the result of a task for a program.
 
     Raises:
-        gr.Error: why it gives nothing.
+        gr.Error: the task failed.
     """
     visitor = visitor_of(request)
     try:
-        found: list[dict[str, Any]] = workers.result(visitor.address, task, *arguments)
+        result: list[dict[str, Any]] = workers.result(visitor.address, task, *arguments)
     except HdbenchError as error:
         raise gr.Error(escaped(reason(error, visitor.language)), print_exception=False) from error
-    return found
+    return result
 
 
-def show(progress: gr.Progress, told: object, language: str) -> None:
-    """Show a visitor how far the work is, or that it is waiting.
+def show(progress: gr.Progress, message: object, language: str) -> None:
+    """Show a visitor the progress of work, or that it is waiting.
 
     Args:
         progress: the visitor's progress bar.
-        told: `Progress` or `Waits`; anything else is ignored.
+        message: `Progress` or `Waits`; anything else is ignored.
         language: the interface's language.
     """
-    if isinstance(told, Progress):
-        progress(told.share, desc=told.doing)
-    elif isinstance(told, Waits):
-        progress(None, desc=waits(told, language))  # 0 would be shown as "0.0%"
+    if isinstance(message, Progress):
+        progress(message.share, desc=message.doing)
+    elif isinstance(message, Waits):
+        progress(None, desc=waits(message, language))  # 0 would be shown as "0.0%"
 
 
-def waits(told: Waits, language: str) -> str:
-    """Return that work is waiting, and for how many.
+def waits(wait: Waits, language: str) -> str:
+    """Return a line saying that work is waiting, and how many pieces are ahead.
 
     Example:
         >>> waits(Waits(2, again=False), "de"), waits(Waits(0, again=False), "en")
         ('Warten auf einen freien Platz, 2 vor Ihnen', 'Waiting for a free place, you are next')
     """
-    ahead = text("progress_ahead" if told.before else "progress_next", language, before=told.before)
-    return text("progress_waits_again" if told.again else "progress_waits", language, ahead=ahead)
+    ahead = text("progress_ahead" if wait.before else "progress_next", language, before=wait.before)
+    return text("progress_waits_again" if wait.again else "progress_waits", language, ahead=ahead)
 
 
 def refusal(error: HdbenchError, language: str, lead: str) -> str:
-    """Return why work was not done, as HTML.
+    """Return the reason why work was not done, as HTML.
 
     Args:
         error: the reason.
         language: the interface's language.
         lead: the key of the text before the reason, unless the queue is full: then nothing is wrong
-            with what was asked.
+            with the request.
     """
     lead = "not_started" if isinstance(error, QueueFullError) else lead
     return problem(reason(error, language), language, lead)
@@ -242,28 +242,28 @@ def result_views(  # noqa: PLR0917  what a visitor gives, and where it is shown
     progress: gr.Progress,
     quota: HeldOutQuota | None = None,
 ) -> Iterator[list[Any]]:
-    """Yield the outputs of a scored file: first what is quick, then the report and the downloads.
+    """Yield the outputs of a scored file: first the score, then the report and the downloads.
 
     With a `quota`, the first view has the totals of held-out items, as often as it allows.
 
     Raises:
-        UnknownIdsError: the file has ids that are none of the benchmark's.
+        UnknownIdsError: the file has ids that are not in the benchmark.
     """
     language = visitor.language
     if not upload.path.name:
-        why = text("choose_file", language, megabytes=context.max_upload >> 20)
-        yield refused_view(problem(why, language))
+        message = text("choose_file", language, megabytes=context.max_upload >> 20)
+        yield refused_view(problem(message, language))
         return
     look = quota.take(visitor.address, upload.benchmark) if quota else None
     looked = False
     try:
         with TemporaryDirectory() as folder:
             task = (view, context, upload, language, Path(folder), thumbnails(), look)
-            for told in shown_work(workers, visitor, progress, *task):
-                if isinstance(told, View):
-                    looked = looked or told.looked
+            for message in shown_work(workers, visitor, progress, *task):
+                if isinstance(message, View):
+                    looked = looked or message.looked
                     # Gradio copies the files before this goes on, where they are deleted.
-                    yield _outputs(told, language)
+                    yield _outputs(message, language)
     except UnknownIdsError:
         raise
     except HdbenchError as error:
@@ -274,7 +274,7 @@ def result_views(  # noqa: PLR0917  what a visitor gives, and where it is shown
 
 
 def refused_view(message: str) -> list[Any]:
-    """Return the outputs of a file that is not scored: why, as HTML, and nothing else."""
+    """Return the outputs of a file that is not scored: only the reason, as HTML."""
     return [message, gr.update(visible=False), "", *map(download, [None] * len(DOWNLOADS))]
 
 

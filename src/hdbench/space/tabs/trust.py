@@ -21,7 +21,7 @@ from hdbench.space.views.report_files import keep_report
 from hdbench.space.views.summary import frame
 
 _OURS = "hdbench"
-"""The address that the example is decided for; no visitor has such a one."""
+"""The address that the example is decided for; no visitor has one like it."""
 
 
 def trust_tab(context: SpaceContext, workers: TaskProcesses, say: Say, tab: gr.Tab) -> None:
@@ -42,7 +42,7 @@ def trust_tab(context: SpaceContext, workers: TaskProcesses, say: Say, tab: gr.T
             gr.Markdown(say("trust_file_info"))
             page_button = shared.download_button(say, "trust_download", "decision-page")
     bar = gr.HTML(elem_id="decision-progress", min_height=60)
-    shown = gr.HTML(elem_id="decision")
+    output = gr.HTML(elem_id="decision")
 
     def view(
         file: str | None, request: gr.Request, progress: gr.Progress = shared.BAR
@@ -76,7 +76,7 @@ def trust_tab(context: SpaceContext, workers: TaskProcesses, say: Say, tab: gr.T
         [tab.select, file.upload, file.clear],
         view,
         file,
-        [shown, page_button],
+        [output, page_button],
         show_progress_on=bar,
         trigger_mode="always_last",  # a file may be dropped while the example is being decided
         **shared.PRIVATE,

@@ -20,19 +20,19 @@ WRONG_EVERY, ABSENT_EVERY = 3, 10
 def write_example(benchmark: Benchmark, folder: Path) -> Path:
     """Write a benchmark's example: its own if it has one, otherwise one made from its ground truth.
 
-    In a made one, every third answer has an error, and every tenth is left out. Its name says what
-    it is.
+    In a made example, every third answer has an error, and every tenth is left out. Its name says
+    that it is made.
 
     Args:
         benchmark: the benchmark.
-        folder: where to write.
+        folder: the folder for the file.
 
     Raises:
         HdbenchError: the benchmark's metadata cannot be read.
     """
-    own = benchmark.folder / EXAMPLE
-    if own.is_file():
-        return Path(shutil.copyfile(own, folder / EXAMPLE))
+    published = benchmark.folder / EXAMPLE
+    if published.is_file():
+        return Path(shutil.copyfile(published, folder / EXAMPLE))
     metric, lines = benchmark.spec.make_metric(), []
     for position, item in enumerate(benchmark.items()):
         if position >= ITEMS:

@@ -1,4 +1,4 @@
-"""The view before anything is scored: an item of the benchmark beside an answer to it."""
+"""The view before anything is scored: an item of the benchmark next to an answer to it."""
 
 import base64
 from dataclasses import dataclass, replace
@@ -27,19 +27,19 @@ from hdbench.space.views.example import MADE, write_example
 from hdbench.space.views.summary import render
 
 MAX_LOOKED_AT = 20
-"""Among how many items one is sought whose answer is partly right."""
+"""Number of items searched for one whose answer is partly right."""
 
 MAX_ROWS = 6
 MAX_ERRORS = 4
 
 MAX_VALUE = 90
-"""Maximum characters of a value that are shown: those around its first difference."""
+"""Maximum characters shown of a value, around its first difference."""
 
 MAX_TEXT = 700
 """Maximum characters of the text of an item that has one instead of images."""
 
 WIDTHS = {"small": 720, "large": 1600}
-"""The widths of the picture in the page, and alone, in pixels."""
+"""Widths of the picture in the page, and on its own, in pixels."""
 
 _TUTORIALS = {"en": "docs/afternoon.html", "de": "docs/de/eigene-sammlung.html"}
 _BEFORE = 30  # characters before the first difference
@@ -48,14 +48,14 @@ _KEEP = "public, max-age=3600"
 
 @dataclass(frozen=True)
 class FirstLook:
-    """An item beside an answer to it.
+    """An item and an answer to it.
 
     Attributes:
         picture: its first image or PDF; None if it has none.
         text: its text, if it has one instead.
         rows: fields in the truth's order, the wrong ones among them.
-        wrong: how many values are wrong.
-        values: how many there are.
+        wrong: the number of wrong values.
+        values: the number of values.
         made: whether the answer is made from the ground truth.
     """
 
@@ -68,15 +68,15 @@ class FirstLook:
 
 
 def first_look(benchmark: Benchmark) -> FirstLook | None:
-    """Return the first item to which the benchmark's example has an answer with an error.
+    """Return the first item that the benchmark's example answers with an error.
 
-    One that is partly right comes before one that is wrong throughout. None if the example has no
+    A partly right answer comes before an entirely wrong one. None if the example has no
     answer with an error among the first items.
 
     Raises:
         HdbenchError: the benchmark's metadata or its example cannot be read.
     """
-    metric, found = benchmark.spec.make_metric(), None
+    metric, best = benchmark.spec.make_metric(), None
     with TemporaryDirectory() as folder:
         example = write_example(benchmark, Path(folder))
         with OpenedRun.opened(example, benchmark) as run:
@@ -88,15 +88,15 @@ def first_look(benchmark: Benchmark) -> FirstLook | None:
                     continue
                 details = scored.details()
                 [view] = item_views([details], item_errors([details], metric), metric)
-                if view.errors and not view.is_lost and (view.others or found is None):
-                    found = _shown(benchmark, view, item.ground_truth, made=example.name == MADE)
-                if found is not None and view.others:
+                if view.errors and not view.is_lost and (view.others or best is None):
+                    best = _shown(benchmark, view, item.ground_truth, made=example.name == MADE)
+                if best is not None and view.others:
                     break
-    return found
+    return best
 
 
 class FirstLooks:
-    """The first look of each benchmark, made when it is first wanted.
+    """The first look of each benchmark, made when it is first needed.
 
     Args:
         context: the Space's context.
@@ -104,7 +104,7 @@ class FirstLooks:
 
     def __init__(self, context: SpaceContext) -> None:
         self._context = context
-        self._of = cache(self._found)
+        self._look = cache(self._found)
         self._image = cache(self._made)
         self._titles = cache(lambda name, language: context.benchmark(name).field_titles(language))
 
@@ -118,13 +118,13 @@ class FirstLooks:
         Raises:
             HdbenchError: there is no such benchmark.
         """
-        found = self._context.benchmark(benchmark)
-        look = self._of(benchmark)
+        loaded = self._context.benchmark(benchmark)
+        look = self._look(benchmark)
         return render(
             "first_look.html",
             language,
-            name=found.spec.name,
-            title=found.spec.title_in(language),
+            name=loaded.spec.name,
+            title=loaded.spec.title_in(language),
             look=look,
             titles=look and self._titles(benchmark, language),
             annotate=self._context.annotate is not None,
@@ -143,7 +143,7 @@ class FirstLooks:
             return None
 
     def _made(self, benchmark: str, size: str) -> bytes | None:
-        look = self._of(benchmark)
+        look = self._look(benchmark)
         if look is None or look.picture is None:
             return None
         try:
@@ -162,11 +162,11 @@ class FirstLooks:
 
 
 def _shown(benchmark: Benchmark, view: ItemView, truth: dict[str, Any], *, made: bool) -> FirstLook:
-    shown = benchmark.shown({view.id})[view.id]
+    content = benchmark.shown({view.id})[view.id]
     wrong = len(view.errors) + view.more_errors
     return FirstLook(
-        picture=next((path for path in shown.media if path.is_file()), None),
-        text=cut(shown.text, MAX_TEXT),
+        picture=next((path for path in content.media if path.is_file()), None),
+        text=cut(content.text, MAX_TEXT),
         rows=_rows(view.errors, view.others, truth),
         wrong=wrong,
         values=wrong + len(view.others) + view.more_others,
@@ -177,44 +177,44 @@ def _shown(benchmark: Benchmark, view: ItemView, truth: dict[str, Any], *, made:
 def _rows(
     errors: list[ShownField], others: list[ShownField], truth: dict[str, Any]
 ) -> list[ShownField]:
-    """Return what is wrong, and as much of what is right as has room, in the truth's order."""
+    """Return the wrong fields, and right ones as far as there is room, in the truth's order."""
     alone = [row for row in errors if _is_alone(row)]
     wrong = [row for row in errors if not _is_alone(row)][: MAX_ERRORS - 1] + alone[:1]
     right = [row for row in others if row.reference.parts][: MAX_ROWS - len(wrong)]
-    # What is missing or invented comes last: there is nothing in it to compare.
-    places = {cut(path, MAX_FIELD): place for place, path in enumerate(flatten(truth))}
+    # Missing and invented fields come last: they have nothing to compare.
+    order = {cut(path, MAX_FIELD): position for position, path in enumerate(flatten(truth))}
     rows = sorted(
-        [*wrong, *right], key=lambda row: (_is_alone(row), places.get(row.field, len(places)))
+        [*wrong, *right], key=lambda row: (_is_alone(row), order.get(row.field, len(order)))
     )
     return [_short(row) for row in rows]
 
 
 def _is_alone(row: ShownField) -> bool:
-    """Return whether only one of its values is there."""
+    """Return whether only one of its values exists."""
     return not (row.reference.parts and row.prediction.parts)
 
 
 def _short(row: ShownField) -> ShownField:
-    """Return a row with the beginning of its values, or what is around their first difference."""
+    """Return a row with its values cut to the beginning, or around their first difference."""
     start = 0
     if row.error and not _is_alone(row) and not row.reference.parts[0].differs:
-        same = len(row.reference.parts[0].text)
-        start = same - _BEFORE if same > MAX_VALUE // 2 else 0
+        shared = len(row.reference.parts[0].text)
+        start = shared - _BEFORE if shared > MAX_VALUE // 2 else 0
     return replace(
         row, reference=_window(row.reference, start), prediction=_window(row.prediction, start)
     )
 
 
 def _window(value: Value, start: int) -> Value:
-    """Return a value from a character on, at most `MAX_VALUE` of them."""
-    parts, place = [], 0
+    """Return at most `MAX_VALUE` characters of a value, from a position on."""
+    parts, position = [], 0
     for part in value.parts:
-        text = part.text[max(0, start - place) : max(0, start + MAX_VALUE - place)]
-        place += len(part.text)
+        text = part.text[max(0, start - position) : max(0, start + MAX_VALUE - position)]
+        position += len(part.text)
         if text:
             parts.append(TextPart(text, part.differs))
     if start and parts:
         parts[0] = parts[0]._replace(text="…" + parts[0].text)
-    if place > start + MAX_VALUE or value.more:
+    if position > start + MAX_VALUE or value.more:
         parts.append(TextPart("…", differs=False))
     return value._replace(parts=parts, more=0)

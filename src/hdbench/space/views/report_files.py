@@ -1,4 +1,4 @@
-"""Reports as pages of their own, which the Space's page shows in a frame.
+"""Reports as separate pages, which the Space's page shows in a frame.
 
 A report has megabytes. Within the page it would go through Gradio's queue, and stay in the
 server's memory for each visitor.
@@ -20,11 +20,11 @@ from hdbench.space.server.page import PARAMETER
 from hdbench.space.views.summary import render
 
 POLICY = f"sandbox allow-scripts allow-popups allow-popups-to-escape-sandbox; {FRAMED_BY}"
-"""A report may run its own script, open the Hub in a new tab, and reach nothing around it, even
+"""A report may run its own script and open the Hub in a new tab, but reach nothing around it, even
 if it is opened alone."""
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{32}")
-_BYTES = 24  # of a name that cannot be guessed: 32 characters
+_BYTES = 24  # for a name of 32 characters, which cannot be guessed
 
 
 def keep_report(page: Path, language: str) -> str:

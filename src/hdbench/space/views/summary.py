@@ -1,4 +1,4 @@
-"""The first view of a scored file: the score in a few lines, or why there is none."""
+"""The first view of a scored file: the score in a few lines, or the reason why there is none."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -33,11 +33,11 @@ def summary(
     Args:
         file: the upload.
         results: model → result.
-        run: whose result is shown; if there are several models, the others are listed.
+        run: the model to show; if there are several, the others are listed.
         language: the interface's language.
         done: whether the report is ready.
         held_out: the totals of held-out items, if they are shown.
-        withheld: why they are not shown, if there is a reason to tell.
+        withheld: the reason why they are not shown, if it should be shown.
     """
     result = results[run]
     return render(
@@ -58,50 +58,50 @@ def summary(
 
 
 def problem(message: str, language: str, lead: str = "error") -> str:
-    """Return why something is not done, as HTML; `lead` is the key of the text before that."""
+    """Return the reason for a refusal as HTML; `lead` is the key of the text before it."""
     return render("problem.html", language, message=cut(message, MAX_MESSAGE), lead=lead)
 
 
 def frame(address: str, language: str, title: str = "report", note: str | None = None) -> str:
-    """Return a report within the page: it may run its own script, and reach nothing around it.
+    """Return a report in a frame: it may run its own script, but reach nothing around it.
 
     Its links to the Hub open in a new tab, as on any page: the Hub cannot be framed. No
     script but the report's own can open one, as its policy forbids all others.
 
     Args:
-        address: where it is.
+        address: its address.
         language: the interface's language.
         title: the key of its title.
-        note: what to know before reading it.
+        note: a note to read first.
     """
     return render("frame.html", language, address=address, title=title, note=note)
 
 
 def four_digits(value: float, language: str) -> str:
-    """Return a figure as written in a language."""
+    """Return a figure as it is written in a language."""
     return decimal(f"{value:.4f}", language)
 
 
 def _ends(result: Result, language: str) -> tuple[str, str] | None:
-    """Return the ends of the headline's interval or, with too few items, of its range over them."""
-    found = result.intervals.range_of(result.headline)
-    if found is None:
+    """Return the ends of the headline's interval or, with too few items, of its range."""
+    interval = result.intervals.range_of(result.headline)
+    if interval is None:
         return None
-    return four_digits(found.low, language), four_digits(found.high, language)
+    return four_digits(interval.low, language), four_digits(interval.high, language)
 
 
 def render(template: str, language: str, /, **values: object) -> str:
-    """Return HTML from a template of this package: what it outputs is escaped.
+    """Return HTML from a template of this package; its output is escaped.
 
     Args:
         template: its file name.
         language: the interface's language.
-        values: the values it is given, besides the language and what puts others into it.
+        values: its values, besides the language and functions that translate others.
     """
-    own = {name: partial(words, language=language) for name, words in _WORDS.items()}
+    functions = {name: partial(words, language=language) for name, words in _WORDS.items()}
     template_of = html_templates("hdbench.space.views").get_template
-    given = {"language": language, "cut": cut, "most": MAX_MESSAGE} | own | values
-    return template_of(template).render(given)
+    variables = {"language": language, "cut": cut, "most": MAX_MESSAGE} | functions | values
+    return template_of(template).render(variables)
 
 
 _WORDS: dict[str, Callable[..., Any]] = {
@@ -113,4 +113,4 @@ _WORDS: dict[str, Callable[..., Any]] = {
     "in_words": in_words,
     "people_in_words": people_in_words,
 }
-"""Functions of every template that put something into the language of its page."""
+"""Functions of every template that translate into the language of its page."""

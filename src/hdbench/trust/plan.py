@@ -340,7 +340,7 @@ def make_plan(benchmark: Benchmark, runs: Sequence[Path], options: PlanOptions) 
     if options.scores is not None:
         grid = grid_of(read_scores(options.scores, fields, ids), options, len(fields))
         scores = PlannedScores(path=str(options.scores), sha256=file_sha256(options.scores))
-    whole, drawn = draw_items(benchmark, ids, options.number, by=options.by, seed=options.seed)
+    design, drawn = draw_items(benchmark, ids, options.number, by=options.by, seed=options.seed)
     sealed = as_planned(benchmark, drawn)
     return Plan(
         hdbench=__version__,
@@ -357,7 +357,7 @@ def make_plan(benchmark: Benchmark, runs: Sequence[Path], options: PlanOptions) 
         limit=options.limit,
         confidence=options.confidence,
         grid=grid,
-        whole=whole,
+        whole=design,
         known=len(sealed.truths),
         sample=tuple(drawn),
     )

@@ -45,10 +45,10 @@ def as_field(path: FieldPath) -> str:
 
 
 def get(value: Any, path: FieldPath) -> Any:
-    """Return what is at a path.
+    """Return the value at a path.
 
     Raises:
-        KeyError: nothing is there.
+        KeyError: there is none.
     """
     for step in path:
         if not _holds(value, step):
@@ -58,10 +58,10 @@ def get(value: Any, path: FieldPath) -> Any:
 
 
 def with_value(record: Any, path: FieldPath, to: Any) -> Any:
-    """Return a record with another value at a path; the given one stays as it is.
+    """Return a record with another value at a path; the original is not modified.
 
-    A key that is missing is added, also in a record or object that is null so far, and an index
-    just behind the end of a list adds to it.
+    A missing key is added, also to a record or object that is null so far, and an index just after
+    the end of a list appends to it.
 
     Raises:
         KeyError: the path does not fit the record.
@@ -72,16 +72,16 @@ def with_value(record: Any, path: FieldPath, to: Any) -> Any:
 
 
 class Growing:
-    """A record that many values are put into, in a time that does not grow with the record.
+    """A record that many values are put into, in time that is independent of its size.
 
     Attributes:
-        value: the record; objects and lists that it began with, or that were put into it, stay as
-            they are.
+        value: the record; objects and lists that it began with, or that were put into it, are not
+            modified.
     """
 
     def __init__(self, value: Any = None) -> None:
         self.value = value
-        self._own: dict[int, Any] = {}  # by their ids, what was copied and may be changed
+        self._own: dict[int, Any] = {}  # id → copied object that may be changed
 
     def put(self, path: FieldPath, to: Any) -> None:
         """Put a value at a path, as `with_value` does.

@@ -444,7 +444,7 @@ def _in_collection(
 
 
 def _at(sequence: Sequence[_Value], number: Any, missing: Message) -> _Value:
-    """Return what has a number that a page sent, or refuse it."""
+    """Return the element with a number that a page sent, or refuse the number."""
     if type(number) is not int or not 0 <= number < len(sequence):
         raise HdbenchError(missing)
     return sequence[number]

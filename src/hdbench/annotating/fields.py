@@ -89,30 +89,30 @@ class Growing:
         Raises:
             KeyError: the path does not fit the record, which is left as it is.
         """
-        at, end = self.value, 0
-        while at is not None and end < len(path):
+        inner, end = self.value, 0
+        while inner is not None and end < len(path):
             step: Any = path[end]
-            if not isinstance(at, dict if isinstance(step, str) else list):
+            if not isinstance(inner, dict if isinstance(step, str) else list):
                 raise KeyError(step)
-            if _holds(at, step):
-                at = at[step]
-            elif isinstance(step, int) and step > len(at):
+            if _holds(inner, step):
+                inner = inner[step]
+            elif isinstance(step, int) and step > len(inner):
                 raise KeyError(step)
             else:
-                at = None
+                inner = None
             end += 1
         new = _nested(path[end:], to)
         if not end:
             self.value = new
             return
-        self.value = held = self._owned(self.value)
+        self.value = container = self._owned(self.value)
         for step in path[: end - 1]:
-            held[step] = self._owned(held[step])
-            held = held[step]
-        if isinstance(held, list) and path[end - 1] == len(held):
-            held.append(new)
+            container[step] = self._owned(container[step])
+            container = container[step]
+        if isinstance(container, list) and path[end - 1] == len(container):
+            container.append(new)
         else:
-            held[path[end - 1]] = new
+            container[path[end - 1]] = new
 
     def _owned(self, container: Any) -> Any:
         if id(container) in self._own:

@@ -60,8 +60,8 @@ def _field(name: str, schema: Any) -> dict[str, Any]:
     inner = next((choice for choice in choices if "properties" in choice), None)
     if inner is not None:
         fields = _fields(inner["properties"], frozenset(inner.get("required", ())))
-        made = _object(name, labels, fields)
-        return made if nullable else made | {"empty": {f["name"]: f["empty"] for f in fields}}
+        field = _object(name, labels, fields)
+        return field if nullable else field | {"empty": {f["name"]: f["empty"] for f in fields}}
     items = next((choice["items"] for choice in choices if "items" in choice), None)
     if items is not None or types - {"null"} == {"array"}:
         return {

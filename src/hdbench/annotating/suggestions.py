@@ -89,13 +89,13 @@ class _Lines:
     def find(self, wanted: str) -> Iterator[int]:
         """Yield the numbers of the lines that contain a text; lines begin with a line break."""
         sought = wanted.encode(errors="replace")
-        at, last = self._data.find(sought), len(self._breaks) - 1
-        while at >= 0:
-            number = int(np.searchsorted(self._breaks, at, side="right")) - 1
+        position, last = self._data.find(sought), len(self._breaks) - 1
+        while position >= 0:
+            number = int(np.searchsorted(self._breaks, position, side="right")) - 1
             if number == last:
                 return
             yield number
-            at = self._data.find(sought, self._breaks[number + 1])
+            position = self._data.find(sought, self._breaks[number + 1])
 
 
 def folded(text: str) -> str:

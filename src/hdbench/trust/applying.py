@@ -121,13 +121,13 @@ class TrustCounts:
         return [item for item, taken in enumerate(self._taken) if taken]
 
 
-def apply(plan: Plan, benchmark: Benchmark, where: Path, out: Path, *, control: int) -> Applied:
+def apply(plan: Plan, benchmark: Benchmark, plan_file: Path, out: Path, *, control: int) -> Applied:
     """Apply a decision to all items; after an interruption, it resumes where it stopped.
 
     Args:
         plan: the plan.
         benchmark: all items, those of the sample with their truth.
-        where: the plan's file.
+        plan_file: the plan's file.
         out: the folder to write; if all was written before, nothing is done.
         control: how many items the control sample has at most.
 
@@ -135,11 +135,11 @@ def apply(plan: Plan, benchmark: Benchmark, where: Path, out: Path, *, control: 
         HdbenchError: nothing can be taken over, or the promise does not hold; the folder holds
             something else or was changed, or another process writes it; see also `decide`.
     """
-    with opened_runs(plan, benchmark, where, all_are_loaded=True) as runs:
-        decision = decide(plan, benchmark, where, runs)
-        _check(decision, where)
+    with opened_runs(plan, benchmark, plan_file, all_are_loaded=True) as runs:
+        decision = decide(plan, benchmark, plan_file, runs)
+        _check(decision, plan_file)
         with only_process(out):
-            begin(out, where, decision)
+            begin(out, plan_file, decision)
             if (out / APPLIED).exists():
                 return _finished(out, control)
             ids = list(benchmark.ids())
@@ -180,18 +180,18 @@ def _finished(out: Path, control: int) -> Applied:
     return applied
 
 
-def _check(decision: Decision, where: Path) -> None:
+def _check(decision: Decision, plan_file: Path) -> None:
     if decision.outcome is None:
         raise HdbenchError(
             "{place}: nothing can be taken over by this plan: hdbench trust decide {place} says "
             "what is missing",
-            place=where,
+            place=plan_file,
         )
     if not decision.holds:
         raise HdbenchError(
             "{place}: what it decides is no promise: hdbench trust decide {place} says why; plan "
             "and check a new sample",
-            place=where,
+            place=plan_file,
         )
 
 

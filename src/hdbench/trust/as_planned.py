@@ -54,7 +54,7 @@ class AsPlanned(Strict):
 def as_planned(
     benchmark: Benchmark, sample: Collection[str], with_truth: Collection[str] | None = None
 ) -> AsPlanned:
-    """Return what a plan keeps of a benchmark.
+    """Return the state of a benchmark that a plan keeps.
 
     Args:
         benchmark: the benchmark, which has a schema of its answers.
@@ -84,7 +84,7 @@ def as_planned(
 
 
 def check_as_planned(
-    planned: AsPlanned, benchmark: Benchmark, sample: Collection[str], where: Path, by: str
+    planned: AsPlanned, benchmark: Benchmark, sample: Collection[str], plan_file: Path, by: str
 ) -> None:
     """Refuse a benchmark that has changed in something that a plan rests on.
 
@@ -92,7 +92,7 @@ def check_as_planned(
         planned: the benchmark as it was.
         benchmark: the benchmark as it is.
         sample: the ids of the plan's sample.
-        where: the plan's file.
+        plan_file: the plan's file.
         by: the version of hdbench that made the plan.
 
     Raises:
@@ -118,7 +118,7 @@ def check_as_planned(
         "{benchmark}: not as it was when {plan} was made, and for anything else it promises "
         "nothing: {changes}: {to_do}",
         benchmark=benchmark.id,
-        plan=where,
+        plan=plan_file,
         changes=joined(changes, "; "),
         to_do=to_do,
     )

@@ -74,14 +74,14 @@ class CheckedSample:
 
 
 def check_sample(
-    plan: Plan, benchmark: Benchmark, where: Path, opened: Runs | None = None
+    plan: Plan, benchmark: Benchmark, plan_file: Path, opened: Runs | None = None
 ) -> CheckedSample:
     """Compare the sample with its truth.
 
     Args:
         plan: the plan.
         benchmark: the items, those of the sample with their truth.
-        where: the plan's file.
+        plan_file: the plan's file.
         opened: the plan's runs, if they are already open.
 
     Raises:
@@ -95,17 +95,17 @@ def check_sample(
             "{benchmark}: its items are not those that the sample of {place} was drawn from, and "
             "the promise is about those only: restore the list, or make a new plan",
             benchmark=benchmark.id,
-            place=where,
+            place=plan_file,
         )
     if plan.as_planned is not None:
-        check_as_planned(plan.as_planned, benchmark, plan.sample, where, plan.hdbench)
+        check_as_planned(plan.as_planned, benchmark, plan.sample, plan_file, plan.hdbench)
     check_drawn(benchmark, ids, plan.whole, plan.sample)
     truths = truths_of(plan.sample, benchmark)
     fields = planned_fields(plan, benchmark)
     metric = benchmark.spec.make_metric("documented")
     has_truth = np.zeros(len(fields), np.bool_)
     scores, wrong, empty, texts, rights = [], [], [], [], []
-    opening = opened_runs(plan, benchmark, where) if opened is None else nullcontext(opened)
+    opening = opened_runs(plan, benchmark, plan_file) if opened is None else nullcontext(opened)
     with opening as runs:
         for item in truths:
             true = texts_of(metric.right_answer(item.reference(metric.protocol)), fields)
@@ -263,12 +263,12 @@ def known_before(folder: Path, items: Collection[str], created: str) -> int:
     Raises:
         HdbenchError: a history cannot be read.
     """
-    made = datetime.fromisoformat(created)
+    planned_at = datetime.fromisoformat(created)
     return sum(
         any(
             change.what == "ground_truth"
             and not change.is_base
-            and datetime.fromisoformat(change.at) < made
+            and datetime.fromisoformat(change.at) < planned_at
             for change in changes.values()
         )
         for item_id, changes in History(folder).changes.items()

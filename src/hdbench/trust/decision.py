@@ -387,26 +387,28 @@ class Decision(Strict):
         return not any(warned.voids for warned in self.warnings)
 
 
-def decide(plan: Plan, benchmark: Benchmark, where: Path, opened: Runs | None = None) -> Decision:
+def decide(
+    plan: Plan, benchmark: Benchmark, plan_file: Path, opened: Runs | None = None
+) -> Decision:
     """Decide by a plan, from the truth of its sample.
 
     Args:
         plan: the plan.
         benchmark: the items, those of the sample with their truth.
-        where: the plan's file.
+        plan_file: the plan's file.
         opened: the plan's runs, if they are already open.
 
     Raises:
         HdbenchError: nothing can be promised; see `check_sample`.
     """
-    sample = check_sample(plan, benchmark, where, opened)
+    sample = check_sample(plan, benchmark, plan_file, opened)
     walks = walks_of(plan, sample)
     counting = walks[plan.right, plan.verdict]
     outcome = _outcome(plan, sample, counting)
     return Decision(
         hdbench=__version__,
         plan=plan.hash(),
-        plan_file=str(where),
+        plan_file=str(plan_file),
         created=plan.created,
         decided=datetime.now(UTC).isoformat(timespec="seconds"),
         benchmark=benchmark.id,

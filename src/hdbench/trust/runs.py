@@ -116,14 +116,15 @@ def _judged(records: Sequence[dict[str, Any] | None], values: Sequence[Any]) -> 
 
 @contextmanager
 def opened_runs(
-    plan: Plan, benchmark: Benchmark, where: Path, *, all_are_loaded: bool = False
+    plan: Plan, benchmark: Benchmark, plan_file: Path, *, all_are_loaded: bool = False
 ) -> Iterator[Runs]:
     """Open the runs of a plan, until the block ends.
 
     Args:
         plan: the plan.
         benchmark: the benchmark that they answer.
-        where: the plan's file; runs can be beside it, if they are not below the working directory.
+        plan_file: the plan's file; runs can be beside it if they are not below the working
+            directory.
         all_are_loaded: every answer will be read, see `JsonLines`.
 
     Raises:
@@ -135,12 +136,12 @@ def opened_runs(
     with ExitStack() as stack:
         answers = []
         for planned in plan.runs:
-            path = _current_path(planned, where, answers_sha256)
+            path = _current_path(planned, plan_file, answers_sha256)
             opened = opened_run(path, benchmark, all_are_loaded=all_are_loaded)
             answers.append(stack.enter_context(opened).answers)
         scores = None
         if plan.scores is not None:
-            path = _current_path(plan.scores, where, file_sha256)
+            path = _current_path(plan.scores, plan_file, file_sha256)
             scores = read_scores(path, plan.fields, benchmark.ids())
         yield Runs(answers, metric, fields, scores)
 
@@ -163,16 +164,16 @@ def planned_fields(plan: Plan, benchmark: Benchmark) -> list[ItemField]:
     return [by_path[name] for name in plan.fields]
 
 
-def _current_path(planned: PlannedRun | PlannedScores, where: Path, sha256: Hash) -> Path:
+def _current_path(planned: PlannedRun | PlannedScores, plan_file: Path, sha256: Hash) -> Path:
     """Return where a file or folder of a plan is now."""
-    for path in (Path(planned.path), where.parent / planned.path):
+    for path in (Path(planned.path), plan_file.parent / planned.path):
         if path.exists():
             break
     else:
         raise HdbenchError(
             "{place}: not here, but {plan} was made for it: put it back",
             place=planned.path,
-            plan=where,
+            plan=plan_file,
         )
     if sha256(path) != planned.sha256:
         raise HdbenchError(
@@ -182,6 +183,6 @@ def _current_path(planned: PlannedRun | PlannedScores, where: Path, sha256: Hash
             else "{place}: not the trust scores that {plan} was made for, and for others it "
             "promises nothing: restore them, or make a new plan with a new sample",
             place=path,
-            plan=where,
+            plan=plan_file,
         )
     return path

@@ -31,19 +31,19 @@ def verify_decision(
             were changed, so that it cannot be made again.
     """
     decision = read_decision(path)
-    where = _plan_file(decision, path)
-    plan = read_plan(where)
+    plan_file = _plan_file(decision, path)
+    plan = read_plan(plan_file)
     if plan.hash() != decision.plan:
         raise HdbenchError(
             "{place}: not the plan of {decision} (its hash is {now}…, not {noted}…): put that one "
             "there",
-            place=where,
+            place=plan_file,
             decision=path,
             now=plan.hash()[:12],
             noted=decision.plan[:12],
         )
     loaded = load_benchmark(benchmark or decision.benchmark, revision=revision)
-    again = decide(plan, loaded, where)
+    again = decide(plan, loaded, plan_file)
     rules = loaded.spec.make_metric("documented").rules
     verification = Verification(model=None, also=None, rules=rules, reading=READING)
     figures = compared(_figures(decision), _figures(again))

@@ -154,7 +154,7 @@ def _counted(wrong: Wrong) -> dict[str, Any]:
 
 
 def _promised(decision: Decision, text: Any) -> dict[str, Any]:
-    """Return what the texts about the limit have in common."""
+    """Return the values that the texts about the limit share."""
     return {
         "confidence": decision.confidence,
         "limit": 100 * decision.limit,

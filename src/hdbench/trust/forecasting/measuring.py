@@ -238,7 +238,7 @@ def _fields(
     has_truth = [plan is not None and field.path in plan.fields for field in single]
     for truth in truths:
         texts = texts_of(truth, single)
-        has_truth = [one or bool(text) for one, text in zip(has_truth, texts, strict=True)]
+        has_truth = [has or bool(text) for has, text in zip(has_truth, texts, strict=True)]
     pairs = list(zip(single, has_truth, strict=True))
     with_truth = [field for field, has in pairs if has]
     without = [field for field, has in pairs if not has]

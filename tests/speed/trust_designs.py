@@ -173,8 +173,8 @@ def recorded_fields(rng, found):
                             held[place] += 1
                             continue
                         kept = catalogue._replace(
-                            scores=catalogue.scores[:, walk.places(plan)],
-                            chance=catalogue.chance[:, walk.places(plan)],
+                            scores=catalogue.scores[:, walk.columns(plan)],
+                            chance=catalogue.chance[:, walk.columns(plan)],
                         )
                         held[place] += kept.true_error(walk.threshold) <= limit
                         left += bool(walk.left_out)

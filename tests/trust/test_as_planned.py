@@ -130,7 +130,9 @@ def forget_seal(catalogue):
     for key in ("plan", "hash", "as_planned"):
         del said[key]
     plan = Plan.model_validate(said | {"hdbench": "0.2.0"})
-    catalogue.plan_file.write_text(yaml.safe_dump({"plan": 1, "hash": plan.hash(), **plan.said()}))
+    catalogue.plan_file.write_text(
+        yaml.safe_dump({"plan": 1, "hash": plan.hash(), **plan.as_dict()})
+    )
 
 
 def test_a_plan_without_seals_is_decided_and_that_is_said(tmp_path):

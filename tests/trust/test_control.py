@@ -138,7 +138,7 @@ def test_values_taken_over_are_counted_anew(collection):
     applied = json.loads(path.read_text())
     del applied["hash"]
     changed = Applied(**applied | {"taken": 361})
-    path.write_text(json.dumps({**changed.said(), "hash": changed.hash()}))
+    path.write_text(json.dumps({**changed.as_dict(), "hash": changed.hash()}))
     said = r"applied.json: says that 361 values are taken over, and in .*values.jsonl 360 are"
     with pytest.raises(HdbenchError, match=said):
         check_control(collection.folder / "out", load_benchmark(str(collection.benchmark)))

@@ -1,4 +1,4 @@
-"""`annotation.yaml`: who looks at which items of a collection, and what is kept."""
+"""`annotation.yaml`: the annotators of items of a collection, and settings of the editor."""
 
 import random
 from collections.abc import Collection, Mapping, Sequence
@@ -17,7 +17,7 @@ from hdbench.common.jsonio import write_whole
 from hdbench.errors import HdbenchError, Message
 
 ANNOTATION = "annotation.yaml"
-"""The file, in the collection's folder; it never leaves with the collection."""
+"""The file in the collection's folder; it is never part of a published collection."""
 
 MAX_ANNOTATORS = 100
 """Maximum number of people that an item is assigned to."""
@@ -42,9 +42,9 @@ class Assignment(Strict):
     """Items that several annotators look at, without seeing what the others entered.
 
     Attributes:
-        annotators: the pseudonyms of two or more.
+        annotators: the pseudonyms of two or more people.
         items: the ids of the items.
-        seed: that of the random draw of the items; None if they were not drawn.
+        seed: the seed of the random draw of the items; None if they were not drawn.
     """
 
     annotators: tuple[Pseudonym, ...] = Field(min_length=2, max_length=MAX_ANNOTATORS)
@@ -53,9 +53,9 @@ class Assignment(Strict):
 
     @model_validator(mode="after")
     def _several(self) -> "Assignment":
-        for what, names in {"annotators": self.annotators, "items": self.items}.items():
+        for key, names in {"annotators": self.annotators, "items": self.items}.items():
             if len(set(names)) < len(names):
-                wrong = Message("one of its {what} is named twice: leave it there once", what=what)
+                wrong = Message("one of its {what} is named twice: leave it there once", what=key)
                 raise unfit(wrong)
         return self
 
@@ -87,7 +87,7 @@ class Annotation(Strict):
         return self
 
     def annotators(self, item: str) -> tuple[str, ...]:
-        """Return who looks at an item without seeing others' entries; nobody for most items."""
+        """Return the people who annotate an item, each alone; nobody for most items."""
         return self._annotators.get(item, ())
 
     @property
@@ -100,13 +100,17 @@ class Annotation(Strict):
         return item in self._blind or bool(self.annotators(item))
 
     def replaced(self, **fields: Any) -> "Annotation":
-        """Return it with other values in some fields."""
+        """Return a copy with other values in some fields."""
         return Annotation.model_validate(self.model_dump() | fields)
 
     # Sets and dicts, as there may be ten thousand items, and the editor asks for each of them.
     @cached_property
     def _annotators(self) -> dict[str, tuple[str, ...]]:
-        return {item: each.annotators for each in self.assignments for item in each.items}
+        return {
+            item: assignment.annotators
+            for assignment in self.assignments
+            for item in assignment.items
+        }
 
     @cached_property
     def _blind(self) -> frozenset[str]:
@@ -114,10 +118,10 @@ class Annotation(Strict):
 
 
 def read_annotation(folder: Path) -> Annotation:
-    """Return what a collection's `annotation.yaml` says; all defaults if there is none.
+    """Return the content of a collection's `annotation.yaml`; all defaults if there is none.
 
     Raises:
-        HdbenchError: it cannot be read, or says something else.
+        HdbenchError: it cannot be read, or is invalid.
     """
     path = folder / ANNOTATION
     if path.is_symlink():
@@ -125,19 +129,19 @@ def read_annotation(folder: Path) -> Annotation:
     return validate(Annotation, read_yaml(path) or {}, path) if path.is_file() else Annotation()
 
 
-def said_when(folder: Path) -> tuple[int, ...]:
-    """Return what is another value once a collection's `annotation.yaml` was written again."""
+def file_stamp(folder: Path) -> tuple[int, ...]:
+    """Return a value that changes when a collection's `annotation.yaml` is written."""
     try:
-        found = (folder / ANNOTATION).lstat()
+        stat = (folder / ANNOTATION).lstat()
     except OSError:
         return ()
-    return found.st_mtime_ns, found.st_size, found.st_ino
+    return stat.st_mtime_ns, stat.st_size, stat.st_ino
 
 
 def write_annotation(folder: Path, annotation: Annotation) -> None:
-    """Write a collection's `annotation.yaml`, whole."""
-    said = annotation.model_dump(mode="json", exclude_defaults=True)
-    text = yaml.safe_dump(said, sort_keys=False, allow_unicode=True)
+    """Write a collection's `annotation.yaml`."""
+    data = annotation.model_dump(mode="json", exclude_defaults=True)
+    text = yaml.safe_dump(data, sort_keys=False, allow_unicode=True)
     write_whole(folder / ANNOTATION, (_HEAD + text).encode())
 
 
@@ -145,7 +149,7 @@ class Drawn(NamedTuple):
     """Outcome of `assign`.
 
     Attributes:
-        assignment: who annotates what.
+        assignment: the items and their annotators.
         of: how many items could have been drawn.
     """
 
@@ -156,7 +160,7 @@ class Drawn(NamedTuple):
 def assign(
     folder: Path, annotators: Sequence[str], *, items: int | None = None, seed: int = 1
 ) -> Drawn:
-    """Draw items at random, for several annotators, and write it into `annotation.yaml`.
+    """Assign items, drawn at random, to several annotators in `annotation.yaml`.
 
     Only items that nobody has started are drawn: without a ground truth, open, and not assigned.
 
@@ -164,7 +168,7 @@ def assign(
         folder: the collection.
         annotators: their pseudonyms.
         items: how many; None for all.
-        seed: that of the draw.
+        seed: the seed of the draw.
 
     Raises:
         HdbenchError: there are too few such items, fewer than two annotators, or the folder cannot
@@ -216,19 +220,19 @@ def assign(
 def with_assignments(
     ours: Annotation, theirs: Annotation, rows: Mapping[str, CollectionRow], path: Path
 ) -> Annotation:
-    """Return an `annotation.yaml` with what another copy of the collection assigns besides.
+    """Return an `annotation.yaml` with the additional assignments of another copy.
 
     Args:
-        ours: what is there.
-        theirs: what the other one says, untrusted.
+        ours: the content that is there.
+        theirs: the content of the other copy, untrusted.
         rows: item → its row in `metadata.jsonl`.
-        path: where the other one comes from.
+        path: the file that the other copy comes from.
 
     Raises:
-        HdbenchError: an item is not there, was given to other people, or has a ground truth
-            already, which nobody would see any more.
+        HdbenchError: an item is missing, is assigned to other people, or already has a ground
+            truth, which nobody would see any more.
     """
-    found = []
+    added = []
     for assignment in theirs.assignments:
         for item in assignment.items:
             here = ours.annotators(item)
@@ -249,6 +253,6 @@ def with_assignments(
                 wrong=wrong,
             )
         if items := tuple(item for item in assignment.items if not ours.annotators(item)):
-            found.append(assignment.model_copy(update={"items": items}))
+            added.append(assignment.model_copy(update={"items": items}))
     blind = dict.fromkeys([*ours.blind, *(item for item in theirs.blind if item in rows)])
-    return ours.replaced(assignments=(*ours.assignments, *found), blind=tuple(blind))
+    return ours.replaced(assignments=(*ours.assignments, *added), blind=tuple(blind))

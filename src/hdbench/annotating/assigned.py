@@ -1,4 +1,4 @@
-"""Items that several people annotate, each alone, and how what they differ in is settled."""
+"""Items that several people annotate, each alone, and how their differences are settled."""
 
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -27,9 +27,8 @@ class Annotated(NamedTuple):
 
     Attributes:
         item: the item's id.
-        records: pseudonym → what that person made of it before anything was settled, in the order
-            of the assignment; None if they entered nothing, or say that there is no ground truth to
-            be had.
+        records: pseudonym → that person's record before anything was settled, in the order of the
+            assignment; None if they entered nothing, or say that no ground truth can be given.
     """
 
     item: str
@@ -40,10 +39,9 @@ class Assigned(NamedTuple):
     """The assigned items of a collection.
 
     Attributes:
-        finished: those that all their annotators are done with, in the order of the collection.
-            Items that one of them rejected are left out: they say nothing about how far people
-            agree.
-        unfinished: the number of those that not all their annotators are done with yet.
+        finished: the items that all their annotators are done with, in the order of the collection.
+            Items that somebody rejected are left out: they say nothing about agreement.
+        unfinished: the number of items that some annotator is not done with yet.
     """
 
     finished: list[Annotated]
@@ -51,7 +49,7 @@ class Assigned(NamedTuple):
 
 
 def read_assigned(folder: Path) -> Assigned:
-    """Return what the annotators of each assigned item made of it.
+    """Return the assigned items with the records of their annotators.
 
     Args:
         folder: the collection.
@@ -76,25 +74,26 @@ def read_assigned(folder: Path) -> Assigned:
 def own_states(
     item: str, changes: Collection[Change], annotators: tuple[str, ...]
 ) -> dict[str, ItemState]:
-    """Return pseudonym → what that person made of an item alone, on top of nothing."""
-    found = before_settling(changes)
+    """Return pseudonym → the item's state by that person's own changes, starting from nothing."""
+    unsettled = before_settling(changes)
     return {
-        name: fold(item, [each for each in found if each.by == name], None) for name in annotators
+        name: fold(item, [change for change in unsettled if change.by == name], None)
+        for name in annotators
     }
 
 
 def all_finished(own: dict[str, ItemState]) -> bool:
-    """Return whether all annotators of an item said what it is."""
+    """Return whether all annotators of an item gave it a status."""
     return all(state.status != "open" for state in own.values())
 
 
 def truth_of(state: ItemState) -> dict[str, Any] | None:
-    """Return the record of somebody who is done; None if there is none, or none to be had."""
+    """Return the record of somebody who is done; None if there is or can be none."""
     return None if state.status in WITHOUT_TRUTH else state.record
 
 
 def before_settling(changes: Collection[Change]) -> list[Change]:
-    """Return the changes that do not have behind them what was settled between annotators."""
+    """Return the changes that were made on top of nothing that annotators settled."""
     if not any(change.how == SETTLED for change in changes):
         return list(changes)
     settled = set[str]()
@@ -110,16 +109,18 @@ def before_settling(changes: Collection[Change]) -> list[Change]:
 def is_plain(changes: Collection[Change], annotators: tuple[str, ...]) -> bool:
     """Return whether an item is like any other: not assigned to anybody, or settled.
 
-    The last thing that is settled is the status, with what each of them said of it behind it.
+    The status is settled last, on top of the status that each annotator gave.
     """
     if not annotators:
         return True
     statuses = [change for change in changes if change.what == "status"]
     if not any(change.how == SETTLED for change in statuses):
         return False
-    behind: dict[str, set[str]] = {}  # change → who made it or one that it has behind it
+    behind: dict[str, set[str]] = {}  # change → authors of it and of those it is made on top of
     for change in causal_order(statuses):
-        behind[change.id] = {change.by}.union(*(behind.get(each, ()) for each in change.parents))
+        behind[change.id] = {change.by}.union(
+            *(behind.get(parent, ()) for parent in change.parents)
+        )
         if change.how == SETTLED and behind[change.id].issuperset(annotators):
             return True
     return False
@@ -135,18 +136,18 @@ def seen_by(
     annotators: tuple[str, ...],
     row: CollectionRow,
 ) -> ItemState:
-    """Return what somebody may see of an item.
+    """Return the state of an item as somebody may see it.
 
     Args:
         annotator: the pseudonym.
         item: the item's id.
         changes: all its changes.
-        annotators: who annotates it without seeing what the others entered; nobody for most items.
+        annotators: the people who annotate it, each alone; nobody for most items.
         row: its row in `metadata.jsonl`.
     """
     if is_plain(changes, annotators):
         return fold(item, changes, row.record, row.made)
-    # What everybody made of it is put together only if it can be needed: that takes time.
+    # Everybody's own state is computed only if it can be needed: that takes time.
     if {change.by for change in changes if change.what == "status"}.issuperset(annotators):
         own = own_states(item, changes, annotators)
         if all_finished(own):
@@ -158,41 +159,41 @@ def seen_by(
 
 
 def visible(changes: Iterable[Change], stage: Stage, annotator: str) -> list[Change]:
-    """Return the changes that `seen_by` shows the result of."""
+    """Return the changes whose result `seen_by` shows."""
     if stage is Stage.plain:
         return list(changes)
     if stage is Stage.own:
-        return [each for each in before_settling(list(changes)) if each.by == annotator]
-    return [each for each in changes if stage is Stage.settling and each.how == SETTLED]
+        return [change for change in before_settling(list(changes)) if change.by == annotator]
+    return [change for change in changes if stage is Stage.settling and change.how == SETTLED]
 
 
 def _settling_state(
     item: str, changes: Collection[Change], own: Mapping[str, ItemState]
 ) -> ItemState:
-    """Return an item that all its annotators are done with, as far as it is settled.
+    """Return the state of an item that all its annotators are done with, as far as it is settled.
 
-    Until a field is settled in which they differ, it has no value.
+    A field in which they differ has no value until it is settled.
 
     Args:
         item: the item's id.
         changes: all its changes.
-        own: pseudonym → what that person made of it alone.
+        own: pseudonym → the item's state by that person's own changes.
     """
     settled = [change for change in changes if change.how == SETTLED]
     folded = fold(item, settled, None)
     records = {name: truth_of(state) for name, state in own.items()}
     agreed, fields = compared(list(records.values()))
-    whats = {change.what for change in settled}
+    begun = {change.what for change in settled}
     decided = set(_decided(settled))
     around = {field[:end] for field in decided for end in range(len(field) + 1)}
     return replace(
         folded,
-        record=folded.record if "ground_truth" in whats else agreed,
-        comment=folded.comment if "comment" in whats else _comments(own),
+        record=folded.record if "ground_truth" in begun else agreed,
+        comment=folded.comment if "comment" in begun else _comments(own),
         by=tuple(sorted({change.by for change in changes if not change.is_base})),
         head={
-            what: joined_tips(causal_order([each for each in changes if each.what == what]))
-            for what in WHATS
+            part: joined_tips(causal_order([change for change in changes if change.what == part]))
+            for part in WHATS
         },
         stage=Stage.settling,
         differences=tuple(
@@ -208,21 +209,21 @@ def _settling_state(
 
 def agreed_status(own: Mapping[str, ItemState]) -> str | None:
     """Return the status that all annotators gave an item; None if they gave different ones."""
-    statuses = {each.status for each in own.values()}
+    statuses = {state.status for state in own.values()}
     return statuses.pop() if len(statuses) == 1 else None
 
 
 def check_settled(state: ItemState, what: str, to: Any) -> None:
-    """Refuse to change what others annotate, and to finish what is not settled yet.
+    """Refuse to change items that others annotate, and to finish items that are not settled yet.
 
     Raises:
-        HdbenchError: it is.
+        HdbenchError: the change is one of these.
     """
     if state.stage is Stage.others:
         raise HdbenchError(
             "{item}: is annotated by others, who do not see your entries", item=state.item
         )
-    left = [each.field for each in state.differences if not each.is_settled]
+    left = [difference.field for difference in state.differences if not difference.is_settled]
     if left and what == "status" and to not in WITHOUT_TRUTH:
         raise HdbenchError(
             "{item}: {count} not settled yet: take or enter a value for {field}",
@@ -233,16 +234,16 @@ def check_settled(state: ItemState, what: str, to: Any) -> None:
 
 
 def is_given(change: Change) -> bool:
-    """Return whether nobody chose it: it notes what was there, or what people agree on."""
+    """Return whether a change was chosen by nobody: it records what was there or is agreed on."""
     is_common = change.how == SETTLED and not change.field and same(change.old, change.to)
     return change.is_base or is_common
 
 
 def compared(values: Sequence[Any]) -> tuple[Any, list[FieldPath]]:
-    """Return what values have in common, and the fields in which they differ, which are null in it.
+    """Return what values have in common, with null where they differ, and the fields that differ.
 
-    Texts are the same if they are to the letter, but for spaces around them and the Unicode form.
-    Null, an empty text, an empty list, and what is missing are one.
+    Texts are the same if they are equal apart from spaces around them and the Unicode form. Null,
+    an empty text, an empty list and a missing value are the same.
 
     Example:
         >>> compared([{"title": "Faust ", "year": 1808}, {"title": "Faust", "year": 1809}])
@@ -252,21 +253,23 @@ def compared(values: Sequence[Any]) -> tuple[Any, list[FieldPath]]:
 
 
 def _compared(values: Sequence[Any], path: FieldPath) -> tuple[Any, list[FieldPath]]:
-    # A record that is missing as a whole is one difference, and not one in each field.
-    if any(isinstance(each, dict) for each in values) and all(
-        isinstance(each, dict) or (path and _is_nothing(each)) for each in values
+    # A missing record is one difference, not one for each field.
+    if any(isinstance(value, dict) for value in values) and all(
+        isinstance(value, dict) or (path and _is_nothing(value)) for value in values
     ):
-        return _compared_objects([each if isinstance(each, dict) else {} for each in values], path)
+        objects = [value if isinstance(value, dict) else {} for value in values]
+        return _compared_objects(objects, path)
     if all(map(_is_nothing, values)):
         return next((value for value in values if value is not None), None), []
     lists = [value for value in values if isinstance(value, list)]
     if len(lists) == len(values) and len(set(map(len, lists))) == 1:
         parts = [
-            _compared(each, (*path, place)) for place, each in enumerate(zip(*lists, strict=True))
+            _compared(entries, (*path, index))
+            for index, entries in enumerate(zip(*lists, strict=True))
         ]
         return [part for part, _ in parts], [field for _, fields in parts for field in fields]
     first = _plain(values[0])
-    return (first, []) if all(same(first, _plain(each)) for each in values) else (None, [path])
+    return (first, []) if all(same(first, _plain(value)) for value in values) else (None, [path])
 
 
 def _compared_objects(
@@ -300,7 +303,7 @@ def _at(record: Any, field: FieldPath) -> Any:
 
 
 def _decided(settled: Iterable[Change]) -> Iterable[FieldPath]:
-    """Return the fields that were chosen or typed on top of what the annotators have in common."""
+    """Return the fields that were chosen or typed on top of what the annotators agree on."""
     truths = [change for change in settled if change.what == "ground_truth"]
     ids = {change.id for change in truths}
     undone = {change.undoes for change in truths}
@@ -312,6 +315,6 @@ def _decided(settled: Iterable[Change]) -> Iterable[FieldPath]:
 
 
 def _comments(own: Mapping[str, ItemState]) -> str:
-    """Return what the annotators said of an item, as one comment."""
-    said = [f"{name}: {state.comment}" for name, state in own.items() if state.comment]
-    return "\n".join(said)[:MAX_COMMENT]
+    """Return the comments of the annotators as one comment."""
+    comments = [f"{name}: {state.comment}" for name, state in own.items() if state.comment]
+    return "\n".join(comments)[:MAX_COMMENT]

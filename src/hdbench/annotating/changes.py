@@ -1,4 +1,4 @@
-"""One change to an item, and the line of a history that it is written as."""
+"""A change to an item, and its line in a history."""
 
 import hashlib
 import json
@@ -14,7 +14,7 @@ from hdbench.common.jsonio import SPELLED, is_too_deep, parse_line, spelled_json
 from hdbench.errors import HdbenchError
 
 STATUSES = ("open", "done", "doubtful", "missing", "rejected")
-"""Statuses of an item: `missing` means that there is no ground truth to be had."""
+"""Statuses of an item: `missing` means that no ground truth can be given."""
 
 WITHOUT_TRUTH = ("missing", "rejected")
 """The statuses of items whose ground truth is null in `metadata.jsonl`."""
@@ -32,10 +32,10 @@ MAX_COMMENT = 10_000
 """Maximum number of characters in a comment."""
 
 MAX_ITEM_CHANGES = 10_000
-"""Maximum number of changes to one item; in a hand-over, of the changes that they build on."""
+"""Maximum number of changes to one item; in a hand-over, of the changes they build on."""
 
 IMPORTED = "imported"
-"""Author of changes that only note what was in `metadata.jsonl`: no annotator can be called so."""
+"""Author of changes that only record the content of `metadata.jsonl`; not a valid pseudonym."""
 
 SETTLED = "settled"
 """Provenance of a value that was chosen where people or windows disagreed."""
@@ -47,7 +47,7 @@ _KEYS = (
     *("id", "item", "by", "at", "what", "field"),
     *("from", "to", "after", "how", "model", "also", "undoes"),
 )
-"""The keys of a line, in its order; `from` is what a change calls `old`."""
+"""The keys of a line in their order; `from` is `old` in a `Change`."""
 
 _LONG_AGO = "1970-01-01T00:00:00.000Z"
 _PSEUDONYM = re.compile(r"[a-z0-9_-]{1,32}")
@@ -63,20 +63,20 @@ class Change:
         id: 32 hexadecimal digits.
         item: the item's id.
         by: the annotator's pseudonym; `imported` for what was there before anybody's change.
-        at: when, in UTC; 1970 for what was there before.
+        at: the time in UTC; 1970 for what was there before.
         what: one of `WHATS`.
-        field: the path of what changed in the ground truth, such as `entries[0].name`; empty for
-            the whole record, and for a status or comment.
+        field: the path of the changed field in the ground truth, such as `entries[0].name`; empty
+            for the whole record, and for a status or comment.
         old: the value before; None also if there was none.
         to: the value from then on.
         after: the change that this one was made on top of: the last one of the same item and what.
-        how: where the value comes from: `blind`, `draft:RUN`, `imported`, `corrected after audit`
+        how: the origin of the value: `blind`, `draft:RUN`, `imported`, `corrected after audit`
             or `settled`.
         model: the model that wrote the draft; None without a draft, and where only the change
             that filled it in says so.
-        also: further changes of the same item and what that were known, and that `after` does not
-            have behind it: others made them elsewhere.
-        undoes: the change that this one takes back.
+        also: further changes of the same item and what that this one was made on top of, but not
+            `after`: others made them elsewhere.
+        undoes: the change that this one undoes.
         was_there: whether there was a value before.
     """
 
@@ -102,12 +102,12 @@ class Change:
 
     @property
     def weight(self) -> int:
-        """Number of changes that it counts for: each of its parents takes time and memory."""
+        """Return the number of changes that it counts for: each parent takes time and memory."""
         return max(1, len(self.parents))
 
     @property
     def is_base(self) -> bool:
-        """Return whether it only notes what was in `metadata.jsonl` before anybody's change."""
+        """Return whether it only records the content of `metadata.jsonl` before all changes."""
         return self.by == IMPORTED
 
     def is_by(self, annotator: str) -> bool:
@@ -118,15 +118,15 @@ class Change:
 
 
 def is_pseudonym(annotator: str) -> bool:
-    """Return whether an annotator can be called so."""
+    """Return whether a name is a valid pseudonym."""
     return _is(_PSEUDONYM, annotator) and annotator != IMPORTED
 
 
 def check_pseudonym(annotator: str) -> None:
-    """Refuse what is not a pseudonym.
+    """Refuse a name that is not a valid pseudonym.
 
     Raises:
-        HdbenchError: it is none.
+        HdbenchError: it is not.
     """
     if not is_pseudonym(annotator):
         raise HdbenchError(
@@ -138,16 +138,16 @@ def check_pseudonym(annotator: str) -> None:
 
 
 def base_change(item: str, record: Any, made: Provenance | None = None) -> Change:
-    """Return the change that notes a record from `metadata.jsonl`: the same one for everybody.
+    """Return the change that records the content of `metadata.jsonl`: the same for everybody.
 
     Args:
         item: the item's id.
         record: its record there.
-        made: what the row says about how it was made; without it, it is imported.
+        made: the provenance in its row; without it, the record is imported.
     """
     how, model = made or Provenance(WAS_IMPORTED)
-    said = [item, record] if how == WAS_IMPORTED else [item, record, how, model]
-    digest = hashlib.sha256(as_text(said).encode()).hexdigest()[:32]
+    content = [item, record] if how == WAS_IMPORTED else [item, record, how, model]
+    digest = hashlib.sha256(as_text(content).encode()).hexdigest()[:32]
     return Change(
         *(digest, item, IMPORTED, _LONG_AGO, "ground_truth", "", None, record, None, how),
         was_there=False,
@@ -171,19 +171,19 @@ def same(one: Any, other: Any) -> bool:
 
 
 def as_line(change: Change) -> bytes:
-    """Return the line of a history that a change is written as.
+    """Return the line of a change in a history.
 
     Raises:
         HdbenchError: its values are not JSON, too deep or too long.
     """
-    known = vars(change) | {"from": change.old, "also": list(change.also)}
-    is_said = {
+    values = vars(change) | {"from": change.old, "also": list(change.also)}
+    is_written = {
         "from": change.was_there,
         "model": change.model,
         "also": change.also,
         "undoes": change.undoes,
     }
-    line = {key: known[key] for key in _KEYS if is_said.get(key, True)}
+    line = {key: values[key] for key in _KEYS if is_written.get(key, True)}
     try:
         text = spelled_json(line, ensure_ascii=False) + "\n"
     except (ValueError, TypeError, RecursionError) as error:
@@ -200,7 +200,7 @@ def read_change(raw: bytes, where: str) -> Change:
 
     Args:
         raw: the line, untrusted.
-        where: its place, for the message.
+        where: its location, for messages.
 
     Raises:
         HdbenchError: it is not a change, or too long.
@@ -221,9 +221,9 @@ def read_change(raw: bytes, where: str) -> Change:
             place=where,
             wrong=wrong,
         )
-    said: dict[str, Any] = {key: line.get(key) for key in _KEYS if key not in ("from", "also")}
+    values: dict[str, Any] = {key: line.get(key) for key in _KEYS if key not in ("from", "also")}
     was_there, also = "from" in line, tuple(line.get("also", ()))
-    return Change(old=line.get("from"), was_there=was_there, also=also, **said)
+    return Change(old=line.get("from"), was_there=was_there, also=also, **values)
 
 
 def _is(pattern: re.Pattern[str], value: Any) -> bool:
@@ -254,7 +254,7 @@ def _is_value(line: dict[str, Any]) -> bool:
 
 def _are_ids(value: Any) -> bool:
     return (
-        isinstance(value, list) and len(value) <= MAX_TIPS and all(_is(_ID, each) for each in value)
+        isinstance(value, list) and len(value) <= MAX_TIPS and all(_is(_ID, item) for item in value)
     )
 
 
@@ -272,4 +272,4 @@ _CHECKS: dict[str, Callable[[dict[str, Any]], bool]] = {
     "also": lambda line: _are_ids(line.get("also", [])),
     "undoes": lambda line: line.get("undoes") is None or _is(_ID, line["undoes"]),
 }
-"""Check of each key of a line; those further down rely on those further up."""
+"""Check of each key of a line; later checks rely on earlier ones."""

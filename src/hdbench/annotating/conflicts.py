@@ -1,7 +1,7 @@
 """Changes of an item that do not know of each other and give different values to a field.
 
-Sets of changes are whole numbers, with a bit for each: untrusted histories have up to
-`MAX_ITEM_CHANGES` changes of an item that all differ, and no pair of them is looked at by itself.
+Sets of changes are integers with a bit for each change: untrusted histories have up to
+`MAX_ITEM_CHANGES` changes of an item that all differ, too many to look at each pair.
 """
 
 from collections import defaultdict
@@ -43,12 +43,12 @@ def conflicts_of(ordered: Sequence[Change]) -> list[Conflict]:
     fields = _Fields(paths)
     behind, ahead = _relatives(ordered)
     live = 0
-    for place, change in enumerate(ordered):
-        path = paths[place]
+    for index, change in enumerate(ordered):
+        path = paths[index]
         replaced = fields.within[path]
         if change.how == SETTLED:
             replaced |= fields.around[path]
-        live = live & ~(replaced & behind[place]) | 1 << place
+        live = live & ~(replaced & behind[index]) | 1 << index
     agreeing = _agreeing(ordered, paths, fields, live)
     conflicts = []
     left = live
@@ -64,7 +64,7 @@ def conflicts_of(ordered: Sequence[Change]) -> list[Conflict]:
             left ^= clashing
             todo |= clashing
         if group & (group - 1):
-            changes = tuple(ordered[place] for place in _places(group))
+            changes = tuple(ordered[index] for index in _indices(group))
             name = min((change.field for change in changes), key=len)
             conflicts.append(Conflict(ordered[0].item, ordered[0].what, name, changes))
     return conflicts
@@ -72,10 +72,10 @@ def conflicts_of(ordered: Sequence[Change]) -> list[Conflict]:
 
 @dataclass
 class _Node:
-    """A field that changes are about, or one that such a field is a part of.
+    """A field that changes set, or one that contains such a field.
 
     Attributes:
-        path: the field, if changes are about it.
+        path: the field, if changes set it.
         parts: step → the field below.
     """
 
@@ -84,21 +84,21 @@ class _Node:
 
 
 class _Fields:
-    """The fields that changes are about.
+    """The fields that changes set.
 
     Args:
-        paths: of each change, the field.
+        paths: the field of each change.
 
     Attributes:
-        nodes: field → its place among the fields.
+        nodes: field → its node in the tree of fields.
         within: field → the changes of it or a part of it.
-        around: field → the changes of it or of what it is a part of.
+        around: field → the changes of it or of a field that contains it.
     """
 
     def __init__(self, paths: Sequence[FieldPath]) -> None:
         exactly: dict[FieldPath, int] = defaultdict(int)
-        for place, path in enumerate(paths):
-            exactly[path] |= 1 << place
+        for index, path in enumerate(paths):
+            exactly[path] |= 1 << index
         self.nodes: dict[FieldPath, _Node] = {}
         self.within: dict[FieldPath, int] = defaultdict(int)
         self.around: dict[FieldPath, int] = defaultdict(int)
@@ -116,52 +116,52 @@ class _Fields:
 
 
 def _relatives(ordered: Sequence[Change]) -> tuple[list[int], list[int]]:
-    """Return the changes that each one has behind it, and those that have it behind them."""
-    places = {change.id: place for place, change in enumerate(ordered)}
+    """Return, for each change, those it was made on top of, and those made on top of it."""
+    indices = {change.id: index for index, change in enumerate(ordered)}
     parents = [
-        [at for each in change.parents if (at := places.get(each, place)) < place]
-        for place, change in enumerate(ordered)
+        [parent for name in change.parents if (parent := indices.get(name, index)) < index]
+        for index, change in enumerate(ordered)
     ]
     behind, ahead = [0] * len(ordered), [0] * len(ordered)
-    for place, found in enumerate(parents):
-        for parent in found:
-            behind[place] |= behind[parent] | 1 << parent
-    for place in reversed(range(len(ordered))):
-        for parent in parents[place]:
-            ahead[parent] |= ahead[place] | 1 << place
+    for index in range(len(ordered)):
+        for parent in parents[index]:
+            behind[index] |= behind[parent] | 1 << parent
+    for index in reversed(range(len(ordered))):
+        for parent in parents[index]:
+            ahead[parent] |= ahead[index] | 1 << index
     return behind, ahead
 
 
 def _agreeing(
     ordered: Sequence[Change], paths: Sequence[FieldPath], fields: _Fields, live: int
 ) -> dict[int, int]:
-    """For each live change, others that give its field, or a part of it, the same value."""
-    giving: dict[tuple[FieldPath, str], int] = defaultdict(int)  # also as a part of what they give
+    """Return, for each live change, others that give its field, or a part of it, the same value."""
+    giving: dict[tuple[FieldPath, str], int] = defaultdict(int)  # also as part of a larger value
     exactly: dict[tuple[FieldPath, str], int] = defaultdict(int)
-    given = {
-        place: list(_values(fields.nodes[paths[place]], ordered[place].to))
-        for place in _places(live)
+    values_of = {
+        index: list(_values(fields.nodes[paths[index]], ordered[index].to))
+        for index in _indices(live)
     }
-    for place, values in given.items():
-        exactly[values[0]] |= 1 << place
-        for each in values:
-            giving[each] |= 1 << place
+    for index, values in values_of.items():
+        exactly[values[0]] |= 1 << index
+        for value in values:
+            giving[value] |= 1 << index
     agreeing = {}
-    for place, values in given.items():
-        agreeing[place] = giving[values[0]]
-        for each in values:
-            agreeing[place] |= exactly.get(each, 0)
+    for index, values in values_of.items():
+        agreeing[index] = giving[values[0]]
+        for value in values:
+            agreeing[index] |= exactly.get(value, 0)
     return agreeing
 
 
 def _values(node: _Node, value: Any) -> Iterator[tuple[FieldPath, str]]:
-    """Yield the fields that changes are about for which a value says something, itself first."""
+    """Yield the fields that changes set and a value contains, with their values, itself first."""
     if node.path is not None:
         yield node.path, as_text(value)
     if not node.parts or not isinstance(value, dict | list):
         return
     steps = value if isinstance(value, dict) else range(len(value))
-    # Whichever is less to go through: either can be large where the other is small.
+    # Iterate over the smaller one: either can be large where the other is small.
     fewer, more = sorted((steps, node.parts), key=len)
     step: Any
     for step in fewer:
@@ -169,8 +169,8 @@ def _values(node: _Node, value: Any) -> Iterator[tuple[FieldPath, str]]:
             yield from _values(node.parts[step], value[step])
 
 
-def _places(changes: int) -> Iterator[int]:
-    """Yield the places of the bits that are set, in order."""
+def _indices(changes: int) -> Iterator[int]:
+    """Yield the indices of the bits that are set, in order."""
     while changes:
         lowest = changes & -changes
         yield lowest.bit_length() - 1

@@ -1,4 +1,4 @@
-"""The collection that is open in the editor: its page asks for it and changes it."""
+"""The collection that is open in the editor, read and changed by its page."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,7 +31,7 @@ from hdbench.common.texts import Texts
 from hdbench.errors import HdbenchError, Message
 
 TIMES = "times"
-"""The folder with the times, in that of the histories, which never leaves the collection."""
+"""The folder with the times, in the folder of the histories, which is never published."""
 
 MAX_STAY = 100
 """Maximum number of bytes in the line of a stay, besides the item's id."""
@@ -52,14 +52,14 @@ class Times:
         self._path = folder / HISTORY / TIMES / f"{annotator}{SUFFIX}"
 
     def add(self, item: str, seconds: Any) -> None:
-        """Note a stay that has come to its end.
+        """Record a stay that has ended.
 
         Args:
             item: the item's id.
-            seconds: its time, as the page measured it.
+            seconds: its duration, as measured by the page.
 
         Raises:
-            HdbenchError: that is not a time, or it cannot be written.
+            HdbenchError: it is not a duration, or it cannot be written.
         """
         if type(seconds) not in (int, float) or not 0 <= seconds <= MAX_SECONDS:
             raise HdbenchError("seconds must be a number from 0 to {most:,}", most=MAX_SECONDS)
@@ -78,9 +78,9 @@ class Draft(NamedTuple):
     """A run whose answers can be filled in.
 
     Attributes:
-        run: its name, for the history.
+        run: the name of the run, for the history.
         model: the model.
-        answers: the answers, looked up by item.
+        answers: the answers by item.
     """
 
     run: str
@@ -105,11 +105,11 @@ def read_drafts(
     Args:
         paths: run folders, or files of answers in any form.
         items: the ids of the collection.
-        folder: what messages call the collection.
+        folder: the collection's name in messages.
         schema: the form of its records.
 
     Raises:
-        HdbenchError: one of them is unusable, or answers something else.
+        HdbenchError: one of them is unusable, or answers another benchmark.
     """
     drafts = []
     for path in paths:
@@ -128,12 +128,12 @@ def read_drafts(
 SCHEMA = "answer.schema.json"
 
 FLUSH_AFTER = 2.0
-"""Seconds after the last change when the metadata.jsonl is written."""
+"""Number of seconds after the last change until the metadata.jsonl is written."""
 
 _Value = TypeVar("_Value")
 
 _SHOWN = ("record", "status", "comment", "how", "by", "head", "stage")
-"""The attributes of an item's state that the page is given as they are."""
+"""The attributes of an item's state that the page gets as they are."""
 
 _TEXTS = Texts(Path(__file__).parent / "translations")
 
@@ -143,11 +143,11 @@ class Editor:
 
     Args:
         folder: the collection.
-        annotator: the pseudonym of whoever makes the changes.
+        annotator: the pseudonym of the person who makes the changes.
         drafts: runs whose answers can be filled in.
         language: the page's language; None for the browser's.
-        only: id → the fields to look at in it: only these items are shown, in this order; None for
-            all of them.
+        only: id → the fields to look at: only these items are shown, in this order; None for all
+            items.
         saving: see `Store.open`.
 
     Raises:
@@ -172,7 +172,7 @@ class Editor:
         self._language = language
         self._form = form_of(schema)
         self._media = CollectionMedia(folder)
-        fields = [each.path for each in field_paths(schema)]
+        fields = [field.path for field in field_paths(schema)]
         annotation = read_annotation(folder)
         self._authorities = read_authorities(folder, annotation.authorities, fields)
         self._times = Times(folder, annotator) if annotation.keep_time else None
@@ -180,7 +180,7 @@ class Editor:
         self._store = Store.open(folder, annotator, saving)
         try:
             self._drafts = read_drafts(drafts, self._store.items, str(folder), schema)
-            self._look_at = {} if only is None else _found(only, self._store.items, folder)
+            self._look_at = {} if only is None else _in_collection(only, self._store.items, folder)
             self._items = self._store.items if only is None else list(self._look_at)
         except BaseException:
             self._store.close()
@@ -191,17 +191,17 @@ class Editor:
 
     @property
     def notes(self) -> list[str]:
-        """Return what was repaired or left out, for the user."""
+        """Return messages about repaired or skipped lines, for the user."""
         return self._store.notes
 
     def close(self) -> None:
-        """Write what is not yet written, and let others open the collection."""
+        """Write all pending changes, and let others open the collection."""
         with self._lock:
             self._stop_timer()
             self._store.close()
 
     def start(self) -> dict[str, Any]:
-        """Return what the page needs once: the form, the texts, and all items with their status."""
+        """Return the data that the page loads once: form, texts, and all items with status."""
         with self._lock:
             states, annotation = self._store.states(self._items), self._store.annotation()
             return {
@@ -214,18 +214,18 @@ class Editor:
                 "drafts": [draft.model for draft in self._drafts],
                 "items": [
                     [
-                        each.item,
-                        each.status,
-                        bool(each.conflicts),
-                        each.stage,
-                        self._annotator in annotation.annotators(each.item),
+                        state.item,
+                        state.status,
+                        bool(state.conflicts),
+                        state.stage,
+                        self._annotator in annotation.annotators(state.item),
                     ]
-                    for each in states
+                    for state in states
                 ],
             }
 
     def item(self, number: int) -> dict[str, Any]:
-        """Return an item: its state, its media, and how it was drafted."""
+        """Return an item: its state, its media, and whether it is annotated without a draft."""
         item = self._id(number)
         with self._lock:
             state = self._store.state(item)
@@ -241,33 +241,33 @@ class Editor:
         """Return a page of an item, and its media type."""
         return self._media.picture(self._id(number), page)
 
-    def change(self, number: int, asked: dict[str, Any]) -> dict[str, Any]:
-        """Make a change, and return the item's state when it is safe on the disk.
+    def change(self, number: int, body: dict[str, Any]) -> dict[str, Any]:
+        """Make a change, and return the item's state once it is saved.
 
         Raises:
-            StaleError: somebody else was faster.
+            StaleError: somebody else changed the item first.
             HdbenchError: the change cannot be made.
         """
         item = self._id(number)
-        what, field, to = asked.get("what"), asked.get("field"), asked.get("to")
-        if not isinstance(what, str) or not isinstance(field, str) or "to" not in asked:
+        what, field, to = body.get("what"), body.get("field"), body.get("to")
+        if not isinstance(what, str) or not isinstance(field, str) or "to" not in body:
             raise HdbenchError("a change needs what, field and to")
         with self._lock:
             # The store settles differences between annotators who do not see each other's entries.
             is_plain = self._store.state(item).stage is Stage.plain
-            is_settled = is_plain and asked.get("settled") is True
+            is_settled = is_plain and body.get("settled") is True
             how = SETTLED if is_settled else self._how(item, what)
-            self._store.change(item, what, field, to, after=_after(asked), how=how)
+            self._store.change(item, what, field, to, after=_after(body), how=how)
             if self._suggestions and what == "ground_truth":
                 self._suggestions.add(to, field)
             self._changed(what)
             return as_json(self._store.state(item))  # by now it may have settled itself
 
     def undo(self, number: int) -> dict[str, Any]:
-        """Take the annotator's last change of an item back.
+        """Undo the annotator's last change of an item.
 
         Raises:
-            HdbenchError: there is nothing to take back.
+            HdbenchError: there is nothing to undo.
         """
         item = self._id(number)
         with self._lock:
@@ -276,7 +276,7 @@ class Editor:
         return as_json(state)
 
     def drafts(self, number: int) -> list[dict[str, Any]]:
-        """Return what each of the models answered.
+        """Return the answers of all models.
 
         Raises:
             HdbenchError: an answer cannot be read, or the item is annotated without a draft.
@@ -285,19 +285,19 @@ class Editor:
         with self._lock:
             self._check_drafted(item)
             return [
-                {"run": each.run, "model": each.model, "record": each.record(item)}
-                for each in self._drafts
+                {"run": draft.run, "model": draft.model, "record": draft.record(item)}
+                for draft in self._drafts
             ]
 
-    def fill_in(self, number: int, asked: dict[str, Any]) -> dict[str, Any]:
+    def fill_in(self, number: int, body: dict[str, Any]) -> dict[str, Any]:
         """Make a model's answer the ground truth, to be corrected.
 
         Raises:
-            StaleError: somebody else was faster.
+            StaleError: somebody else changed the item first.
             HdbenchError: the model gave none, or the item is annotated without a draft.
         """
         item = self._id(number)
-        draft = _at(self._drafts, asked.get("draft"), Message("there is no such draft"))
+        draft = _at(self._drafts, body.get("draft"), Message("there is no such draft"))
         with self._lock:
             self._check_drafted(item)
             record = draft.record(item)
@@ -308,7 +308,7 @@ class Editor:
                 "ground_truth",
                 "",
                 record,
-                after=_after(asked),
+                after=_after(body),
                 how=f"{DRAFT}{draft.run}",
                 model=draft.model,
             )
@@ -316,7 +316,7 @@ class Editor:
         return as_json(state)
 
     def suggested(self, field: str, typed: str) -> list[Suggested]:
-        """Return values that other items have in a field, or that its authority has."""
+        """Return values of a field in other items or in its authority file."""
         with self._lock:
             if self._suggestions is None:
                 self._suggestions = Suggestions(self._authorities)
@@ -325,7 +325,7 @@ class Editor:
             return self._suggestions.of(field, typed)
 
     def search(self, wanted: str) -> list[int]:
-        """Return the items whose id, comment or values have a text in them."""
+        """Return the items whose id, comment or values contain a text."""
         wanted = wanted.casefold()
         with self._lock:
             states = self._store.states(self._items)
@@ -336,18 +336,18 @@ class Editor:
         with self._lock:
             return self._store.waiting()
 
-    def leave(self, asked: dict[str, Any]) -> None:
-        """Bring the metadata.jsonl up to date: an item is left.
+    def leave(self, body: dict[str, Any]) -> None:
+        """Bring the metadata.jsonl up to date when an item is left.
 
         Raises:
-            HdbenchError: what the page measured is not a time, or it cannot be written.
+            HdbenchError: the time is not valid, or it cannot be written.
         """
         with self._lock:
             self._write()
-            if self._times and "seconds" in asked:
-                item = self._id(asked.get("item"))
+            if self._times and "seconds" in body:
+                item = self._id(body.get("item"))
                 with self._saving(len(item.encode(errors="replace")) + MAX_STAY):
-                    self._times.add(item, asked["seconds"])
+                    self._times.add(item, body["seconds"])
 
     def _id(self, number: Any) -> str:
         return _at(self._items, number, Message("there is no such item"))
@@ -357,22 +357,22 @@ class Editor:
             raise HdbenchError("{item}: is annotated without a draft", item=item)
 
     def _how(self, item: str, what: str) -> str:
-        """Return how a value is made that is entered by hand: a corrected draft remains a draft."""
+        """Return the provenance of a value entered by hand: a corrected draft remains a draft."""
         state = self._store.state(item)
         if what != "ground_truth" or state.record is None:
             return BLIND
         return state.made.how if state.made else IMPORTED
 
     def _changed(self, what: str) -> None:
-        """Write the metadata.jsonl now or soon; the change itself is already safe."""
+        """Write the metadata.jsonl now or soon; the change itself is already saved."""
         if what == "status":
-            with suppress(HdbenchError):  # the change is safe: it was not refused
+            with suppress(HdbenchError):  # the change is saved: it was not refused
                 self._write()
                 return
         self._write_soon()
 
     def _write(self) -> None:
-        """Write the metadata.jsonl; soon, if another process does: no request waits for that."""
+        """Write the metadata.jsonl; later if another process is writing it, so no request waits."""
         self._stop_timer()
         try:
             self._store.flush(wait=False)
@@ -386,9 +386,9 @@ class Editor:
         self._timer.start()
 
     def _flush(self) -> None:
-        # What cannot be written now is tried again, and told, when all is closed.
+        # If it cannot be written now, closing tries again and raises the error.
         with self._lock, suppress(HdbenchError):
-            if self._timer:  # otherwise it was left or closed while this waited
+            if self._timer:  # otherwise an item was left or all was closed while this waited
                 self._write()
 
     def _stop_timer(self) -> None:
@@ -399,31 +399,35 @@ class Editor:
 
 def as_json(state: ItemState) -> dict[str, Any]:
     """Return an item's state for the page."""
-    said = {key: getattr(state, key) for key in _SHOWN}
-    said["conflicts"] = [
+    data = {key: getattr(state, key) for key in _SHOWN}
+    data["conflicts"] = [
         {
             "what": conflict.what,
             "field": conflict.field,
             "changes": [
-                {key: getattr(each, key) for key in ("by", "at", "field", "to")}
-                for each in conflict.changes
+                {key: getattr(change, key) for key in ("by", "at", "field", "to")}
+                for change in conflict.changes
             ],
         }
         for conflict in state.conflicts
     ]
-    said["differences"] = [
-        {"field": each.field, "values": each.values, "settled": each.is_settled}
-        for each in state.differences
+    data["differences"] = [
+        {
+            "field": difference.field,
+            "values": difference.values,
+            "settled": difference.is_settled,
+        }
+        for difference in state.differences
     ]
-    return said
+    return data
 
 
-def _found(
+def _in_collection(
     only: Mapping[str, Sequence[str]], items: Sequence[str], folder: Path
 ) -> dict[str, Sequence[str]]:
     """Return the collection's id → the fields to look at, in the list's order.
 
-    Ids may differ as in answers: a spreadsheet program drops leading zeros.
+    Ids may differ as they do in answers: spreadsheet programs drop leading zeros.
     """
     matched = match_ids(only, items)
     if matched.unknown:
@@ -440,14 +444,14 @@ def _found(
 
 
 def _at(sequence: Sequence[_Value], number: Any, missing: Message) -> _Value:
-    """Return what has a number that a page sent, or refuse it."""
+    """Return the element with a number that a page sent, or refuse the number."""
     if type(number) is not int or not 0 <= number < len(sequence):
         raise HdbenchError(missing)
     return sequence[number]
 
 
-def _after(asked: dict[str, Any]) -> str | None:
-    after = asked.get("after")
+def _after(body: dict[str, Any]) -> str | None:
+    after = body.get("after")
     if after is not None and not isinstance(after, str):
         raise HdbenchError("after must be what the item's state gave")
     return after

@@ -45,10 +45,10 @@ def as_field(path: FieldPath) -> str:
 
 
 def get(value: Any, path: FieldPath) -> Any:
-    """Return what is at a path.
+    """Return the value at a path.
 
     Raises:
-        KeyError: nothing is there.
+        KeyError: there is none.
     """
     for step in path:
         if not _holds(value, step):
@@ -58,10 +58,10 @@ def get(value: Any, path: FieldPath) -> Any:
 
 
 def with_value(record: Any, path: FieldPath, to: Any) -> Any:
-    """Return a record with another value at a path; the given one stays as it is.
+    """Return a record with another value at a path; the original is not modified.
 
-    A key that is missing is added, also in a record or object that is null so far, and an index
-    just behind the end of a list adds to it.
+    A missing key is added, also to a record or object that is null so far, and an index just after
+    the end of a list appends to it.
 
     Raises:
         KeyError: the path does not fit the record.
@@ -72,16 +72,16 @@ def with_value(record: Any, path: FieldPath, to: Any) -> Any:
 
 
 class Growing:
-    """A record that many values are put into, in a time that does not grow with the record.
+    """A record that many values are put into, in time that is independent of its size.
 
     Attributes:
-        value: the record; objects and lists that it began with, or that were put into it, stay as
-            they are.
+        value: the record; objects and lists that it began with, or that were put into it, are not
+            modified.
     """
 
     def __init__(self, value: Any = None) -> None:
         self.value = value
-        self._own: dict[int, Any] = {}  # by their ids, what was copied and may be changed
+        self._own: dict[int, Any] = {}  # id → copied object that may be changed
 
     def put(self, path: FieldPath, to: Any) -> None:
         """Put a value at a path, as `with_value` does.
@@ -89,30 +89,30 @@ class Growing:
         Raises:
             KeyError: the path does not fit the record, which is left as it is.
         """
-        at, end = self.value, 0
-        while at is not None and end < len(path):
+        inner, end = self.value, 0
+        while inner is not None and end < len(path):
             step: Any = path[end]
-            if not isinstance(at, dict if isinstance(step, str) else list):
+            if not isinstance(inner, dict if isinstance(step, str) else list):
                 raise KeyError(step)
-            if _holds(at, step):
-                at = at[step]
-            elif isinstance(step, int) and step > len(at):
+            if _holds(inner, step):
+                inner = inner[step]
+            elif isinstance(step, int) and step > len(inner):
                 raise KeyError(step)
             else:
-                at = None
+                inner = None
             end += 1
         new = _nested(path[end:], to)
         if not end:
             self.value = new
             return
-        self.value = held = self._owned(self.value)
+        self.value = container = self._owned(self.value)
         for step in path[: end - 1]:
-            held[step] = self._owned(held[step])
-            held = held[step]
-        if isinstance(held, list) and path[end - 1] == len(held):
-            held.append(new)
+            container[step] = self._owned(container[step])
+            container = container[step]
+        if isinstance(container, list) and path[end - 1] == len(container):
+            container.append(new)
         else:
-            held[path[end - 1]] = new
+            container[path[end - 1]] = new
 
     def _owned(self, container: Any) -> Any:
         if id(container) in self._own:

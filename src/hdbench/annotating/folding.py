@@ -1,4 +1,4 @@
-"""The state of an item: the sum of its changes, in whatever order they are found."""
+"""The state of an item: the sum of its changes, in any order."""
 
 import heapq
 from collections import defaultdict
@@ -15,7 +15,7 @@ from hdbench.annotating.provenance import provenance_of
 from hdbench.benchmarks.provenance import IMPORTED, Provenance
 
 JOIN = "+"
-"""Between the ids of several last changes, in what `ItemState.head` gives."""
+"""Separator of the ids of several last changes in `ItemState.head`."""
 
 
 class Stage(StrEnum):
@@ -28,7 +28,7 @@ class Stage(StrEnum):
     others = "others"
     """Others annotate it: nothing is shown."""
     settling = "settling"
-    """All its annotators are done, and what they differ in is settled."""
+    """All its annotators are done, and their differences are being settled."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Disagreement:
     Attributes:
         field: the field; empty for the whole record.
         values: pseudonym → value; None if there is none.
-        is_settled: whether one of the values, or another one, was taken.
+        is_settled: whether one of the values, or another one, was chosen.
     """
 
     field: str
@@ -54,16 +54,17 @@ class ItemState:
         item: the item's id.
         record: the ground truth; None if there is none.
         status: one of `STATUSES`.
-        comment: what was said of it; empty if nothing.
+        comment: the comment; empty if there is none.
         how: how the last change of the ground truth was made; empty if there was none yet.
-        by: who changed anything, sorted.
-        head: for each of `WHATS`, what a further change has to be made on top of; None if there is
-            no change. Hand it back as it is: it has several ids where there are conflicts.
-        conflicts: what has to be settled.
-        stage: how far the item is if several people annotate it, each alone.
-        differences: what they differ in; known once they are all done.
-        made: how the ground truth as a whole was made; None where nothing but a record in
-            `metadata.jsonl` is known that does not say it.
+        by: the pseudonyms of all who changed anything, sorted.
+        head: for each of `WHATS`, the last changes, which a further change is made on top of; None
+            if there is no change. Pass it back unchanged: it has several ids where there are
+            conflicts.
+        conflicts: the conflicts that have to be settled.
+        stage: the stage of an item that several people annotate, each alone.
+        differences: their differences; known once they are all done.
+        made: how the ground truth as a whole was made; None if only a record in `metadata.jsonl`
+            is known, without its provenance.
     """
 
     item: str
@@ -85,21 +86,21 @@ def fold(
     base: dict[str, Any] | None,
     made: Provenance | None = None,
 ) -> ItemState:
-    """Return what an item's changes add up to.
+    """Return the state that an item's changes add up to.
 
     Args:
         item: the item's id.
         changes: all changes of that item, in any order, each id once.
         base: the record in `metadata.jsonl`, which counts if no change of the ground truth is
             known.
-        made: what the row there says about how it was made.
+        made: the provenance in the row there.
     """
-    found: dict[str, list[Change]] = {what: [] for what in WHATS}
+    by_part: dict[str, list[Change]] = {part: [] for part in WHATS}
     for change in changes:
-        found[change.what].append(change)
-    ordered = {what: causal_order(each) for what, each in found.items()}
+        by_part[change.what].append(change)
+    ordered = {part: causal_order(of_part) for part, of_part in by_part.items()}
     truths = ordered["ground_truth"]
-    head = {what: joined_tips(each) for what, each in ordered.items()}
+    head = {part: joined_tips(of_part) for part, of_part in ordered.items()}
     if not truths and base is not None:
         head["ground_truth"] = base_change(item, base, made).id
     base_how = "" if base is None else made.how if made else IMPORTED
@@ -111,9 +112,18 @@ def fold(
         status[-1].to if status else "open",
         comment[-1].to if comment else "",
         how,
-        tuple(sorted({one.by for each in ordered.values() for one in each if not one.is_base})),
+        tuple(
+            sorted(
+                {
+                    change.by
+                    for changes in by_part.values()
+                    for change in changes
+                    if not change.is_base
+                }
+            )
+        ),
         head,
-        tuple(one for each in ordered.values() for one in conflicts_of(each)),
+        tuple(conflict for of_part in ordered.values() for conflict in conflicts_of(of_part)),
         made=provenance_of(truths) if truths else made if base is not None else None,
     )
 
@@ -121,8 +131,8 @@ def fold(
 def record_of(truths: Iterable[Change]) -> dict[str, Any] | None:
     """Return the record that changes of a ground truth, in causal order, add up to.
 
-    A change that no longer fits is passed over: it overlaps with one that did not know of it, so
-    that both are shown as a conflict.
+    A change that no longer fits is skipped: it overlaps with one that did not know of it, so that
+    both are shown as a conflict.
     """
     record = Growing()
     for change in truths:
@@ -132,46 +142,45 @@ def record_of(truths: Iterable[Change]) -> dict[str, Any] | None:
 
 
 def causal_order(changes: Sequence[Change]) -> list[Change]:
-    """Return changes of one item and what, each behind those it was made on top of.
+    """Return changes of one item and what, each after those it was made on top of.
 
-    Where that leaves a choice, the earlier one is first, then the one with the smaller id. Changes
-    that are not there are as if nobody had built on them, and so is a circle, which nobody can
-    make by annotating.
+    Where that leaves a choice, the earlier one comes first, then the one with the smaller id.
+    References to missing changes are ignored, and so are circles, which annotating cannot create.
     """
     if len(changes) <= 1:  # nearly always
         return list(changes)
-    known = {change.id: change for change in changes}
+    by_id = {change.id: change for change in changes}
     waiting = {
-        change.id: {each for each in change.parents if each in known and each != change.id}
+        change.id: {parent for parent in change.parents if parent in by_id and parent != change.id}
         for change in changes
     }
     children: dict[str, list[str]] = defaultdict(list)
     for child, parents in waiting.items():
         for parent in parents:
             children[parent].append(child)
-    ready = [(each.at, each.id) for each in changes if not waiting[each.id]]
+    ready = [(change.at, change.id) for change in changes if not waiting[change.id]]
     heapq.heapify(ready)
-    circling = iter(sorted((each.at, each.id) for each in changes))
+    circling = iter(sorted((change.at, change.id) for change in changes))
     order: dict[str, Change] = {}
-    while len(order) < len(known):
-        _, found = heapq.heappop(ready) if ready else next(circling)
-        if found in order:
+    while len(order) < len(by_id):
+        _, first = heapq.heappop(ready) if ready else next(circling)
+        if first in order:
             continue
-        order[found] = known[found]
-        for child in children[found]:
-            waiting[child].discard(found)
+        order[first] = by_id[first]
+        for child in children[first]:
+            waiting[child].discard(first)
             if not waiting[child] and child not in order:
-                heapq.heappush(ready, (known[child].at, child))
+                heapq.heappush(ready, (by_id[child].at, child))
     return list(order.values())
 
 
 def tips(ordered: Sequence[Change]) -> list[str]:
     """Return the ids of the changes that no other one was made on top of, in order."""
     behind = {parent for change in ordered for parent in change.parents if parent != change.id}
-    found = [change.id for change in ordered if change.id not in behind]
-    return found or [change.id for change in ordered[-1:]]  # a circle has none
+    last = [change.id for change in ordered if change.id not in behind]
+    return last or [change.id for change in ordered[-1:]]  # a circle has none
 
 
 def joined_tips(ordered: Sequence[Change]) -> str | None:
-    """Return what a further change has to be made on top of, as `ItemState.head` gives it."""
+    """Return the last changes, as in `ItemState.head`."""
     return JOIN.join(tips(ordered)) or None

@@ -1,4 +1,4 @@
-"""The form of a record as the editor's page draws it, made from a collection's schema."""
+"""The form of a record for the editor's page, made from a collection's schema."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,9 +17,9 @@ def form_of(schema: AnswerSchema) -> dict[str, Any]:
     """Return the fields of a record, nested as the record is.
 
     A field has its `name`, a `label` for each language, its `kind` (`text`, `integer`, `number`,
-    `boolean`, `choice`, `object`, `list` or `any`), what it is when it is `empty`, and according to
-    its kind `choices`, `fields`, or the `item` of a list. Required fields are marked: a record that
-    is begun has all of them, empty.
+    `boolean`, `choice`, `object`, `list` or `any`), its value when it is `empty`, and depending on
+    its kind `choices`, `fields`, or the `item` of a list. Required fields are marked: a new record
+    has all of them, empty.
 
     Args:
         schema: the form of the answers.
@@ -32,7 +32,7 @@ def form_of(schema: AnswerSchema) -> dict[str, Any]:
     properties: dict[str, Any] = {}
     for alternative in schema.alternatives:
         properties = {**alternative.get("properties", {}), **properties}
-    required = [frozenset(each.get("required", ())) for each in schema.alternatives]
+    required = [frozenset(part.get("required", ())) for part in schema.alternatives]
     everywhere = frozenset.intersection(*required) if required else frozenset[str]()
     only = [path.path for path in field_paths(schema)]
     fields = _fields(properties, everywhere)
@@ -53,16 +53,16 @@ def _object(name: str, labels: Mapping[str, str], fields: list[dict[str, Any]]) 
 
 
 def _field(name: str, schema: Any) -> dict[str, Any]:
-    choices = [each for each in choices_of(schema) if isinstance(each, dict)]
+    choices = [choice for choice in choices_of(schema) if isinstance(choice, dict)]
     types = types_of(schema)
-    labels = {each: title_of(schema, each) or name for each in LANGUAGES}
+    labels = {language: title_of(schema, language) or name for language in LANGUAGES}
     nullable = "null" in types
-    inner = next((each for each in choices if "properties" in each), None)
+    inner = next((choice for choice in choices if "properties" in choice), None)
     if inner is not None:
         fields = _fields(inner["properties"], frozenset(inner.get("required", ())))
-        made = _object(name, labels, fields)
-        return made if nullable else made | {"empty": {f["name"]: f["empty"] for f in fields}}
-    items = next((each["items"] for each in choices if "items" in each), None)
+        field = _object(name, labels, fields)
+        return field if nullable else field | {"empty": {f["name"]: f["empty"] for f in fields}}
+    items = next((choice["items"] for choice in choices if "items" in choice), None)
     if items is not None or types - {"null"} == {"array"}:
         return {
             "name": name,
@@ -75,8 +75,8 @@ def _field(name: str, schema: Any) -> dict[str, Any]:
 
 
 def _leaf(name: str, types: frozenset[str], choices: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return what is particular to a field with one value."""
-    values = [value for each in choices for value in each.get("enum", ()) if value is not None]
+    """Return the kind of a field with one value, and the keys of that kind."""
+    values = [value for choice in choices for value in choice.get("enum", ()) if value is not None]
     kinds = types - {"null"}
     if values:
         return {"kind": "choice", "choices": values, "empty": None}

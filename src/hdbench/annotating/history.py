@@ -22,7 +22,7 @@ MAX_NOTES = 20
 
 
 class History:
-    """All changes of a folder, as far as they are on disk.
+    """All changes of a folder that are on disk.
 
     Args:
         folder: the collection's folder.
@@ -31,7 +31,7 @@ class History:
         path: the folder with the histories.
         changes: item → id → change.
         own: annotator → the ids of the changes in that file, in its order.
-        notes: what could not be used, for the user.
+        notes: messages about unusable lines, for the user.
 
     Raises:
         HdbenchError: a file cannot be read, or is a symbolic link.
@@ -42,11 +42,11 @@ class History:
         self.changes: dict[str, dict[str, Change]] = defaultdict(dict)
         self.own: dict[str, list[str]] = {}
         self.notes: list[str] = []
-        self._read: dict[str, int] = {}  # file's name → up to where its lines are known
+        self._read: dict[str, int] = {}  # file's name → number of bytes read
         self.refresh()
 
     def refresh(self) -> set[str]:
-        """Read what was added since.
+        """Read the changes that were added since.
 
         Returns:
             The items that have other changes than before.
@@ -67,16 +67,16 @@ class History:
         return self.path / f"{annotator}{SUFFIX}"
 
     def marker(self, annotator: str) -> Path:
-        """Return the file that says that an annotator's changes are made in this folder."""
+        """Return the file that marks that an annotator's changes are made in this folder."""
         return self.path / f".{annotator}.here"
 
     def is_written_here(self, annotator: str) -> bool:
         """Return whether an annotator's changes are made in this folder, not in a copy of it."""
         marker = self.marker(annotator)
-        return marker.is_file() and holds(marker, self._place())
+        return marker.is_file() and holds(marker, self._folder_id())
 
     def note_written_here(self, annotator: str) -> None:
-        """Note that an annotator's changes are made in this folder; only with the lock.
+        """Record that an annotator's changes are made in this folder; only with the lock.
 
         Raises:
             NotSavedError: it cannot be written.
@@ -85,7 +85,7 @@ class History:
         with saving(marker):
             if not self.is_written_here(annotator):
                 marker.unlink(missing_ok=True)
-                append(marker, self._place())
+                append(marker, self._folder_id())
 
     def lock(self, annotator: str) -> AbstractContextManager[None]:
         """Keep other processes from writing an annotator's history.
@@ -101,11 +101,11 @@ class History:
         return only_writer(self.path, annotator, taken)
 
     def repair(self, annotator: str) -> None:
-        """Cut off what a killed process left of a line; only with the lock."""
+        """Cut off an incomplete line that a killed process left; only with the lock."""
         path = self.file(annotator)
         with write_errors(path):
-            if path.is_file() and path.stat().st_size != (whole := self._read.get(path.name, 0)):
-                os.truncate(path, whole)
+            if path.is_file() and path.stat().st_size != (read := self._read.get(path.name, 0)):
+                os.truncate(path, read)
                 self.notes.append(
                     Message("{place}: the last line was incomplete and is removed", place=path)
                 )
@@ -123,39 +123,39 @@ class History:
         append(path, b"".join(lines))
         return self._read_on(path)
 
-    def _place(self) -> bytes:
-        """Return what is another one for a copy of the folder, elsewhere or on another computer."""
+    def _folder_id(self) -> bytes:
+        """Return a value that differs for a copy of the folder, here or on another computer."""
         return b"%d\n" % self.path.stat().st_ino
 
     def _files(self) -> list[Path]:
-        """Return the histories there are."""
+        """Return the existing histories."""
         if self.path.is_symlink():
             raise HdbenchError(
                 "{place}: is a symbolic link: put the folder itself there", place=self.path
             )
-        found = []
+        paths = []
         if self.path.is_dir():
             for path in sorted(self.path.glob(f"*{SUFFIX}")):
                 if path.is_symlink() or not path.is_file():
                     raise HdbenchError("{place}: must be a file, and no symbolic link", place=path)
-                found.append(path)
-        return found
+                paths.append(path)
+        return paths
 
     def _read_on(self, path: Path) -> set[str]:
-        """Take in the whole lines that a file has gained."""
-        known = self._read.get(path.name, 0)
-        if known > path.stat().st_size:
+        """Take in the complete lines that were added to a file."""
+        read = self._read.get(path.name, 0)
+        if read > path.stat().st_size:
             raise HdbenchError(
                 "{place}: has become shorter: put it back as it was, and restart", place=path
             )
         touched: set[str] = set()
         own = self.own.setdefault(path.stem, [])
         with path.open("rb") as file:
-            file.seek(known)
+            file.seek(read)
             while raw := file.readline(MAX_CHANGE + 1):
                 if not raw.endswith(b"\n"):
                     if len(raw) <= MAX_CHANGE:
-                        break  # still being written, or what a killed process left
+                        break  # still being written, or left by a killed process
                     while raw and not raw.endswith(b"\n"):
                         raw = file.readline(MAX_CHANGE + 1)
                     raw = b"." * (MAX_CHANGE + 1)
@@ -178,12 +178,12 @@ class History:
         return change
 
     def _add(self, change: Change) -> bool:
-        """Take in a change; of two with the same id, the same one whichever comes first."""
-        others = self.changes[change.item]
-        known = others.get(change.id)
-        if known is not None and _rank(known) <= _rank(change):
+        """Take in a change; of two with the same id, always keep the same one, in any order."""
+        changes = self.changes[change.item]
+        kept = changes.get(change.id)
+        if kept is not None and _rank(kept) <= _rank(change):
             return False
-        others[change.id] = change
+        changes[change.id] = change
         return True
 
 

@@ -1,4 +1,4 @@
-"""Threads for requests: those that wait for their turn wait without a thread."""
+"""Threads for requests; requests wait for their turn without occupying a thread."""
 
 from collections.abc import Callable
 from contextlib import AsyncExitStack
@@ -13,7 +13,7 @@ THREADS = 12
 """Maximum number of threads of all editors in a process; other pages have threads of their own."""
 
 PATIENCE = 10.0
-"""Maximum seconds for which a request waits for those before it."""
+"""Maximum number of seconds that a request waits for others."""
 
 _threads = CapacityLimiter(THREADS)
 
@@ -21,14 +21,14 @@ _Value = TypeVar("_Value")
 
 
 class BusyError(HdbenchError):
-    """Too much comes before a request: nothing was done."""
+    """Too many requests come before this one; nothing was done."""
 
     def __init__(self) -> None:
         super().__init__("busy with what was asked before: try again in a moment")
 
 
 def one_at_a_time() -> CapacityLimiter:
-    """Return the turns of requests of which only one is answered at a time."""
+    """Return a limiter for requests that are answered one at a time."""
     return CapacityLimiter(1)
 
 
@@ -38,8 +38,8 @@ async def in_thread(
     """Call a function in a thread when it is its turn.
 
     Args:
-        turns: of which requests it waits for its turn.
-        function: what is called.
+        turns: the limiter of the requests that it waits for.
+        function: the function.
         arguments: its arguments.
 
     Raises:
@@ -52,6 +52,6 @@ async def in_thread(
                 await stack.enter_async_context(_threads)
         except TimeoutError as error:
             raise BusyError from error
-        # It has its place: what `to_thread` would wait for otherwise is for all pages.
+        # It already has a thread: the default limiter of `to_thread` is shared by all pages.
         free = CapacityLimiter(1)
         return await to_thread.run_sync(partial(function, *arguments), limiter=free)

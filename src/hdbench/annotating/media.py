@@ -44,12 +44,12 @@ class CollectionMedia:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder.resolve()
-        self._rows: dict[str, tuple[list[Any], Any]] = {}  # item → its files, its text
+        self._rows: dict[str, tuple[list[Any], Any]] = {}  # item → files and text
         for line in read_jsonl(folder / METADATA):
             row = line.value
             files = row.get("pages_file_names") or row.get("file_name") or []
-            shown = files if isinstance(files, list) else [files]
-            self._rows[str(row.get("id"))] = (shown, row.get("text"))
+            names = files if isinstance(files, list) else [files]
+            self._rows[str(row.get("id"))] = (names, row.get("text"))
 
     @property
     def items(self) -> Collection[str]:
@@ -57,19 +57,19 @@ class CollectionMedia:
         return self._rows.keys()
 
     def shown(self, item: str) -> dict[str, Any]:
-        """Return what the page has to know of an item's media, also if they cannot be shown."""
+        """Return an item's media for the page, or the reason why they cannot be shown."""
         try:
             return {"text": self.text(item), "pages": self.pages(item), "problem": ""}
         except HdbenchError as error:
             return {"text": None, "pages": 0, "problem": error.message}
 
     def text(self, item: str) -> str | None:
-        """Return the text that an item is; None if it has files."""
+        """Return the text of an item; None if it has files."""
         files, text = self._rows[item]
         return text if isinstance(text, str) and not files else None
 
     def pages(self, item: str) -> int:
-        """Return how many pictures an item has.
+        """Return the number of an item's pictures.
 
         Raises:
             HdbenchError: its PDF cannot be read.
@@ -84,8 +84,8 @@ class CollectionMedia:
         """Return a page of an item.
 
         Args:
-            item: its id.
-            number: which page, from 0.
+            item: the item's id.
+            number: the number of the page, from 0.
 
         Raises:
             HdbenchError: there is no such page, or its file is missing, damaged or outside the
@@ -106,13 +106,13 @@ class CollectionMedia:
 
 @contextmanager
 def _media_errors(name: Any) -> Iterator[None]:
-    """Say that a file cannot be shown where reading it fails.
+    """Raise one kind of error if a file cannot be read to be shown.
 
     Args:
-        name: the file, as the collection names it.
+        name: the file's name in the collection.
 
     Raises:
-        HdbenchError: it did.
+        HdbenchError: it cannot be read.
     """
     try:
         yield
@@ -126,7 +126,7 @@ def _media_errors(name: Any) -> Iterator[None]:
 
 
 def _why(error: Exception) -> Message:
-    """Return why a file cannot be shown, without where it is on this machine."""
+    """Return the reason why a file cannot be shown, without its path on this machine."""
     if isinstance(error, UnidentifiedImageError):
         return Message("not a readable image")
     if isinstance(error, MissingFileError | RefusedFileError):

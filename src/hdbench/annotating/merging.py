@@ -1,6 +1,6 @@
-"""Two people without a server: one hands over a history, the other takes it in.
+"""Exchange of histories between two people without a server.
 
-First all of it is understood, then it is written.
+All of a history is checked before anything is written.
 """
 
 import io
@@ -46,22 +46,22 @@ from hdbench.common.os_errors import read_errors
 from hdbench.errors import HdbenchError
 
 MAX_CHANGES = 1_000_000
-"""Maximum number of changes in a history that is taken in."""
+"""Maximum number of changes in a history that is merged."""
 
 MAX_ITEM_BYTES = 64 * 2**20
-"""Maximum number of bytes of all changes to one item in it."""
+"""Maximum number of bytes of all changes to one item in such a history."""
 
 ASSIGNED = "annotation.json"
-"""The file in such a ZIP that says which items are assigned to whom."""
+"""The file in such a ZIP with the assignments of items."""
 
 
 class HandedOver(NamedTuple):
     """Content of a ZIP that somebody handed over; nothing proves who wrote it.
 
     Attributes:
-        annotator: whose history it has.
+        annotator: the pseudonym of the history's author.
         changes: the history, each change once, in the order in which they were made.
-        annotation: which items are assigned to whom.
+        annotation: the assignments of items.
     """
 
     annotator: str
@@ -70,18 +70,19 @@ class HandedOver(NamedTuple):
 
 
 def hand_over(folder: Path, annotator: str, path: Path) -> int:
-    """Write an annotator's history into a ZIP, and which items are assigned to whom.
+    """Write an annotator's history and the assignments of items into a ZIP.
 
     Args:
         folder: the collection.
         annotator: the pseudonym.
-        path: the ZIP; never one that is there already.
+        path: the ZIP, which must not exist.
 
     Returns:
-        How many changes it has.
+        The number of changes.
 
     Raises:
-        HdbenchError: there is neither of both, or the file exists or cannot be written.
+        HdbenchError: there are neither changes nor assignments, or the file exists or cannot be
+            written.
     """
     check_pseudonym(annotator)
     Metadata(folder)
@@ -103,20 +104,20 @@ def hand_over(folder: Path, annotator: str, path: Path) -> int:
         if annotation.assignments or annotation.blind:
             members[ASSIGNED] = json.dumps(shared).encode()
         for name, data in members.items():
-            # A date of its own would say when somebody worked, and make equal histories differ.
+            # A real date would reveal when somebody worked, and make equal histories differ.
             archive.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED)
     write_whole(path, packed.getvalue())
     return len(changes)
 
 
 def read_hand_over(path: Path) -> HandedOver:
-    """Read what `hand_over` wrote; nothing is written.
+    """Read a ZIP of `hand_over`; nothing is written.
 
     Args:
         path: the ZIP, untrusted.
 
     Raises:
-        HdbenchError: it is not such a ZIP, or has more changes than are taken in.
+        HdbenchError: it is not such a ZIP, or has too many changes.
     """
     with read_errors(path):
         archive = Zip(path, str(path))
@@ -134,8 +135,8 @@ def read_hand_over(path: Path) -> HandedOver:
             changes = _read(archive.unpacked(names[0], Path(scratch)), annotator, path)
         annotation = Annotation()
         if ASSIGNED in archive.names:
-            said = parse_line(archive.read(ASSIGNED), f"{path}: {ASSIGNED}")
-            annotation = validate(Annotation, said, Path(f"{path}: {ASSIGNED}"))
+            data = parse_line(archive.read(ASSIGNED), f"{path}: {ASSIGNED}")
+            annotation = validate(Annotation, data, Path(f"{path}: {ASSIGNED}"))
         return HandedOver(annotator, changes, annotation)
     finally:
         archive.close()
@@ -143,12 +144,14 @@ def read_hand_over(path: Path) -> HandedOver:
 
 def _own(history: History, annotator: str) -> list[Change]:
     """Return an annotator's changes, in the order in which they were made."""
-    changes = {one: each for known in history.changes.values() for one, each in known.items()}
-    return [changes[one] for one in dict.fromkeys(history.own.get(annotator, ()))]
+    changes: dict[str, Change] = {}
+    for by_id in history.changes.values():
+        changes |= by_id
+    return [changes[change_id] for change_id in dict.fromkeys(history.own.get(annotator, ()))]
 
 
 def _read(unpacked: Path, annotator: str, path: Path) -> list[Change]:
-    """Return the changes in an untrusted history; every line has to be one."""
+    """Return the changes in an untrusted history, in which every line must be a change."""
     changes: dict[str, Change] = {}
     sizes, weights = Counter[str](), Counter[str]()
     with unpacked.open("rb") as file:
@@ -178,7 +181,7 @@ def _read(unpacked: Path, annotator: str, path: Path) -> list[Change]:
 
 
 FIRST = "2026-01-01T00:00:00.000Z"
-"""When nobody can have annotated with hdbench yet."""
+"""The time before which nobody can have annotated with hdbench."""
 
 MAX_SKEW = timedelta(days=1)
 """Maximum difference between the clocks of two computers: time zones can be set wrong."""
@@ -186,17 +189,17 @@ MAX_SKEW = timedelta(days=1)
 
 @dataclass(frozen=True)
 class Incoming:
-    """Summary of a merge, for whoever has to allow it.
+    """Summary of a merge, for the person who has to allow it.
 
     Attributes:
-        annotator: whose history it is said to be.
+        annotator: the pseudonym of the history's alleged author.
         is_known: whether the annotator is assigned anything here, or has a history here.
         changes: the changes that are not here yet.
-        records: those of them that say that another record than the one here was there before
-            anybody annotated.
+        records: those of them that record another original ground truth than the one here.
         assignments: the assignments that are not here yet.
-        strangers: who is named there and is neither assigned anything here, nor has a history here.
-        blind: how many items are no longer to be annotated from a draft.
+        strangers: annotators in these assignments who have neither an assignment nor a history
+            here.
+        blind: the number of items that may no longer be annotated from a draft.
     """
 
     annotator: str
@@ -209,23 +212,23 @@ class Incoming:
 
     @property
     def is_news(self) -> bool:
-        """Return whether anything here would become different."""
-        is_said = any(not change.is_base for change in self.changes)
-        return bool(is_said or self.records or self.assignments or self.blind)
+        """Return whether anything here would change."""
+        is_changed = any(not change.is_base for change in self.changes)
+        return bool(is_changed or self.records or self.assignments or self.blind)
 
 
 Ask = Callable[[Incoming], object]
-"""Callback before anything is written, if there is anything new; raises what ends the merge."""
+"""Callback before anything is written, if there is anything new; may raise to end the merge."""
 
 
 class Merged(NamedTuple):
     """Outcome of `merge`.
 
     Attributes:
-        taken: how many changes are new.
-        known: how many were there already.
-        conflicts: what has to be settled in the items that changed.
-        assigned: how many items are assigned to several people that were not before.
+        taken: the number of new changes.
+        known: the number of changes that were already there.
+        conflicts: the conflicts in the items that changed.
+        assigned: the number of items that are newly assigned to several people.
     """
 
     taken: int
@@ -235,19 +238,19 @@ class Merged(NamedTuple):
 
 
 def merge(folder: Path, path: Path, merger: str, ask: Ask) -> Merged:
-    """Take in what `hand_over` wrote elsewhere; what is there already stays as it is.
+    """Merge a ZIP of `hand_over` from elsewhere; existing changes stay as they are.
 
     Args:
         folder: the collection.
         path: the ZIP, untrusted.
-        merger: the pseudonym of whoever takes it in.
+        merger: the pseudonym of the person who merges it.
         ask: see `Ask`.
 
     Raises:
-        HdbenchError: it is not such a ZIP; has changes of items that the folder does not have, a
-            known change with other content, more than can be settled, impossible times, or changes
-            by the merger or by somebody who annotates here; or its annotator has the folder open.
-            Nothing is taken in then.
+        HdbenchError: it is not such a ZIP; has changes of items that the folder does not have, an
+            existing change with other content, more than can be settled, impossible times, or
+            changes by the merger or by somebody who annotates here; or its annotator has the folder
+            open. Then nothing is merged.
     """
     check_pseudonym(merger)
     merging = _Merging(folder, path, merger)
@@ -261,25 +264,27 @@ def merge(folder: Path, path: Path, merger: str, ask: Ask) -> Merged:
         if incoming.is_news:
             ask(incoming)
         history.repair(annotator)
-        with metadata.writing():  # as another process may assign or merge just now
+        with metadata.writing():  # as another process may be assigning or merging
             annotation = read_annotation(folder)
             joined = merging.joined(annotation)
             if joined != annotation:
-                write_annotation(folder, joined)  # first: what is assigned must not be seen before
+                write_annotation(folder, joined)  # first: until then, assigned items could be seen
         touched = history.append(annotator, list(map(as_line, added))) if added else set()
         with metadata.writing():
-            # Otherwise this could write less than another process just did.
+            # Otherwise this could write less than another process has just written.
             touched |= history.refresh() | metadata.refresh()
-            # Also what is known already: a merge may have been killed before it wrote that.
+            # Also existing changes: a merge may have been killed before it wrote their items.
             due = touched | {change.item for change in merging.changes}
-            # Who has annotated an assigned item sees nothing of the others before it is settled.
+            # Annotators of an assigned item see no entries of others until it is settled.
             states = [
                 metadata.folded(item, history.changes[item].values())
                 for item in sorted(due & metadata.rows.keys())
                 if is_plain(history.changes[item].values(), joined.annotators(item))
             ]
             metadata.write(states)
-    conflicts = tuple(one for state in states if state.item in touched for one in state.conflicts)
+    conflicts = tuple(
+        conflict for state in states if state.item in touched for conflict in state.conflicts
+    )
     assigned = sum(not annotation.annotators(item) for item in joined.assigned_items)
     return Merged(len(new), len(merging.changes) - len(new), conflicts, assigned)
 
@@ -290,7 +295,7 @@ class _Merging:
     Args:
         folder: the collection.
         path: the ZIP.
-        merger: the pseudonym of whoever takes it in.
+        merger: the pseudonym of the person who merges it.
     """
 
     def __init__(self, folder: Path, path: Path, merger: str) -> None:
@@ -309,33 +314,33 @@ class _Merging:
         self.history = History(folder)
 
     def joined(self, annotation: Annotation) -> Annotation:
-        """Return what is assigned here, with what is assigned there; refused if it does not fit."""
+        """Return the assignments here with those of the ZIP; refuse those that do not fit."""
         return with_assignments(annotation, self._annotation, self.metadata.rows, self._path)
 
     def incoming(self, new: Sequence[Change], annotation: Annotation) -> Incoming:
-        """Return what would come in; refused if its assignments do not fit those here."""
+        """Return the summary of the merge; refuse assignments that do not fit those here."""
         joined = self.joined(annotation)
         assignments = joined.assignments[len(annotation.assignments) :]
         known = self.history.own.keys() | {
-            name for each in annotation.assignments for name in each.annotators
+            name for assignment in annotation.assignments for name in assignment.annotators
         }
-        named = {name for each in assignments for name in each.annotators}
+        assigned = {name for assignment in assignments for name in assignment.annotators}
         return Incoming(
             self.annotator,
             self.annotator in known,
             new,
-            [each for each in new if each.is_base and not self._is_here(each)],
+            [change for change in new if change.is_base and not self._is_here(change)],
             assignments,
-            sorted(named - known - {self.annotator}),
+            sorted(assigned - known - {self.annotator}),
             len(joined.blind) - len(annotation.blind),
         )
 
     def new(self) -> list[Change]:
-        """Return the changes that are not here yet; what is here has to be the same."""
-        there = set(self.history.own.get(self.annotator, ()))
+        """Return the changes that are not here yet; those that are here must be the same."""
+        own = set(self.history.own.get(self.annotator, ()))
         for change in self.changes:
-            known = self.history.changes[change.item].get(change.id)
-            if known is not None and not same_change(known, change):
+            existing = self.history.changes[change.item].get(change.id)
+            if existing is not None and not same_change(existing, change):
                 raise HdbenchError(
                     "{place}: has the change {change} otherwise than {history}: one of both was "
                     "edited by hand; nothing is taken in",
@@ -343,9 +348,9 @@ class _Merging:
                     change=change.id,
                     history=self.history.path,
                 )
-        new = [change for change in self.changes if change.id not in there]
+        new = [change for change in self.changes if change.id not in own]
         if not all(change.is_base and self._is_here(change) for change in new):
-            self._check_author(there)
+            self._check_author(own)
         sizes = Counter[str]()
         for change in new:
             sizes[change.item] += change.weight
@@ -360,22 +365,22 @@ class _Merging:
         return new
 
     def bases(self, new: Sequence[Change]) -> list[Change]:
-        """Return the records here of items whose first change this is: they would be lost."""
+        """Return the bases of items whose first change this is: their records would be lost."""
         ids = {change.id for change in new}
         bases = []
         for item in dict.fromkeys(change.item for change in new):
-            known = self.history.changes[item].values()
+            existing = self.history.changes[item].values()
             base = self.metadata.base(item)
-            if base and not any(each.what == "ground_truth" for each in known):
+            if base and not any(change.what == "ground_truth" for change in existing):
                 bases += [base] if base.id not in ids else []
         return bases
 
     def check_folded(self, added: Sequence[Change]) -> None:
-        """Refuse what nobody could go on with once it is written."""
+        """Refuse changes after which an item could no longer be annotated."""
         by_item: dict[str, dict[str, Change]] = {}
         for change in added:
-            known = self.history.changes[change.item]
-            by_item.setdefault(change.item, dict(known))[change.id] = change
+            existing = self.history.changes[change.item]
+            by_item.setdefault(change.item, dict(existing))[change.id] = change
         for item, changes in by_item.items():
             state = self.metadata.folded(item, changes.values())
             if any((head or "").count(JOIN) > MAX_TIPS for head in state.head.values()):
@@ -396,15 +401,15 @@ class _Merging:
                 )
 
     def _is_here(self, base: Change) -> bool:
-        """Return whether a base notes the record that is here, or is known already."""
+        """Return whether a base records the ground truth that is here, or is already here."""
         here = self.metadata.base(base.item)
         return (here and here.id) == base.id or base.id in self.history.changes[base.item]
 
-    def _check_author(self, there: set[str]) -> None:
+    def _check_author(self, own: set[str]) -> None:
         """Refuse changes under the name of the merger or of somebody who annotates here.
 
-        One person's history only ever grows. So of two that are said to be the same person's, one
-        has all that the other one has, unless two people have one name, or one of both was forged.
+        One person's history only ever grows. So of two histories of the same person, one contains
+        the other, unless two people share a name or one of the histories was forged.
         """
         if self.history.is_written_here(self.annotator):
             raise HdbenchError(
@@ -424,11 +429,11 @@ class _Merging:
                 name=self._merger,
                 folder=self._folder,
             )
-        missing = there - {change.id for change in self.changes}
+        missing = own - {change.id for change in self.changes}
         if any(
             change.id in missing and not change.is_base
-            for known in self.history.changes.values()
-            for change in known.values()
+            for by_id in self.history.changes.values()
+            for change in by_id.values()
         ):
             raise HdbenchError(
                 "{place}: has new changes by {name}, but lacks some that {history} has: nothing is "
@@ -439,21 +444,22 @@ class _Merging:
             )
 
     def _check_times(self, new: Sequence[Change]) -> None:
-        """Refuse changes from a time when they cannot have been made."""
+        """Refuse changes with impossible times."""
         latest = datetime.now(UTC) + MAX_SKEW
         coming = {(change.item, change.id): change for change in self.changes}
         for change in new:
             if change.is_base:
                 continue
             at = _time(change, datetime.max)
-            known = self.history.changes[change.item]
-            earlier = (
-                known.get(parent) or coming.get((change.item, parent)) for parent in change.parents
+            existing = self.history.changes[change.item]
+            parents = (
+                existing.get(parent) or coming.get((change.item, parent))
+                for parent in change.parents
             )
             if (
                 at > latest
                 or change.at < FIRST
-                or any(each and _time(each, datetime.min) - at > MAX_SKEW for each in earlier)
+                or any(parent and _time(parent, datetime.min) - at > MAX_SKEW for parent in parents)
             ):
                 raise HdbenchError(
                     "{place}: {item!r}: a change is said to be of {at}, which is impossible: it is "
@@ -466,7 +472,7 @@ class _Merging:
 
 
 def _time(change: Change, otherwise: datetime) -> datetime:
-    """Return when a change was made; another time if what stands there is not one."""
+    """Return the time of a change; another one if it is not a valid time."""
     try:
         return datetime.fromisoformat(change.at)
     except ValueError:

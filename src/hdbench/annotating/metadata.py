@@ -1,4 +1,4 @@
-"""The rows of a collection, and their ground truths as the history has them."""
+"""The rows of a collection, with the ground truths from the histories."""
 
 import hashlib
 from collections.abc import Iterable, Iterator
@@ -25,15 +25,15 @@ _SECONDS = 30
 
 
 class TakenError(HdbenchError):
-    """Another process is writing the metadata.jsonl; what was changed is safe in the history."""
+    """Another process is writing the metadata.jsonl; changes are safe in the history."""
 
 
 class CollectionRow(NamedTuple):
     """A row of `metadata.jsonl`.
 
     Attributes:
-        record: the ground truth in it.
-        made: what it says about how that was made, if it does.
+        record: its ground truth.
+        made: the provenance of the ground truth, if the row has it.
         line: the row as it is in the file.
     """
 
@@ -50,7 +50,7 @@ class Metadata:
 
     Attributes:
         rows: item → its row, in the order of the file.
-        notes: what was found to be odd, for the user.
+        notes: messages about oddities, for the user.
 
     Raises:
         HdbenchError: the folder is not a collection in the plain form.
@@ -75,17 +75,17 @@ class Metadata:
             )
 
     def base(self, item: str) -> Change | None:
-        """Return the change that notes the record of an item; None if there is none."""
+        """Return the change that records the ground truth of an item; None if there is none."""
         record, made, _ = self.rows[item]
         return None if record is None else base_change(item, record, made)
 
     def folded(self, item: str, changes: Iterable[Change]) -> ItemState:
-        """Return what all changes of an item add up to, on top of its row."""
+        """Return the state of an item by all its changes, on top of its row."""
         record, made, _ = self.rows[item]
         return fold(item, changes, record, made)
 
     def write(self, states: Iterable[ItemState]) -> None:
-        """Bring the file up to date; not touched if it is.
+        """Bring the file up to date; it is not touched if it already is.
 
         Args:
             states: the items that may differ from the file; call with the lock of `writing`.
@@ -128,7 +128,7 @@ class Metadata:
         """Hold the lock for `write`, for which others wait.
 
         Args:
-            seconds: how long to wait for it.
+            seconds: the time to wait for it.
 
         Raises:
             TakenError: another process keeps it.
@@ -156,7 +156,7 @@ class Metadata:
         """Read the file again if somebody else has written it.
 
         Returns:
-            The items whose line is another one.
+            The items whose line has changed.
         """
         if self._stamped() == self._stamp:
             return set()
@@ -196,14 +196,14 @@ class Metadata:
         if not rows:
             raise HdbenchError("{place}: has no rows", place=self._path)
         self.rows, self._stamp = rows, stamp
-        # Programs that write tables put null where a row has no value: that alone says nothing.
+        # Programs that write tables put null where a row has no value: that alone proves nothing.
         self._has_own_column = has_other or (
             has_column and not any(row.made for row in rows.values())
         )
 
     def _stamped(self) -> tuple[int, ...]:
-        found = self._path.stat()
-        return found.st_mtime_ns, found.st_size, found.st_ino
+        stat = self._path.stat()
+        return stat.st_mtime_ns, stat.st_size, stat.st_ino
 
     def _keep_what_others_wrote(self) -> None:
         """Keep a copy of a file that was last written by hand, or by another program."""
@@ -230,7 +230,7 @@ def check_collection(folder: Path) -> None:
     """Refuse a folder whose ground truths cannot be edited.
 
     Raises:
-        HdbenchError: it is not there, was built, or makes its ground truths by itself.
+        HdbenchError: it is missing, was built, or has a build.py that makes its ground truths.
     """
     if not folder.is_dir():
         raise HdbenchError("{place}: no such folder", place=folder)

@@ -18,9 +18,9 @@ def only_writer(folder: Path, annotator: str, taken: str) -> Iterator[None]:
     """Keep other processes from writing an annotator's file.
 
     Args:
-        folder: where the file is; made if it is not there.
+        folder: the folder of the file, which is made if necessary.
         annotator: the pseudonym.
-        taken: what is the matter if another process is writing it.
+        taken: the error message if another process is writing it.
 
     Raises:
         HdbenchError: another process is writing it, the folder cannot be written, or the pseudonym
@@ -29,7 +29,7 @@ def only_writer(folder: Path, annotator: str, taken: str) -> Iterator[None]:
     check_pseudonym(annotator)
     with write_errors(folder):
         folder.mkdir(exist_ok=True)
-        # Whichever thread is done has to be able to give the lock back.
+        # Any thread must be able to release the lock.
         lock = FileLock(lock_file(folder, annotator), blocking=False, thread_local=False)
         try:
             lock.acquire()
@@ -44,14 +44,14 @@ def only_writer(folder: Path, annotator: str, taken: str) -> Iterator[None]:
 
 
 class NotSavedError(HdbenchError):
-    """Something was not written, and can be once there is room, or the folder is back."""
+    """Something was not written, but can be once there is space, or the folder is back."""
 
 
 def append(path: Path, data: bytes) -> None:
     """Add lines to a file; when this returns, they are on the disk. Only with the lock.
 
     Raises:
-        NotSavedError: they cannot be written; then nothing of them is in the file.
+        NotSavedError: they cannot be written; then the file is as it was.
     """
     with saving(path):
         appending.append(path, data)
@@ -59,10 +59,10 @@ def append(path: Path, data: bytes) -> None:
 
 @contextmanager
 def saving(path: Path) -> Iterator[None]:
-    """Say that something is not saved where the system fails.
+    """Raise `NotSavedError` where the system fails to save something.
 
     Args:
-        path: the file that it is saved in.
+        path: the file.
 
     Raises:
         NotSavedError: an `OSError` was raised.
@@ -79,7 +79,7 @@ def lock_file(folder: Path, name: str) -> Path:
     """Return the lock file for something in a folder.
 
     Raises:
-        HdbenchError: it is a symbolic link: locking would empty what it leads to.
+        HdbenchError: it is a symbolic link: locking would empty its target.
     """
     lock = folder / f".{name}.lock"
     if lock.is_symlink():
@@ -88,5 +88,5 @@ def lock_file(folder: Path, name: str) -> Path:
 
 
 def now() -> str:
-    """Return the time in UTC, to the millisecond, as lines have it."""
+    """Return the current time in UTC, in milliseconds, as in lines."""
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

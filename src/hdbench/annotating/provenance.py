@@ -1,4 +1,4 @@
-"""The provenance of an item's ground truth, from all changes that it is made of."""
+"""The provenance of an item's ground truth, from all its changes."""
 
 from collections.abc import Iterable, Sequence
 
@@ -6,36 +6,36 @@ from hdbench.annotating.changes import SETTLED, Change
 from hdbench.benchmarks.provenance import AUDITED, BLIND, DRAFT, IMPORTED, Provenance
 
 _BY_WEIGHT = (AUDITED, IMPORTED, BLIND)
-"""Ways without a draft; what is made in several ways counts as the first of them."""
+"""Provenances without a draft; of several, the first one counts."""
 
 
 def provenance_of(truths: Sequence[Change]) -> Provenance | None:
     """Return how a ground truth was made.
 
     A record with any value that may come from a draft counts as a draft, however much of it was
-    corrected since; of several drafts, the last one counts. What several annotators settled counts
-    as a draft if one of them had one.
+    corrected since; of several drafts, the last one counts. A record that several annotators
+    settled counts as a draft if one of them had one.
 
     Args:
         truths: all changes of an item's ground truth, in causal order.
 
     Returns:
-        None if nobody changed an imported record, or if there is none: nothing was made, or all of
-        it was taken away.
+        None if nobody changed an imported record, or if there is none: nothing was entered, or all
+        of it was deleted.
     """
     if all(change.is_base and change.how == IMPORTED for change in truths):
         return None
-    people = frozenset({BLIND})  # who settle what nothing is known of
-    ways: dict[str, frozenset[str]] = {}  # change → in which ways the record was made by then
+    people = frozenset({BLIND})  # who settle values of unknown provenance
+    ways: dict[str, frozenset[str]] = {}  # change → provenances of the record at that point
     models: dict[str, str] = {}
     changes = {change.id: change for change in truths}
-    last_of = {change.how: place for place, change in enumerate(truths)}
+    last_of = {change.how: index for index, change in enumerate(truths)}
 
     def joined(ids: Iterable[str]) -> frozenset[str]:
         """Return the ways of changes, with only the last draft: there can be thousands."""
-        found = frozenset[str]().union(*(ways.get(each, ()) for each in ids))
-        drafts = sorted(filter(_is_draft, found), key=last_of.__getitem__)
-        return found.difference(drafts[:-1])
+        union = frozenset[str]().union(*(ways.get(change_id, ()) for change_id in ids))
+        drafts = sorted(filter(_is_draft, union), key=last_of.__getitem__)
+        return union.difference(drafts[:-1])
 
     for change in truths:
         if change.model:
@@ -57,9 +57,9 @@ def provenance_of(truths: Sequence[Change]) -> Provenance | None:
             ways[change.id] = _of_settled(before) or people
     behind = {parent for change in truths for parent in change.parents}
     last = [change.id for change in truths if change.id not in behind] or list(ways)[-1:]
-    found = joined(last)
-    drafts = filter(_is_draft, found)
-    how = next(iter((*drafts, *(way for way in _BY_WEIGHT if way in found))), None)
+    final = joined(last)
+    drafts = filter(_is_draft, final)
+    how = next(iter((*drafts, *(way for way in _BY_WEIGHT if way in final))), None)
     return None if how is None else Provenance(how, models.get(how))
 
 

@@ -36,7 +36,7 @@ MAX_BODY = 8 * 2**20
 """Maximum number of bytes of a change."""
 
 NOT_SAVED = 507
-"""The status of an answer to a change that the page keeps and sends again."""
+"""The HTTP status for a change that could not be saved, which the page keeps and sends again."""
 
 _PAGE = Path(__file__).parent / "page"
 
@@ -52,25 +52,25 @@ HEADERS = {
 }
 
 FOLDER = "hdbench.folder"
-"""The key of a request's scope with the folder of a server that its visitors are not told."""
+"""The key of a request's scope with the folder of a server, which is hidden from visitors."""
 
 Answer = Callable[[Request, dict[str, Any]], Any]
 
 
-class _Place(IntegerConvertor):
-    """A number in an address; a longer one, which Python does not read, leads nowhere."""
+class _Number(IntegerConvertor):
+    """A number in an address; longer ones, which Python cannot parse, do not match."""
 
     regex = "[0-9]{1,9}"
 
 
-register_url_convertor("place", _Place())
+register_url_convertor("number", _Number())
 
 
 def page_routes(editor: Editor) -> list[BaseRoute]:
-    """Return what the page consists of, and what it asks for.
+    """Return the routes of the editor's page: its files, and its requests.
 
     Args:
-        editor: what is edited.
+        editor: the editor.
     """
     route = _Routes()
     return [
@@ -78,32 +78,32 @@ def page_routes(editor: Editor) -> list[BaseRoute]:
         route("/search", lambda request, _: editor.search(*_query(request, "q"))),
         route("/suggest", lambda request, _: editor.suggested(*_query(request, "field", "typed"))),
         route("/waiting", lambda *_: editor.waiting()),
-        route("/leave", lambda _, asked: editor.leave(asked), "POST"),
-        route("/items/{n:place}", lambda request, _: _shown(request, editor.item)),
-        route("/items/{n:place}/change", _with(editor.change), "POST"),
-        route("/items/{n:place}/draft", _with(editor.fill_in), "POST"),
-        route("/items/{n:place}/undo", lambda request, _: editor.undo(_number(request)), "POST"),
-        route("/items/{n:place}/drafts", lambda request, _: editor.drafts(_number(request))),
-        route.picture("/items/{n:place}/pages/{page:place}", editor.page),
+        route("/leave", lambda _, body: editor.leave(body), "POST"),
+        route("/items/{n:number}", lambda request, _: _shown(request, editor.item)),
+        route("/items/{n:number}/change", _with(editor.change), "POST"),
+        route("/items/{n:number}/draft", _with(editor.fill_in), "POST"),
+        route("/items/{n:number}/undo", lambda request, _: editor.undo(_number(request)), "POST"),
+        route("/items/{n:number}/drafts", lambda request, _: editor.drafts(_number(request))),
+        route.picture("/items/{n:number}/pages/{page:number}", editor.page),
         Mount("/", StaticFiles(directory=_PAGE, html=True)),
     ]
 
 
 def review_routes(review: Review) -> list[BaseRoute]:
-    """Return what the page for reviews consists of, and what it asks for.
+    """Return the routes of the page for reviews: its files, and its requests.
 
     Args:
-        review: what is reviewed.
+        review: the review.
     """
     route = _Routes()
     return [
         Route("/", lambda _: FileResponse(_PAGE / "review.html")),
         route("/start", lambda *_: review.start()),
-        route("/entries/{n:place}", lambda request, _: _shown(request, review.entry)),
-        route("/entries/{n:place}/read", _with(review.read), "POST"),
-        route("/entries/{n:place}/judge", _with(review.judge), "POST"),
-        route("/entries/{n:place}/undo", _with(review.undo), "POST"),
-        route.picture("/entries/{n:place}/pages/{page:place}", review.picture),
+        route("/entries/{n:number}", lambda request, _: _shown(request, review.entry)),
+        route("/entries/{n:number}/read", _with(review.read), "POST"),
+        route("/entries/{n:number}/judge", _with(review.judge), "POST"),
+        route("/entries/{n:number}/undo", _with(review.undo), "POST"),
+        route.picture("/entries/{n:number}/pages/{page:number}", review.picture),
         Mount("/", StaticFiles(directory=_PAGE)),
     ]
 
@@ -112,7 +112,7 @@ def build_app(edited: Editor | Review, token: str) -> Starlette:
     """Return the application.
 
     Args:
-        edited: what is edited, or reviewed.
+        edited: the editor or review.
         token: the first part of all addresses, which no other page in the browser can guess.
     """
     routes = review_routes(edited) if isinstance(edited, Review) else page_routes(edited)
@@ -126,10 +126,10 @@ def build_app(edited: Editor | Review, token: str) -> Starlette:
 
 
 def serve(edited: Editor | Review, *, port: int, started: Callable[[str], object]) -> None:
-    """Serve the page until it is interrupted, and close what is edited.
+    """Serve the page until it is interrupted, and close the editor or review.
 
     Args:
-        edited: what is edited, or looked at.
+        edited: the editor or review.
         port: the port; 0 for any that is free.
         started: called with the address.
 
@@ -140,8 +140,8 @@ def serve(edited: Editor | Review, *, port: int, started: Callable[[str], object
         with listening(HOST, port) as served_on:
             token = secrets.token_urlsafe(16)
             end = end_in_time()
-            # Uvicorn sends itself the signal again when it has ended: then the editor still has to
-            # be closed.
+            # Uvicorn sends itself the signal again when it has ended, and the editor must still be
+            # closed.
             interrupt_on_sigterm(end)
             config = uvicorn.Config(
                 build_app(edited, token),
@@ -163,7 +163,7 @@ def serve(edited: Editor | Review, *, port: int, started: Callable[[str], object
 async def _guarded(
     request: Request, call_next: Callable[[Request], Awaitable[Response]]
 ) -> Response:
-    """Refuse what another page of the browser sent; say what this page may do."""
+    """Refuse requests from other pages, and send the headers that restrict this page."""
     origin = request.headers.get("origin")
     if origin is not None and origin != f"http://{request.headers.get('host')}":
         return Response("another origin", 403)
@@ -176,8 +176,8 @@ class _Server(uvicorn.Server):
     """Uvicorn's server, which ends in time.
 
     Args:
-        config: Uvicorn's.
-        end: what `end_in_time` returned.
+        config: Uvicorn's configuration.
+        end: the function from `end_in_time`.
     """
 
     def __init__(self, config: uvicorn.Config, end: Callable[[], None]) -> None:
@@ -185,13 +185,13 @@ class _Server(uvicorn.Server):
         self._end = end
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Begin to end, when a signal says so."""
+        """Begin to end at a signal."""
         self._end()
         super().handle_exit(sig, frame)
 
 
 class _Routes:
-    """Makes the routes of an editor, which answers one request at a time."""
+    """Factory of the routes of an editor, which answers one request at a time."""
 
     def __init__(self) -> None:
         self._turns = one_at_a_time()
@@ -199,14 +199,14 @@ class _Routes:
     def __call__(self, path: str, answer: Answer, method: str = "GET") -> Route:
         async def endpoint(request: Request) -> Response:
             try:
-                asked = await _body(request) if method == "POST" else {}
-                return _json(await in_thread(self._turns, answer, request, asked))
+                body = await _body(request) if method == "POST" else {}
+                return _json(await in_thread(self._turns, answer, request, body))
             except StaleError as error:
                 return _json({"stale": as_json(error.state)})
             except ChangedError as error:
                 return _json({"stale": error.state})
             except HdbenchError as error:
-                # What is busy, or not saved, is tried again by the page.
+                # The page tries again if the server is busy or the change is not saved.
                 status = {BusyError: 503, NotSavedError: NOT_SAVED}.get(type(error), 400)
                 return _json({"error": why_not(error.message, request)}, status)
             except ClientDisconnect:
@@ -216,7 +216,7 @@ class _Routes:
 
     @staticmethod
     def picture(path: str, picture: Callable[[int, int], tuple[bytes, str]]) -> Route:
-        """Return a route to pictures, which need not wait for anything else."""
+        """Return a route to pictures, which do not wait for other requests."""
         turns = CapacityLimiter(THREADS // 3)
 
         async def endpoint(request: Request) -> Response:
@@ -232,19 +232,19 @@ class _Routes:
 
 
 def _with(change: Callable[[int, dict[str, Any]], Any]) -> Answer:
-    return lambda request, asked: change(_number(request), asked)
+    return lambda request, body: change(_number(request), body)
 
 
 def _shown(request: Request, read: Callable[[int], dict[str, Any]]) -> dict[str, Any]:
-    """Return an item as the page shows it, with problems of its media in its language."""
-    shown = read(_number(request))
-    return shown | {"problem": why_not(shown["problem"], request)}
+    """Return an item for the page, with problems of its media in the page's language."""
+    item = read(_number(request))
+    return item | {"problem": why_not(item["problem"], request)}
 
 
 def why_not(message: str, request: Request) -> str:
-    """Return why something is not done, in the language that the page sends with requests.
+    """Return the reason of a refusal, in the language that the page sends with requests.
 
-    Where the request's scope has a `FOLDER`, nobody is told where on the server that is.
+    If the request's scope has a `FOLDER`, its path on the server is removed.
     """
     if folder := request.scope.get(FOLDER):
         message = without_folders(message, folder)
@@ -261,10 +261,10 @@ def _number(request: Request) -> int:
 
 
 async def _body(request: Request) -> dict[str, Any]:
-    """Return the JSON object that a request carries.
+    """Return the JSON object in the body of a request.
 
     Raises:
-        HdbenchError: it carries something else, or too much.
+        HdbenchError: the body is something else, or too long.
     """
     # A form of another page can send text, but not this.
     if request.headers.get("content-type") != "application/json":

@@ -1,4 +1,4 @@
-"""The ground truths of a folder as one annotator edits them: what the editor talks to."""
+"""The ground truths of a folder as one annotator edits them: the store behind the editor."""
 
 import threading
 import uuid
@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from hdbench.annotating.annotation import Annotation, read_annotation, said_when
+from hdbench.annotating.annotation import Annotation, file_stamp, read_annotation
 from hdbench.annotating.assigned import (
     agreed_status,
     check_settled,
@@ -37,10 +37,10 @@ __all__ = ["Change", "Conflict", "ItemState", "StaleError", "Store"]
 
 
 class StaleError(HdbenchError):
-    """The item has changed since it was looked at; nothing was written.
+    """The item has changed since it was read; nothing was written.
 
     Attributes:
-        state: what the item is now.
+        state: the current state of the item.
     """
 
     def __init__(self, state: ItemState) -> None:
@@ -49,7 +49,7 @@ class StaleError(HdbenchError):
 
 
 Saving = Callable[[int], AbstractContextManager[None]]
-"""Makes a context for writing so many bytes, which may refuse them."""
+"""Returns a context for writing a number of bytes, which may refuse them."""
 
 
 def unbounded(_: int) -> AbstractContextManager[None]:
@@ -60,12 +60,12 @@ def unbounded(_: int) -> AbstractContextManager[None]:
 class Store:
     """A folder that one annotator has open, beside others with their own histories.
 
-    Every method can be called from several threads. What others write is seen at the next call.
+    Every method can be called from several threads. Changes by others are seen at the next call.
 
     Attributes:
         items: the ids, in the order of `metadata.jsonl`.
         annotator: the pseudonym.
-        notes: what was repaired or left out, for the user.
+        notes: messages about repaired or skipped lines, for the user.
     """
 
     def __init__(self, folder: Path, annotator: str, stack: ExitStack, saving: Saving) -> None:
@@ -75,7 +75,7 @@ class Store:
         self.items = list(self._metadata.rows)
         self._history = History(folder)
         self._folder = folder
-        self._said = said_when(folder)
+        self._stamp = file_stamp(folder)
         self._annotation = read_annotation(folder)
         stack.enter_context(self._history.lock(annotator))
         self._history.refresh()  # what was written before the lock was ours
@@ -102,12 +102,12 @@ class Store:
     def open(cls, folder: Path, annotator: str, saving: Saving = unbounded) -> Self:
         """Open a folder, and bring its `metadata.jsonl` up to date.
 
-        If another process is just writing that file, it is brought up to date later.
+        If another process is writing that file, it is brought up to date later.
 
         Args:
             folder: the collection.
             annotator: the pseudonym.
-            saving: held while a change of so many bytes is written; refuses what is too much.
+            saving: context for writing a change of some number of bytes; may refuse it.
 
         Raises:
             HdbenchError: the folder is not a collection in the plain form, the pseudonym is not
@@ -126,11 +126,11 @@ class Store:
 
     @property
     def notes(self) -> list[str]:
-        """Return what was repaired or left out, for the user."""
+        """Return messages about repaired or skipped lines, for the user."""
         return [*self._metadata.notes, *self._history.notes]
 
     def state(self, item: str) -> ItemState:
-        """Return what is known of an item.
+        """Return the state of an item.
 
         Raises:
             HdbenchError: there is no such item.
@@ -140,17 +140,17 @@ class Store:
             return self._state(item)
 
     def states(self, items: Sequence[str] | None = None) -> list[ItemState]:
-        """Return what is known of some items, in their order; without any, of all of them.
+        """Return the states of some items, in their order; by default of all items.
 
         Raises:
             HdbenchError: an item is no longer in `metadata.jsonl`.
         """
         with self._turn:
-            self._refresh()  # once: it looks at every history there is
+            self._refresh()  # once: it looks at every history
             return [self._state(item) for item in (self.items if items is None else items)]
 
     def annotation(self) -> Annotation:
-        """Return what `annotation.yaml` says now."""
+        """Return the current content of `annotation.yaml`."""
         with self._turn:
             self._refresh()
             return self._annotation
@@ -163,13 +163,13 @@ class Store:
             for item in self.items:
                 if self._state(item).stage in {Stage.own, Stage.others}:
                     own = self._own(item)
-                    counts.update(name for name, each in own.items() if each.status == "open")
+                    counts.update(name for name, state in own.items() if state.status == "open")
         return dict(counts)
 
     def history(self, item: str) -> list[Change]:
-        """Return an item's changes as far as the annotator may see them.
+        """Return the changes of an item that the annotator may see.
 
-        Each is behind those it was made on top of; otherwise they are in the order of time.
+        Each comes after those it was made on top of; otherwise they are in the order of time.
 
         Raises:
             HdbenchError: there is no such item.
@@ -194,14 +194,15 @@ class Store:
         Args:
             item: the item's id.
             what: `ground_truth`, `status` or `comment`.
-            field: the path of a field of the ground truth; empty for all of it, and otherwise.
+            field: the path of a field of the ground truth; empty for the whole record, and for a
+                status or comment.
             to: the value from now on.
-            after: what `head` gave for it.
-            how: where the value comes from; see `Change`.
+            after: the value of `head` for it.
+            how: the origin of the value; see `Change`.
             model: the model that wrote it, if it is a draft.
 
         Returns:
-            What the item is now.
+            The current state of the item.
 
         Raises:
             StaleError: `after` is not the head; nothing is written.
@@ -215,10 +216,10 @@ class Store:
                 raise StaleError(state)
             check_settled(state, what, to)
             way = SETTLED if state.stage is Stage.settling else how
-            return self._save(state, _Wish(what, field, to, way, model=model))
+            return self._save(state, _NewChange(what, field, to, way, model=model))
 
     def undo(self, item: str) -> ItemState:
-        """Take back the annotator's last change of an item that is not taken back yet.
+        """Undo the annotator's last change of an item that is not undone yet.
 
         Raises:
             HdbenchError: there is none, or somebody has changed the same field since.
@@ -245,10 +246,10 @@ class Store:
             with self._metadata.writing() if wait else self._metadata.writing(0):
                 self._refresh()  # otherwise this could write less than another process just did
                 self._forget(self._metadata.refresh())
-                known = self._due & self._metadata.rows.keys()
-                self._settle(known)
-                states = [self._state(item) for item in sorted(known)]
-                self._metadata.write(each for each in states if each.stage is Stage.plain)
+                items = self._due & self._metadata.rows.keys()
+                self._settle(items)
+                states = [self._state(item) for item in sorted(items)]
+                self._metadata.write(state for state in states if state.stage is Stage.plain)
                 self._due.clear()
 
     def close(self) -> None:
@@ -257,12 +258,13 @@ class Store:
             self.flush()
 
     def _note_bases(self) -> None:
-        """Note the records here that a history needs which was put here without the others."""
+        """Record the bases that a history needs if it was copied here without the others."""
         bases = []
-        for item, known in self._history.changes.items():
-            truths = [change for change in known.values() if change.what == "ground_truth"]
-            missing = {parent for change in truths for parent in change.parents} - known.keys()
-            if missing and item in self._metadata.rows and not any(each.is_base for each in truths):
+        for item, changes in self._history.changes.items():
+            truths = [change for change in changes.values() if change.what == "ground_truth"]
+            missing = {parent for change in truths for parent in change.parents} - changes.keys()
+            has_base = any(change.is_base for change in truths)
+            if missing and item in self._metadata.rows and not has_base:
                 base = self._metadata.base(item)
                 bases += [as_line(base)] if base else []
         if bases:
@@ -281,7 +283,7 @@ class Store:
         return visible(self._history.of(state.item), state.stage, self.annotator)
 
     def _own(self, item: str) -> dict[str, ItemState]:
-        """Return what each annotator of an assigned item made of it alone."""
+        """Return the state of an assigned item by each annotator's own changes."""
         return own_states(item, self._history.of(item), self._annotation.annotators(item))
 
     def _settle(self, items: Iterable[str]) -> None:
@@ -291,16 +293,16 @@ class Store:
             state = self._state(item)
             agree = state.stage is Stage.settling and not state.differences
             if agree and (status := agreed_status(self._own(item))):
-                # One that has too many changes is left to somebody who opens it, and is told so.
+                # An item with too many changes is left to somebody who opens it and gets the error.
                 with suppress(HdbenchError):
-                    lines += self._lines(state, _Wish("status", "", status, SETTLED))
+                    lines += self._lines(state, _NewChange("status", "", status, SETTLED))
         if lines:
             self._forget(self._history.append(self.annotator, lines))
 
     def _refresh(self) -> None:
         self._forget(self._history.refresh())
-        if self._said != (said := said_when(self._folder)):
-            self._annotation, self._said = read_annotation(self._folder), said
+        if self._stamp != (stamp := file_stamp(self._folder)):
+            self._annotation, self._stamp = read_annotation(self._folder), stamp
             self._states.clear()  # also of items that nobody has changed yet
             self._due |= self._history.changes.keys()
 
@@ -309,18 +311,18 @@ class Store:
         for item in items:
             self._states.pop(item, None)
 
-    def _save(self, state: ItemState, wish: "_Wish") -> ItemState:
-        """Write a change on top of all that is known of the item."""
-        lines = self._lines(state, wish)
+    def _save(self, state: ItemState, new: "_NewChange") -> ItemState:
+        """Write a change on top of the item's state."""
+        lines = self._lines(state, new)
         with self._saving(sum(map(len, lines))):
             self._history.note_written_here(self.annotator)
             self._forget(self._history.append(self.annotator, lines))
         return self._state(state.item)
 
-    def _lines(self, state: ItemState, wish: "_Wish") -> list[bytes]:
-        """Return the lines of a change, with what has to be noted before it."""
-        item, known = state.item, self._history.changes.get(state.item, {})
-        if len(known) >= MAX_ITEM_CHANGES:
+    def _lines(self, state: ItemState, new: "_NewChange") -> list[bytes]:
+        """Return the lines of a change and of those that have to be recorded before it."""
+        item, changes = state.item, self._history.changes.get(state.item, {})
+        if len(changes) >= MAX_ITEM_CHANGES:
             raise HdbenchError(
                 "{item}: has {most:,} changes, and no more are kept",
                 item=item,
@@ -328,52 +330,53 @@ class Store:
             )
         lines = []
         base = self._metadata.base(item)
-        if base and not any(each.what == "ground_truth" for each in known.values()):
-            # Otherwise nothing would know of it once metadata.jsonl is written.
+        if base and not any(change.what == "ground_truth" for change in changes.values()):
+            # Otherwise it would be lost once metadata.jsonl is written.
             lines.append(as_line(base))
         head = dict(state.head)
-        for each in [*self._in_common(state, wish.what), wish]:
-            *also, after = (head.get(each.what) or "").split(JOIN)
-            old, was_there = _before(state, each)
+        for part in [*self._agreed(state, new.what), new]:
+            *also, after = (head.get(part.what) or "").split(JOIN)
+            old, was_there = _before(state, part)
             change = Change(
                 uuid.uuid4().hex,
                 item,
                 self.annotator,
                 now(),
-                each.what,
-                each.field,
+                part.what,
+                part.field,
                 old,
-                each.to,
+                part.to,
                 after or None,
-                each.how,
+                part.how,
                 tuple(also[-MAX_TIPS:]),  # more can be there only if they were not merged
-                each.undoes,
+                part.undoes,
                 was_there,
-                each.model,
+                part.model,
             )
-            head[each.what] = change.id
+            head[part.what] = change.id
             lines.append(as_line(change))
         return lines
 
-    def _in_common(self, state: ItemState, what: str) -> "list[_Wish]":
-        """Return what annotators agree in has to be settled before what they differ in, or with it.
+    def _agreed(self, state: ItemState, what: str) -> "list[_NewChange]":
+        """Return the changes with agreed values, which are settled before a change of `what`.
 
-        The status is last: with it, the item is settled, also if the process is killed in between.
+        The status is last: with it, the item is settled, even if the process is killed in between.
         """
         if state.stage is not Stage.settling:
             return []
         begun = {change.what for change in self._visible(state)}
-        wishes = []
+        agreed = []
         if what != "comment" and "ground_truth" not in begun:
-            wishes.append(_Wish("ground_truth", "", state.record, SETTLED))
+            agreed.append(_NewChange("ground_truth", "", state.record, SETTLED))
         if what == "status" and "comment" not in begun and state.comment:
-            wishes.append(_Wish("comment", "", state.comment, SETTLED))
-        return wishes
+            agreed.append(_NewChange("comment", "", state.comment, SETTLED))
+        return agreed
 
-    def _undoing(self, state: ItemState) -> "_Wish":
-        """Return the change that takes back the annotator's last one."""
+    def _undoing(self, state: ItemState) -> "_NewChange":
+        """Return the change that undoes the annotator's last one."""
         item, changes = state.item, {change.id: change for change in self._visible(state)}
-        own = [changes[one] for one in self._history.own.get(self.annotator, ()) if one in changes]
+        ids = self._history.own.get(self.annotator, ())
+        own = [changes[change_id] for change_id in ids if change_id in changes]
         undone = {change.undoes for change in own if change.undoes}
         last = next(
             (
@@ -385,8 +388,8 @@ class Store:
         )
         if last is None:
             raise HdbenchError("{item}: {name} has nothing to undo", item=item, name=self.annotator)
-        now, is_there = _before(state, _Wish(last.what, last.field, None, last.how))
-        if not (is_there and same(now, last.to)):
+        value, is_there = _before(state, _NewChange(last.what, last.field, None, last.how))
+        if not (is_there and same(value, last.to)):
             raise HdbenchError(
                 "{item}: {field} was changed again since, so that {name}'s change is not undone: "
                 "change it by hand",
@@ -395,18 +398,18 @@ class Store:
                 name=self.annotator,
             )
         if last.what != "ground_truth":
-            return _Wish(last.what, "", last.old, last.how, last.id)
-        ordered = causal_order([each for each in changes.values() if each.what == last.what])
+            return _NewChange(last.what, "", last.old, last.how, last.id)
+        ordered = causal_order([change for change in changes.values() if change.what == last.what])
         earlier = ordered[: ordered.index(last)]
         how = earlier[-1].how if earlier else last.how
         if last.was_there:
-            return _Wish(last.what, last.field, last.old, how, last.id)
-        # The field was not there, and perhaps not even what it is in.
+            return _NewChange(last.what, last.field, last.old, how, last.id)
+        # The field did not exist, and perhaps not even the object that contains it.
         field, to = _without(state.record, record_of(earlier), parse_field(last.field), last.to)
-        return _Wish(last.what, as_field(field), to, how, last.id)
+        return _NewChange(last.what, as_field(field), to, how, last.id)
 
 
-class _Wish(NamedTuple):
+class _NewChange(NamedTuple):
     """A change that is to be made."""
 
     what: str
@@ -417,22 +420,22 @@ class _Wish(NamedTuple):
     model: str | None = None
 
 
-def _before(state: ItemState, wish: _Wish) -> tuple[Any, bool]:
+def _before(state: ItemState, new: _NewChange) -> tuple[Any, bool]:
     """Return the value that a change replaces, and whether there is one.
 
     Raises:
         HdbenchError: the field does not fit the record.
     """
-    if wish.what == "status":
+    if new.what == "status":
         return state.status, True
-    if wish.what == "comment":
+    if new.what == "comment":
         return state.comment, True
-    path = parse_field(wish.field)
+    path = parse_field(new.field)
     try:
-        with_value(state.record, path, wish.to)
+        with_value(state.record, path, new.to)
     except KeyError as error:
         raise HdbenchError(
-            "{item}: {field!r}: there is no such field", item=state.item, field=wish.field[:100]
+            "{item}: {field!r}: there is no such field", item=state.item, field=new.field[:100]
         ) from error
     try:
         return get(state.record, path), True
@@ -441,12 +444,12 @@ def _before(state: ItemState, wish: _Wish) -> tuple[Any, bool]:
 
 
 def _without(record: Any, before: Any, path: FieldPath, to: Any) -> tuple[FieldPath, Any]:
-    """Return the field to change, and its value, so that a value that was added is gone.
+    """Return the field to change and its value so that an added value is removed.
 
     Args:
-        record: as it is.
-        before: as it was before the value was added.
-        path: where.
+        record: the record as it is.
+        before: the record before the value was added.
+        path: the field of the value.
         to: the value.
     """
     outer, was_null = path, False
@@ -461,7 +464,7 @@ def _without(record: Any, before: Any, path: FieldPath, to: Any) -> tuple[FieldP
             is_alone = same(get(record, path[:end]), with_value(None, path[end:], to))
         except KeyError:
             is_alone = False
-        if is_alone:  # otherwise there is more in it by now
+        if is_alone:  # otherwise it contains more by now
             outer, was_null = path[:end], is_null
             break
     if was_null:
@@ -469,4 +472,4 @@ def _without(record: Any, before: Any, path: FieldPath, to: Any) -> tuple[FieldP
     holder = get(record, outer[:-1])
     if isinstance(holder, dict):
         return outer[:-1], {key: value for key, value in holder.items() if key != outer[-1]}
-    return outer[:-1], [value for place, value in enumerate(holder) if place != outer[-1]]
+    return outer[:-1], [value for index, value in enumerate(holder) if index != outer[-1]]

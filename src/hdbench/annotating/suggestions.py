@@ -1,4 +1,4 @@
-"""Values to choose from while typing: those already given in a field, then its authority's."""
+"""Suggestions while typing: values already entered in a field, then those of its authority."""
 
 import re
 import unicodedata
@@ -21,7 +21,7 @@ MAX_LINES = 1_000_000
 """Maximum number of lines of an authority file."""
 
 MAX_BYTES = 64 * 2**20
-"""Maximum size of an authority file, so that it can be searched between two keys."""
+"""Maximum size of an authority file, so that it can be searched between two keystrokes."""
 
 MAX_VALUE = 500
 """Maximum number of characters of a value and its identifier."""
@@ -37,8 +37,8 @@ class Suggested(NamedTuple):
     """A value to choose.
 
     Attributes:
-        value: what is entered.
-        identifier: shown beside it, and not entered; empty if there is none.
+        value: the value to enter.
+        identifier: its identifier, which is shown but not entered; empty if there is none.
     """
 
     value: str
@@ -53,7 +53,7 @@ class Authority:
 
     Example:
         >>> authority = Authority({"Müller, Karl": "118585053", "Frey": "", "Karlsruhe": ""})
-        >>> [each.value for each in authority.find("karl", 50)]
+        >>> [suggested.value for suggested in authority.find("karl", 50)]
         ['Karlsruhe', 'Müller, Karl']
     """
 
@@ -63,21 +63,21 @@ class Authority:
         self._folded = _Lines(folded("\n".join(values)))
 
     def find(self, typed: str, at_most: int) -> list[Suggested]:
-        """Return the values that begin with a text, then those that have it elsewhere."""
+        """Return the values that begin with a text, then those that contain it elsewhere."""
         wanted = folded(typed)
         if "\n" in wanted:
             return []
         numbers = list(islice(self._folded.find(wanted), at_most))
         if len(numbers) < at_most:
             numbers.sort(key=lambda number: not self._folded[number].startswith(wanted))
-        else:  # then what begins with it may come later
-            begun = islice(self._folded.find(f"\n{wanted}"), at_most)
-            numbers = list(dict.fromkeys([*begun, *numbers]))[:at_most]
-        return [Suggested(self._values[each], self._identifiers[each]) for each in numbers]
+        else:  # then values that begin with it may come later
+            beginning = islice(self._folded.find(f"\n{wanted}"), at_most)
+            numbers = list(dict.fromkeys([*beginning, *numbers]))[:at_most]
+        return [Suggested(self._values[number], self._identifiers[number]) for number in numbers]
 
 
 class _Lines:
-    """Many short texts, in little memory, that are searched all at once."""
+    """Many short texts in little memory, searched all at once."""
 
     def __init__(self, text: str) -> None:
         self._data = f"\n{text}\n".encode()
@@ -87,19 +87,19 @@ class _Lines:
         return self._data[self._breaks[number] + 1 : self._breaks[number + 1]].decode()
 
     def find(self, wanted: str) -> Iterator[int]:
-        """Yield the lines in which a text is, each once; each begins with a line break."""
+        """Yield the numbers of the lines that contain a text; lines begin with a line break."""
         sought = wanted.encode(errors="replace")
-        at, last = self._data.find(sought), len(self._breaks) - 1
-        while at >= 0:
-            number = int(np.searchsorted(self._breaks, at, side="right")) - 1
+        position, last = self._data.find(sought), len(self._breaks) - 1
+        while position >= 0:
+            number = int(np.searchsorted(self._breaks, position, side="right")) - 1
             if number == last:
                 return
             yield number
-            at = self._data.find(sought, self._breaks[number + 1])
+            position = self._data.find(sought, self._breaks[number + 1])
 
 
 def folded(text: str) -> str:
-    """Return a text as it is compared: in NFC, and without regard to upper and lower case."""
+    """Return a text for comparison: in NFC and case-folded."""
     return unicodedata.normalize("NFC", text.casefold())
 
 
@@ -110,20 +110,20 @@ def read_authorities(
 
     Args:
         folder: the collection.
-        files: field → file in the folder, as `annotation.yaml` says it.
+        files: field → file in the folder, as in `annotation.yaml`.
         fields: the fields of the collection, such as `persons[].name`.
 
     Raises:
         HdbenchError: there is no such field, or a file is unusable or not in the folder.
     """
-    known = list(fields)
-    found = {}
+    names = list(fields)
+    authorities = {}
     for field, name in files.items():
-        if field not in known:
+        if field not in names:
             raise HdbenchError(
                 "annotation.yaml: authorities: {field!r}: no such field: choose one of {names}",
                 field=field[:100],
-                names=", ".join(known),
+                names=", ".join(names),
             )
         try:
             path = (folder / name).resolve()
@@ -139,13 +139,13 @@ def read_authorities(
             )
         with read_errors(path):
             stat = path.stat()
-            found[field] = _loaded(path, stat.st_mtime_ns, stat.st_size)
-    return found
+            authorities[field] = _loaded(path, stat.st_mtime_ns, stat.st_size)
+    return authorities
 
 
 @lru_cache(maxsize=_LOADED)
 def _loaded(path: Path, _changed: int, size: int) -> Authority:
-    """Return the authority in a file that was changed at some time."""
+    """Return the authority in a file; a changed file has another time and is read again."""
     if size > MAX_BYTES:
         raise HdbenchError("{place}: larger than {most} MiB", place=path, most=MAX_BYTES >> 20)
     text = unicodedata.normalize("NFC", decode(path.read_bytes(), str(path)))
@@ -184,7 +184,7 @@ def _rows(text: str, path: Path) -> Iterator[tuple[int, Sequence[str]]]:
             return sum(len(cells) > 1 for _, cells in islice(lines(text, delimiter, ""), _FIRST))
         return 0
 
-    # Names have commas, so that these come last.
+    # Names contain commas, so commas come last.
     return lines(text, max("\t;,", key=divided), str(path))
 
 
@@ -192,16 +192,16 @@ MAX_SUGGESTED = 50
 """Maximum number of values that are suggested at a time."""
 
 MAX_LENGTH = 120
-"""A longer text is hardly ever given twice."""
+"""Maximum number of characters in a value that is suggested; longer ones hardly ever recur."""
 
 _NUMBER = re.compile(r"\[\d+\]")
 
 
 class Suggestions:
-    """The values of each field, such as `persons[].name`, and how often they were given.
+    """The values of each field, such as `persons[].name`, and how often they were entered.
 
     Args:
-        authorities: field → what else it may be.
+        authorities: field → its authority.
     """
 
     def __init__(self, authorities: Mapping[str, Authority] | None = None) -> None:
@@ -213,34 +213,35 @@ class Suggestions:
 
         Args:
             value: the record or part.
-            field: where it stands, such as `persons[0]`.
+            field: the path of the part, such as `persons[0]`.
 
         Example:
             >>> suggestions = Suggestions()
             >>> suggestions.add({"persons": [{"name": "Frey"}, {"name": "Vischer"}]})
             >>> suggestions.add("Vischer", "persons[0].name")
-            >>> [each.value for each in suggestions.of("persons[2].name", "")]
+            >>> [suggested.value for suggested in suggestions.of("persons[2].name", "")]
             ['Vischer', 'Frey']
         """
         for path, text in _texts(value, _NUMBER.sub("[]", field)):
             self._counts[path][text] += 1
 
     def of(self, field: str, typed: str) -> list[Suggested]:
-        """Return the values with a text in them: those given, the most frequent first, then others.
+        """Return values that contain a text: entered ones, the most frequent first, then others.
 
         Args:
-            field: where it is typed.
-            typed: what is there so far.
+            field: the path of the field.
+            typed: the text typed so far.
         """
         path, wanted = _NUMBER.sub("[]", field), folded(typed)
-        given = [each for each in self._counts.get(path, {}).items() if wanted in folded(each[0])]
-        given.sort(key=lambda each: (not folded(each[0]).startswith(wanted), -each[1], each[0]))
-        found = {text: Suggested(text) for text, _ in given[:MAX_SUGGESTED]}
+        counts = self._counts.get(path, Counter())
+        entered = [text for text in counts if wanted in folded(text)]
+        entered.sort(key=lambda text: (not folded(text).startswith(wanted), -counts[text], text))
+        values = {text: Suggested(text) for text in entered[:MAX_SUGGESTED]}
         if path in self._authorities:
-            # Some of them may have been given already.
-            for each in self._authorities[path].find(typed, MAX_SUGGESTED):
-                found[each.value] = each
-        return list(found.values())[:MAX_SUGGESTED]
+            # Some of them may have been entered already.
+            for suggested in self._authorities[path].find(typed, MAX_SUGGESTED):
+                values[suggested.value] = suggested
+        return list(values.values())[:MAX_SUGGESTED]
 
 
 def _texts(value: Any, path: str) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""The folder that a decision is carried out in: what is in it, and that only one process writes."""
+"""The folder that a decision is applied in: its files, and the lock that lets one process write."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,7 +26,7 @@ VALUES = "values.jsonl"
 """The decision about each value of each item, in the benchmark's order."""
 
 SEALS = ".values.seals"
-"""Ends of the parts of `VALUES`, each with the sha256 of all up to there, until all is written."""
+"""Ends of the parts of `VALUES`, each with the sha256 of all before it; deleted at the end."""
 
 WORK_LIST = "worklist.csv"
 """The items that a person has to look at, worst first."""
@@ -40,14 +40,14 @@ APPLIED = "applied.json"
 LOCK = ".lock"
 
 TAKEN, CHECK, CHECKED = "taken", "check", "checked"
-"""Decisions about a value: it is taken over, a person has to look at it, or one did already."""
+"""Decisions about a value: it is taken over, a person has to look at it, or already did."""
 
 IS_TAKEN = b'"decision": "taken"'
-"""In the line of an item of which a value is taken over, and in no other: quotation marks within
-texts are escaped."""
+"""Bytes that only the line of an item with a value that is taken over contains: quotation marks
+within texts are escaped."""
 
 MAX_FILE = 2**20
-"""Maximum size in bytes of what says what was done."""
+"""Maximum size in bytes of `APPLIED`."""
 
 Number = Annotated[int, Checked(ge=0)]
 
@@ -59,16 +59,16 @@ class Applied(Sealed):
         hdbench: the version that finished it.
         finished: when, in UTC.
         plan: the plan's hash.
-        benchmark: what it was done for.
+        benchmark: the benchmark it was done for.
         benchmark_version: its version.
         items: how many items it has.
         taken: how many values are taken over.
-        check: why values are not → how many of them a person has to look at.
-        checked: how many values the items of the sample have, whose truth counts.
+        check: reason → how many values a person has to look at because of it.
+        checked: how many values the items of the sample have, for which the ground truth counts.
         to_look_at: how many items are on the work list.
-        by_field: path → `taken` or why not → how many.
-        decision_sha256: of the file of the decision.
-        values_sha256: of the file of values.
+        by_field: path → `taken`, `checked` or a reason → how many values.
+        decision_sha256: sha256 of the file of the decision.
+        values_sha256: sha256 of the file of values.
         control_sha256: the control sample's hash.
     """
 
@@ -93,7 +93,7 @@ def only_process(out: Path) -> Iterator[None]:
     """Keep other processes from writing into the folder, which is made if it is not there.
 
     Raises:
-        HdbenchError: another one is, or the folder cannot be written.
+        HdbenchError: another process is writing into it, or the folder cannot be written.
     """
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -114,16 +114,16 @@ def only_process(out: Path) -> Iterator[None]:
 
 
 def begin(out: Path, plan_file: Path, decision: Decision) -> None:
-    """Note in the folder what is carried out, or check that the same was begun there before.
+    """Record in the folder what is applied, or check that the same was begun there before.
 
     Raises:
         HdbenchError: the folder holds something else.
     """
-    noted = out / DECISION
+    decision_file = out / DECISION
     for name in (PLAN, DECISION, VALUES, SEALS, WORK_LIST, CONTROL, APPLIED):
         if (out / name).is_symlink():
             raise HdbenchError("{place}: is a symbolic link: remove it", place=out / name)
-    if not noted.exists():
+    if not decision_file.exists():
         if others := {path.name for path in out.iterdir()} - {LOCK, PLAN}:
             raise HdbenchError(
                 "{place}: is not empty (it has {name}), and not from hdbench trust apply: choose "
@@ -132,14 +132,14 @@ def begin(out: Path, plan_file: Path, decision: Decision) -> None:
                 name=min(others),
             )
         write_whole(out / PLAN, plan_file.read_bytes())
-        write_json(noted, decision.model_dump(mode="json"))
+        write_json(decision_file, decision.model_dump(mode="json"))
         return
-    before = read_decision(noted)
+    recorded = read_decision(decision_file)
     movable = {"plan_file": decision.plan_file, "decided": decision.decided}
-    if before.model_copy(update=movable) != decision:
+    if recorded.model_copy(update=movable) != decision:
         raise HdbenchError(
             "{place}: was begun with another plan: choose another -o, or delete the folder"
-            if before.plan != decision.plan
+            if recorded.plan != decision.plan
             else "{place}: was begun with another checked sample or version of hdbench: choose "
             "another -o, or delete the folder",
             place=out,
@@ -167,16 +167,16 @@ def read_begun(out: Path) -> tuple[Plan, Decision]:
 
 
 def write_applied(out: Path, applied: Applied) -> None:
-    """Write what was done with its hash.
+    """Write the record of what was done, with its hash.
 
     Raises:
         HdbenchError: it cannot be written.
     """
-    write_json(out / APPLIED, {**applied.said(), "hash": applied.hash()})
+    write_json(out / APPLIED, {**applied.as_dict(), "hash": applied.hash()})
 
 
 def read_applied(out: Path) -> Applied:
-    """Return what was done, when all of it was.
+    """Return the record of what was done, once all of it is.
 
     Raises:
         HdbenchError: it is not finished; the file is unusable; it or the decision was changed.
@@ -188,22 +188,22 @@ def read_applied(out: Path) -> Applied:
         )
     check_file(path, MAX_FILE, Message("what was written"))
     try:
-        said = parse_json(path.read_text(encoding="utf-8"))
+        data = parse_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise HdbenchError("{place}: cannot be read: {why}", place=path, why=error) from error
-    # Older files lack these, and a changed one may: what it says cannot be relied on.
+    # Files of earlier versions lack these keys, and then nothing shows whether they were changed.
     seals = ("hash", "decision_sha256", "control_sha256")
-    lacking = [key for key in seals if isinstance(said, dict) and key not in said]
-    if lacking:
+    missing = [key for key in seals if isinstance(data, dict) and key not in data]
+    if missing:
         raise HdbenchError(
             "{place}: does not say {key}, as in files of an earlier hdbench: apply the plan again "
             "into another folder, with the same --control, which draws the same sample",
             place=path,
-            key=lacking[0],
+            key=missing[0],
         )
-    noted = said.pop("hash", None) if isinstance(said, dict) else None
-    applied = validate(Applied, said, path)
-    if applied.hash() != noted:
+    recorded_hash = data.pop("hash", None) if isinstance(data, dict) else None
+    applied = validate(Applied, data, path)
+    if applied.hash() != recorded_hash:
         raise changed(path)
     if file_sha256(out / DECISION) != applied.decision_sha256:
         raise changed(out / DECISION)
@@ -211,7 +211,7 @@ def read_applied(out: Path) -> Applied:
 
 
 def changed(path: Path) -> HdbenchError:
-    """Return the refusal of a file of the folder that is not as it was written."""
+    """Return the error for a file of the folder that was changed after it was written."""
     return HdbenchError(
         "{place}: was changed after it was written: restore it, or delete the folder and apply "
         "the plan again",

@@ -1,4 +1,4 @@
-"""A decision carried out over all items: what is taken over, and what people have to look at."""
+"""Applying a decision to all items: values that are taken over, and values that people look at."""
 
 import datetime
 import hashlib
@@ -55,7 +55,7 @@ REASONS = (NO_ANSWER, LEFT_OUT, BELOW)
 """Reasons to have a person look at a value."""
 
 DIGITS = 6
-"""The decimals of a trust score in the file; the threshold is compared with all of them."""
+"""Number of decimals of a trust score in the file; thresholds are compared with the full score."""
 
 AT_ONCE = 1_000
 """Number of items written at once; a process that is killed loses no more of them."""
@@ -66,67 +66,68 @@ _encode = json.JSONEncoder(ensure_ascii=False).encode
 
 
 class TrustCounts:
-    """Counts, and what the work list and the control sample are made from.
+    """Counts of decisions, and the data for the work list and the control sample.
 
     Attributes:
-        counts: field → `taken`, `checked`, or why a person has to look at it → how many.
+        counts: field → `taken`, `checked`, or the reason to look at a value → how many values.
     """
 
     def __init__(self) -> None:
         self.counts: defaultdict[str, defaultdict[str, int]] = defaultdict(lambda: defaultdict(int))
-        self._fields: dict[tuple[str, ...], int] = {}
-        self._of_item = array("L")
+        self._field_sets: dict[tuple[str, ...], int] = {}
+        self._set_of_item = array("L")
         self._doubt = array("d")
         self._taken = array("b")
 
     def __len__(self) -> int:
-        return len(self._of_item)
+        return len(self._set_of_item)
 
     def add(self, fields: Mapping[str, Mapping[str, Any]]) -> None:
         """Count an item.
 
         Args:
-            fields: as the line of the item has them.
+            fields: field → value and decision, as in the line of the item.
         """
-        look = []
+        to_look_at = []
         doubt, taken = 0.0, 0
         for name, value in fields.items():
             decision = value["decision"]
             if decision == CHECK:
-                look.append(name)
+                to_look_at.append(name)
                 doubt += 1 - value.get("score", 0.0)
                 self.counts[name][value["reason"]] += 1
             else:
                 taken |= decision == TAKEN
                 self.counts[name][decision] += 1
-        self._of_item.append(self._fields.setdefault(tuple(look), len(self._fields)))
+        field_set = self._field_sets.setdefault(tuple(to_look_at), len(self._field_sets))
+        self._set_of_item.append(field_set)
         self._doubt.append(doubt)
         self._taken.append(taken)
 
     def worst_first(self) -> list[tuple[int, tuple[str, ...], float]]:
-        """Return the items that a person has to look at: place, fields, and doubt.
+        """Return the items that a person has to look at: position, fields, and doubt.
 
-        The doubt is the sum over these fields of 1 - trust score: about how many are wrong. Of
-        equal ones, those that come first in the benchmark do.
+        The doubt is the sum over these fields of 1 - trust score: about how many of them are
+        wrong. Items with equal doubt come in the benchmark's order.
         """
-        fields = list(self._fields)
+        field_sets = list(self._field_sets)
         doubt = np.frombuffer(self._doubt)
         order = np.argsort(-doubt, kind="stable").tolist() if len(doubt) else []
-        found = ((place, fields[self._of_item[place]], self._doubt[place]) for place in order)
-        return [each for each in found if each[1]]
+        fields_of_items = ((item, field_sets[self._set_of_item[item]]) for item in order)
+        return [(item, fields, self._doubt[item]) for item, fields in fields_of_items if fields]
 
     def with_taken(self) -> Sequence[int]:
-        """Return the places of the items that have a value that is taken over."""
-        return [place for place, taken in enumerate(self._taken) if taken]
+        """Return the positions of the items that have a value that is taken over."""
+        return [item for item, taken in enumerate(self._taken) if taken]
 
 
-def apply(plan: Plan, benchmark: Benchmark, where: Path, out: Path, *, control: int) -> Applied:
+def apply(plan: Plan, benchmark: Benchmark, plan_file: Path, out: Path, *, control: int) -> Applied:
     """Apply a decision to all items; after an interruption, it resumes where it stopped.
 
     Args:
         plan: the plan.
         benchmark: all items, those of the sample with their truth.
-        where: the plan's file.
+        plan_file: the plan's file.
         out: the folder to write; if all was written before, nothing is done.
         control: how many items the control sample has at most.
 
@@ -134,11 +135,11 @@ def apply(plan: Plan, benchmark: Benchmark, where: Path, out: Path, *, control: 
         HdbenchError: nothing can be taken over, or the promise does not hold; the folder holds
             something else or was changed, or another process writes it; see also `decide`.
     """
-    with opened_runs(plan, benchmark, where, all_are_loaded=True) as runs:
-        decision = decide(plan, benchmark, where, runs)
-        _check(decision, where)
+    with opened_runs(plan, benchmark, plan_file, all_are_loaded=True) as runs:
+        decision = decide(plan, benchmark, plan_file, runs)
+        _check(decision, plan_file)
         with only_process(out):
-            begin(out, where, decision)
+            begin(out, plan_file, decision)
             if (out / APPLIED).exists():
                 return _finished(out, control)
             ids = list(benchmark.ids())
@@ -152,45 +153,45 @@ def apply(plan: Plan, benchmark: Benchmark, where: Path, out: Path, *, control: 
                     why=write_reason(error),
                 ) from error
             sha256 = file_sha256(out / VALUES)
-            drawn_from = [ids[place] for place in tally.with_taken()]
-            drawn = write_control(out / CONTROL, plan, sha256, drawn_from, control)
-            listed = _write_work_list(out / WORK_LIST, ids, tally)
-            seals = (file_sha256(out / DECISION), sha256, drawn.hash())
-            applied = _applied(decision, tally, listed, seals)
+            with_taken = [ids[item] for item in tally.with_taken()]
+            control_sample = write_control(out / CONTROL, plan, sha256, with_taken, control)
+            to_look_at = _write_work_list(out / WORK_LIST, ids, tally)
+            seals = (file_sha256(out / DECISION), sha256, control_sample.hash())
+            applied = _applied(decision, tally, to_look_at, seals)
             write_applied(out, applied)
-            (out / SEALS).unlink(missing_ok=True)  # from now on, that file has the hash
+            (out / SEALS).unlink(missing_ok=True)  # from now on, `APPLIED` has the hash
             return applied
 
 
 def _finished(out: Path, control: int) -> Applied:
-    """Return what was done before; nothing of it has changed since, and the same is asked for."""
-    applied, drawn = read_applied(out), read_control(out / CONTROL)
+    """Return the record of an earlier call; refuse changed files and another size of sample."""
+    applied, sample = read_applied(out), read_control(out / CONTROL)
     if file_sha256(out / VALUES) != applied.values_sha256:
         raise changed(out / VALUES)
-    check_whole(out, applied, drawn)
-    if len(drawn.sample) != min(control, drawn.of):
+    check_whole(out, applied, sample)
+    if len(sample.sample) != min(control, sample.of):
         raise HdbenchError(
             "--control {control}: {place} has a control sample of {count:,} already, and its size "
             "is not changed afterwards: leave this option as it was, or choose another -o",
             control=control,
             place=out,
-            count=len(drawn.sample),
+            count=len(sample.sample),
         )
     return applied
 
 
-def _check(decision: Decision, where: Path) -> None:
+def _check(decision: Decision, plan_file: Path) -> None:
     if decision.outcome is None:
         raise HdbenchError(
             "{place}: nothing can be taken over by this plan: hdbench trust decide {place} says "
             "what is missing",
-            place=where,
+            place=plan_file,
         )
     if not decision.holds:
         raise HdbenchError(
             "{place}: what it decides is no promise: hdbench trust decide {place} says why; plan "
             "and check a new sample",
-            place=where,
+            place=plan_file,
         )
 
 
@@ -206,51 +207,51 @@ class _Lines:
         self._fields = [(name, name in outcome.fields) for name in plan.fields]
         self._checked = _checked(plan, benchmark, planned_fields(plan, benchmark))
 
-    def of(self, item: str) -> dict[str, dict[str, Any]]:
+    def of(self, item_id: str) -> dict[str, dict[str, Any]]:
         """Return field → its value, the decision about it, and the reason."""
-        if item in self._checked:
-            return self._checked[item]
-        judged = self._runs.judged(item, self._runs.records(item))
+        if item_id in self._checked:
+            return self._checked[item_id]
+        judged = self._runs.judged(item_id, self._runs.records(item_id))
         return {
-            name: self._value(each, is_in=is_in)
-            for (name, is_in), each in zip(self._fields, judged, strict=True)
+            name: self._value(choice, is_in=is_in)
+            for (name, is_in), choice in zip(self._fields, judged, strict=True)
         }
 
     def _value(self, judged: Judged, *, is_in: bool) -> dict[str, Any]:
         if judged.run is None or judged.score is None:
             return {"value": None, "decision": CHECK, "reason": NO_ANSWER}
-        found: dict[str, Any] = {"value": judged.value if judged.text else None}
+        value: dict[str, Any] = {"value": judged.value if judged.text else None}
         if is_in and judged.score >= self._least:
-            found["decision"] = TAKEN
+            value["decision"] = TAKEN
         else:
-            found["decision"] = CHECK
-            found["reason"] = BELOW if is_in else LEFT_OUT
-        found["score"] = 1 if judged.score == 1.0 else round(judged.score, DIGITS)
-        found["run"] = self._models[judged.run]
-        return found
+            value["decision"] = CHECK
+            value["reason"] = BELOW if is_in else LEFT_OUT
+        value["score"] = 1 if judged.score == 1.0 else round(judged.score, DIGITS)
+        value["run"] = self._models[judged.run]
+        return value
 
 
 def _checked(
     plan: Plan, benchmark: Benchmark, fields: Sequence[ItemField]
 ) -> dict[str, dict[str, dict[str, Any]]]:
-    """Return id → what the items of the sample have: their truth counts, whatever a model says."""
+    """Return id → field → value of the items of the sample: their truth counts, not the answers."""
     metric = benchmark.spec.make_metric("documented")
-    found = {}
+    checked = {}
     for item in truths_of(plan.sample, benchmark):
         truth = metric.right_answer(item.reference(metric.protocol))
         values = ((field, value_of(truth, field)) for field in fields)
-        found[item.id] = {
+        checked[item.id] = {
             field.path: {"value": value if text_of(value) else None, "decision": CHECKED}
             for field, value in values
         }
-    return found
+    return checked
 
 
 def _write_values(path: Path, ids: Sequence[str], lines: _Lines) -> TrustCounts:
-    """Write what is not yet written, and count everything."""
+    """Write the items that are not written yet, and count all items."""
     tally = TrustCounts()
     seals = path.with_name(SEALS)
-    written, whole, sealed = hashlib.sha256(), 0, 0
+    digest, written, sealed = hashlib.sha256(), 0, 0
     for block, seal in _sealed(path, seals):
         parsed = [parse_line(raw, path) for raw in block.splitlines()]
         expected = ids[len(tally) : len(tally) + len(parsed)]
@@ -258,27 +259,27 @@ def _write_values(path: Path, ids: Sequence[str], lines: _Lines) -> TrustCounts:
             break  # the benchmark has its items in another order now
         for line in parsed:
             tally.add(line["fields"])
-        written.update(block)
-        whole, sealed = whole + len(block), sealed + len(seal)
-    for file, kept in ((path, whole), (seals, sealed)):
+        digest.update(block)
+        written, sealed = written + len(block), sealed + len(seal)
+    for file, size in ((path, written), (seals, sealed)):
         if file.exists():
-            os.truncate(file, kept)
-    left = ids[len(tally) :]
+            os.truncate(file, size)
+    remaining = ids[len(tally) :]
     waiting: list[bytes] = []
 
     def write() -> None:
-        nonlocal whole
+        nonlocal written
         block = b"".join(waiting)
         append(path, block)
-        written.update(block)
-        whole += len(block)
-        append(seals, b"%d %s\n" % (whole, written.hexdigest().encode()))
+        digest.update(block)
+        written += len(block)
+        append(seals, b"%d %s\n" % (written, digest.hexdigest().encode()))
         waiting.clear()
 
     with seldom_collected():
-        for item in progress(left, "Taking over", len(left)):
-            fields = lines.of(item)
-            text = _encode({"id": item, "fields": fields})
+        for item_id in progress(remaining, "Taking over", len(remaining)):
+            fields = lines.of(item_id)
+            text = _encode({"id": item_id, "fields": fields})
             waiting.append(text.encode("utf-8", "backslashreplace") + b"\n")
             tally.add(fields)
             if len(waiting) == AT_ONCE:
@@ -296,16 +297,16 @@ def _sealed(path: Path, seals: Path) -> Iterator[tuple[bytes, bytes]]:
     """
     if not seals.exists() or not path.exists():
         return
-    written, whole = hashlib.sha256(), 0
+    digest, written = hashlib.sha256(), 0
     with path.open("rb") as file, seals.open("rb") as lines:
         for seal in lines:
-            found = _SEAL.fullmatch(seal)
-            if found is None:  # torn when the process was killed
+            match = _SEAL.fullmatch(seal)
+            if match is None:  # torn when the process was killed
                 return
-            block = file.read(max(0, int(found[1]) - whole))
-            written.update(block)
-            whole += len(block)
-            if written.hexdigest().encode() != found[2]:
+            block = file.read(max(0, int(match[1]) - written))
+            digest.update(block)
+            written += len(block)
+            if digest.hexdigest().encode() != match[2]:
                 raise changed(path)
             yield block, seal
 
@@ -313,16 +314,23 @@ def _sealed(path: Path, seals: Path) -> Iterator[tuple[bytes, bytes]]:
 def _write_work_list(path: Path, ids: Sequence[str], tally: TrustCounts) -> int:
     """Write the items that people have to look at, and return how many there are."""
     worst = tally.worst_first()
-    with whole_file(path) as beside:
-        rows = ((ids[place], as_cell(names), round(doubt, 3)) for place, names, doubt in worst)
-        write_csv(beside, ("id", "fields", "doubt"), rows)
+    with whole_file(path) as unfinished:
+        rows = ((ids[item], as_cell(names), round(doubt, 3)) for item, names, doubt in worst)
+        write_csv(unfinished, ("id", "fields", "doubt"), rows)
     return len(worst)
 
 
 def _applied(
     decision: Decision, tally: TrustCounts, to_look_at: int, seals: tuple[str, str, str]
 ) -> Applied:
-    """Return what was done; the seals are of the decision, the values and the control sample."""
+    """Return the record of what was done.
+
+    Args:
+        decision: the decision.
+        tally: what was decided about each value.
+        to_look_at: how many items are on the work list.
+        seals: sha256 of the decision, the values and the control sample.
+    """
     counts = Counter[str]()
     for of_field in tally.counts.values():
         counts.update(of_field)

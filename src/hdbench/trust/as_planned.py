@@ -25,19 +25,19 @@ class AsPlanned(Strict):
     """A benchmark as it was when a plan was made.
 
     Ground truths that the sample gets afterwards are not part of it, as they are what the plan
-    asks people for; nor are those of other items, which decide nothing.
+    asks people for; nor are those of other items, on which no decision rests.
 
     Attributes:
         name: its name.
         version: its version.
         metric: the name of its metric.
         rules: the version of the metric's rules.
-        reading: the version of how answers are read.
-        options: all options that the metric has here under the documented protocol.
-        schema_sha256: of the schema of its answers, however that is laid out.
-        truths: the ground truths that items of the sample had already, id → sha256.
-        media_sha256: of the media of the sample; None if its rows do not say theirs, as before a
-            collection is built.
+        reading: the version of the rules by which answers are read.
+        options: all options of the metric under the documented protocol.
+        schema_sha256: sha256 of the schema of its answers, whatever its layout.
+        truths: id → sha256 of the ground truths that items of the sample already had.
+        media_sha256: sha256 of the media of the sample; None if rows lack their media's hash, as
+            before a collection is built.
     """
 
     name: str
@@ -52,19 +52,19 @@ class AsPlanned(Strict):
 
 
 def as_planned(
-    benchmark: Benchmark, sample: Collection[str], known: Collection[str] | None = None
+    benchmark: Benchmark, sample: Collection[str], with_truth: Collection[str] | None = None
 ) -> AsPlanned:
-    """Return what a plan keeps of a benchmark.
+    """Return the state of a benchmark that a plan keeps.
 
     Args:
         benchmark: the benchmark, which has a schema of its answers.
         sample: the ids of the plan's sample.
-        known: those of them whose ground truths count; by default all that have one.
+        with_truth: the ids whose ground truths count; by default all that have one.
 
     Raises:
         HdbenchError: a file of the benchmark is unusable.
     """
-    counting = frozenset(sample if known is None else known)
+    counting = frozenset(sample if with_truth is None else with_truth)
     metric = benchmark.spec.make_metric("documented")
     return AsPlanned(
         name=benchmark.spec.name,
@@ -84,19 +84,19 @@ def as_planned(
 
 
 def check_as_planned(
-    planned: AsPlanned, benchmark: Benchmark, sample: Collection[str], where: Path, by: str
+    planned: AsPlanned, benchmark: Benchmark, sample: Collection[str], plan_file: Path, by: str
 ) -> None:
-    """Refuse a benchmark of which something has changed that a plan rests on.
+    """Refuse a benchmark that has changed in something that a plan rests on.
 
     Args:
-        planned: what it was.
-        benchmark: what it is.
+        planned: the benchmark as it was.
+        benchmark: the benchmark as it is.
         sample: the ids of the plan's sample.
-        where: the plan's file.
+        plan_file: the plan's file.
         by: the version of hdbench that made the plan.
 
     Raises:
-        HdbenchError: something has; the message names it.
+        HdbenchError: it has; the message names what changed.
     """
     now = as_planned(benchmark, sample, planned.truths)
     changes = list(_changes(planned, now, benchmark.spec.protocols.get("documented", {})))
@@ -118,14 +118,14 @@ def check_as_planned(
         "{benchmark}: not as it was when {plan} was made, and for anything else it promises "
         "nothing: {changes}: {to_do}",
         benchmark=benchmark.id,
-        plan=where,
+        plan=plan_file,
         changes=joined(changes, "; "),
         to_do=to_do,
     )
 
 
 def _changes(then: AsPlanned, now: AsPlanned, own: Mapping[str, Any]) -> Iterator[Message]:
-    """Yield what has changed; `own` are the options that the benchmark sets now."""
+    """Yield the changes; `own` are the options that the benchmark sets now."""
     if then.name != now.name:
         yield Message("name: {then} → {now}", then=then.name, now=now.name)
     if then.version != now.version:
@@ -135,7 +135,7 @@ def _changes(then: AsPlanned, now: AsPlanned, own: Mapping[str, Any]) -> Iterato
     else:
         if then.rules != now.rules:
             yield Message("rules of the metric: {then} → {now}", then=then.rules, now=now.rules)
-        # Options that another hdbench knows besides change nothing unless the benchmark sets them.
+        # Options that only another version has matter only if the benchmark sets them.
         for name in sorted({*then.options, *own}):
             before, after = then.options.get(name), now.options.get(name)
             if before != after:
@@ -149,13 +149,13 @@ def _changes(then: AsPlanned, now: AsPlanned, own: Mapping[str, Any]) -> Iterato
         yield Message("reading of answers: {then} → {now}", then=then.reading, now=now.reading)
     if then.schema_sha256 != now.schema_sha256:
         yield Message("the schema of answers ({file})", file=SCHEMA)
-    others = [item for item, sha256 in then.truths.items() if now.truths.get(item) != sha256]
-    if others:
+    changed = [item for item, sha256 in then.truths.items() if now.truths.get(item) != sha256]
+    if changed:
         yield Message(
             "the content: ground truths that items of the sample had already ({count:,}, such as "
             "{first})",
-            count=len(others),
-            first=others[0],
+            count=len(changed),
+            first=changed[0],
         )
     if None not in (media := {then.media_sha256, now.media_sha256}) and len(media) > 1:
         yield Message("the content: what is shown of items of the sample")
@@ -178,5 +178,5 @@ def _media_sha256(benchmark: Benchmark, wanted: frozenset[str]) -> str | None:
     return None if None in media.values() else _sha256(media)
 
 
-def _sha256(said: Any) -> str:
-    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+def _sha256(data: Any) -> str:
+    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()

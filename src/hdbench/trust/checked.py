@@ -1,4 +1,4 @@
-"""The sample of a plan beside its truth: what each value is worth, and whether it is right."""
+"""The sample of a plan beside its truth: trust scores of values, and which values are wrong."""
 
 import hashlib
 import json
@@ -27,18 +27,18 @@ from hdbench.trust.values import ItemField, folded, texts_of
 Flags = NDArray[np.bool_]
 
 UNKNOWN = "unknown"
-"""The provenance of a truth whose origin its row does not say."""
+"""Provenance of a truth whose row does not name one."""
 
 AGAIN = Message("make a new plan, and check its sample without drafts")
-"""Remedy if truths of a plan's sample were made from drafts."""
+"""What to do if truths of a plan's sample were made from drafts."""
 
 
 class SharedErrors(NamedTuple):
     """The errors of two runs.
 
     Attributes:
-        same: in how many values both have the same wrong value.
-        either: in how many values at least one of them is wrong.
+        same: how often both have the same wrong value.
+        either: how often at least one of them is wrong.
     """
 
     same: int
@@ -53,13 +53,13 @@ class CheckedSample:
         scores: trust scores, 0.0 to 1.0; NaN where no run has an answer.
         wrong: `letter` and `threshold` → whether the value is wrong by that.
         empty: whether the value is empty.
-        without_truth: the places of the fields of which no item has a true value.
+        without_truth: the positions of the fields of which no item has a true value.
         known: how many items had a ground truth before the plan was made, as far as that can be
             noticed; see `known_before`.
-        shared_errors: the places of two runs → in how many values their errors coincide.
+        shared_errors: the positions of two runs → in how many values their errors coincide.
         unanswered: how many items each run has no answer to.
         provenance: how truths were made → how many of them.
-        truths_sha256: of the truths, so that a change is noticed.
+        truths_sha256: sha256 of the truths, so that a change is noticed.
     """
 
     scores: NDArray[np.float64]
@@ -74,19 +74,19 @@ class CheckedSample:
 
 
 def check_sample(
-    plan: Plan, benchmark: Benchmark, where: Path, opened: Runs | None = None
+    plan: Plan, benchmark: Benchmark, plan_file: Path, opened: Runs | None = None
 ) -> CheckedSample:
     """Compare the sample with its truth.
 
     Args:
         plan: the plan.
         benchmark: the items, those of the sample with their truth.
-        where: the plan's file.
-        opened: the plan's runs, if they are open already.
+        plan_file: the plan's file.
+        opened: the plan's runs, if they are already open.
 
     Raises:
-        HdbenchError: the list of items is another one, or its sample, or something else of the
-            benchmark has changed since the plan was made; an item has no truth yet, or one that
+        HdbenchError: the list of items, the sample or something else in the benchmark has changed
+            since the plan was made; an item has no truth yet, or one that
             was made from a draft; see also `opened_runs`.
     """
     ids = list(benchmark.ids())
@@ -95,35 +95,36 @@ def check_sample(
             "{benchmark}: its items are not those that the sample of {place} was drawn from, and "
             "the promise is about those only: restore the list, or make a new plan",
             benchmark=benchmark.id,
-            place=where,
+            place=plan_file,
         )
     if plan.as_planned is not None:
-        check_as_planned(plan.as_planned, benchmark, plan.sample, where, plan.hdbench)
+        check_as_planned(plan.as_planned, benchmark, plan.sample, plan_file, plan.hdbench)
     check_drawn(benchmark, ids, plan.whole, plan.sample)
     truths = truths_of(plan.sample, benchmark)
     fields = planned_fields(plan, benchmark)
     metric = benchmark.spec.make_metric("documented")
-    rows = []
     has_truth = np.zeros(len(fields), np.bool_)
-    texts, rights = [], []
-    opening = opened_runs(plan, benchmark, where) if opened is None else nullcontext(opened)
+    scores, wrong, empty, texts, rights = [], [], [], [], []
+    opening = opened_runs(plan, benchmark, plan_file) if opened is None else nullcontext(opened)
     with opening as runs:
         for item in truths:
             true = texts_of(metric.right_answer(item.reference(metric.protocol)), fields)
             has_truth |= [bool(text) for text in true]
             records = runs.records(item.id)
-            texts.append([each and list(map(folded, each)) for each in runs.texts(records)])
+            texts.append([values and list(map(folded, values)) for values in runs.texts(records)])
             rights.append(list(map(folded, true)))
             judged = runs.judged(item.id, records)
-            rows.append((judged, wrong_values(metric, item, judged, fields)))
+            scores.append([np.nan if choice.score is None else choice.score for choice in judged])
+            wrong.append(wrong_values(metric, item, judged, fields))
+            empty.append([not choice.text for choice in judged])
     return CheckedSample(
-        scores=np.array([[_score(each) for each in row] for row, _ in rows]),
-        wrong={right: np.array([wrong[right] for _, wrong in rows]) for right in RIGHTS},
-        empty=np.array([[not each.text for each in row] for row, _ in rows]),
+        scores=np.array(scores),
+        wrong={right: np.array([of_item[right] for of_item in wrong]) for right in RIGHTS},
+        empty=np.array(empty),
         without_truth=np.flatnonzero(~has_truth).tolist(),
         known=max(plan.known, known_before(benchmark.folder, set(plan.sample), plan.created)),
         shared_errors=_shared_errors(texts, rights),
-        unanswered=[each.count(None) for each in zip(*texts, strict=True)],
+        unanswered=[of_run.count(None) for of_run in zip(*texts, strict=True)],
         provenance=Counter(map(how_made, truths)),
         truths_sha256=_hash(truths),
     )
@@ -132,9 +133,10 @@ def check_sample(
 def wrong_values(
     metric: Metric, item: Item, judged: Sequence[Judged], fields: Sequence[ItemField]
 ) -> dict[Right, list[bool]]:
-    """Return whether each value of an item is wrong, for each way of being right."""
+    """Return whether each value of an item is wrong, by each criterion."""
     true = texts_of(metric.right_answer(item.reference(metric.protocol)), fields)
-    letter = [folded(each.text) != folded(text) for each, text in zip(judged, true, strict=True)]
+    pairs = zip(judged, true, strict=True)
+    letter = [folded(choice.text) != folded(text) for choice, text in pairs]
     threshold = wrong_by_metric(metric, item, judged, fields) or letter
     return {"letter": letter, "threshold": threshold}
 
@@ -161,55 +163,55 @@ def wrong_by_metric(
 def as_record(judged: Sequence[Judged], fields: Sequence[ItemField]) -> dict[str, Any]:
     """Return the values to take as one record."""
     record: dict[str, Any] = {}
-    for each, field in zip(judged, fields, strict=True):
-        if each.value is None:
+    for choice, field in zip(judged, fields, strict=True):
+        if choice.value is None:
             continue
         *outer, last = field.names
         inner = record
         for name in outer:
             inner = inner.setdefault(name, {})
-        inner[last] = each.value
+        inner[last] = choice.value
     return record
 
 
 def _shared_errors(
     texts: Sequence[Sequence[Sequence[str] | None]], true: Sequence[Sequence[str]]
 ) -> dict[tuple[int, int], SharedErrors]:
-    """Return where errors of two runs coincide.
+    """Return how often errors of two runs coincide.
 
     Args:
-        texts: of each item, the values in each run; None without an answer.
-        true: of each item, the right values.
+        texts: for each item, the values of each run; None without an answer.
+        true: for each item, the right values.
     """
     shared = {}
     for one, other in combinations(range(len(texts[0])), 2):
         same = either = 0
-        for each, right in zip(texts, true, strict=True):
-            values, others = each[one], each[other]
-            if values is None or others is None:
+        for by_run, truths in zip(texts, true, strict=True):
+            values, other_values = by_run[one], by_run[other]
+            if values is None or other_values is None:
                 continue
-            for value, another, truth in zip(values, others, right, strict=True):
-                if value != truth or another != truth:
+            for value, other_value, truth in zip(values, other_values, truths, strict=True):
+                if value != truth or other_value != truth:
                     either += 1
-                    same += value == another
+                    same += value == other_value
         shared[one, other] = SharedErrors(same, either)
     return shared
 
 
-def truths_of(sample: Sequence[str], benchmark: Benchmark, instead: Message = AGAIN) -> list[Item]:
+def truths_of(sample: Sequence[str], benchmark: Benchmark, remedy: Message = AGAIN) -> list[Item]:
     """Return the items of a sample with their truths, in the sample's order.
 
     Args:
         sample: their ids.
         benchmark: the items.
-        instead: what to do if a truth was made from a draft.
+        remedy: what to do if a truth was made from a draft.
 
     Raises:
-        HdbenchError: one has none yet, or one that was made from a draft.
+        HdbenchError: an item has no truth yet, or one that was made from a draft.
     """
     wanted = set(sample)
-    found = {item.id: item for item in benchmark.items() if item.id in wanted}
-    if missing := [item for item in sample if item not in found]:
+    by_id = {item.id: item for item in benchmark.items() if item.id in wanted}
+    if missing := [item_id for item_id in sample if item_id not in by_id]:
         raise HdbenchError(
             "{benchmark}: {count:,} of {of:,} items of the sample have no ground truth yet, such "
             "as {first}: check them too (hdbench annotate --only), as without them the sample is "
@@ -219,7 +221,7 @@ def truths_of(sample: Sequence[str], benchmark: Benchmark, instead: Message = AG
             of=len(sample),
             first=missing[0],
         )
-    truths = [found[item] for item in sample]
+    truths = [by_id[item_id] for item_id in sample]
     drafted = [item for item in truths if item.provenance and item.provenance.run]
     if drafted:
         raise HdbenchError(
@@ -229,7 +231,7 @@ def truths_of(sample: Sequence[str], benchmark: Benchmark, instead: Message = AG
             benchmark=benchmark.id,
             count=len(drafted),
             first=drafted[0].id,
-            instead=instead,
+            instead=remedy,
         )
     return truths
 
@@ -237,10 +239,6 @@ def truths_of(sample: Sequence[str], benchmark: Benchmark, instead: Message = AG
 def how_made(item: Item) -> str:
     """Return how the truth of an item was made."""
     return item.provenance.how if item.provenance else UNKNOWN
-
-
-def _score(judged: Judged) -> float:
-    return np.nan if judged.score is None else judged.score
 
 
 def _hash(truths: Sequence[Item]) -> str:
@@ -251,10 +249,11 @@ def _hash(truths: Sequence[Item]) -> str:
 def known_before(folder: Path, items: Collection[str], created: str) -> int:
     """Return how many items had a ground truth typed in before a plan was made.
 
-    The histories of `hdbench annotate` in a collection's folder say when it was. A benchmark that
-    was built, or whose truth came from a table, has none. Nor is it noticed if somebody looked at
-    items without typing anything, set a clock back, or wrote a plan with another date: only the
-    hash of the plan can rule that out, if somebody else was given it before.
+    The histories of `hdbench annotate` in a collection's folder say when it was typed in. A
+    benchmark that was built, or whose truth came from a table, has no history. It goes unnoticed,
+    too, if somebody looked at items without typing anything, set a clock back, or wrote a plan with
+    another date: only the hash of the plan can rule that out, if it was given to somebody else
+    before.
 
     Args:
         folder: the benchmark's folder.
@@ -264,14 +263,14 @@ def known_before(folder: Path, items: Collection[str], created: str) -> int:
     Raises:
         HdbenchError: a history cannot be read.
     """
-    made = datetime.fromisoformat(created)
+    planned_at = datetime.fromisoformat(created)
     return sum(
         any(
             change.what == "ground_truth"
             and not change.is_base
-            and datetime.fromisoformat(change.at) < made
+            and datetime.fromisoformat(change.at) < planned_at
             for change in changes.values()
         )
-        for item, changes in History(folder).changes.items()
-        if item in items
+        for item_id, changes in History(folder).changes.items()
+        if item_id in items
     )

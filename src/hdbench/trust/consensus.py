@@ -22,14 +22,14 @@ from hdbench.trust.values import schema_with_fields, whole_values
 
 
 def write_consensus(benchmark: Benchmark, paths: Sequence[Path], out: Path) -> int:
-    """Write a run whose values are those most similar to what the other runs say.
+    """Write a run with the values that are most similar to those of the other runs.
 
     Each field has the value that `hdbench.trust.scores.choose` takes; a list of objects is one
     value, as its objects cannot be paired with those of other runs. An item has no answer if no run
     has one.
 
     Args:
-        benchmark: what the runs answer.
+        benchmark: the benchmark that the runs answer.
         paths: runs of one model each, in order of preference, which decides between equals.
         out: the run folder to write; it must not exist, or be empty.
 
@@ -47,24 +47,24 @@ def write_consensus(benchmark: Benchmark, paths: Sequence[Path], out: Path) -> i
     with ExitStack() as stack:
         opened = [stack.enter_context(opened_run(path, benchmark)) for path in paths]
         asked = _asked(paths, opened)
-        about = _about(benchmark, paths, opened, out, asked)
+        run_info = _run_info(benchmark, paths, opened, out, asked)
         _prepare(out)
         metric = benchmark.spec.make_metric("documented")
-        runs = Runs([each.answers for each in opened], metric, fields)
+        runs = Runs([run.answers for run in opened], metric, fields)
         answered = 0
         with (
-            whole_file(out / OUR_ANSWERS) as beside,
-            beside.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as file,
+            whole_file(out / OUR_ANSWERS) as unfinished,
+            unfinished.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as file,
         ):
             for item_id in benchmark.ids() if asked is None else asked:
                 judged = runs.judged(item_id, runs.records(item_id))
-                if all(each.run is None for each in judged):
+                if all(choice.run is None for choice in judged):
                     continue
                 answer = {"id": item_id, "prediction": as_record(judged, fields)}
                 file.write(json.dumps(answer, ensure_ascii=False, allow_nan=False) + "\n")
                 answered += 1
     try:
-        write_json(out / RUN_FILE, about)
+        write_json(out / RUN_FILE, run_info)
     except HdbenchError:
         (out / OUR_ANSWERS).unlink()  # so that the same command works once there is room
         raise
@@ -72,8 +72,8 @@ def write_consensus(benchmark: Benchmark, paths: Sequence[Path], out: Path) -> i
 
 
 def _asked(paths: Sequence[Path], opened: Sequence[Opened]) -> list[str] | None:
-    """Return the items that all runs were asked; None if that is all of them."""
-    first, *others = [None if each.info is None else each.info.items for each in opened]
+    """Return the items that all runs were asked; None for all items."""
+    first, *others = [None if run.info is None else run.info.items for run in opened]
     for path, items in zip(paths[1:], others, strict=True):
         if (items and set(items)) != (first and set(first)):
             raise HdbenchError(
@@ -84,31 +84,31 @@ def _asked(paths: Sequence[Path], opened: Sequence[Opened]) -> list[str] | None:
     return first
 
 
-def _about(
+def _run_info(
     benchmark: Benchmark,
     paths: Sequence[Path],
     opened: Sequence[Opened],
     out: Path,
     asked: list[str] | None,
 ) -> dict[str, Any]:
-    """Return the run.json: what is the same in all runs, and which runs they are."""
-    infos = [each.info for each in opened]
+    """Return the content of run.json: what all runs have in common, and their names."""
+    infos = [run.info for run in opened]
     prompt = _prompt(infos)
     return {
         "run": out.resolve().name,
         "benchmark": next((info.benchmark for info in infos if info), benchmark.id),
-        "model": f"consensus of {', '.join(each.name for each in opened)}",
+        "model": f"consensus of {', '.join(run.name for run in opened)}",
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         **({} if prompt is None else {"prompt": prompt}),
         **({} if asked is None else {"items": asked}),
-        "consensus_of": [each.name for each in opened],
+        "consensus_of": [run.name for run in opened],
         "answers_sha256": [answers_sha256(path) for path in paths],
         "hdbench": __version__,
     }
 
 
 def _prompt(infos: Iterable[RunInfo | None]) -> dict[str, Any] | None:
-    """Return the prompt that all runs were given; None if they differ, or one does not say it."""
+    """Return the prompt that all runs were given; None if they differ or one is unknown."""
     first, *others = [info.prompt if info else None for info in infos]
     if first is None or any(prompt != first for prompt in others):
         return None
@@ -119,8 +119,8 @@ def _prompt(infos: Iterable[RunInfo | None]) -> dict[str, Any] | None:
 def _prepare(out: Path) -> None:
     with write_errors(out):
         out.mkdir(parents=True, exist_ok=True)
-        held = sorted(path.name for path in out.iterdir())
-    if held:
+        names = sorted(path.name for path in out.iterdir())
+    if names:
         raise HdbenchError(
-            "{place}: holds {name!r} already: choose another -o", place=out, name=held[0]
+            "{place}: holds {name!r} already: choose another -o", place=out, name=names[0]
         )

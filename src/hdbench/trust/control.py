@@ -1,7 +1,7 @@
 """The control sample: items whose values were taken over, drawn at random and checked blind.
 
-Only it says anew how many of the values that were taken over are wrong. What people check because
-it looked doubtful says nothing about the rest.
+Only the control sample shows, independently of the plan's sample, how many of the values that were
+taken over are wrong. Values that people check because they look doubtful say nothing about others.
 """
 
 from collections import Counter
@@ -47,7 +47,7 @@ DRAFTED = Message(
     "the control sample has to be checked before the work list, without drafts; the promise of the "
     "plan stays as it is"
 )
-"""Remedy if its truths were made from drafts."""
+"""What to do if its truths were made from drafts."""
 
 
 class Control(Sealed):
@@ -55,9 +55,9 @@ class Control(Sealed):
 
     Attributes:
         plan: the plan's hash.
-        values_sha256: of the file of values that it was drawn from.
+        values_sha256: sha256 of the file of values that it was drawn from.
         of: how many items have a value that is taken over.
-        seed: of the draw.
+        seed: the seed of the draw.
         sample: the items, in the order in which they were drawn.
     """
 
@@ -88,11 +88,11 @@ class Found(Strict):
 
 
 class FieldFound(Strict):
-    """The same for one field.
+    """Wrong values of one field in the control sample.
 
     Attributes:
         taken: how many of its values were taken over in the sample.
-        wrong: how many of these are wrong, by the way of being right that counts.
+        wrong: how many of these are wrong, by the criterion of the plan.
         share: the bounds of the share of wrong values.
     """
 
@@ -107,17 +107,17 @@ class Controlled(Strict):
     Attributes:
         plan: the plan's hash.
         items: how many items were checked.
-        of: from how many they were drawn.
+        of: how many items they were drawn from.
         values: how many of their values were taken over.
-        taken: how many values were taken over in the whole.
+        taken: how many values were taken over in the population.
         limit: see `Plan`.
         confidence: see `Plan`.
-        right: which way of being right counts.
+        right: the criterion that counts.
         wrong: to the letter and by the threshold.
-        by_field: path → the same for one field.
-        not_blind: how truths were made that are not known to be blind → how many.
-        sealed: whether it is known that the benchmark is as it was when the plan was made: plans of
-            earlier versions do not say it.
+        by_field: path → wrong values of that field.
+        not_blind: how truths were made, unless they are known to be blind → how many.
+        sealed: whether the benchmark is known to be as it was when the plan was made; plans of
+            earlier versions do not record it.
     """
 
     plan: str
@@ -143,13 +143,13 @@ def draw_control(ids: Sequence[str], number: int, seed: int) -> list[str]:
     """Draw items at random, in random order.
 
     Args:
-        ids: those that have a value that is taken over.
+        ids: the items that have a value that is taken over.
         number: how many are drawn; all of them, if there are fewer.
         seed: the plan's.
     """
     rng = np.random.default_rng([seed, 2])  # 0 and 1 draw and order the plan's sample
     order = rng.permutation(len(ids))[:number]
-    return [ids[place] for place in order.tolist()]
+    return [ids[index] for index in order.tolist()]
 
 
 def write_control(
@@ -160,7 +160,7 @@ def write_control(
     Args:
         path: the file.
         plan: the plan.
-        values_sha256: of the file of values.
+        values_sha256: sha256 of the file of values.
         ids: the items that have a value that is taken over.
         number: how many are drawn.
 
@@ -185,21 +185,21 @@ def read_control(path: Path) -> Control:
     """Return a control sample, as it was written.
 
     Raises:
-        HdbenchError: it cannot be read, is none, or was changed since.
+        HdbenchError: it cannot be read, is not a control sample, or was changed since.
     """
     return read_sealed(path, Control)
 
 
 def check_whole(out: Path, applied: Applied, control: Control) -> None:
-    """Refuse a control sample that is not the one that was drawn, such as its first items only.
+    """Refuse a control sample that is not as it was drawn, such as one cut to its first items.
 
     Args:
         out: the folder of `hdbench trust apply`.
-        applied: what was done.
+        applied: the record of what was done.
         control: the control sample that is there.
 
     Raises:
-        HdbenchError: it is another one.
+        HdbenchError: it is not as it was drawn.
     """
     if applied.control_sha256 != control.hash():
         raise HdbenchError(
@@ -210,7 +210,7 @@ def check_whole(out: Path, applied: Applied, control: Control) -> None:
 
 
 def check_control(out: Path, benchmark: Benchmark) -> Controlled:
-    """Say anew how many of the values that were taken over are wrong.
+    """Return how many of the values that were taken over are wrong in the control sample.
 
     Args:
         out: the folder of `hdbench trust apply`.
@@ -242,7 +242,7 @@ def check_control(out: Path, benchmark: Benchmark) -> Controlled:
     truths = truths_of(control.sample, benchmark, DRAFTED)
     fields = planned_fields(plan, benchmark)
     metric = benchmark.spec.make_metric("documented")
-    lines, drawn_from, taken = _lines(out / VALUES, frozenset(control.sample))
+    lines, with_taken, taken = _lines(out / VALUES, frozenset(control.sample))
     if taken != applied.taken:
         raise HdbenchError(
             "{place}: says that {said:,} values are taken over, and in {values} {there:,} are: "
@@ -252,7 +252,7 @@ def check_control(out: Path, benchmark: Benchmark) -> Controlled:
             values=out / VALUES,
             there=taken,
         )
-    if draw_control(drawn_from, len(control.sample), plan.whole.seed) != list(control.sample):
+    if draw_control(with_taken, len(control.sample), plan.whole.seed) != list(control.sample):
         raise HdbenchError(
             "{place}: its items are not those that the seed of the plan draws: items were chosen, "
             "so that they say nothing about the others: restore the file",
@@ -262,11 +262,11 @@ def check_control(out: Path, benchmark: Benchmark) -> Controlled:
     passing, failing = [], []
     for item in truths:
         line = [lines[item.id][field.path] for field in fields]
-        judged = [Judged(each["value"], text_of(each["value"]), None, None) for each in line]
-        passing.append([each["decision"] == TAKEN for each in line])
+        judged = [Judged(value["value"], text_of(value["value"]), None, None) for value in line]
+        passing.append([value["decision"] == TAKEN for value in line])
         failing.append(wrong_values(metric, item, judged, fields))
     passes = np.array(passing)
-    wrong = {right: passes & np.array([each[right] for each in failing]) for right in RIGHTS}
+    wrong = {right: passes & np.array([of_item[right] for of_item in failing]) for right in RIGHTS}
     counting = wrong[plan.right]
     ways = Counter(map(how_made, truths))
     del ways[BLIND]
@@ -281,23 +281,23 @@ def check_control(out: Path, benchmark: Benchmark) -> Controlled:
         right=plan.right,
         wrong={
             right: Found(
-                count=int(each.sum()),
-                rate=float(each.sum() / passes.sum()),
-                upper=upper_bound(passes.sum(axis=1), each.sum(axis=1), plan.confidence),
+                count=int(errors.sum()),
+                rate=float(errors.sum() / passes.sum()),
+                upper=upper_bound(passes.sum(axis=1), errors.sum(axis=1), plan.confidence),
             )
-            for right, each in wrong.items()
+            for right, errors in wrong.items()
         },
         by_field={
-            field.path: _of_field(passes[:, place], counting[:, place], plan.confidence)
-            for place, field in enumerate(fields)
-            if passes[:, place].any()
+            field.path: _field_found(passes[:, column], counting[:, column], plan.confidence)
+            for column, field in enumerate(fields)
+            if passes[:, column].any()
         },
         not_blind=dict(ways),
         sealed=plan.as_planned is not None,
     )
 
 
-def _of_field(passes: Any, wrong: Any, confidence: float) -> FieldFound:
+def _field_found(passes: Any, wrong: Any, confidence: float) -> FieldFound:
     taken, failed = int(passes.sum()), int(wrong.sum())
     return FieldFound(taken=taken, wrong=failed, share=bounds_of_share(failed, taken, confidence))
 
@@ -305,19 +305,21 @@ def _of_field(passes: Any, wrong: Any, confidence: float) -> FieldFound:
 def _lines(
     path: Path, wanted: frozenset[str]
 ) -> tuple[dict[str, dict[str, dict[str, Any]]], list[str], int]:
-    """Return the fields of some items by id, all items with a value taken over, and their number.
+    """Read the file of values; those taken over are counted in the bytes, as there are millions.
 
-    Values that are taken over are counted in the bytes, as there are millions of them.
+    Returns:
+        The fields of the items that are wanted, by id; the ids of all items with a value that is
+        taken over; the number of values that are taken over.
     """
-    found, with_taken, taken = {}, [], 0
+    fields, with_taken, taken = {}, [], 0
     for number, _, raw in raw_lines(path):
-        item = plain_id(raw)
-        if item is None or item in wanted:
+        item_id = plain_id(raw)
+        if item_id is None or item_id in wanted:
             line = parse_line(raw, f"{path}:{number}")
-            item = line["id"]
-            if item in wanted:
-                found[item] = line["fields"]
+            item_id = line["id"]
+            if item_id in wanted:
+                fields[item_id] = line["fields"]
         if IS_TAKEN in raw:
-            with_taken.append(item)
+            with_taken.append(item_id)
             taken += raw.count(IS_TAKEN)
-    return found, with_taken, taken
+    return fields, with_taken, taken

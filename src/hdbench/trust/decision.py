@@ -1,4 +1,4 @@
-"""The decision: what may be taken over, with everything that it rests on, as plain data."""
+"""The decision: which values may be taken over, with all that this rests on, as plain data."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -38,7 +38,7 @@ from hdbench.trust.sealed import is_sealed
 VERDICTS: tuple[VerdictName, ...] = ("rule", "exact")
 
 FACTORS = (1.25, 1.5, 2, 3, 4, 6, 10)
-"""Sizes of larger samples that are tried out, as multiples of the sample's."""
+"""Sizes of the larger samples that are tried, as multiples of the sample's."""
 
 DRAWS = 200
 """Number of draws of each size."""
@@ -51,9 +51,9 @@ class Walk(Strict):
     """A walk down the thresholds.
 
     Attributes:
-        right: by which way of being right.
-        verdict: by which verdict.
-        fields: the paths of the fields that are in.
+        right: the criterion by which values are right.
+        verdict: the verdict.
+        fields: the paths of the fields that are included.
         left_out: path of each other field → the bounds of its share of wrong values among those
             with the highest score.
         steps: the thresholds that were looked at.
@@ -67,13 +67,13 @@ class Walk(Strict):
     steps: tuple[Step, ...]
     threshold: float | None
 
-    def places(self, plan: Plan) -> list[int]:
-        """Return the places of the fields that are in, among those of the plan."""
+    def columns(self, plan: Plan) -> list[int]:
+        """Return the positions of the fields that are included, among those of the plan."""
         return [plan.fields.index(name) for name in self.fields]
 
 
 Walks = Mapping[tuple[Right, VerdictName], Walk]
-"""All walks, by the way of being right and the verdict."""
+"""All walks, by criterion and verdict."""
 
 
 @dataclass(frozen=True)
@@ -81,10 +81,10 @@ class FieldResult:
     """The values of one field that pass.
 
     Attributes:
-        passing: how many.
-        wrong: how many of these are wrong.
-        empty: how many of them are empty.
-        wrong_empty: how many of these are wrong.
+        passing: how many pass.
+        wrong: how many of those that pass are wrong.
+        empty: how many of those that pass are empty.
+        wrong_empty: how many of the empty ones are wrong.
         share: the bounds of the share of wrong values among those that pass.
     """
 
@@ -96,7 +96,7 @@ class FieldResult:
 
 
 def walks_of(plan: Plan, sample: CheckedSample) -> Walks:
-    """Return all walks: for both ways of being right, and by both verdicts."""
+    """Return all walks: by both criteria and both verdicts."""
     return {
         (right, verdict): walk_of(plan, sample, right, verdict)
         for right in RIGHTS
@@ -105,37 +105,41 @@ def walks_of(plan: Plan, sample: CheckedSample) -> Walks:
 
 
 def walk_of(plan: Plan, sample: CheckedSample, right: Right, verdict: VerdictName) -> Walk:
-    """Walk with all fields that are not certainly too bad.
+    """Walk down the thresholds with all fields that are not certainly too bad.
 
     By the rule, a field is left out if even the lower bound of its share of wrong values, among
     those with the highest score, is above the limit. The bounds hold for all fields together
     (Bonferroni): a choice made by the same sample favors fields that happen to have few errors in
     it, and with 100 fields that are all just above the limit, bounds that hold for one field each
-    broke 29 of 100 promises instead of 10. The exact verdict leaves out none, as no such choice
-    goes with a promise without assumptions.
+    broke 29 of 100 promises instead of 10. The exact verdict leaves no field out, as such a choice
+    is incompatible with a promise without assumptions.
     """
-    of_all = 1 - (1 - plan.confidence) / len(plan.fields)
-    first = by_field(plan, sample, right, plan.grid[0], of_all) if verdict == "rule" else {}
-    left_out = {
-        name: found.share for name, found in first.items() if found.share.lower > plan.limit
-    }
-    places = [place for place, name in enumerate(plan.fields) if name not in left_out]
+    joint_confidence = 1 - (1 - plan.confidence) / len(plan.fields)
+    left_out = {}
+    if verdict == "rule":
+        strictest = by_field(plan, sample, right, plan.grid[0], joint_confidence)
+        left_out = {
+            name: result.share
+            for name, result in strictest.items()
+            if result.share.lower > plan.limit
+        }
+    columns = [column for column, name in enumerate(plan.fields) if name not in left_out]
     steps = (
         walk(
-            sample.scores[:, places],
-            sample.wrong[right][:, places],
-            verdict_of(plan, verdict, len(places)),
+            sample.scores[:, columns],
+            sample.wrong[right][:, columns],
+            verdict_of(plan, verdict, len(columns)),
             least=plan.least_items,
             grid=plan.grid,
         )
-        if places
+        if columns
         else []
     )
     chosen = last_accepted(steps)
     return Walk(
         right=right,
         verdict=verdict,
-        fields=tuple(plan.fields[place] for place in places),
+        fields=tuple(plan.fields[column] for column in columns),
         left_out=left_out,
         steps=tuple(steps),
         threshold=chosen.threshold if chosen else None,
@@ -145,14 +149,14 @@ def walk_of(plan: Plan, sample: CheckedSample, right: Right, verdict: VerdictNam
 def by_field(
     plan: Plan, sample: CheckedSample, right: Right, threshold: float, confidence: float
 ) -> dict[str, FieldResult]:
-    """Return path → the values of that field at a threshold.
+    """Return path → counts of the values of that field at a threshold.
 
-    The bounds of a field by itself are exact, as an item has one value of it.
+    The bounds for a single field are exact, as an item has one value of it.
     """
     passes = passing(sample.scores, threshold)
     wrong = passes & sample.wrong[right]
     flags = (passes, wrong, passes & sample.empty, wrong & sample.empty)
-    counts = zip(plan.fields, *(each.sum(axis=0).tolist() for each in flags), strict=True)
+    counts = zip(plan.fields, *(flag.sum(axis=0).tolist() for flag in flags), strict=True)
     return {
         name: FieldResult(
             number,
@@ -171,24 +175,24 @@ def passing(scores: np.ndarray, threshold: float) -> Flags:
     return reached
 
 
-def needed_items(plan: Plan, sample: CheckedSample, found: Walk) -> int | None:
+def needed_items(plan: Plan, sample: CheckedSample, counting: Walk) -> int | None:
     """Return how many items a sample would need for something to pass, most likely.
 
-    Larger samples are drawn, with replacement, from the items that were checked: an estimate, only
-    as good as these items represent the whole. Something passes if the strictest threshold does,
-    as the walk begins there.
+    Larger samples are drawn, with replacement, from the items that were checked. The estimate is
+    only as good as these items represent the population. Something passes if the strictest
+    threshold does, as the walk begins there.
 
     Returns:
         None if none of the sizes that are tried is large enough: they are at most ten times the
-        sample's, and no larger than the whole.
+        sample's, and no larger than the population.
     """
-    if not found.fields:
+    if not counting.fields:
         return None
-    items, places = len(sample.scores), found.places(plan)
-    passes = passing(sample.scores[:, places], plan.grid[0])
+    items, columns = len(sample.scores), counting.columns(plan)
+    passes = passing(sample.scores[:, columns], plan.grid[0])
     of_item = passes.sum(axis=1)
-    wrong = (passes & sample.wrong[plan.right][:, places]).sum(axis=1)
-    verdict = verdict_of(plan, plan.verdict, len(places))
+    wrong = (passes & sample.wrong[plan.right][:, columns]).sum(axis=1)
+    verdict = verdict_of(plan, plan.verdict, len(columns))
     rng = np.random.default_rng(0)
     for factor in FACTORS:
         size = int(np.ceil(factor * items))
@@ -215,15 +219,15 @@ Share = Annotated[float, Checked(ge=0, le=1)]
 
 
 class Wrong(Strict):
-    """Wrong values among those that pass, by one way of being right.
+    """Wrong values among those that pass, by one criterion.
 
     Attributes:
         count: how many.
         rate: the share, 0.0 to 1.0.
-        upper: the rule's upper bound of the share. It is a promise only for the way of being right
-            that counts: the threshold was not chosen by the other one.
-        in_whole: the rate times the number of values that would be taken over in the whole.
-        at_most_in_whole: the upper bound times it.
+        upper: the rule's upper bound of the share. It is a promise only by the criterion that
+            counts: the threshold was not chosen by the other one.
+        in_whole: the rate times the number of values that would be taken over in the population.
+        at_most_in_whole: the upper bound times this number.
     """
 
     count: Count
@@ -233,27 +237,27 @@ class Wrong(Strict):
     at_most_in_whole: Count
 
 
-OfEach = Annotated[dict[Right, Wrong], Checked(min_length=len(RIGHTS))]
-"""For each way of being right, how many values are wrong by it."""
+WrongByRight = Annotated[dict[Right, Wrong], Checked(min_length=len(RIGHTS))]
+"""Wrong values by each criterion."""
 
 
 class CurvePoint(Strict):
-    """Figures of one threshold in the sample, whether the walk came to it or not.
+    """Figures of one threshold in the sample, whether the walk reached it or not.
 
-    A promise it is only at the threshold that the walk chose: figures of the others describe the
+    They are a promise only at the threshold that the walk chose; at all others they describe the
     sample.
 
     Attributes:
         threshold: the least trust score.
-        passing: how many values of the fields that are in pass; at least one.
-        share: the share of all values of the plan's fields that passes, 0.0 to 1.0.
+        passing: how many values of the included fields pass; at least one.
+        share: the share of all values of the plan's fields that pass, 0.0 to 1.0.
         wrong: to the letter and by the benchmark's threshold.
     """
 
     threshold: Share
     passing: Count
     share: Share
-    wrong: OfEach
+    wrong: WrongByRight
 
 
 class Outcome(Strict):
@@ -262,15 +266,15 @@ class Outcome(Strict):
     Attributes:
         threshold: the least trust score.
         fields: the fields of which values are taken over.
-        values: how many values of the plan's fields the sample has, also of those left out since.
-        passing: how many of them pass.
-        share: the share that passes, 0.0 to 1.0.
+        values: how many values of the plan's fields the sample has, including fields left out.
+        passing: how many of these values pass.
+        share: the share of them that pass, 0.0 to 1.0.
         untouched_items: how many items have all values of the plan's fields taken over; 0 if a
             field was left out.
         wrong: to the letter and by the threshold.
-        of_whole: how many values of the plan's fields the whole has.
-        passing_in_whole: the share times it.
-        by_field: path → what becomes of its values, by the way of being right that counts.
+        of_whole: how many values of the plan's fields the population has.
+        passing_in_whole: the share times this number.
+        by_field: path → counts of its values, by the criterion that counts.
     """
 
     threshold: Share
@@ -279,7 +283,7 @@ class Outcome(Strict):
     passing: Count
     share: Share
     untouched_items: Count
-    wrong: OfEach
+    wrong: WrongByRight
     of_whole: Count
     passing_in_whole: Count
     by_field: dict[str, FieldResult]
@@ -289,9 +293,9 @@ class Warned(Strict):
     """Something to know before the decision is used.
 
     Attributes:
-        key: of the text, in `translations/trust.yaml`.
-        values: of its placeholders.
-        voids: whether the promise does not hold because of it.
+        key: the key of the text in `translations/trust.yaml`.
+        values: the values of its placeholders.
+        voids: whether it voids the promise.
     """
 
     key: str
@@ -310,10 +314,10 @@ class Decision(Strict):
     Attributes:
         hdbench: the version that decided.
         plan: the plan's hash.
-        plan_file: where it was.
+        plan_file: the path of the plan.
         created: when the plan was made.
-        decided: when the decision was computed; None in files that do not say it yet.
-        benchmark: what was decided for.
+        decided: when the decision was computed; None in files of earlier versions.
+        benchmark: the benchmark.
         benchmark_version: its version.
         items: how many items it has.
         checked: how many were checked.
@@ -324,14 +328,14 @@ class Decision(Strict):
         right: see `Plan`.
         verdict: see `Plan`.
         provenance: how truths were made → how many of them.
-        truths_sha256: of the truths.
-        walks: all of them; the one whose `right` and `verdict` the plan names counts.
-        curve: what each threshold of the plan gives that any value of the sample reaches, from
-            strict to loose, for the fields of the walk that counts; empty if no field is in.
-        outcome: what is taken over; None if that is nothing.
+        truths_sha256: sha256 of the truths.
+        walks: all walks; the one with the `right` and `verdict` of the plan counts.
+        curve: figures of each threshold of the plan that any value of the sample reaches, from
+            strict to loose, for the fields of the walk that counts; empty if none is included.
+        outcome: the values that are taken over; None if nothing is.
         needed: how many items a sample would need for something to pass, most likely; None if
             something does, or if no size that was tried is large enough.
-        warnings: what to know.
+        warnings: the warnings, the most serious first.
     """
 
     decision: Literal[1] = 1
@@ -360,8 +364,8 @@ class Decision(Strict):
 
     @model_validator(mode="after")
     def _is_whole(self) -> "Decision":
-        of = {(walk.right, walk.verdict): walk for walk in self.walks}
-        counting = of.get((self.right, self.verdict))
+        walks = {(walk.right, walk.verdict): walk for walk in self.walks}
+        counting = walks.get((self.right, self.verdict))
         if counting is None:
             raise PydanticCustomError("decision", "walks: the one that counts is missing", {})
         if not counting.fields and not counting.left_out:
@@ -375,7 +379,7 @@ class Decision(Strict):
     def counting(self) -> Walk:
         """Return the walk that counts."""
         wanted = (self.right, self.verdict)
-        return next(each for each in self.walks if (each.right, each.verdict) == wanted)
+        return next(walk for walk in self.walks if (walk.right, walk.verdict) == wanted)
 
     @property
     def holds(self) -> bool:
@@ -383,26 +387,28 @@ class Decision(Strict):
         return not any(warned.voids for warned in self.warnings)
 
 
-def decide(plan: Plan, benchmark: Benchmark, where: Path, opened: Runs | None = None) -> Decision:
+def decide(
+    plan: Plan, benchmark: Benchmark, plan_file: Path, opened: Runs | None = None
+) -> Decision:
     """Decide by a plan, from the truth of its sample.
 
     Args:
         plan: the plan.
         benchmark: the items, those of the sample with their truth.
-        where: the plan's file.
-        opened: the plan's runs, if they are open already.
+        plan_file: the plan's file.
+        opened: the plan's runs, if they are already open.
 
     Raises:
         HdbenchError: nothing can be promised; see `check_sample`.
     """
-    sample = check_sample(plan, benchmark, where, opened)
+    sample = check_sample(plan, benchmark, plan_file, opened)
     walks = walks_of(plan, sample)
-    counts = walks[plan.right, plan.verdict]
-    outcome = _outcome(plan, sample, counts)
+    counting = walks[plan.right, plan.verdict]
+    outcome = _outcome(plan, sample, counting)
     return Decision(
         hdbench=__version__,
         plan=plan.hash(),
-        plan_file=str(where),
+        plan_file=str(plan_file),
         created=plan.created,
         decided=datetime.now(UTC).isoformat(timespec="seconds"),
         benchmark=benchmark.id,
@@ -418,17 +424,17 @@ def decide(plan: Plan, benchmark: Benchmark, where: Path, opened: Runs | None = 
         provenance=dict(sample.provenance),
         truths_sha256=sample.truths_sha256,
         walks=tuple(walks.values()),
-        curve=tuple(_curve(plan, sample, counts)),
+        curve=tuple(_curve(plan, sample, counting)),
         outcome=outcome,
-        needed=None if outcome else needed_items(plan, sample, counts),
+        needed=None if outcome else needed_items(plan, sample, counting),
         warnings=tuple(warnings_of(plan, sample, walks)),
     )
 
 
 def is_decision(path: Path) -> bool:
-    """Return whether a file begins as a decision, or as the `applied.json` that is beside one.
+    """Return whether a file begins like a decision, or like the `applied.json` beside one.
 
-    For the latter, `read_decision` says which file is wanted.
+    For the latter, the error of `read_decision` says which file is wanted.
     """
     try:
         with open_regular(path) as file:
@@ -441,92 +447,92 @@ def read_decision(path: Path) -> Decision:
     """Return the decision in a file that `hdbench trust decide --json` wrote.
 
     Raises:
-        HdbenchError: it cannot be read, or is none; for what stands beside a decision, such as
+        HdbenchError: it cannot be read, or is not a decision; for files beside a decision, such as
             `applied.json` or a plan, the message says which file is wanted.
     """
     check_file(path, MAX_FILE, Message("a decision"))
-    another = HdbenchError(
+    not_a_decision = HdbenchError(
         "{place}: not a decision: give the file that hdbench trust decide --json wrote, or "
         "decision.json from the folder of hdbench trust apply",
         place=path,
     )
     with read_errors(path):
-        data = path.read_bytes()
+        raw = path.read_bytes()
     try:
-        said = parse_json(data.decode())
+        data = parse_json(raw.decode())
     except ValueError as error:
-        if is_sealed(data):
-            raise another from error
+        if is_sealed(raw):
+            raise not_a_decision from error
         raise HdbenchError(
             "{place}: not JSON: {why}", place=path, why=json_reason(error)
         ) from error
-    if isinstance(said, dict) and "decision" not in said:
-        raise another
-    return validate(Decision, said, path)
+    if isinstance(data, dict) and "decision" not in data:
+        raise not_a_decision
+    return validate(Decision, data, path)
 
 
-def _curve(plan: Plan, sample: CheckedSample, found: Walk) -> Iterator[CurvePoint]:
-    places = found.places(plan)
+def _curve(plan: Plan, sample: CheckedSample, counting: Walk) -> Iterator[CurvePoint]:
+    columns = counting.columns(plan)
     for threshold in plan.grid:
-        if passing(sample.scores[:, places], threshold).any():
-            yield _point(plan, sample, places, threshold)
+        if passing(sample.scores[:, columns], threshold).any():
+            yield _point(plan, sample, columns, threshold)
 
 
 def _point(
-    plan: Plan, sample: CheckedSample, fields: Sequence[int], threshold: float
+    plan: Plan, sample: CheckedSample, columns: Sequence[int], threshold: float
 ) -> CurvePoint:
-    passes = passing(sample.scores[:, fields], threshold)
+    passes = passing(sample.scores[:, columns], threshold)
     number = int(passes.sum())
     share = number / (len(plan.sample) * len(plan.fields))
-    whole = share * plan.whole.of * len(plan.fields)
+    in_population = share * plan.whole.of * len(plan.fields)
     wrong = {}
     for right in RIGHTS:
-        errors = passes & sample.wrong[right][:, fields]
+        errors = passes & sample.wrong[right][:, columns]
         count = int(errors.sum())
         upper = upper_bound(passes.sum(axis=1), errors.sum(axis=1), plan.confidence)
         wrong[right] = Wrong(
             count=count,
             rate=count / number,
             upper=upper,
-            in_whole=round(count / number * whole),
-            at_most_in_whole=round(upper * whole),
+            in_whole=round(count / number * in_population),
+            at_most_in_whole=round(upper * in_population),
         )
     return CurvePoint(threshold=threshold, passing=number, share=share, wrong=wrong)
 
 
-def _outcome(plan: Plan, sample: CheckedSample, found: Walk) -> Outcome | None:
-    threshold, places = found.threshold, found.places(plan)
+def _outcome(plan: Plan, sample: CheckedSample, counting: Walk) -> Outcome | None:
+    threshold = counting.threshold
     if threshold is None:
         return None
-    point = _point(plan, sample, places, threshold)
+    point = _point(plan, sample, counting.columns(plan), threshold)
     of_whole = plan.whole.of * len(plan.fields)
     by_path = by_field(plan, sample, plan.right, threshold, plan.confidence)
     return Outcome(
         threshold=threshold,
-        fields=found.fields,
+        fields=counting.fields,
         values=len(plan.sample) * len(plan.fields),
         passing=point.passing,
         share=point.share,
         untouched_items=0
-        if found.left_out
+        if counting.left_out
         else int(passing(sample.scores, threshold).all(axis=1).sum()),
         wrong=point.wrong,
         of_whole=of_whole,
         passing_in_whole=round(point.share * of_whole),
-        by_field={name: by_path[name] for name in found.fields},
+        by_field={name: by_path[name] for name in counting.fields},
     )
 
 
 TWINS = 0.5
-"""Share of errors with the same wrong value above which two runs count as one opinion."""
+"""Share of errors with the same wrong value above which two runs are not independent."""
 
 SMALL_WHOLE = 0.1
-"""Betting takes items as if they were drawn from a population without end; above this share of the
+"""Betting treats items as if they were drawn from an infinite population; above this share of the
 population, that does not hold."""
 
 
 def warnings_of(plan: Plan, sample: CheckedSample, walks: Walks) -> Iterator[Warned]:
-    """Yield all warnings, the gravest first.
+    """Yield all warnings, the most serious first.
 
     Args:
         plan: the plan.
@@ -541,8 +547,8 @@ def warnings_of(plan: Plan, sample: CheckedSample, walks: Walks) -> Iterator[War
         yield Warned.of("not_sealed", version=plan.hdbench)
     for how, number in sorted(sample.provenance.items()):
         if how != BLIND:
-            said = None if how == UNKNOWN else how
-            yield Warned.of("not_blind", number=number, items=items, how=said)
+            provenance = None if how == UNKNOWN else how
+            yield Warned.of("not_blind", number=number, items=items, how=provenance)
     for (one, other), errors in sample.shared_errors.items():
         if errors.same > TWINS * errors.either:
             pair = {"one": plan.runs[one].name, "other": plan.runs[other].name}
@@ -550,53 +556,52 @@ def warnings_of(plan: Plan, sample: CheckedSample, walks: Walks) -> Iterator[War
     if items > SMALL_WHOLE * plan.whole.of:
         key = "small_whole_exact" if plan.verdict == "exact" else "small_whole"
         yield Warned.of(key, items=items, of=plan.whole.of)
-    counts = walks[plan.right, plan.verdict]
-    yield from _of_verdicts(plan, walks)
-    yield from _of_fields(plan, sample, counts)
+    yield from _verdict_warnings(plan, walks)
+    yield from _field_warnings(plan, sample, walks[plan.right, plan.verdict])
     if sample.without_truth:
-        names = ", ".join(plan.fields[place] for place in sample.without_truth)
+        names = ", ".join(plan.fields[column] for column in sample.without_truth)
         yield Warned.of("without_truth", items=items, fields=names)
-    without = [
+    unanswered = [
         {"name": run.name, "number": number}
         for run, number in zip(plan.runs, sample.unanswered, strict=True)
         if number
     ]
-    if without:
-        yield Warned.of("unanswered", runs=without, items=items)
+    if unanswered:
+        yield Warned.of("unanswered", runs=unanswered, items=items)
     if plan.several_values:
         names = ", ".join(plan.several_values[:5])
         yield Warned.of("several_values", count=len(plan.several_values), fields=names)
 
 
-def _of_verdicts(plan: Plan, walks: Walks) -> Iterator[Warned]:
-    """Yield where the verdict that does not count says less than the one that does."""
-    other: VerdictName = "exact" if plan.verdict == "rule" else "rule"
-    counts = walks[plan.right, plan.verdict].threshold
-    beside = walks[plan.right, other].threshold
-    if counts is None:
+def _verdict_warnings(plan: Plan, walks: Walks) -> Iterator[Warned]:
+    """Yield warnings about a promise that is weaker by another verdict or criterion."""
+    threshold = walks[plan.right, plan.verdict].threshold
+    if threshold is None:
         return
-    if other == "exact" and beside is None:
-        yield Warned.of("exact_accepts_none", threshold=counts)
-    elif other == "exact" and beside is not None and beside > counts:
-        yield Warned.of("exact_is_stricter", threshold=counts, exact=beside)
+    if plan.verdict == "rule":
+        exact = walks[plan.right, "exact"].threshold
+        if exact is None:
+            yield Warned.of("exact_accepts_none", threshold=threshold)
+        elif exact > threshold:
+            yield Warned.of("exact_is_stricter", threshold=threshold, exact=exact)
     if plan.right == "threshold":
         yield Warned.of("by_threshold")
 
 
-def _of_fields(plan: Plan, sample: CheckedSample, counts: Walk) -> Iterator[Warned]:
-    """Yield fields that are left out, and those that the promise about all of them hides."""
-    if counts.left_out:
+def _field_warnings(plan: Plan, sample: CheckedSample, counting: Walk) -> Iterator[Warned]:
+    """Yield warnings about fields that are left out, and fields that may be above the limit."""
+    if counting.left_out:
         left_out = [
-            {"name": name, "share": bounds.lower} for name, bounds in counts.left_out.items()
+            {"name": name, "share": bounds.lower} for name, bounds in counting.left_out.items()
         ]
         yield Warned.of("fields_left_out", fields=left_out)
-    if counts.threshold is None:
+    if counting.threshold is None:
         return
-    found = by_field(plan, sample, plan.right, counts.threshold, plan.confidence)
+    results = by_field(plan, sample, plan.right, counting.threshold, plan.confidence)
     above = [
-        {"name": name, "share": found[name].share.upper}
-        for name in counts.fields
-        if found[name].passing and found[name].share.upper > plan.limit
+        {"name": name, "share": results[name].share.upper}
+        for name in counting.fields
+        if results[name].passing and results[name].share.upper > plan.limit
     ]
     if above:
         yield Warned.of("fields_above", fields=above)

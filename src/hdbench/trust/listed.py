@@ -1,4 +1,4 @@
-"""A list of items that people look at: a plan's sample, a work list or a control sample."""
+"""Lists of items that people look at: a plan's sample, a work list or a control sample."""
 
 import csv
 import re
@@ -16,7 +16,7 @@ from hdbench.trust.plan import read_plan
 from hdbench.trust.sealed import is_sealed
 
 MAX_FILE = 256 * 2**20
-"""Maximum size in bytes of a list: a work list of a million items has a tenth of it."""
+"""Maximum size in bytes of a list; a work list of a million items is a tenth of that."""
 
 MAX_CELL = 2**20
 """Maximum number of characters in a cell."""
@@ -28,7 +28,7 @@ class Listed(NamedTuple):
     """Items, and which of their fields to look at.
 
     Attributes:
-        fields: id → the fields to look at, in the order in which the items come; none for all.
+        fields: id → the fields to look at, in the order of the items; none for all.
         blind: whether the items must be checked without seeing any answer.
     """
 
@@ -40,25 +40,25 @@ def read_listed(path: Path) -> Listed:
     """Return the items of a plan, a control sample or a work list; see `applied_folder`.
 
     A work list is CSV with the columns `id` and `fields`, see `as_cell`; others are ignored. It may
-    be cut, sorted and saved again by a spreadsheet program.
+    have been cut, sorted and saved by a spreadsheet program.
 
     Raises:
-        HdbenchError: it is none of them, cannot be read or has no item, or a plan or control sample
-            was changed.
+        HdbenchError: the file is not one of these, cannot be read or has no item, or a plan or
+            control sample was changed.
     """
     check_file(path, MAX_FILE, Message("a list of items"))
     with read_errors(path):
         data = path.read_bytes()
     kind = is_sealed(data)
     if kind is not None:
-        found = read_plan(path) if kind == "plan" else read_control(path)
-        return Listed(dict.fromkeys(found.sample, ()), blind=True)
+        content = read_plan(path) if kind == "plan" else read_control(path)
+        return Listed(dict.fromkeys(content.sample, ()), blind=True)
     with at_most(MAX_CELL):
         return Listed(_work_list(data, str(path)), blind=False)
 
 
 def as_cell(names: Sequence[str]) -> str:
-    """Names of fields as a cell of a work list, with commas between them.
+    """Return names of fields as a cell of a work list, separated by commas.
 
     A name that has a comma, a quotation mark or a line break is quoted as in CSV.
 
@@ -71,7 +71,7 @@ def as_cell(names: Sequence[str]) -> str:
     )
 
 
-def _of_cell(cell: str, where: str) -> tuple[str, ...]:
+def _names_in(cell: str, where: str) -> tuple[str, ...]:
     try:
         names = next(csv.reader([cell], skipinitialspace=True), [])
     except csv.Error as error:
@@ -83,24 +83,24 @@ def _of_cell(cell: str, where: str) -> tuple[str, ...]:
 
 def _work_list(data: bytes, name: str) -> dict[str, tuple[str, ...]]:
     text, _ = decode_or_cp1252(data, name)
-    delimiter = delimiter_of(text, lambda found: len(next(found, (0, []))[1]))
+    delimiter = delimiter_of(text, lambda rows: len(next(rows, (0, []))[1]))
     rows = lines(text, delimiter, name)
-    head = [title.strip().casefold() for title in next(rows, (0, []))[1]]
-    if "id" not in head:
+    header = [title.strip().casefold() for title in next(rows, (0, []))[1]]
+    if "id" not in header:
         raise HdbenchError(
             "{place}: neither a plan of hdbench trust plan, nor a control sample or work list of "
             "hdbench trust apply, which has a column id",
             place=name,
         )
-    places = [head.index(title) if title in head else None for title in ("id", "fields")]
-    found = {}
+    columns = [header.index(title) if title in header else None for title in ("id", "fields")]
+    fields_by_id = {}
     for number, cells in rows:
-        item, fields = (
-            as_it_was(cells[place]) if place is not None and place < len(cells) else ""
-            for place in places
+        item_id, fields = (
+            as_it_was(cells[column]) if column is not None and column < len(cells) else ""
+            for column in columns
         )
-        if item:
-            found[item] = _of_cell(fields, f"{name}:{number}")
-    if not found:
+        if item_id:
+            fields_by_id[item_id] = _names_in(fields, f"{name}:{number}")
+    if not fields_by_id:
         raise HdbenchError("{place}: lists no items: there is nothing to look at", place=name)
-    return found
+    return fields_by_id

@@ -1,4 +1,4 @@
-"""One model's answers, opened for reading."""
+"""Opening the answers of one model."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -18,10 +18,10 @@ class Opened(NamedTuple):
 
     Attributes:
         name: its model, or its file if it does not name one.
-        answers: to the items of the benchmark.
-        info: what a run folder says about itself; None if it is not one.
-        run: all of it.
-        own: what the run folder or else the file is called; None if that is its name already.
+        answers: its answers to the items of the benchmark.
+        info: the `run.json` of a run folder; None if it is not one.
+        run: the run with the answers of all models.
+        own: the name of the run folder or the file; None if `name` is that already.
     """
 
     name: str
@@ -39,12 +39,12 @@ def opened_run(
 
     Args:
         path: a file or folder of answers in any form, or a run folder.
-        benchmark: what it answers.
+        benchmark: the benchmark that it answers.
         all_are_loaded: see `JsonLines`.
 
     Raises:
-        HdbenchError: it is not there, is unusable, has answers of several models, or is not to this
-            benchmark.
+        HdbenchError: the run is missing or unusable, has answers of several models, or answers
+            another benchmark.
     """
     if not path.exists():
         raise HdbenchError("{place}: no such file or folder", place=path)
@@ -64,4 +64,4 @@ def opened_run(
 def names_of(paths: Sequence[Path], opened: Sequence[Opened]) -> list[str]:
     """Return the names of runs, as every command shows them; see `distinct_names`."""
     pairs = zip(opened, paths, strict=True)
-    return distinct_names([Named(each.name, each.own, path) for each, path in pairs])
+    return distinct_names([Named(run.name, run.own, path) for run, path in pairs])

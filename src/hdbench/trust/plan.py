@@ -1,4 +1,4 @@
-"""The plan: what will be decided and how, written down before anybody looks at the truth."""
+"""The plan of a decision, written down before anybody looks at the truth."""
 
 import datetime
 import hashlib
@@ -53,17 +53,17 @@ MAX_LIMIT = 0.5
 
 @dataclass(frozen=True)
 class PlanOptions:
-    """Options of a plan, as a person gives them; see `Plan`.
+    """Options of a plan, as given by a person; see `Plan`.
 
     Attributes:
         number: how many items are to be checked.
         limit: see `Plan`.
         confidence: see `Plan`.
-        fields: paths; without any, all that an item has one value of.
+        fields: paths of fields; without any, all fields that an item has one value of.
         right: see `Plan`.
         verdict: see `Plan`.
         by: columns of the benchmark whose values make strata; none for a simple sample.
-        seed: of the draw.
+        seed: the seed of the draw.
         scores: a table of trust scores; without it, the agreement of the runs is the score.
     """
 
@@ -78,125 +78,125 @@ class PlanOptions:
     scores: Path | None = None
 
 
-def check_wish(wish: PlanOptions) -> None:
-    """Refuse what no plan can promise.
+def check_options(options: PlanOptions) -> None:
+    """Refuse options with which no plan can promise anything.
 
     Raises:
         HdbenchError: the confidence is not calibrated, the limit makes no sense, the sample is too
             small for it, or the exact verdict is to decide from a stratified sample.
     """
-    if wish.confidence != CONFIDENCE:
+    if options.confidence != CONFIDENCE:
         raise HdbenchError(
             "--confidence {confidence}: only {possible} is possible: the rule was calibrated for "
             "it, and nobody has tested what it promises at another confidence",
-            confidence=f"{wish.confidence:g}",
+            confidence=f"{options.confidence:g}",
             possible=f"{CONFIDENCE:g}",
         )
-    if not 0 < wish.limit <= MAX_LIMIT:
+    if not 0 < options.limit <= MAX_LIMIT:
         raise HdbenchError(
             "--limit {limit}: must be above 0 and at most {most}",
-            limit=f"{wish.limit:g}",
+            limit=f"{options.limit:g}",
             most=f"{MAX_LIMIT:g}",
         )
-    least = least_items(wish.limit, wish.confidence)
-    if wish.number < least:
+    least = least_items(options.limit, options.confidence)
+    if options.number < least:
         raise HdbenchError(
             "-n {number}: too few: at least {least:,} items have to be checked to show that at "
             "most {limit:.3g} of the values are wrong, even if no error is found; 150 or more are "
             "usual",
-            number=wish.number,
+            number=options.number,
             least=least,
-            limit=wish.limit,
+            limit=options.limit,
         )
-    if wish.by and wish.verdict == "exact":
+    if options.by and options.verdict == "exact":
         raise HdbenchError(
             "--verdict exact: needs a simple random sample: leave out --by, or decide by the rule"
         )
 
 
-def check_number(wish: PlanOptions, fields: int, items: int) -> None:
+def check_number(options: PlanOptions, fields: int, items: int) -> None:
     """Refuse a sample from which nothing could be shown with so few fields.
 
     Args:
-        wish: what was asked for.
+        options: the options.
         fields: how many values of an item may be taken over.
         items: how many items there are.
 
     Raises:
-        HdbenchError: there are too few items; even without any error the verdict would be that
-            nothing can be taken over, and the message says how many have to be checked.
+        HdbenchError: there are too few items, so that even without any error nothing could be taken
+            over; the message says how many have to be checked.
     """
-    if items < least_items(wish.limit, wish.confidence):
+    if items < least_items(options.limit, options.confidence):
         raise HdbenchError(
             "{items:,} items are too few: values of one item go wrong together, so that nothing "
             "can be promised from so few: look at every value",
             items=items,
         )
-    if _is_enough(wish, fields, wish.number):
+    if _is_enough(options, fields, options.number):
         return
-    high = 2 * wish.number
-    while not _is_enough(wish, fields, high) and high < items:
+    high = 2 * options.number
+    while not _is_enough(options, fields, high) and high < items:
         high *= 2
-    is_enough = partial(_is_enough, wish, fields)
+    is_enough = partial(_is_enough, options, fields)
     least = bisect_left(range(high), x=True, lo=high // 2, key=is_enough)
     values = Message("1 value each" if fields == 1 else "{count} values each", count=fields)
     raise HdbenchError(
         "-n {number}: too few: with {values}, at least {least:,} items have to be checked to show "
         "that at most {limit:.3g} of the values are wrong, even if no error is found",
-        number=wish.number,
+        number=options.number,
         values=values,
         least=least,
-        limit=wish.limit,
+        limit=options.limit,
     )
 
 
-def _is_enough(wish: PlanOptions, fields: int, number: int) -> bool:
-    _, holds = verdict_of(wish, wish.verdict, fields)(
+def _is_enough(options: PlanOptions, fields: int, number: int) -> bool:
+    _, holds = verdict_of(options, options.verdict, fields)(
         np.full(number, fields), np.zeros(number, dtype=np.int64)
     )
     return holds
 
 
-def verdict_of(by: "PlanOptions | Plan", name: VerdictName, fields: int) -> Verdict:
-    """Return a verdict about so many fields, for the limit and confidence of a plan."""
+def verdict_of(terms: "PlanOptions | Plan", name: VerdictName, fields: int) -> Verdict:
+    """Return a verdict about some number of fields, for the limit and confidence of a plan."""
     if name == "rule":
-        return by_rule(by.limit, by.confidence)
-    return by_betting(fields, by.limit, by.confidence)
+        return by_rule(terms.limit, terms.confidence)
+    return by_betting(fields, terms.limit, terms.confidence)
 
 
 def chosen_fields(benchmark: Benchmark, wanted: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the fields whose values may be taken over, and those left out as lists.
+    """Return the fields whose values may be taken over, and those left out as parts of lists.
 
     Args:
         benchmark: the benchmark.
-        wanted: the paths that were asked for; none for all.
+        wanted: the paths of the fields to use; none for all.
 
     Returns:
-        Their paths; if fields were asked for, no others count as left out.
+        The paths of both; if some fields are wanted, no others count as left out.
 
     Raises:
-        HdbenchError: the benchmark does not say its fields; a field does not exist, or an item may
-            have several values of it.
+        HdbenchError: the benchmark does not declare its fields; a field does not exist, or an item
+            may have several values of it.
     """
     schema = schema_with_fields(benchmark)
     single, several = fields_of(schema)
-    known = [field.path for field in single]
-    names = list(dict.fromkeys(name.removesuffix("[]") for name in wanted)) or known
+    paths = [field.path for field in single]
+    names = list(dict.fromkeys(name.removesuffix("[]") for name in wanted)) or paths
     for name in names:
-        if any(path == name or path.startswith(f"{name}[]") for path in several):
+        if any(other == name or other.startswith(f"{name}[]") for other in several):
             raise HdbenchError(
                 "--fields {field}: an item may have several values of it, and these go wrong "
                 "together: choose among {known}",
                 field=name,
-                known=", ".join(known) or Message("the fields of other benchmarks"),
+                known=", ".join(paths) or Message("the fields of other benchmarks"),
             )
-        if name not in known:
+        if name not in paths:
             raise HdbenchError(
                 "--fields {field}: no such field; {benchmark} has {known}{hint}",
                 field=name,
                 benchmark=benchmark.id,
-                known=", ".join(known) or Message("none"),
-                hint=did_you_mean(name, known),
+                known=", ".join(paths) or Message("none"),
+                hint=did_you_mean(name, paths),
             )
     for field in single:
         if field.path in names and not schema.type_of(field.names):
@@ -227,9 +227,9 @@ class PlannedRun(Strict):
     """A run that the plan is for.
 
     Attributes:
-        path: where its answers are.
-        name: its model, or its file; each run has another one.
-        sha256: of its answers, see `hdbench.results.files.answers_sha256`.
+        path: the path of its answers.
+        name: its model, or its file; unique among the runs.
+        sha256: sha256 of its answers, see `hdbench.results.files.answers_sha256`.
     """
 
     path: str
@@ -241,8 +241,8 @@ class PlannedScores(Strict):
     """The trust scores that the plan is for, if they are not the agreement of its runs.
 
     Attributes:
-        path: where the table is, see `hdbench.trust.score_table.read_scores`.
-        sha256: of the file.
+        path: the path of the table, see `hdbench.trust.score_table.read_scores`.
+        sha256: sha256 of the file.
     """
 
     path: str
@@ -254,21 +254,23 @@ class Plan(Sealed):
 
     Attributes:
         hdbench: the version that made the plan.
-        created: when, in UTC.
-        benchmark: its folder, or its name on the Hub.
-        as_planned: what it must still be when it is decided; None in plans that do not say it yet.
-        list_sha256: of all its ids, sorted, one per line.
+        created: when the plan was made, in UTC.
+        benchmark: the benchmark's folder, or its name on the Hub.
+        as_planned: the benchmark as it must still be for a decision; None in plans of earlier
+            versions.
+        list_sha256: sha256 of all its ids, sorted, one per line.
         runs: the runs, in order of preference; one is enough if there are scores.
-        scores: where trust scores come from; None if they are the agreement of the runs.
+        scores: the source of trust scores; None if they are the agreement of the runs.
         fields: the fields whose values may be taken over.
         several_values: fields that are left out because an item may have several values of them.
-        right: when a value counts as right: to the letter, or by the metric's own threshold.
-        verdict: which of the two counts, the rule's or the exact one.
+        right: the criterion by which a value is right: to the letter, or by the metric's own
+            threshold.
+        verdict: the verdict that counts: the rule's or the exact one.
         limit: the largest share of wrong values among those taken over, above 0.0.
-        confidence: what the verdict is calibrated for.
+        confidence: the confidence that the verdict is calibrated for.
         grid: thresholds of the trust score, from strict to loose; see also `grid_of`.
         whole: how the sample was drawn from all items.
-        known: how many items of the sample had a ground truth already.
+        known: how many items of the sample already had a ground truth.
         sample: the items to be checked, in the order in which they were drawn.
     """
 
@@ -317,27 +319,28 @@ class Plan(Sealed):
         return least_items(self.limit, self.confidence)
 
 
-def make_plan(benchmark: Benchmark, runs: Sequence[Path], wish: PlanOptions) -> Plan:
+def make_plan(benchmark: Benchmark, runs: Sequence[Path], options: PlanOptions) -> Plan:
     """Draw the sample and fix everything else.
 
     Args:
         benchmark: all items; those of the sample need no ground truth yet.
-        runs: what the models answered to all of them, in order of preference.
-        wish: what was asked for.
+        runs: the models' answers to all items, in order of preference.
+        options: the options.
 
     Raises:
-        HdbenchError: nothing can be promised in this way; the message says why, and what to do.
+        HdbenchError: nothing can be promised with these options; the message says why, and what to
+            do.
     """
-    check_wish(wish)
-    fields, several = chosen_fields(benchmark, wish.fields)
+    check_options(options)
+    fields, several = chosen_fields(benchmark, options.fields)
     ids = list(benchmark.ids())
-    check_number(wish, len(fields), len(ids))
-    planned = _planned_runs(benchmark, runs, alone=wish.scores is not None)
+    check_number(options, len(fields), len(ids))
+    planned = _planned_runs(benchmark, runs, alone=options.scores is not None)
     scores, grid = None, GRID
-    if wish.scores is not None:
-        grid = grid_of(read_scores(wish.scores, fields, ids), wish, len(fields))
-        scores = PlannedScores(path=str(wish.scores), sha256=file_sha256(wish.scores))
-    whole, drawn = draw_items(benchmark, ids, wish.number, by=wish.by, seed=wish.seed)
+    if options.scores is not None:
+        grid = grid_of(read_scores(options.scores, fields, ids), options, len(fields))
+        scores = PlannedScores(path=str(options.scores), sha256=file_sha256(options.scores))
+    design, drawn = draw_items(benchmark, ids, options.number, by=options.by, seed=options.seed)
     sealed = as_planned(benchmark, drawn)
     return Plan(
         hdbench=__version__,
@@ -349,24 +352,30 @@ def make_plan(benchmark: Benchmark, runs: Sequence[Path], wish: PlanOptions) -> 
         scores=scores,
         fields=tuple(fields),
         several_values=tuple(several),
-        right=wish.right,
-        verdict=wish.verdict,
-        limit=wish.limit,
-        confidence=wish.confidence,
+        right=options.right,
+        verdict=options.verdict,
+        limit=options.limit,
+        confidence=options.confidence,
         grid=grid,
-        whole=whole,
+        whole=design,
         known=len(sealed.truths),
         sample=tuple(drawn),
     )
 
 
 def list_sha256(ids: Iterable[str]) -> str:
-    """Return a hash of a list of ids, whatever their order."""
+    """Return the sha256 of a list of ids in any order."""
     return hashlib.sha256("\n".join(sorted(ids)).encode()).hexdigest()
 
 
 def _planned_runs(benchmark: Benchmark, paths: Sequence[Path], *, alone: bool) -> list[PlannedRun]:
-    """Return the runs; one is enough if it may stand alone."""
+    """Return the runs of a plan.
+
+    Args:
+        benchmark: the benchmark that they answer.
+        paths: the runs, in order of preference.
+        alone: whether a single run is enough.
+    """
     opened: list[Opened] = []
     for path in paths:
         with opened_run(path, benchmark) as run:
@@ -423,46 +432,46 @@ DIGITS = 6
 """Decimals of a threshold."""
 
 
-def grid_of(scores: GivenScores, wish: PlanOptions, fields: int) -> tuple[float, ...]:
+def grid_of(scores: GivenScores, options: PlanOptions, fields: int) -> tuple[float, ...]:
     """Thresholds that 25, 30, … 100 % of the values of all items reach, from strict to loose.
 
-    Scores of the user's own may lie anywhere between 0 and 1, and few of them may reach the
-    thresholds that suit the agreement of runs. What a walk needs is that it begins where enough of
-    the sample passes. This follows from the scores of all items, whose truth nobody knows yet, so
-    that no promise depends on it.
+    A user's own scores may lie anywhere between 0 and 1, and few of them may reach the thresholds
+    that suit the agreement of runs. A walk has to begin where enough of the sample passes. This
+    follows from the scores of all items, whose truth nobody knows yet, so that no promise depends
+    on it.
 
     Args:
-        scores: of all items.
-        wish: what was asked for.
+        scores: the scores of all items.
+        options: the options.
         fields: how many values an item has.
 
     Raises:
         HdbenchError: no value has a score.
     """
     values = scores.by_value(fields)
-    known = np.sort(values[~np.isnan(values)])[::-1]
-    if not len(known):
-        raise HdbenchError("{place}: no item has a score", place=wish.scores)
-    places = [-(-percent * len(known) // 100) - 1 for percent in PERCENT]
+    descending = np.sort(values[~np.isnan(values)])[::-1]
+    if not len(descending):
+        raise HdbenchError("{place}: no item has a score", place=options.scores)
+    last = [-(-percent * len(descending) // 100) - 1 for percent in PERCENT]
     scale = 10**DIGITS
-    found = sorted({math.floor(known[place] * scale) / scale for place in places}, reverse=True)
-    enough = [threshold for threshold in found if _would_pass(values, threshold, wish)]
-    return tuple(enough) or (found[-1],)
+    thresholds = sorted({math.floor(score * scale) / scale for score in descending[last]})[::-1]
+    enough = [threshold for threshold in thresholds if _would_pass(values, threshold, options)]
+    return tuple(enough) or (thresholds[-1],)
 
 
-def _would_pass(values: np.ndarray, threshold: float, wish: PlanOptions) -> bool:
+def _would_pass(values: np.ndarray, threshold: float, options: PlanOptions) -> bool:
     """Return whether a sample in which one value is wrong would most likely be accepted."""
     from scipy import special  # noqa: PLC0415  slow to import
 
     passes = values >= threshold - ROUNDING
     items = float(passes.any(axis=1).mean())
-    least = least_items(wish.limit, wish.confidence)
-    has_items = special.betainc(least, wish.number - least + 1, items) >= LIKELY
-    passing = np.zeros(wish.number, dtype=np.int64)
-    passing[0] = int(passes.sum(axis=1).mean() * wish.number)
+    least = least_items(options.limit, options.confidence)
+    has_items = special.betainc(least, options.number - least + 1, items) >= LIKELY
+    passing = np.zeros(options.number, dtype=np.int64)
+    passing[0] = int(passes.sum(axis=1).mean() * options.number)
     wrong = np.zeros_like(passing)
     wrong[0] = 1  # with so few errors the least design effect counts, wherever they are
-    return bool(has_items and upper_bound(passing, wrong, wish.confidence) <= wish.limit)
+    return bool(has_items and upper_bound(passing, wrong, options.confidence) <= options.limit)
 
 
 def draw_items(
@@ -482,27 +491,28 @@ def draw_items(
 
     Raises:
         HdbenchError: there are fewer items; there is no such column; a stratum would get more than
-            its share, so that its items would count for more than they are.
+            its share, so that its items would be overrepresented.
     """
     columns = {name: [_cell(value) for value in benchmark.column(name).values()] for name in by}
-    whole = Whole(benchmark.id, benchmark.content_hash(), ids, columns, ())
-    drawn = draw(whole, number, by=by, seed=seed).sample
-    if any(abs(each.items - number * each.of / len(ids)) >= 1 for each in drawn.strata):
-        worst = max(drawn.strata, key=lambda each: each.items / each.of)
-        named = ", ".join(worst.values.values()) or Message("without a value")
+    population = Whole(benchmark.id, benchmark.content_hash(), ids, columns, ())
+    drawn = draw(population, number, by=by, seed=seed).sample
+    strata = drawn.strata
+    if any(abs(stratum.items - number * stratum.of / len(ids)) >= 1 for stratum in strata):
+        worst = max(strata, key=lambda stratum: stratum.items / stratum.of)
+        values = ", ".join(worst.values.values()) or Message("without a value")
         share = -(-len(ids) // worst.of)
         raise HdbenchError(
             "--by {columns}: {stratum}: {items} of its {of:,} items would be more than its share: "
             "draw at least {least:,} items, choose columns with fewer values, or leave out --by",
             columns=",".join(by),
-            stratum=named,
+            stratum=values,
             items=worst.items,
             of=worst.of,
             least=2 * share,
         )
     order = np.random.default_rng([seed, 1]).permutation(number)
-    names = sorted(drawn.ids)
-    return drawn.design, [names[place] for place in order.tolist()]
+    drawn_ids = sorted(drawn.ids)
+    return drawn.design, [drawn_ids[index] for index in order.tolist()]
 
 
 def check_drawn(
@@ -510,16 +520,16 @@ def check_drawn(
 ) -> None:
     """Refuse a sample that its seed does not draw: somebody chose items, or changed their order.
 
-    What this cannot notice: that several seeds were tried, and the sample was chosen among theirs.
+    This cannot notice that several seeds were tried and the sample was chosen among theirs.
 
     Args:
         benchmark: all items.
         ids: their ids.
-        design: how the sample is said to have been drawn.
+        design: the design of the sample, according to the plan.
         drawn: the sample.
 
     Raises:
-        HdbenchError: another sample is drawn.
+        HdbenchError: the seed draws another sample.
     """
     again = draw_items(benchmark, ids, len(drawn), by=design.by, seed=design.seed)
     if again != (design, list(drawn)):

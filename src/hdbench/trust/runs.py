@@ -20,18 +20,18 @@ from hdbench.trust.values import ItemField, fields_of, text_of, texts_of, value_
 
 _PLAIN = {str, type(None)}
 
-Hashed = Callable[[Path], str]
+Hash = Callable[[Path], str]
 
 
 class Judged(NamedTuple):
     """The value to take for one field of one item.
 
     Attributes:
-        value: as its run has it; None if no run has an answer.
+        value: the value as in its run; None if no run has an answer.
         text: the value as a text.
         score: its trust score, 0.0 to 1.0; None if it has none, so that it is never taken over: no
             run has an answer, or the user's scores leave it out.
-        run: the place of its run; None if no run has an answer.
+        run: the position of its run; None if no run has an answer.
     """
 
     value: Any
@@ -45,8 +45,8 @@ class Runs:
     """The runs of a plan; open them with `opened_runs`.
 
     Attributes:
-        answers: of each run.
-        metric: reads records as the benchmark does.
+        answers: the answers of each run.
+        metric: the metric that reads records as the benchmark does.
         fields: the fields of the plan.
         scores: the user's trust scores; None if the agreement of the runs is the score.
     """
@@ -57,7 +57,7 @@ class Runs:
     scores: GivenScores | None = None
 
     def records(self, item_id: str) -> list[dict[str, Any] | None]:
-        """Return what each run answered to an item; None if that is not a record."""
+        """Return each run's answer to an item; None if it is not a record."""
         return [self._record(answers, item_id) for answers in self.answers]
 
     def _record(self, answers: Answers, item_id: str) -> dict[str, Any] | None:
@@ -67,28 +67,28 @@ class Runs:
 
     def texts(self, records: Sequence[dict[str, Any] | None]) -> list[list[str] | None]:
         """Return the text of each field in each run; None for a run without an answer."""
-        return [None if each is None else texts_of(each, self.fields) for each in records]
+        return [None if record is None else texts_of(record, self.fields) for record in records]
 
     def judged(self, item_id: str, records: Sequence[dict[str, Any] | None]) -> list[Judged]:
-        """Return the value to take for each field of an item, from what each run answered.
+        """Return the value to take for each field of an item, from each run's answer.
 
         Args:
             item_id: the item.
             records: see `records`.
         """
         answered = None not in records
-        found = []
-        for place, values in enumerate(zip(*map(self._values, records), strict=True)):
+        judged = []
+        for field, values in enumerate(zip(*map(self._values, records), strict=True)):
             first = values[0]
             # Most values are the same in all runs, and there are millions of them.
             if answered and values.count(first) == len(values) and _same_texts(values):
-                judged = Judged(first, text_of(first), 1.0, 0)
+                choice = Judged(first, text_of(first), 1.0, 0)
             else:
-                judged = _judged(records, values)
-            if self.scores is not None and judged.run is not None:
-                judged = judged._replace(score=self.scores.of(item_id, place))
-            found.append(judged)
-        return found
+                choice = _judged(records, values)
+            if self.scores is not None and choice.run is not None:
+                choice = choice._replace(score=self.scores.of(item_id, field))
+            judged.append(choice)
+        return judged
 
     def _values(self, record: dict[str, Any] | None) -> list[Any]:
         """Return the value of each field in a record."""
@@ -116,31 +116,32 @@ def _judged(records: Sequence[dict[str, Any] | None], values: Sequence[Any]) -> 
 
 @contextmanager
 def opened_runs(
-    plan: Plan, benchmark: Benchmark, where: Path, *, all_are_loaded: bool = False
+    plan: Plan, benchmark: Benchmark, plan_file: Path, *, all_are_loaded: bool = False
 ) -> Iterator[Runs]:
     """Open the runs of a plan, until the block ends.
 
     Args:
         plan: the plan.
-        benchmark: what they answer.
-        where: the plan's file; runs can be beside it, if they are not below the working directory.
+        benchmark: the benchmark that they answer.
+        plan_file: the plan's file; runs can be beside it if they are not below the working
+            directory.
         all_are_loaded: every answer will be read, see `JsonLines`.
 
     Raises:
-        HdbenchError: a run or the scores are not there, are others than the plan was made for, or
-            do not fit this benchmark.
+        HdbenchError: a run or the scores are missing, differ from those that the plan was made for,
+            or do not fit this benchmark.
     """
     fields = planned_fields(plan, benchmark)
     metric = benchmark.spec.make_metric("documented")
     with ExitStack() as stack:
         answers = []
         for planned in plan.runs:
-            path = _found(planned, where, answers_sha256)
+            path = _current_path(planned, plan_file, answers_sha256)
             opened = opened_run(path, benchmark, all_are_loaded=all_are_loaded)
             answers.append(stack.enter_context(opened).answers)
         scores = None
         if plan.scores is not None:
-            path = _found(plan.scores, where, file_sha256)
+            path = _current_path(plan.scores, plan_file, file_sha256)
             scores = read_scores(path, plan.fields, benchmark.ids())
         yield Runs(answers, metric, fields, scores)
 
@@ -152,29 +153,29 @@ def planned_fields(plan: Plan, benchmark: Benchmark) -> list[ItemField]:
         HdbenchError: the benchmark does not have one of them.
     """
     schema = benchmark.answer_schema()
-    known = {field.path: field for field in (fields_of(schema)[0] if schema else ())}
+    by_path = {field.path: field for field in (fields_of(schema)[0] if schema else ())}
     for name in plan.fields:
-        if name not in known:
+        if name not in by_path:
             raise HdbenchError(
                 "{benchmark}: has no field {field}, which the plan has",
                 benchmark=benchmark.id,
                 field=name,
             )
-    return [known[name] for name in plan.fields]
+    return [by_path[name] for name in plan.fields]
 
 
-def _found(planned: PlannedRun | PlannedScores, where: Path, hashed: Hashed) -> Path:
+def _current_path(planned: PlannedRun | PlannedScores, plan_file: Path, sha256: Hash) -> Path:
     """Return where a file or folder of a plan is now."""
-    for path in (Path(planned.path), where.parent / planned.path):
+    for path in (Path(planned.path), plan_file.parent / planned.path):
         if path.exists():
             break
     else:
         raise HdbenchError(
             "{place}: not here, but {plan} was made for it: put it back",
             place=planned.path,
-            plan=where,
+            plan=plan_file,
         )
-    if hashed(path) != planned.sha256:
+    if sha256(path) != planned.sha256:
         raise HdbenchError(
             "{place}: not the answers that {plan} was made for, and for others it promises "
             "nothing: restore them, or make a new plan with a new sample"
@@ -182,6 +183,6 @@ def _found(planned: PlannedRun | PlannedScores, where: Path, hashed: Hashed) -> 
             else "{place}: not the trust scores that {plan} was made for, and for others it "
             "promises nothing: restore them, or make a new plan with a new sample",
             place=path,
-            plan=where,
+            plan=plan_file,
         )
     return path

@@ -1,4 +1,4 @@
-"""Trust scores from a table of the user's, in place of the agreement of runs."""
+"""Trust scores from the user's own table, in place of the agreement of runs."""
 
 import math
 from array import array
@@ -28,7 +28,7 @@ MAX_CELL = 2**20
 """Maximum number of characters in a cell."""
 
 Row = tuple[str, Mapping[str, Any]]
-"""The place of a row, and its cells by column."""
+"""The location of a row, and its cells by column."""
 
 
 class GivenScores:
@@ -47,7 +47,7 @@ class GivenScores:
 
         Args:
             item_id: the item.
-            field: the field's place in the plan.
+            field: the field's position in the plan.
         """
         column = field if self._scores.shape[1] > 1 else 0
         score = float(self._scores[self._rows[item_id], column])
@@ -61,21 +61,21 @@ class GivenScores:
 def read_scores(path: Path, fields: Sequence[str], ids: Iterable[str]) -> GivenScores:
     """Return the trust scores in a table: CSV, XLSX or JSON Lines.
 
-    It has a column `id`, and either one column for each field, with its path as the name, or one
-    column `score` for all of them. A score is a number from 0 to 1; a value without one is never
+    The table has a column `id`, and either one column for each field, named by its path, or one
+    column `score` for all fields. A score is a number from 0 to 1; a value without one is never
     taken over.
 
     Args:
         path: the table.
         fields: the paths of the fields.
-        ids: those of all items, of which each must be in the table.
+        ids: the ids of all items; each must be in the table.
 
     Raises:
         HdbenchError: the file is unusable, a column or an item is missing or occurs twice, an id is
-            none of the items', or a score is not a number from 0 to 1; the message names the place.
+            unknown, or a score is not a number from 0 to 1; the message says where.
         MissingExtraError: it is XLSX, and python-calamine is not installed.
     """
-    places: dict[str, int] = {}
+    rows: dict[str, int] = {}
     scores = array("d")
     columns: Sequence[str] = ()
     with read_errors(path):
@@ -84,17 +84,17 @@ def read_scores(path: Path, fields: Sequence[str], ids: Iterable[str]) -> GivenS
             item_id = _text(row.get(ID))
             if not item_id:
                 raise HdbenchError("{place}: no id", place=where)
-            if item_id in places:
+            if item_id in rows:
                 raise HdbenchError(
                     "{place}: the id {id!r} occurs twice: keep one", place=where, id=item_id[:100]
                 )
-            places[item_id] = len(places)
+            rows[item_id] = len(rows)
             for name in columns:
                 scores.append(_score(row.get(name), name, where))
-    if not places:
+    if not rows:
         raise HdbenchError("{place}: has no scores", place=path)
     wanted = list(ids)
-    matched = match_ids(places, wanted)
+    matched = match_ids(rows, wanted)
     if matched.unknown:
         raise HdbenchError(
             "{place}: the benchmark has no id {id!r}{others}: are these scores for another "
@@ -103,7 +103,7 @@ def read_scores(path: Path, fields: Sequence[str], ids: Iterable[str]) -> GivenS
             id=matched.unknown[0][:100],
             others=_others(matched.unknown),
         )
-    missing = [each for each in wanted if matched.ids.get(each, each) not in places]
+    missing = [item_id for item_id in wanted if matched.ids.get(item_id, item_id) not in rows]
     if missing:
         raise HdbenchError(
             "{place}: {count:,} of {of:,} items have no row, such as {first!r}: add them, with an "
@@ -113,8 +113,10 @@ def read_scores(path: Path, fields: Sequence[str], ids: Iterable[str]) -> GivenS
             of=len(wanted),
             first=missing[0],
         )
-    rows = {each: places[matched.ids.get(each, each)] for each in wanted} if matched.ids else places
-    return GivenScores(rows, np.frombuffer(scores).reshape(len(places), len(columns)))
+    table = np.frombuffer(scores).reshape(len(rows), len(columns))
+    if matched.ids:
+        rows = {item_id: rows[matched.ids.get(item_id, item_id)] for item_id in wanted}
+    return GivenScores(rows, table)
 
 
 def _columns(row: Mapping[str, Any], fields: Sequence[str], where: str) -> Sequence[str]:
@@ -124,7 +126,7 @@ def _columns(row: Mapping[str, Any], fields: Sequence[str], where: str) -> Seque
             "{place}: no column {column!r}; the columns are {has}",
             place=where,
             column=ID,
-            has=_named(row),
+            has=_listed(row),
         )
     if SCORE in row and SCORE not in fields:
         return (SCORE,)
@@ -137,7 +139,7 @@ def _columns(row: Mapping[str, Any], fields: Sequence[str], where: str) -> Seque
             column=missing[0],
             others=_others(missing),
             score=SCORE,
-            has=_named(row),
+            has=_listed(row),
         )
     return fields
 
@@ -162,7 +164,7 @@ def _text(cell: Any) -> str:
     return text_of(cell).strip() if is_cell else ""
 
 
-def _named(columns: Iterable[str]) -> str:
+def _listed(columns: Iterable[str]) -> str:
     return ", ".join(columns)[:300]
 
 
@@ -181,30 +183,30 @@ def _rows(path: Path) -> Iterator[Row]:
     if head.startswith(GZIP):
         raise HdbenchError("{place}: unpack it", place=name)
     if head.startswith(ZIP):
-        return _of_workbook(path, name)
+        return _workbook_rows(path, name)
     if head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
-        found = read_jsonl(path, decoder=UNIQUE)
-        return ((f"{name}:{line.number}", line.value) for line in found)
-    return _of_csv(path, name)
+        records = read_jsonl(path, decoder=UNIQUE)
+        return ((f"{name}:{record.number}", record.value) for record in records)
+    return _csv_rows(path, name)
 
 
-def _of_csv(path: Path, name: str) -> Iterator[Row]:
+def _csv_rows(path: Path, name: str) -> Iterator[Row]:
     text, _ = decode_or_cp1252(read_whole(path, name), name)
     with at_most(MAX_CELL):
-        found = lines(text, delimiter_of(text, _has_ids), name)
-        yield from _with_header(((f"{name}:{line}", cells) for line, cells in found))
+        numbered = lines(text, delimiter_of(text, _has_ids), name)
+        yield from _with_header(((f"{name}:{number}", cells) for number, cells in numbered))
 
 
-def _has_ids(found: Iterator[Line]) -> tuple[bool, int]:
-    """Return how well a delimiter suits: whether its header has ids, and how many columns."""
+def _has_ids(rows: Iterator[Line]) -> tuple[bool, int]:
+    """Return how well a delimiter suits: whether the header has ids, and the number of columns."""
     try:
-        _, header = next(found, (0, []))
+        _, header = next(rows, (0, []))
     except HdbenchError:
         return False, 0
     return ID in (title.strip() for title in header), len(header)
 
 
-def _of_workbook(path: Path, name: str) -> Iterator[Row]:
+def _workbook_rows(path: Path, name: str) -> Iterator[Row]:
     with needed("excel", "Excel files need"):
         from hdbench.answers.spreadsheet import read_sheets  # noqa: PLC0415
 
@@ -220,8 +222,8 @@ def _with_header(rows: Iterable[tuple[str, Sequence[Any]]]) -> Iterator[Row]:
     for where, cells in rows:
         if header is None:
             header = [text_of(cell).strip() for cell in cells]
-            named = [title for title in header if title]
-            if len(set(named)) < len(named):
+            titles = [title for title in header if title]
+            if len(set(titles)) < len(titles):
                 raise HdbenchError("{place}: two columns have the same name: keep one", place=where)
             continue
         if len(cells) > len(header) and any(cell != "" for cell in cells[len(header) :]):

@@ -12,9 +12,9 @@ class Chosen(NamedTuple):
     """The value to take.
 
     Attributes:
-        run: the place of its run; None if no run has an answer.
-        score: its trust score, 0.0 to 1.0: its mean similarity to what the other runs say. Higher
-            is better.
+        run: the position of its run; None if no run has an answer.
+        score: its trust score, 0.0 to 1.0: its mean similarity to the values of the other runs.
+            Higher is better.
     """
 
     run: int | None
@@ -22,15 +22,15 @@ class Chosen(NamedTuple):
 
 
 def similarity(first: str | None, second: str | None) -> float:
-    """Return how alike two values are, 0.0 to 1.0, higher is better.
+    """Return the similarity of two values, 0.0 to 1.0, higher is better.
 
     Args:
         first: a text, empty if there is no such value; None if there is no answer at all.
-        second: as well.
+        second: another text, or None as well.
 
     Returns:
-        1.0 for equal ones, two empty ones among them; 0.0 if only one is empty, or one has no
-        answer; otherwise the normalized indel similarity, in which case counts.
+        1.0 for equal texts, including two empty ones; 0.0 if only one is empty, or one is None;
+        otherwise the normalized indel similarity, which is case-sensitive.
 
     Example:
         >>> similarity("Diss. 1961", "Diss. 1962"), similarity("", "Basel"), similarity("", "")
@@ -46,7 +46,7 @@ def similarity(first: str | None, second: str | None) -> float:
 
 
 def choose(texts: Sequence[str | None]) -> Chosen:
-    """Return the medoid of what runs say: the value that is most similar to the others.
+    """Return the medoid of the runs' values: the value that is most similar to the others.
 
     Args:
         texts: the value in each run, in order of preference, which decides between equals; None for
@@ -63,14 +63,14 @@ def choose(texts: Sequence[str | None]) -> Chosen:
     if others and first is not None and texts.count(first) == len(texts):
         return Chosen(0, 1.0)
     totals = [0.0] * len(texts)
-    for place, text in enumerate(texts):
-        for other in range(place):
+    for run, text in enumerate(texts):
+        for other in range(run):
             alike = similarity(text, texts[other])
-            totals[place] += alike
+            totals[run] += alike
             totals[other] += alike
     best = Chosen(None, 0.0)
     highest = -1.0
-    for place, total in enumerate(totals):
-        if texts[place] is not None and total > highest + ROUNDING:
-            best, highest = Chosen(place, total / others if others else 0.0), total
+    for run, total in enumerate(totals):
+        if texts[run] is not None and total > highest + ROUNDING:
+            best, highest = Chosen(run, total / others if others else 0.0), total
     return best

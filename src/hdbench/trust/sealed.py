@@ -1,4 +1,4 @@
-"""Files that hold only as they were written: YAML with its own hash."""
+"""Files that are valid only as they were written: YAML with its own hash."""
 
 import hashlib
 import json
@@ -19,7 +19,7 @@ MAX_FILE = 64 * 2**20
 
 _KIND = re.compile(rb"^(plan|control): 1\s*$", re.MULTILINE)
 _HEAD = 4096
-"""Number of bytes within which such a file says what it is."""
+"""Number of bytes at the beginning of such a file within which its kind is named."""
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
@@ -28,10 +28,10 @@ class Sealed(Strict):
     """Content of a file that has its own hash.
 
     Attributes:
-        KIND: the key that says what the file is: `plan`, or `control`.
-        WHAT: what people call it.
+        KIND: the key that names the kind of file: `plan` or `control`.
+        WHAT: the kind of file in messages.
         TO_DO: what to do if it was changed since.
-        HEAD: the comment that it begins with.
+        HEAD: the comment at the beginning of the file.
     """
 
     KIND: ClassVar[str]
@@ -40,12 +40,12 @@ class Sealed(Strict):
     HEAD: ClassVar[str]
 
     def hash(self) -> str:
-        """Return its sha256 as JSON: keys sorted, none that is null, no spaces, no escapes."""
-        text = json.dumps(self.said(), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        """Return its sha256 as JSON: keys sorted, without nulls, spaces and escapes."""
+        text = json.dumps(self.as_dict(), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         return hashlib.sha256(text.encode()).hexdigest()
 
-    def said(self) -> dict[str, Any]:
-        """It as plain data, without what is null."""
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as plain data, without nulls."""
         return self.model_dump(mode="json", exclude_none=True)
 
 
@@ -58,19 +58,19 @@ def write_sealed(path: Path, content: Sealed) -> None:
     Raises:
         HdbenchError: it cannot be written.
     """
-    said = {content.KIND: 1, "hash": content.hash(), **content.said()}
-    text = content.HEAD + yaml.safe_dump(said, sort_keys=False, allow_unicode=True, width=10**6)
+    data = {content.KIND: 1, "hash": content.hash(), **content.as_dict()}
+    text = content.HEAD + yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=10**6)
     write_whole(path, text.encode())
 
 
 def is_sealed(data: bytes) -> str | None:
-    """Return whether data begin like such a file: `plan`, `control`, or None for anything else."""
-    found = _KIND.search(data[:_HEAD])
-    return found[1].decode() if found else None
+    """Return the kind of such a file by its beginning: `plan`, `control` or None for others."""
+    match = _KIND.search(data[:_HEAD])
+    return match[1].decode() if match else None
 
 
 def check_replaceable(path: Path) -> None:
-    """Refuse to write over a plan or a control sample, which nothing can bring back.
+    """Refuse to overwrite a plan or a control sample, which nothing can bring back.
 
     Raises:
         HdbenchError: the file is one of them.
@@ -89,32 +89,32 @@ def check_replaceable(path: Path) -> None:
 
 
 def read_sealed(path: Path, model: type[AnySealed]) -> AnySealed:
-    """Return a file, as it was written.
+    """Return the content of a file, as it was written.
 
     Args:
         path: the file.
-        model: the class of what is in it.
+        model: the class of its content.
 
     Raises:
         HdbenchError: it cannot be read, is something else, or was changed since.
     """
     check_file(path, MAX_FILE, model.WHAT)
-    said: Any = read_yaml(path)
-    if not isinstance(said, dict) or said.pop(model.KIND, None) != 1:
+    data: Any = read_yaml(path)
+    if not isinstance(data, dict) or data.pop(model.KIND, None) != 1:
         raise HdbenchError(
             "{place}: not {what} of hdbench trust, or of another version",
             place=path,
             what=model.WHAT,
         )
-    noted = said.pop("hash", None)
-    content = validate(model, said, path)
-    if content.hash() != noted:
+    recorded_hash = data.pop("hash", None)
+    content = validate(model, data, path)
+    if content.hash() != recorded_hash:
         raise HdbenchError(
             "{place}: was changed after it was made (its hash is {now}…, and it says {noted}…): "
             "{to_do}",
             place=path,
             now=content.hash()[:12],
-            noted=str(noted)[:12],
+            noted=str(recorded_hash)[:12],
             to_do=model.TO_DO,
         )
     return content

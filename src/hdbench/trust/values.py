@@ -1,4 +1,4 @@
-"""The values of a record, one text for each field, and when one is right."""
+"""The values of a record: a text for each field, and texts that count as equal."""
 
 import json
 import unicodedata
@@ -15,12 +15,12 @@ BETWEEN = " / "
 
 
 class ItemField(NamedTuple):
-    """A field that an item has one value of: a single one, or a list of them taken as a whole.
+    """A field that an item has one value of: a single value, or a list taken as one value.
 
     Attributes:
         path: names from the record inwards, as in `publication.year`.
-        places: where it can be in a record, as names from the record inwards: some benchmarks allow
-            an object around the answer.
+        places: possible locations in a record, as names from the record inwards: some benchmarks
+            allow an object around the answer.
     """
 
     path: str
@@ -36,7 +36,7 @@ def schema_with_fields(benchmark: Benchmark) -> AnswerSchema:
     """Return the schema of a benchmark's answers.
 
     Raises:
-        HdbenchError: it has none, so that its fields are not known.
+        HdbenchError: it has none, so that its fields are unknown.
     """
     schema = benchmark.answer_schema()
     if schema is None:
@@ -50,8 +50,8 @@ def fields_of(schema: AnswerSchema) -> tuple[list[ItemField], list[str]]:
     """Return the fields of a benchmark's answers, in the schema's order.
 
     Returns:
-        Those that an item has one value of, and the paths of those that it may have several of,
-        because they are within a list of objects.
+        The fields that an item has one value of, and the paths of those that it may have several
+        values of, because they are within a list of objects.
 
     Example:
         >>> schema = AnswerSchema({"properties": {
@@ -66,7 +66,7 @@ def fields_of(schema: AnswerSchema) -> tuple[list[ItemField], list[str]]:
     paths = [field.path for field in field_paths(schema)]
     several = [path for path in paths if "[]" in path.removesuffix("[]")]
     single = [path.removesuffix("[]") for path in paths if path not in several]
-    return _placed(single, schema), several
+    return _located(single, schema), several
 
 
 def whole_values(schema: AnswerSchema) -> list[ItemField]:
@@ -82,26 +82,26 @@ def whole_values(schema: AnswerSchema) -> list[ItemField]:
         ['year', 'persons']
     """
     paths = (field.path.partition("[]")[0] for field in field_paths(schema))
-    return _placed(list(dict.fromkeys(paths)), schema)
+    return _located(list(dict.fromkeys(paths)), schema)
 
 
-def _placed(paths: Sequence[str], schema: AnswerSchema) -> list[ItemField]:
-    """Return fields by their paths; one within an object around the answer is the same one."""
-    alternatives = [list(each.get("properties", {})) for each in schema.alternatives]
+def _located(paths: Sequence[str], schema: AnswerSchema) -> list[ItemField]:
+    """Return fields by their paths; one within an object around the answer is the same field."""
+    alternatives = [list(part.get("properties", {})) for part in schema.alternatives]
     around = [names[0] for names in alternatives if len(names) == 1 < len(alternatives)]
     places: dict[str, list[tuple[str, ...]]] = {path: [] for path in paths}
     for path in paths:
         name, _, inner = path.partition(".")
-        of = inner if name in around and inner in places else path
-        places[of].append(tuple(path.split(".")))
-    return [ItemField(path, tuple(found)) for path, found in places.items() if found]
+        field = inner if name in around and inner in places else path
+        places[field].append(tuple(path.split(".")))
+    return [ItemField(path, tuple(names)) for path, names in places.items() if names]
 
 
 def value_of(record: Any, field: ItemField) -> Any:
     """Return the value of a field in a record; None if there is none."""
-    for place in field.places:
+    for names in field.places:
         value = record
-        for name in place:
+        for name in names:
             value = value.get(name) if type(value) is dict else None
         if value is not None:
             return value
@@ -109,7 +109,7 @@ def value_of(record: Any, field: ItemField) -> Any:
 
 
 def text_of(value: Any) -> str:
-    """Return a value as a text, empty for what stands for nothing: null, 0, [], `"null"`.
+    """Return a value as a text, empty for values without content: null, 0, [], `"null"`.
 
     Example:
         >>> [text_of(value) for value in (None, 0, " null ", 1924.0, ["Diss", "Basel"], True)]
@@ -136,9 +136,9 @@ def texts_of(record: Any, fields: Sequence[ItemField]) -> list[str]:
 
 
 def folded(text: str) -> str:
-    r"""Return a text in which only letters count: normalized (NFC), without case, spaces made one.
+    r"""Return a text reduced to its letters: normalized (NFC), case-folded, with single spaces.
 
-    Two values are the same to the letter if they are the same when folded.
+    Two values are the same to the letter if they are equal when folded.
 
     Example:
         >>> folded("Basel \n LAND") == folded("basel land")

@@ -1,4 +1,4 @@
-"""`hdbench verify` of a decision: made again from its plan, its runs and the truth."""
+"""Verification of a decision, which is made again from its plan, its runs and the truth."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +13,7 @@ from hdbench.trust.decision import Decision, decide, read_decision
 from hdbench.trust.plan import read_plan
 
 MOVABLE = {"hdbench", "plan_file", "decided", "benchmark", "benchmark_version"}
-"""Keys that may differ now; versions are named as causes or in notes."""
+"""Keys that may differ; versions are named as causes or in notes."""
 
 
 def verify_decision(
@@ -27,40 +27,41 @@ def verify_decision(
         revision: the revision of the benchmark on the Hub: a tag, branch or commit.
 
     Raises:
-        HdbenchError: the file is no decision; its plan, the runs or the sample are missing or are
-            others, so that it cannot be made again.
+        HdbenchError: the file is not a decision; its plan, the runs or the sample are missing or
+            were changed, so that it cannot be made again.
     """
     decision = read_decision(path)
-    where = _plan_file(decision, path)
-    plan = read_plan(where)
+    plan_file = _plan_file(decision, path)
+    plan = read_plan(plan_file)
     if plan.hash() != decision.plan:
         raise HdbenchError(
             "{place}: not the plan of {decision} (its hash is {now}…, not {noted}…): put that one "
             "there",
-            place=where,
+            place=plan_file,
             decision=path,
             now=plan.hash()[:12],
             noted=decision.plan[:12],
         )
-    of = load_benchmark(benchmark or decision.benchmark, revision=revision)
-    again = decide(plan, of, where)
-    rules = of.spec.make_metric("documented").rules
-    found = Verification(model=None, also=None, rules=rules, reading=READING)
-    found.figures, found.differences = compared(_figures(decision), _figures(again))
-    if found.differences:
-        found.causes += _causes(decision, again)
+    loaded = load_benchmark(benchmark or decision.benchmark, revision=revision)
+    again = decide(plan, loaded, plan_file)
+    rules = loaded.spec.make_metric("documented").rules
+    verification = Verification(model=None, also=None, rules=rules, reading=READING)
+    figures = compared(_figures(decision), _figures(again))
+    verification.figures, verification.differences = figures
+    if verification.differences:
+        verification.causes += _causes(decision, again)
     elif decision.hdbench != __version__:
-        found.notes.append(
+        verification.notes.append(
             Message("hdbench {then} then, {now} now", then=decision.hdbench, now=__version__)
         )
-    return found
+    return verification
 
 
 def _plan_file(decision: Decision, path: Path) -> Path:
-    named = Path(decision.plan_file)
-    for place in (named, path.parent / named, path.parent / named.name):
-        if place.is_file():
-            return place
+    recorded = Path(decision.plan_file)
+    for plan_file in (recorded, path.parent / recorded, path.parent / recorded.name):
+        if plan_file.is_file():
+            return plan_file
     raise HdbenchError(
         "{place}: its plan {plan} is not here: put it back", place=path, plan=decision.plan_file
     )
@@ -88,13 +89,13 @@ def _causes(then: Decision, now: Decision) -> Iterator[Message]:
 
 
 def _figures(decision: Decision) -> Any:
-    """Return a decision without what may differ now: its outcome first, its lists by name."""
-    said = decision.model_dump(mode="json", exclude=MOVABLE)
-    for walk in said["walks"]:
+    """Return a decision without `MOVABLE`, its outcome first, its lists by name."""
+    figures = decision.model_dump(mode="json", exclude=MOVABLE)
+    for walk in figures["walks"]:
         walk["steps"] = {f"{step['threshold']:g}": step for step in walk["steps"]}
-    said["walks"] = {f"{walk['right']} by {walk['verdict']}": walk for walk in said["walks"]}
-    said["curve"] = {f"{point['threshold']:g}": point for point in said["curve"]}
-    # Of a plan that seals nothing, earlier versions did not say so.
-    warnings = (each for each in said["warnings"] if each["key"] != "not_sealed")
-    said["warnings"] = {str(place): each for place, each in enumerate(warnings, 1)}
-    return rounded({"outcome": said["outcome"], **said})
+    figures["walks"] = {f"{walk['right']} by {walk['verdict']}": walk for walk in figures["walks"]}
+    figures["curve"] = {f"{point['threshold']:g}": point for point in figures["curve"]}
+    # Earlier versions did not warn about plans that do not seal the benchmark.
+    warnings = (warned for warned in figures["warnings"] if warned["key"] != "not_sealed")
+    figures["warnings"] = {str(number): warned for number, warned in enumerate(warnings, 1)}
+    return rounded({"outcome": figures["outcome"], **figures})

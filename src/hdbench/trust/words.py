@@ -17,66 +17,66 @@ _TEXTS = Texts(Path(__file__).with_name("translations"))
 
 
 def sentences(decision: Decision, language: str = "en") -> list[str]:
-    """Return what was decided, most important first.
+    """Return a decision in sentences, the most important first.
 
     Args:
         decision: the decision.
         language: one of `hdbench.common.texts.LANGUAGES`.
     """
     text = partial(_TEXTS.text, language=language)
-    said = (
+    paragraphs = (
         _refused(decision, text)
         if decision.outcome is None
         else _taken(decision, decision.outcome, text)
     )
     if not decision.holds:
-        said[0] = text("void") + said[0]
-    return said
+        paragraphs[0] = text("void") + paragraphs[0]
+    return paragraphs
 
 
-def control_sentences(found: Controlled, language: str = "en") -> list[str]:
-    """Return what a control sample says, most important first.
+def control_sentences(controlled: Controlled, language: str = "en") -> list[str]:
+    """Return the findings of a control sample in sentences, the most important first.
 
     Args:
-        found: what was counted.
+        controlled: the findings.
         language: one of `hdbench.common.texts.LANGUAGES`.
     """
     text = partial(_TEXTS.text, language=language)
 
     def counted(key: str, right: Right) -> str:
-        each = found.wrong[right]
+        wrong = controlled.wrong[right]
         return text(
             key,
-            items=found.items,
-            of=found.of,
-            values=found.values,
-            wrong=each.count,
+            items=controlled.items,
+            of=controlled.of,
+            values=controlled.values,
+            wrong=wrong.count,
             right=text(f"right_{right}"),
-            rate=each.rate,
-            upper=each.upper,
-            taken=found.taken,
-            in_whole=round(each.rate * found.taken),
-            at_most=round(each.upper * found.taken),
+            rate=wrong.rate,
+            upper=wrong.upper,
+            taken=controlled.taken,
+            in_whole=round(wrong.rate * controlled.taken),
+            at_most=round(wrong.upper * controlled.taken),
         )
 
-    said = "control_holds" if found.holds else "control_open"
-    other = next(right for right in RIGHTS if right != found.right)
+    verdict = "control_holds" if controlled.holds else "control_open"
+    other = next(right for right in RIGHTS if right != controlled.right)
     sentences = [
-        counted("control", found.right),
-        text(said, limit=found.limit),
+        counted("control", controlled.right),
+        text(verdict, limit=controlled.limit),
         counted("control_also", other),
-        text("control_means", confidence=found.confidence),
+        text("control_means", confidence=controlled.confidence),
     ]
-    if not found.sealed:
+    if not controlled.sealed:
         sentences.append(text("control_not_sealed"))
     return sentences + [
         text(
             "not_blind",
             number=number,
-            items=found.items,
+            items=controlled.items,
             how=text("unknown") if how == UNKNOWN else how,
         )
-        for how, number in sorted(found.not_blind.items())
+        for how, number in sorted(controlled.not_blind.items())
     ]
 
 
@@ -88,7 +88,7 @@ def warning_in_words(warned: Warned, language: str = "en") -> str:
         language: one of `hdbench.common.texts.LANGUAGES`.
 
     Raises:
-        HdbenchError: it is none that this version knows.
+        HdbenchError: this version does not have such a warning.
     """
     try:
         values = {name: _shown(name, value, language) for name, value in warned.values.items()}
@@ -104,17 +104,18 @@ def warning_in_words(warned: Warned, language: str = "en") -> str:
 
 def _shown(name: str, value: Any, language: str) -> Any:
     if isinstance(value, list):
-        return ", ".join(_TEXTS.text(f"each_{name}", language, **each) for each in value)
+        return ", ".join(_TEXTS.text(f"each_{name}", language, **values) for values in value)
     return _TEXTS.text("unknown", language) if value is None else value
 
 
 def _taken(decision: Decision, outcome: Outcome, text: Any) -> list[str]:
-    of = len(outcome.fields) + len(decision.counting.left_out)
-    every = len(outcome.fields) == of
-    fields = text("all_fields") if every else text("some_fields", count=len(outcome.fields), of=of)
+    count, left_out = len(outcome.fields), len(decision.counting.left_out)
+    fields = (
+        text("some_fields", count=count, of=count + left_out) if left_out else text("all_fields")
+    )
     other = next(right for right in RIGHTS if right != decision.right)
     promised = _promised(decision, text)
-    said = [
+    paragraphs = [
         text(
             "taken",
             items=decision.items,
@@ -138,22 +139,22 @@ def _taken(decision: Decision, outcome: Outcome, text: Any) -> list[str]:
         ),
     ]
     if decision.verdict == "rule":
-        said.append(text("rule_means", confidence=decision.confidence))
+        paragraphs.append(text("rule_means", confidence=decision.confidence))
     if decision.scores is not None:
-        said.append(text("scores", path=decision.scores))
+        paragraphs.append(text("scores", path=decision.scores))
     if decision.verdict == "exact":
-        said.append(text("by_exact", needed=1 / (1 - decision.confidence)))
-    return said
+        paragraphs.append(text("by_exact", needed=1 / (1 - decision.confidence)))
+    return paragraphs
 
 
 def _counted(wrong: Wrong) -> dict[str, Any]:
-    """Return the figures of texts about wrong values."""
+    """Return the figures for texts about wrong values."""
     figures = wrong.model_dump()
     return figures | {"wrong": wrong.count, "at_most": wrong.at_most_in_whole}
 
 
 def _promised(decision: Decision, text: Any) -> dict[str, Any]:
-    """Return what the texts about the limit have in common."""
+    """Return the values that the texts about the limit share."""
     return {
         "confidence": decision.confidence,
         "limit": 100 * decision.limit,
@@ -162,9 +163,9 @@ def _promised(decision: Decision, text: Any) -> dict[str, Any]:
 
 
 def _refused(decision: Decision, text: Any) -> list[str]:
-    said = text(f"refused_{decision.verdict}", **_promised(decision, text))
+    refusal = text(f"refused_{decision.verdict}", **_promised(decision, text))
     if not decision.counting.steps:
-        return [f"{said} {text('refused_fields')}"]
+        return [f"{refusal} {text('refused_fields')}"]
     first = decision.counting.steps[0]
     least = least_items(decision.limit, decision.confidence)
     if first.items < least:
@@ -175,8 +176,8 @@ def _refused(decision: Decision, text: Any) -> list[str]:
     else:
         why = text("refused_bound", bound=_above(first.bound, decision.limit))
     if decision.needed is None:
-        return [f"{said} {why}", text("needed_none")]
-    return [f"{said} {why}", text("needed", needed=decision.needed)]
+        return [f"{refusal} {why}", text("needed_none")]
+    return [f"{refusal} {why}", text("needed", needed=decision.needed)]
 
 
 def _above(bound: float, limit: float) -> float:

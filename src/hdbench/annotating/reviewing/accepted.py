@@ -1,4 +1,4 @@
-"""From verdicts to errata: the slips that people found, as one new version."""
+"""From verdicts to errata: the slips that people found, recorded as one new version."""
 
 import re
 from collections import Counter
@@ -19,18 +19,18 @@ from hdbench.scoring.analysis.forms import text_of
 _NUMBER = re.compile(r"\[\d+\]")
 
 SECOND_LOOKS = "second looks at what the audit listed"
-"""Proposer of a correction, unless somebody is named: pseudonyms stay with the list."""
+"""Proposer of a correction unless somebody is named: pseudonyms stay with the list."""
 
 
 class Accepted(NamedTuple):
     """A slip in the ground truth.
 
     Attributes:
-        entry: where.
+        entry: the entry.
         new: the right value; None for nothing.
-        evidence: what shows it, of everybody who said so.
-        looks: how many people looked.
-        blind: whether all of them read the value before they were shown any.
+        evidence: the evidence of all people who judged it.
+        looks: the number of people who judged it.
+        blind: whether all of them read the value before any was shown.
     """
 
     entry: Entry
@@ -46,10 +46,10 @@ class ReviewOutcome:
 
     Attributes:
         accepted: the slips.
-        disagreed: what people judge differently; none of it is accepted.
-        looked: kind of entry → how many were read and, if need be, judged.
+        disagreed: the entries that people judge differently, which are not accepted.
+        looked: kind of entry → how many were read and, if necessary, judged.
         slips: kind of entry → how many of these are slips.
-        notes: which lines of the looks are left out.
+        notes: messages about lines of the reviews that are skipped.
     """
 
     accepted: list[Accepted]
@@ -65,7 +65,7 @@ class Recorded:
 
     Attributes:
         review: the list.
-        outcome: what it came to.
+        outcome: its outcome.
         added: the errata and the new version.
     """
 
@@ -75,23 +75,24 @@ class Recorded:
 
 
 def outcome_of(review: ReviewList, looks: ReviewLog) -> ReviewOutcome:
-    """Return what people's verdicts on a list add up to.
+    """Return the outcome of people's verdicts on a list.
 
-    A slip is accepted if everybody who judged it calls it one and gives the same value. Whoever
-    reads what the ground truth has needs no verdict to say that it is right.
+    A slip is accepted if everybody who judged it calls it one and gives the same value. A reading
+    that is equal to the ground truth confirms it without a verdict.
     """
-    people = [looks.all_of(each) for each in looks.people]
+    by_person = [looks.all_of(annotator) for annotator in looks.people]
     outcome = ReviewOutcome([], [], Counter(), Counter(), looks.notes)
     for entry in review.entries:
-        found = [look[entry.key] for look in people if entry.key in look]
-        judged = [look for look in found if look.verdict or confirms(entry, look)]
+        entry_looks = [by_key[entry.key] for by_key in by_person if entry.key in by_key]
+        judged = [look for look in entry_looks if look.verdict or confirms(entry, look)]
         if not judged:
             continue
         outcome.looked[entry.kind] += 1
-        slips = [each.verdict for each in judged if each.verdict and each.verdict.verdict == "slip"]
+        verdicts = [look.verdict for look in judged if look.verdict]
+        slips = [verdict for verdict in verdicts if verdict.verdict == "slip"]
         if not slips:
             continue
-        if len(slips) == len(judged) and all(same(each.new, slips[0].new) for each in slips):
+        if len(slips) == len(judged) and all(same(slip.new, slips[0].new) for slip in slips):
             outcome.slips[entry.kind] += 1
             blind = all(look.reading.blind for look in judged if look.reading)
             outcome.accepted.append(_accepted(entry, slips, blind=blind))
@@ -109,21 +110,21 @@ def record_review(
     accepted: str | None = None,
     out: Path,
 ) -> Recorded:
-    """Record the slips that a list came to in a recipe, as one new version.
+    """Record the accepted slips of a list in a recipe, as one new version.
 
-    They are corrections of values, as people read each of them again.
+    They are corrections of values, which people have read again.
 
     Args:
         name: the benchmark, or the folder of a recipe.
-        path: the list; the looks are beside it.
+        path: the list; the reviews are beside it.
         approved_by: who approved the corrections.
         proposed_by: who proposed them.
-        accepted: where the data's owners accepted them; without it, they do not count yet.
+        accepted: where the data's owners accepted them; otherwise they do not count yet.
         out: the namespace folder in which the dataset is built.
 
     Raises:
         HdbenchError: the list is about another benchmark, there is no slip, or one of them does
-            not fit the published ground truth; nothing is recorded then.
+            not fit the published ground truth; then nothing is recorded.
     """
     review = read_review_list(path)
     outcome = outcome_of(review, ReviewLog(path))
@@ -132,15 +133,15 @@ def record_review(
 
     def corrections(truths: Mapping[str, dict[str, Any]]) -> list[Correction]:
         by = {"proposed_by": proposed_by, "approved_by": approved_by, "accepted": accepted}
-        slips = sorted(outcome.accepted, key=lambda each: (each.entry.id, each.entry.field))
-        return [_correction(each, truths, by, path) for each in slips]
+        slips = sorted(outcome.accepted, key=lambda slip: (slip.entry.id, slip.entry.field))
+        return [_correction(slip, truths, by, path) for slip in slips]
 
     return Recorded(review, outcome, add_corrections(name, corrections, out=out))
 
 
 def _accepted(entry: Entry, verdicts: list[ReviewAction], *, blind: bool) -> Accepted:
-    said = dict.fromkeys(" ".join(each.evidence.split()).rstrip(".") for each in verdicts)
-    evidence = "; ".join(each for each in said if each)
+    texts = (" ".join(verdict.evidence.split()).rstrip(".") for verdict in verdicts)
+    evidence = "; ".join(filter(None, dict.fromkeys(texts)))
     return Accepted(entry, verdicts[0].new, evidence, len(verdicts), blind)
 
 
@@ -156,20 +157,28 @@ def _correction(
         raise HdbenchError(
             "{place}: without evidence: say what shows that the value is right", place=place
         )
-    place_in = {"id": entry.id, "field": entry.field, "kind": "value"}
-    given = {**place_in, "evidence": accepted.evidence, **by}
-    looked = {"second_looks": accepted.looks, "blind": accepted.blind}
-    correction = validate(Correction, {**given, **looked, "old": None, "new": accepted.new}, path)
+    data = {
+        "id": entry.id,
+        "field": entry.field,
+        "kind": "value",
+        "evidence": accepted.evidence,
+        **by,
+        "second_looks": accepted.looks,
+        "blind": accepted.blind,
+        "old": None,
+        "new": accepted.new,
+    }
+    correction = validate(Correction, data, path)
     if entry.id not in truths:
         raise HdbenchError(
             "{place}: there is no such item: is this list about this benchmark?", place=place
         )
-    found, key = holders(truths[entry.id], entry.field)
-    if not found:
+    objects, key = holders(truths[entry.id], entry.field)
+    if not objects:
         raise HdbenchError(
             "{place}: there is no such field in the published ground truth", place=place
         )
-    old = found[0].get(key)
+    old = objects[0].get(key)
     if text_of(old) != text_of(entry.truth):
         raise HdbenchError(
             "{place}: the published value is not the one that was looked at: audit this "
@@ -185,11 +194,11 @@ def _correction(
 
 
 def _nothing(truths: Mapping[str, dict[str, Any]], field: str) -> str | None:
-    """Return what stands for nothing: no key, or an empty text where every item has the key.
+    """Return the empty value of a field: no key, or an empty text where every item has the key.
 
-    A benchmark may require the key; metrics take both for nothing.
+    A benchmark may require the key; metrics treat both as empty.
     """
     field = _NUMBER.sub("[*]", field)
-    places = (holders(truth, field) for truth in truths.values())
-    everywhere = all(key in holder for found, key in places for holder in found)
+    by_truth = (holders(truth, field) for truth in truths.values())
+    everywhere = all(key in holder for objects, key in by_truth for holder in objects)
     return "" if everywhere else None

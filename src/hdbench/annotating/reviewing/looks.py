@@ -22,7 +22,7 @@ from hdbench.errors import HdbenchError, Message
 from hdbench.scoring.analysis.forms import text_of
 
 LOOKS = ".looks"
-"""Ending of the folder beside a list that has everybody's reviews."""
+"""Ending of the folder with everybody's reviews beside a list."""
 
 MAX_LINE = 2**20
 """Maximum number of bytes in a line."""
@@ -34,21 +34,21 @@ Verdict = Literal["slip", "convention", "models_err", "undecided"]
 
 
 class ReviewAction(Strict):
-    """One thing that somebody did.
+    """One action of a reviewer.
 
     Attributes:
         id: 32 hexadecimal digits.
-        entry: the key of what was looked at.
-        by: the pseudonym of whoever looked.
-        at: when, in UTC.
+        entry: the key of the entry.
+        by: the reviewer's pseudonym.
+        at: the time in UTC.
         what: a reading of the value, a verdict, or an undo of one of them.
-        after: the same person's line that was the last one for the entry.
-        value: what was read; None for nothing.
+        after: the id of the same person's previous line for the entry.
+        value: the value that was read; None for nothing.
         blind: whether it was read before any value was shown.
-        verdict: what the difference is.
+        verdict: the kind of the difference.
         new: the right value, if the ground truth is wrong.
-        evidence: what shows it.
-        undoes: the line that is taken back.
+        evidence: the evidence for it.
+        undoes: the id of the line that is undone.
     """
 
     id: str
@@ -66,13 +66,13 @@ class ReviewAction(Strict):
 
 
 class Look(NamedTuple):
-    """One person's look at one entry, as it stands.
+    """One person's current look at one entry.
 
     Attributes:
-        reading: what was read, if anything.
-        verdict: what was judged, if anything.
+        reading: the reading, if any.
+        verdict: the verdict, if any.
         last: the id of the last line; None if there is none.
-        seen: whether the values were shown already: what is read then is not blind.
+        seen: whether the values were already shown, so that further readings are not blind.
     """
 
     reading: ReviewAction | None = None
@@ -84,19 +84,19 @@ class Look(NamedTuple):
 @dataclass
 class _File:
     lines: list[ReviewAction] = field(default_factory=list)
-    whole: int = 0  # bytes
+    size: int = 0  # of complete lines, in bytes
     notes: list[str] = field(default_factory=list)
 
 
 class ReviewLog:
-    """All looks at a list, as far as they are on disk.
+    """All looks at a list that are on disk.
 
     Args:
         path: the list; the looks are beside it.
 
     Attributes:
-        folder: a file for each person.
-        notes: which lines are left out, for the user.
+        folder: the folder with a file for each person.
+        notes: messages about skipped lines, for the user.
 
     Raises:
         HdbenchError: a file is unusable, or a symbolic link.
@@ -115,29 +115,29 @@ class ReviewLog:
                 raise HdbenchError(
                     "{place}: must be a file with the looks of one person", place=file
                 )
-            self._files[file.stem] = found = _read(file)
-            self.notes += found.notes
+            self._files[file.stem] = read = _read(file)
+            self.notes += read.notes
 
     @property
     def people(self) -> list[str]:
-        """Return who looked."""
+        """Return the pseudonyms of the people who looked."""
         return sorted(self._files)
 
     def of(self, entry: str, annotator: str) -> Look:
-        """One person's look at an entry."""
+        """Return one person's look at an entry."""
         lines = [line for line in self._lines(annotator) if line.entry == entry]
         return _fold(lines) if lines else Look()
 
     def all_of(self, annotator: str) -> dict[str, Look]:
-        """One person's looks, by entry."""
+        """Return one person's looks by entry."""
         by_entry: dict[str, list[ReviewAction]] = defaultdict(list)
         for line in self._lines(annotator):
             by_entry[line.entry].append(line)
-        return {entry: _fold(each) for entry, each in by_entry.items()}
+        return {entry: _fold(lines) for entry, lines in by_entry.items()}
 
     @contextmanager
     def lock(self, annotator: str) -> Iterator[None]:
-        """Keep other processes from writing a person's looks, and cut off a killed one's rest.
+        """Keep other processes from writing a person's looks, and cut off an incomplete line.
 
         Raises:
             HdbenchError: another process is writing them, or the folder cannot be written.
@@ -149,9 +149,9 @@ class ReviewLog:
         with only_writer(self.folder, annotator, taken):
             with write_errors(file):
                 if file.is_file():
-                    known = self._files[annotator] = _read(file)
-                    if file.stat().st_size != known.whole:
-                        os.truncate(file, known.whole)
+                    read = self._files[annotator] = _read(file)
+                    if file.stat().st_size != read.size:
+                        os.truncate(file, read.size)
                         self.notes.append(
                             Message(
                                 "{place}: the last line was incomplete and is removed", place=file
@@ -159,19 +159,23 @@ class ReviewLog:
                         )
             yield
 
-    def add(self, annotator: str, entry: str, what: str, **said: Any) -> None:
+    def add(self, annotator: str, entry: str, what: str, **values: Any) -> None:
         """Add a line; when this returns it is on disk. Only with the lock.
 
         Raises:
-            HdbenchError: it cannot be written, or is not usable; then nothing of it is there.
+            HdbenchError: it cannot be written, or is invalid; then the file is as it was.
         """
         file = self._file(annotator)
-        about = {"id": uuid.uuid4().hex, "entry": entry, "by": annotator}
-        line = validate(
-            ReviewAction,
-            about | {"at": now(), "what": what, "after": self.of(entry, annotator).last} | said,
-            file,
-        )
+        data = {
+            "id": uuid.uuid4().hex,
+            "entry": entry,
+            "by": annotator,
+            "at": now(),
+            "what": what,
+            "after": self.of(entry, annotator).last,
+            **values,
+        }
+        line = validate(ReviewAction, data, file)
         append(file, _raw(line, file))
         self._files.setdefault(annotator, _File()).lines.append(line)
 
@@ -183,21 +187,21 @@ class ReviewLog:
 
 
 def confirms(entry: Entry, look: Look) -> bool:
-    """Return whether somebody read what the ground truth has: then there is nothing to judge."""
+    """Return whether a reading is equal to the ground truth, so that there is nothing to judge."""
     return look.reading is not None and is_same(look.reading.value, entry.truth)
 
 
 def is_same(one: Any, other: Any) -> bool:
-    """Return whether two values say the same, such as 5 and 5.0."""
+    """Return whether two values are equal, such as 5 and 5.0."""
     if isinstance(one, int | float) and isinstance(other, int | float):
         return one == other
     return text_of(one) == text_of(other)
 
 
 def _raw(line: ReviewAction, file: Path) -> bytes:
-    said = line.model_dump(exclude_unset=True)
+    data = line.model_dump(exclude_unset=True)
     try:
-        text = json.dumps(said, ensure_ascii=False, allow_nan=False) + "\n"
+        text = json.dumps(data, ensure_ascii=False, allow_nan=False) + "\n"
     except (ValueError, RecursionError) as error:
         raise HdbenchError("{place}: not saved: the value is not JSON", place=file) from error
     raw = text.encode("utf-8", errors="backslashreplace")
@@ -209,19 +213,19 @@ def _raw(line: ReviewAction, file: Path) -> bytes:
 
 
 def _read(file: Path) -> _File:
-    """Return the whole lines of a file; what a killed process left of one is not among them.
+    """Return the complete lines of a file, without one that a killed process left incomplete.
 
-    Where something was written behind such a rest, that line is left out.
+    If something was written after an incomplete line, that line is skipped.
     """
-    found = _File()
+    content = _File()
     with read_errors(file), file.open("rb") as opened:
         while (raw := opened.readline(MAX_LINE + 1)).endswith(b"\n"):
-            found.whole += len(raw)
-            where = Path(f"{file}:{len(found.lines) + len(found.notes) + 1}")
+            content.size += len(raw)
+            where = Path(f"{file}:{len(content.lines) + len(content.notes) + 1}")
             try:
                 value = parse_line(raw, str(where))
             except HdbenchError as error:
-                found.notes.append(Message("{why}; this line is left out", why=error))
+                content.notes.append(Message("{why}; this line is left out", why=error))
                 continue
             if is_too_deep(value, 50):
                 raise HdbenchError("{place}: nested too deep", place=where)
@@ -233,19 +237,19 @@ def _read(file: Path) -> _File:
                     by=line.by[:100],
                     name=file.stem,
                 )
-            found.lines.append(line)
+            content.lines.append(line)
         if len(raw) > MAX_LINE:
             raise HdbenchError(
                 "{place}: a line is longer than {most} MiB", place=file, most=MAX_LINE >> 20
             )
-    return found
+    return content
 
 
 def _fold(lines: list[ReviewAction]) -> Look:
-    """Return what lines about one entry add up to."""
+    """Return the look that lines about one entry add up to."""
     undone = {line.undoes for line in lines if line.what == "undo"}
-    stand = [line for line in lines if line.what != "undo" and line.id not in undone]
-    last = {line.what: line for line in stand}
+    valid = (line for line in lines if line.what != "undo" and line.id not in undone)
+    last = {line.what: line for line in valid}
     reading = last.get("reading")
     seen = any(line.what == "reading" for line in lines)
     return Look(reading, last.get("verdict") if reading else None, lines[-1].id, seen)

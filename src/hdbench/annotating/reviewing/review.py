@@ -1,4 +1,4 @@
-"""The reviews that one person makes in the browser: their page asks for them and saves them."""
+"""The reviews that one person makes in the browser, read and saved by its page."""
 
 import re
 from contextlib import ExitStack
@@ -32,10 +32,10 @@ _NUMBER = re.compile(
 
 
 class ChangedError(HdbenchError):
-    """Another window of the same person was faster.
+    """Another window of the same person changed the entry first.
 
     Args:
-        state: what the entry is now.
+        state: the current state of the entry.
     """
 
     def __init__(self, state: dict[str, Any]) -> None:
@@ -44,19 +44,19 @@ class ChangedError(HdbenchError):
 
 
 class Review:
-    """A list that one person looks through in the browser, one request at a time.
+    """A list that one person reviews in the browser, one request at a time.
 
-    What the ground truth has, what the models read, and which entries are controls are in no
-    answer before that person's reading is on the disk.
+    No answer has the ground truth, the models' value or the kind of an entry before that person's
+    reading is saved.
 
     Args:
         folder: the dataset, or the collection.
         path: the list; the looks are beside it.
-        annotator: the pseudonym of whoever looks.
+        annotator: the reviewer's pseudonym.
         language: the page's language; None for the browser's.
 
     Raises:
-        HdbenchError: the list is not about this folder, something is unusable, or the pseudonym is
+        HdbenchError: the list is not about this folder, a file is unusable, or the pseudonym is
             taken.
     """
 
@@ -76,7 +76,7 @@ class Review:
 
     @property
     def notes(self) -> list[str]:
-        """Return what was left out of the looks or removed, for the user."""
+        """Return messages about skipped or removed lines, for the user."""
         return self._looks.notes
 
     def close(self) -> None:
@@ -84,10 +84,10 @@ class Review:
         self._open.close()
 
     def start(self) -> dict[str, Any]:
-        """Return what the page needs once: the texts, and how far each entry is."""
+        """Return the data that the page loads once: the texts, and the progress of each entry."""
         with self._lock:
             looks = self._looks.all_of(self._annotator)
-        states = [_progress(each, looks.get(each.key, Look())) for each in self._list.entries]
+        states = [_progress(entry, looks.get(entry.key, Look())) for entry in self._list.entries]
         return {
             "name": self._name,
             "annotator": self._annotator,
@@ -97,7 +97,7 @@ class Review:
         }
 
     def entry(self, number: int) -> dict[str, Any]:
-        """Return an entry: where to look, and, once it was read, what is said to stand there."""
+        """Return an entry: where to look, and, once it was read, the values."""
         entry = self._entry(number)
         with self._lock:
             state = self._state(number)
@@ -112,23 +112,23 @@ class Review:
         """Return a page of an entry's item, and its media type."""
         return self._media.picture(self._entry(number).id, page)
 
-    def read(self, number: int, asked: dict[str, Any]) -> dict[str, Any]:
-        """Save what somebody read; only then are the values shown.
+    def read(self, number: int, body: dict[str, Any]) -> dict[str, Any]:
+        """Save a reading; only then are the values shown.
 
         Raises:
             ChangedError: it was read in another window.
             HdbenchError: it cannot be saved.
         """
         entry = self._entry(number)
-        value = _typed(asked.get("value"), self._fields[number])
+        value = _typed(body.get("value"), self._fields[number])
         with self._lock:
-            look = self._current(number, asked)
+            look = self._current(number, body)
             if look.reading:
                 raise HdbenchError("was read already: take that back first")
             self._looks.add(self._annotator, entry.key, "reading", value=value, blind=not look.seen)
             return self._state(number)
 
-    def judge(self, number: int, asked: dict[str, Any]) -> dict[str, Any]:
+    def judge(self, number: int, body: dict[str, Any]) -> dict[str, Any]:
         """Save a verdict.
 
         Raises:
@@ -136,32 +136,32 @@ class Review:
             HdbenchError: it is not complete, or cannot be saved.
         """
         entry = self._entry(number)
-        verdict, evidence = asked.get("verdict"), asked.get("evidence", "")
-        said: dict[str, Any] = {"verdict": verdict, "evidence": evidence}
+        verdict, evidence = body.get("verdict"), body.get("evidence", "")
+        values: dict[str, Any] = {"verdict": verdict, "evidence": evidence}
         if verdict is None:
             raise HdbenchError("a verdict is needed")
         if verdict == "slip":
-            said["new"] = _typed(asked.get("new"), self._fields[number])
+            values["new"] = _typed(body.get("new"), self._fields[number])
             if not str(evidence).strip():
                 raise HdbenchError("say what shows it")
         with self._lock:
-            if not self._current(number, asked).reading:
+            if not self._current(number, body).reading:
                 raise HdbenchError("read the value first")
-            if verdict == "slip" and is_same(said["new"], entry.truth):
+            if verdict == "slip" and is_same(values["new"], entry.truth):
                 raise HdbenchError("the right value is the one that the ground truth has")
-            self._looks.add(self._annotator, entry.key, "verdict", **said)
+            self._looks.add(self._annotator, entry.key, "verdict", **values)
             return self._state(number)
 
-    def undo(self, number: int, asked: dict[str, Any]) -> dict[str, Any]:
-        """Take the verdict back, or, without one, the reading.
+    def undo(self, number: int, body: dict[str, Any]) -> dict[str, Any]:
+        """Undo the verdict or, without one, the reading.
 
         Raises:
             ChangedError: it was changed in another window.
-            HdbenchError: there is nothing to take back.
+            HdbenchError: there is nothing to undo.
         """
         entry = self._entry(number)
         with self._lock:
-            look = self._current(number, asked)
+            look = self._current(number, body)
             last = look.verdict or look.reading
             if last is None:
                 raise HdbenchError("there is nothing to take back")
@@ -169,9 +169,8 @@ class Review:
             return self._state(number)
 
     def _check(self, folder: Path, path: Path) -> None:
-        known = self._media.items
         for entry in self._list.entries:
-            if entry.id not in known:
+            if entry.id not in self._media.items:
                 raise HdbenchError(
                     "{place}: {item}: {folder} has no such item",
                     place=path,
@@ -193,10 +192,10 @@ class Review:
             raise HdbenchError("there is no entry {number}", number=number + 1)
         return self._list.entries[number]
 
-    def _current(self, number: int, asked: dict[str, Any]) -> Look:
+    def _current(self, number: int, body: dict[str, Any]) -> Look:
         """Return the look that a change is made on top of."""
         look = self._looks.of(self._entry(number).key, self._annotator)
-        if asked.get("after") != look.last:
+        if body.get("after") != look.last:
             raise ChangedError(self._state(number))
         return look
 
@@ -227,7 +226,7 @@ def _progress(entry: Entry, look: Look) -> str:
 
 
 def _field(form: dict[str, Any], field: str) -> dict[str, Any]:
-    """Return what a field is called in each language, and what can be entered."""
+    """Return the names of a field in each language, and the values that can be entered."""
     node: dict[str, Any] | None = form
     names: dict[str, list[str]] = {language: [] for language in LANGUAGES}
     for step in parse_field(field):
@@ -237,7 +236,7 @@ def _field(form: dict[str, Any], field: str) -> dict[str, Any]:
                 name[-1:] = [f"{name[-1] if name else ''} {step + 1}".strip()]
         else:
             fields = node.get("fields", ()) if node else ()
-            node = next((each for each in fields if each["name"] == step), None)
+            node = next((inner for inner in fields if inner["name"] == step), None)
             for language, name in names.items():
                 name.append(node["label"][language] if node else step)
     kind = node["kind"] if node else "text"
@@ -249,10 +248,10 @@ def _field(form: dict[str, Any], field: str) -> dict[str, Any]:
 
 
 def _typed(value: Any, field: dict[str, Any]) -> Any:
-    """Return what was entered, as the field's type has it; None for nothing.
+    """Return the value that was entered, in the field's type; None for nothing.
 
     Raises:
-        HdbenchError: it is not of that type.
+        HdbenchError: it does not have that type.
     """
     if value is None or (isinstance(value, str) and not value.strip()):
         return None

@@ -1,4 +1,4 @@
-"""The list that the audit writes and people look through."""
+"""The list of values that the audit writes and people review."""
 
 import hashlib
 import json
@@ -18,15 +18,15 @@ RULES = (
 
 
 class Entry(Strict):
-    """A value to look at again.
+    """A value to review.
 
     Attributes:
-        key: names it in the looks; the same in every list with the same value of the same field.
+        key: its key in the reviews; the same in every list with the same value of the same field.
         id: the item's id.
         field: the field's path.
         truth: the ground-truth value, as it was scored; None if there is none.
-        value: what the models read; None for nothing.
-        kind: whether the models contradict the ground truth.
+        value: the models' value; None for nothing.
+        kind: `finding` if the models contradict the ground truth, else `control`.
         agreeing: how many good models give this value.
         good: how many good models there are.
     """
@@ -49,14 +49,14 @@ class ReviewListHead(Strict):
         benchmark: the benchmark's name.
         dataset_version: its version.
         dataset_sha256: the hash of its metadata.
-        metric: what values were compared by.
+        metric: the metric that compared values.
         protocol: the metric's protocol.
-        findings: how many there are.
-        controls: how many were drawn.
-        agreeing_values: from how many these were drawn.
-        agreeing: the share that was to be drawn.
-        seed: that of the draw and of the order.
-        rules: what findings and controls are, for readers.
+        findings: the number of findings.
+        controls: the number of controls.
+        agreeing_values: the number of values that controls were drawn from.
+        agreeing: the share of them that was to be drawn.
+        seed: the seed of the draw and of the order.
+        rules: the definition of findings and controls, for readers.
     """
 
     review: Literal[1] = 1
@@ -88,10 +88,10 @@ def key_of(item: str, field: str, truth: Any) -> str:
 
 
 def write_review_list(path: Path, review: ReviewList) -> None:
-    """Write a list, whole.
+    """Write a list.
 
     Raises:
-        HdbenchError: the file exists: people may have looked through it already; or it cannot be
+        HdbenchError: the file exists, so people may already have reviewed it, or it cannot be
             written.
     """
     if path.exists():
@@ -107,7 +107,7 @@ def read_review_list(path: Path) -> ReviewList:
     """Read a list.
 
     Raises:
-        HdbenchError: it is not one, or not whole.
+        HdbenchError: it is not a list, or is incomplete.
     """
     head: ReviewListHead | None = None
     entries: dict[str, Entry] = {}

@@ -1,1 +1,1 @@
-"""Forecast for a whole collection: work and money, for each model and for the rule."""
+"""Forecast for an entire collection: work and money, for each model and for the rule."""

@@ -1,4 +1,4 @@
-"""Work and money for an item and for the whole, with intervals: of a model, and of the rule."""
+"""Work and money per item and in total, with intervals, for a model and for the rule."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
@@ -19,11 +19,11 @@ Flags = NDArray[np.bool_]
 
 
 class Amount(Strict):
-    """An amount, for one item and for all.
+    """An amount, per item and in total.
 
     Attributes:
-        per_item: for an item of the whole, on average; for a number of items, their share.
-        whole: for all of them.
+        per_item: the mean over the items of the population; for a number of items, their share.
+        whole: the total over the population.
     """
 
     per_item: Estimate
@@ -31,11 +31,11 @@ class Amount(Strict):
 
 
 class Known(Strict):
-    """An amount that not all answers say.
+    """An amount that only some answers may state.
 
     Attributes:
-        items: how many say it.
-        amount: as if the others were like these; None if none says it.
+        items: how many answers state it.
+        amount: the amount as if all others were alike; None if no answer states it.
     """
 
     items: int
@@ -51,14 +51,14 @@ class ModelForecast(Strict):
         answered: how many of the checked items it has a record for.
         untouched: items that need no edit.
         edits: values that are wrong to the letter.
-        keystrokes: to correct them.
-        hours: of a person who looks at every value.
-        wages: what these cost, in US dollars; None without a wage.
-        input_tokens: what the model reads.
-        output_tokens: what it writes.
-        seconds: what it takes, one answer after the other.
-        usd: what the model costs, in US dollars; None if that is not known.
-        usd_from: where that is from: a price list, or what the run says about itself.
+        keystrokes: keystrokes to correct them.
+        hours: hours of a person who looks at every value.
+        wages: cost of these hours in US dollars; None without a wage.
+        input_tokens: tokens that the model reads.
+        output_tokens: tokens that it writes.
+        seconds: seconds that it takes, one answer after the other.
+        usd: cost of the model in US dollars; None if unknown.
+        usd_from: the source of this cost: a price list, or the run itself.
         price: the price that was used.
     """
 
@@ -79,18 +79,18 @@ class ModelForecast(Strict):
 
 
 class RuleForecast(Strict):
-    """Work that remains if values are taken over that runs agree on, down to a threshold.
+    """Work that remains if values that runs agree on are taken over, down to a threshold.
 
     Attributes:
         threshold: the least trust score of values that are taken over; None if all are looked at.
         taken_over: the share of values that are taken over, 0.0 to 1.0.
         looks: values that a person looks at.
         unseen: items at which nobody looks.
-        no_edit: items of which no value that is looked at is wrong, counted in both ways.
-        remaining: values that are taken over and wrong, counted in both ways.
-        keystrokes: to correct the values that are looked at.
-        hours: of a person who looks at them.
-        wages: what these cost, in US dollars; None without a wage.
+        no_edit: items without a wrong value among those looked at, by each criterion.
+        remaining: values that are taken over and wrong, by each criterion.
+        keystrokes: keystrokes to correct the values that are looked at.
+        hours: hours of a person who looks at them.
+        wages: cost of these hours in US dollars; None without a wage.
     """
 
     threshold: float | None
@@ -108,10 +108,10 @@ class Scale(NamedTuple):
     """Scale that turns measurements into amounts.
 
     Attributes:
-        total: how many items the whole has.
-        design: how the measured items stand for it.
+        total: the number of items in the population.
+        design: how the measured items represent it.
         pace: how fast a person works.
-        wage: what an hour of a person costs, in US dollars; None if that is not said.
+        wage: cost of an hour of a person in US dollars; None if unknown.
     """
 
     total: int
@@ -120,44 +120,45 @@ class Scale(NamedTuple):
     wage: float | None
 
     def amounts(self, *columns: Column) -> list[Amount]:
-        """Return the amounts of numbers that each item has."""
-        return [self._of(found) for found in means(np.column_stack(columns), self.design)]
+        """Return the amount of each column, which has a number for every item."""
+        estimates = means(np.column_stack(columns), self.design)
+        return [self._amount(estimate) for estimate in estimates]
 
     def items(self, flags: Flags) -> Amount:
         """Return the amount of items for which something holds."""
-        return self._of(share(flags, self.design))
+        return self._amount(share(flags, self.design))
 
     def known(self, values: Sequence[float | None]) -> Known:
-        """Return the amount of a number that not all items have."""
-        there = {place: value for place, value in enumerate(values) if value is not None}
-        if not there:
+        """Return the amount of a number that only some items may have."""
+        known = {item: value for item, value in enumerate(values) if value is not None}
+        if not known:
             return Known(items=0, amount=None)
-        column = np.array([[value] for value in there.values()], np.float64)
-        found = means(column, self.design.of(list(there)))[0]
-        return Known(items=len(there), amount=self._of(found))
+        column = np.array([[value] for value in known.values()], np.float64)
+        estimate = means(column, self.design.of(list(known)))[0]
+        return Known(items=len(known), amount=self._amount(estimate))
 
     def wages(self, hours: Amount) -> Amount | None:
-        """Return what a person's time costs."""
+        """Return the cost of a person's time."""
         if self.wage is None:
             return None
         return Amount(per_item=hours.per_item.times(self.wage), whole=hours.whole.times(self.wage))
 
     def fixed(self, per_item: float, items: int) -> Known:
-        """Return the amount of a number that is known for all items together only."""
-        return Known(items=items, amount=self._of(Estimate(per_item)))
+        """Return the amount of a number that is only known for all items together."""
+        return Known(items=items, amount=self._amount(Estimate(per_item)))
 
-    def _of(self, per_item: Estimate) -> Amount:
+    def _amount(self, per_item: Estimate) -> Amount:
         return Amount(per_item=per_item, whole=per_item.times(self.total))
 
 
 def model_forecast(
     run: MeasuredRun, scale: Scale, prices: Mapping[str, Price] | None
 ) -> ModelForecast:
-    """Return what a model's answers cost.
+    """Return the cost of a model's answers.
 
     Args:
-        run: what was measured.
-        scale: what makes amounts of it.
+        run: the measurements.
+        scale: the scale that turns them into amounts.
         prices: model → price.
     """
     work = np.array(run.work, np.float64)
@@ -189,9 +190,9 @@ def _usd(
 ) -> tuple[Known | None, Literal["prices", "run"] | None]:
     if price is not None:
         used = zip(run.tokens, run.seconds, strict=True)
-        found = scale.known([price.usd(tokens, seconds) for tokens, seconds in used])
-        if found.items:
-            return found, "prices"
+        usd = scale.known([price.usd(tokens, seconds) for tokens, seconds in used])
+        if usd.items:
+            return usd, "prices"
     if run.recorded_usd is not None:
         return scale.fixed(run.recorded_usd, len(run.work)), "run"
     return None, None
@@ -200,13 +201,13 @@ def _usd(
 def rule_forecast(
     measured: MeasuredRule, scale: Scale, threshold: float | None, fields: Sequence[int]
 ) -> RuleForecast:
-    """Return what is left to do at a threshold.
+    """Return the work that remains at a threshold.
 
     Args:
         measured: trust scores and errors.
-        scale: what makes amounts of them.
+        scale: the scale that turns them into amounts.
         threshold: the least trust score of values that are taken over; None if all are looked at.
-        fields: the places of the fields whose values may be taken over.
+        fields: the positions of the fields whose values may be taken over.
     """
     taken: Flags = np.zeros(measured.scores.shape, np.bool_)
     if threshold is not None:
@@ -224,7 +225,7 @@ def rule_forecast(
         keystrokes,
         scale.pace.hours(looks, keystrokes),
         taken.sum(axis=1),
-        *((each & taken).sum(axis=1) for each in wrong.values()),
+        *((errors & taken).sum(axis=1) for errors in wrong.values()),
     )
     looked_at, typed, hours, passed = amounts[:4]
     all_values = passed.per_item.value + looked_at.per_item.value
@@ -234,8 +235,8 @@ def rule_forecast(
         looks=looked_at,
         unseen=scale.items(looks == 0),
         no_edit={
-            right: scale.items(~((each & ~taken).any(axis=1) | in_lists))
-            for right, each in wrong.items()
+            right: scale.items(~((errors & ~taken).any(axis=1) | in_lists))
+            for right, errors in wrong.items()
         },
         remaining=dict(zip(wrong, amounts[4:], strict=True)),
         keystrokes=typed,

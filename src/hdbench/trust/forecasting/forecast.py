@@ -1,4 +1,4 @@
-"""The forecast: what a whole collection will cost, as plain data."""
+"""Forecast of the cost of an entire collection, as plain data."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class Promise(Strict):
         plan: the plan's hash.
         holds: whether nothing voids the promise.
         fields: the fields of which values are taken over; none if nothing is.
-        wrong: how many of them are wrong, by rate and by bound, counted in both ways.
+        wrong: how many of them are wrong, by rate and by bound, for each criterion.
     """
 
     plan: str
@@ -49,24 +49,24 @@ class Forecast(Strict):
 
     Attributes:
         hdbench: the version that made it.
-        benchmark: what was checked.
+        benchmark: the benchmark whose items were checked.
         benchmark_version: its version.
         protocol: the rules of its metric.
         items: how many items were checked.
-        total: how many items the whole has.
+        total: the number of items in the population.
         fields: the fields that an item has one value of.
         level: the nominal share of intervals that contain the true amount.
         method: how intervals are computed.
         keystrokes_per_minute: how fast a person types: an assumption.
         seconds_per_look: how long a person looks at a value: an assumption.
-        pace_source: where the defaults of these two are from.
-        wage: what an hour of a person costs, in US dollars.
-        models: what each model costs.
-        rule: what the rule leaves to do: by the plan's decision or, without a plan, for each
-            threshold; all values are looked at in the first one. Empty with one run.
-        rule_usd: what all models together cost, in US dollars; None if that is not known.
-        promise: what the plan's decision says; None without a plan.
-        notices: what to know.
+        pace_source: the source of the defaults of these two.
+        wage: cost of an hour of a person in US dollars.
+        models: the cost of each model.
+        rule: the work that the rule leaves: by the plan's decision or, without a plan, for each
+            threshold; in the first one, all values are looked at. Empty with one run.
+        rule_usd: cost of all models together in US dollars; None if unknown.
+        promise: the promise of the plan's decision; None without a plan.
+        notices: the notices, the most serious first.
     """
 
     forecast: Literal[1] = 1
@@ -95,9 +95,9 @@ class ForecastOptions:
     """Options of a forecast.
 
     Attributes:
-        total: how many items the whole has; what the benchmark or the plan says, if not given.
+        total: the number of items in the population; by default as the benchmark or plan says.
         pace: how fast a person works.
-        wage: what an hour of a person costs, in US dollars.
+        wage: cost of an hour of a person in US dollars.
         prices: model → price.
         plan: the file of a plan; without one, the rule is described for all thresholds.
         protocol: the rules of the benchmark's metric.
@@ -112,78 +112,78 @@ class ForecastOptions:
 
 
 MOST = 1_000_000
-"""The highest pace and wage: more is a slip."""
+"""The highest pace and wage: anything above is a typing error."""
 
 METHOD = (
     f"bootstrap-t over items, {RESAMPLES:,} resamples, seed 0; for shares of items, Clopper-Pearson"
 )
 
 
-def forecast(benchmark: Benchmark, runs: Sequence[Path], wish: ForecastOptions) -> Forecast:
-    """Return what the whole will cost, from the items that were checked.
+def forecast(benchmark: Benchmark, runs: Sequence[Path], options: ForecastOptions) -> Forecast:
+    """Return the cost of the entire collection, estimated from the items that were checked.
 
     Args:
         benchmark: the items, those that were checked with their truth.
-        runs: what models answered to them, the one that is preferred first.
-        wish: what was asked for.
+        runs: the models' answers to them, in order of preference.
+        options: the options.
 
     Raises:
         HdbenchError: pace or wage make no sense; there is nothing to forecast from; the size of the
-            whole is not known; the plan is of other runs, or see `decide`.
+            population is unknown; the plan is for other runs; see also `decide`.
     """
-    _check(wish)
-    given = _by_answers(runs)
+    _check(options)
+    by_answers = _by_answers(runs)
     plan = decision = None
-    if wish.plan is not None:
-        plan = read_plan(wish.plan)
+    if options.plan is not None:
+        plan = read_plan(options.plan)
         if plan.scores is not None:
             raise HdbenchError(
                 "{plan}: its trust scores come from {scores}, and a forecast only knows the "
                 "agreement of runs: leave out --plan",
-                plan=wish.plan,
+                plan=options.plan,
                 scores=plan.scores.path,
             )
-        runs = _in_order(plan, given, wish)
-        decision = decide(plan, benchmark, wish.plan)
-    total = _total(benchmark, wish, plan)
-    measured = measure(benchmark, runs, plan=plan, protocol=wish.protocol)
+        runs = _in_order(plan, by_answers, options)
+        decision = decide(plan, benchmark, options.plan)
+    total = _total(benchmark, options, plan)
+    measured = measure(benchmark, runs, plan=plan, protocol=options.protocol)
     items = len(measured.items)
     if total < items:
         raise HdbenchError(
             "--total {total:,}: {items:,} items were checked already", total=total, items=items
         )
-    scale = Scale(total, _design(benchmark, measured, plan), wish.pace, wish.wage)
-    models = tuple(model_forecast(run, scale, wish.prices) for run in measured.runs)
+    scale = Scale(total, _design(benchmark, measured, plan), options.pace, options.wage)
+    models = tuple(model_forecast(run, scale, options.prices) for run in measured.runs)
     return Forecast(
         hdbench=__version__,
         benchmark=benchmark.id,
         benchmark_version=benchmark.spec.version,
-        protocol=wish.protocol,
+        protocol=options.protocol,
         items=items,
         total=total,
         fields=tuple(measured.fields),
         level=LEVEL,
         method=METHOD + (", both within strata" if scale.design.sample else ""),
-        keystrokes_per_minute=wish.pace.keystrokes_per_minute,
-        seconds_per_look=wish.pace.seconds_per_look,
+        keystrokes_per_minute=options.pace.keystrokes_per_minute,
+        seconds_per_look=options.pace.seconds_per_look,
         pace_source=PACE_SOURCE,
-        wage=wish.wage,
+        wage=options.wage,
         models=models,
         rule=tuple(_rule(measured, scale, decision)),
-        rule_usd=_together(models),
+        rule_usd=_total_usd(models),
         promise=None if decision is None else _promise(decision),
         notices=(
-            *_of_sample(benchmark, items, total, decision),
-            *_of_measured(measured, models, wish.prices),
+            *_sample_notices(benchmark, items, total, decision),
+            *_other_notices(measured, models, options.prices),
         ),
     )
 
 
-def _check(wish: ForecastOptions) -> None:
+def _check(options: ForecastOptions) -> None:
     for option, value, least in (
-        ("--keystrokes-per-minute", wish.pace.keystrokes_per_minute, 1),
-        ("--seconds-per-look", wish.pace.seconds_per_look, 0),
-        ("--wage", wish.wage or 0, 0),
+        ("--keystrokes-per-minute", options.pace.keystrokes_per_minute, 1),
+        ("--seconds-per-look", options.pace.seconds_per_look, 0),
+        ("--wage", options.wage or 0, 0),
     ):
         if not least <= value <= MOST:
             raise HdbenchError(
@@ -195,19 +195,19 @@ def _check(wish: ForecastOptions) -> None:
             )
 
 
-def _total(benchmark: Benchmark, wish: ForecastOptions, plan: Plan | None) -> int:
+def _total(benchmark: Benchmark, options: ForecastOptions, plan: Plan | None) -> int:
     if plan is not None:
-        if wish.total not in (None, plan.whole.of):
+        if options.total not in (None, plan.whole.of):
             raise HdbenchError(
                 "--total {total:,}: the sample of {plan} was drawn from {of:,} items: leave out "
                 "--total",
-                total=wish.total,
-                plan=wish.plan,
+                total=options.total,
+                plan=options.plan,
                 of=plan.whole.of,
             )
         return plan.whole.of
-    if wish.total is not None:
-        return wish.total
+    if options.total is not None:
+        return options.total
     if benchmark.spec.sample is None:
         raise HdbenchError(
             "{benchmark}: does not say what it is a sample of: give the number of items of the "
@@ -217,11 +217,11 @@ def _total(benchmark: Benchmark, wish: ForecastOptions, plan: Plan | None) -> in
     return benchmark.spec.sample.of
 
 
-def _in_order(plan: Plan, runs: Mapping[str, Path], wish: ForecastOptions) -> list[Path]:
+def _in_order(plan: Plan, runs: Mapping[str, Path], options: ForecastOptions) -> list[Path]:
     """Return the runs in the plan's order."""
-    if wish.protocol != "documented":
+    if options.protocol != "documented":
         raise HdbenchError(
-            "--protocol {protocol}: plans are decided by documented", protocol=wish.protocol
+            "--protocol {protocol}: plans are decided by documented", protocol=options.protocol
         )
     for run in plan.runs:
         if run.sha256 not in runs:
@@ -229,12 +229,12 @@ def _in_order(plan: Plan, runs: Mapping[str, Path], wish: ForecastOptions) -> li
                 "{place}: {plan} was made for these answers, and they are not among the runs that "
                 "are given",
                 place=run.path,
-                plan=wish.plan,
+                plan=options.plan,
             )
     if len(runs) > len(plan.runs):
         raise HdbenchError(
             "{plan}: was made for {planned} of these {given} runs",
-            plan=wish.plan,
+            plan=options.plan,
             planned=len(plan.runs),
             given=len(runs),
         )
@@ -243,18 +243,18 @@ def _in_order(plan: Plan, runs: Mapping[str, Path], wish: ForecastOptions) -> li
 
 def _by_answers(runs: Sequence[Path]) -> dict[str, Path]:
     """Return hash of the answers → run; refuse the same answers twice."""
-    found: dict[str, Path] = {}
+    by_answers: dict[str, Path] = {}
     for path in runs:
-        known = found.setdefault(answers_sha256(path), path)
-        if known is not path:
+        first = by_answers.setdefault(answers_sha256(path), path)
+        if first is not path:
             raise HdbenchError(
-                "{place}: the same answers as {first}: give each run once", place=path, first=known
+                "{place}: the same answers as {first}: give each run once", place=path, first=first
             )
-    return found
+    return by_answers
 
 
 def _design(benchmark: Benchmark, measured: Measured, plan: Plan | None) -> Design:
-    """Return how the measured items stand for the whole; a plan's are drawn in proportion."""
+    """Return how the measured items represent the population; a plan's are drawn in proportion."""
     strata = {} if plan is not None else benchmark.strata()
     if not strata:
         return Design.simple(len(measured.items))
@@ -264,16 +264,16 @@ def _design(benchmark: Benchmark, measured: Measured, plan: Plan | None) -> Desi
 def _rule(measured: Measured, scale: Scale, decision: Decision | None) -> list[RuleForecast]:
     if measured.rule is None:
         return []
-    every = range(len(measured.fields))
+    columns = range(len(measured.fields))
     if decision is None:
         return [
-            rule_forecast(measured.rule, scale, threshold, every) for threshold in (None, *GRID)
+            rule_forecast(measured.rule, scale, threshold, columns) for threshold in (None, *GRID)
         ]
     outcome = decision.outcome
     threshold = None if outcome is None else outcome.threshold
     names = () if outcome is None else outcome.fields
-    places = [place for place in every if measured.fields[place] in names]
-    return [rule_forecast(measured.rule, scale, threshold, places)]
+    decided = [column for column in columns if measured.fields[column] in names]
+    return [rule_forecast(measured.rule, scale, threshold, decided)]
 
 
 def _promise(decision: Decision) -> Promise:
@@ -286,30 +286,30 @@ def _promise(decision: Decision) -> Promise:
     )
 
 
-def _together(models: Sequence[ModelForecast]) -> float | None:
-    known = [each.usd.amount for each in models if each.usd is not None]
-    if len(known) < len(models):
+def _total_usd(models: Sequence[ModelForecast]) -> float | None:
+    amounts = [model.usd.amount for model in models if model.usd is not None]
+    if len(amounts) < len(models):
         return None
-    return sum(amount.whole.value for amount in known if amount is not None)
+    return sum(amount.whole.value for amount in amounts if amount is not None)
 
 
-def _of_sample(
+def _sample_notices(
     benchmark: Benchmark, items: int, total: int, decision: Decision | None
 ) -> Iterator[Warned]:
-    """Yield the gravest notices: why the items may not stand for the whole."""
+    """Yield the most serious notices: reasons why the items may not represent the population."""
     sample = benchmark.spec.sample
     if decision is not None:
-        yield from (each for each in decision.warnings if each.voids)
+        yield from (warned for warned in decision.warnings if warned.voids)
     elif sample is None and total > items:
         yield Warned.of("forecast_not_drawn", items=items, total=total)
     elif sample is not None and sample.of != total:
         yield Warned.of("forecast_other_whole", of=sample.of, total=total)
 
 
-def _of_measured(
+def _other_notices(
     measured: Measured, models: Sequence[ModelForecast], prices: Mapping[str, Price] | None
 ) -> Iterator[Warned]:
-    """Yield all other notices, the gravest first."""
+    """Yield all other notices, the most serious first."""
     items = len(measured.items)
     if items < MIN_ITEMS:
         yield Warned.of("forecast_few_items", items=items, least=MIN_ITEMS)
@@ -322,18 +322,18 @@ def _of_measured(
         yield Warned.of("forecast_without_truth", fields=", ".join(measured.without_truth))
     if measured.in_lists:
         yield Warned.of("forecast_in_lists")
-    for run, each in zip(measured.runs, models, strict=True):
-        yield from _of_model(each, items, has_price=prices is None or run.model in prices)
+    for run, model in zip(measured.runs, models, strict=True):
+        yield from _model_notices(model, items, has_price=prices is None or run.model in prices)
 
 
-def _of_model(model: ModelForecast, items: int, *, has_price: bool) -> Iterator[Warned]:
+def _model_notices(model: ModelForecast, items: int, *, has_price: bool) -> Iterator[Warned]:
     if model.answered < items:
         missing = items - model.answered
         yield Warned.of("forecast_unanswered", model=model.model, number=missing, items=items)
     tokens = min(model.input_tokens.items, model.output_tokens.items)
     seconds = model.seconds.items
     if min(tokens, seconds) < items:
-        known = {"tokens": tokens, "seconds": seconds, "items": items}
-        yield Warned.of("forecast_usage", model=model.model, **known)
+        counts = {"tokens": tokens, "seconds": seconds, "items": items}
+        yield Warned.of("forecast_usage", model=model.model, **counts)
     if not has_price:
         yield Warned.of("forecast_no_price", model=model.model)

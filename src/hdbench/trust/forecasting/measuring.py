@@ -28,15 +28,15 @@ class MeasuredRun:
     """Cost of one run's answers, item by item.
 
     Attributes:
-        path: where the run is.
-        name: what it is called beside the others.
+        path: the path of the run.
+        name: its name, unique among the runs.
         model: its model, or its file.
-        recorded_usd: what the run says that it cost, for each item that it was asked; None if it
-            does not say it.
-        work: of checking all values of each item.
+        recorded_usd: the cost that the run records, per item that it was asked; None if it records
+            none.
+        work: the work of checking all values of each item.
         answered: how many items have a record.
-        tokens: read and written for each item; None where that is not known.
-        seconds: for each item; None where that is not known.
+        tokens: tokens read and written for each item; None where unknown.
+        seconds: seconds for each item; None where unknown.
     """
 
     path: str
@@ -55,8 +55,8 @@ class MeasuredRule:
 
     Attributes:
         scores: trust scores, 0.0 to 1.0; NaN where no run has an answer.
-        keystrokes: to correct each value; 0 if it is right to the letter.
-        wrong: whether it is wrong by the benchmark's own threshold.
+        keystrokes: keystrokes to correct each value; 0 if it is right to the letter.
+        wrong: whether each value is wrong by the benchmark's own threshold.
         always: the work of checking the values within lists of objects, which have no trust score,
             in the first run.
     """
@@ -69,16 +69,16 @@ class MeasuredRule:
 
 @dataclass(frozen=True)
 class Measured:
-    """All that was measured.
+    """All measurements.
 
     Attributes:
         items: the items, in the benchmark's order.
-        not_asked: how many items with a truth were left out, as not all runs were asked them.
+        not_asked: how many items with a truth were left out, as some run was not asked them.
         fields: the fields that an item has one value of.
         without_truth: fields that were left out, as no item has a true value of them.
         in_lists: whether an item may have several values of a field, within a list of objects.
         runs: the runs, in order of preference.
-        rule: what they say together; None with one run, or without fields.
+        rule: the values that they agree on; None with one run, or without fields.
     """
 
     items: Sequence[Item]
@@ -97,17 +97,17 @@ def measure(
     plan: Plan | None = None,
     protocol: ProtocolName = "documented",
 ) -> Measured:
-    """Compare what runs answered with the truth.
+    """Compare the answers of runs with the truth.
 
     Args:
         benchmark: the items that were checked, and possibly others.
         paths: the runs, in order of preference.
-        plan: whose sample counts; without one, all items that have a truth and were asked in every
-            run.
+        plan: the plan whose sample counts; without one, all items that have a truth and were asked
+            in every run.
         protocol: the rules of the benchmark's metric.
 
     Raises:
-        HdbenchError: a run cannot be read or is not to this benchmark; there is nothing to compare.
+        HdbenchError: a run cannot be read, or answers another benchmark; nothing to compare.
     """
     metric = benchmark.spec.make_metric(protocol)
     with ExitStack() as stack:
@@ -117,18 +117,18 @@ def measure(
         single, without, has_lists = _fields(benchmark, truths, plan)
         number = sum(1 for _ in benchmark.ids())
         runs = [
-            MeasuredRun(str(path), name, each.name, _recorded(each, number))
-            for path, name, each in zip(paths, names_of(paths, opened), opened, strict=True)
+            MeasuredRun(str(path), name, run.name, _recorded_usd(run, number))
+            for path, name, run in zip(paths, names_of(paths, opened), opened, strict=True)
         ]
-        together = Runs([each.answers for each in opened], metric, single)
+        together = Runs([run.answers for run in opened], metric, single)
         measuring = _Measuring(together, [*single, *without], opened, runs, has_lists)
         for item, truth in zip(items, truths, strict=True):
             measuring.add(item, truth)
         return Measured(
             items,
             not_asked,
-            [each.path for each in single],
-            [each.path for each in without],
+            [field.path for field in single],
+            [field.path for field in without],
             has_lists,
             runs,
             measuring.rule() if len(paths) > 1 and single else None,
@@ -137,10 +137,10 @@ def measure(
 
 @dataclass
 class _Measuring:
-    """Adds up item by item, in `runs` what is about a single one."""
+    """Measurements, added item by item; those of a single run in `runs`."""
 
     together: Runs
-    known: Sequence[ItemField]
+    single: Sequence[ItemField]
     opened: Sequence[Opened]
     runs: Sequence[MeasuredRun]
     has_lists: bool
@@ -166,11 +166,13 @@ class _Measuring:
             run.seconds.append(written.get("seconds"))
         if len(records) > 1 and self.together.fields:
             judged = self.together.judged(item.id, records)
-            beside = zip(judged, true, strict=True)
-            distances = [keystrokes(each.text, text) for each, text in beside]
+            distances = [
+                keystrokes(choice.text, text) for choice, text in zip(judged, true, strict=True)
+            ]
             wrong = wrong_by_metric(self.together.metric, item, judged, self.together.fields)
-            scores = [np.nan if each.score is None else each.score for each in judged]
-            self.rows.append((scores, distances, wrong or [each > 0 for each in distances]))
+            scores = [np.nan if choice.score is None else choice.score for choice in judged]
+            wrong = wrong or [distance > 0 for distance in distances]
+            self.rows.append((scores, distances, wrong))
 
     def _in_lists(self, item: Item, record: dict[str, Any] | None) -> list[tuple[str, str]]:
         """Return the values within lists of objects with their truth, paired as the metric does."""
@@ -180,9 +182,7 @@ class _Measuring:
         prepared = metric.prepare(item.reference(metric.protocol))
         if prepared is None:
             return []
-        matches = self.together.metric.explain(
-            self.together.metric.score(record, prepared), prepared
-        )
+        matches = metric.explain(metric.score(record, prepared), prepared)
         return [
             (text_of(match.prediction), text_of(match.reference))
             for match in matches
@@ -192,11 +192,11 @@ class _Measuring:
     def _is_single(self, path: str) -> bool:
         plain = re.sub(r"\[\d+\]", "", path)
         return any(
-            plain == field.path or plain.startswith(f"{field.path}.") for field in self.known
+            plain == field.path or plain.startswith(f"{field.path}.") for field in self.single
         )
 
     def rule(self) -> MeasuredRule:
-        """Return what the runs say together."""
+        """Return the values that the runs agree on more or less."""
         scores, distances, wrong = zip(*self.rows, strict=True)
         return MeasuredRule(
             np.array(scores, np.float64),
@@ -210,13 +210,12 @@ def _items(
     benchmark: Benchmark, opened: Sequence[Opened], plan: Plan | None
 ) -> tuple[list[Item], int]:
     """Return the items that count, and how many were left out."""
-    known = list(benchmark.items())
+    with_truth = list(benchmark.items())
     if plan is not None:
         wanted = set(plan.sample)
-        items = [item for item in known if item.id in wanted]
-        return items, 0
-    items = [item for item in known if all(each.run.is_asked(item.id) for each in opened)]
-    if not known:
+        return [item for item in with_truth if item.id in wanted], 0
+    items = [item for item in with_truth if all(run.run.is_asked(item.id) for run in opened)]
+    if not with_truth:
         raise HdbenchError(
             "{benchmark}: no item has a ground truth: nothing was checked yet",
             benchmark=benchmark.id,
@@ -227,28 +226,30 @@ def _items(
             benchmark=benchmark.id,
             count=len(opened),
         )
-    return items, len(known) - len(items)
+    return items, len(with_truth) - len(items)
 
 
 def _fields(
     benchmark: Benchmark, truths: Sequence[dict[str, Any]], plan: Plan | None
 ) -> tuple[list[ItemField], list[ItemField], bool]:
-    """Return the fields with one value per item, those without any truth, and if it has lists."""
+    """Return fields with one value per item, with and without a truth, and whether others exist."""
     schema = schema_with_fields(benchmark)
     single, several = fields_of(schema)
-    has = [plan is not None and field.path in plan.fields for field in single]
+    has_truth = [plan is not None and field.path in plan.fields for field in single]
     for truth in truths:
-        has = [one or bool(text) for one, text in zip(has, texts_of(truth, single), strict=True)]
-    pairs = list(zip(single, has, strict=True))
-    known, unknown = ([field for field, each in pairs if each is flag] for flag in (True, False))
-    return known, unknown, bool(several)
+        texts = texts_of(truth, single)
+        has_truth = [has or bool(text) for has, text in zip(has_truth, texts, strict=True)]
+    pairs = list(zip(single, has_truth, strict=True))
+    with_truth = [field for field, has in pairs if has]
+    without = [field for field, has in pairs if not has]
+    return with_truth, without, bool(several)
 
 
-def _recorded(opened: Opened, items: int) -> float | None:
-    """Return what an item cost by what a run, or each of its sittings, says.
+def _recorded_usd(opened: Opened, items: int) -> float | None:
+    """Return the cost of an item as recorded by a run, or by each of its sittings.
 
-    The run may have been asked some of the items only. Sittings have cost what the answers did that
-    are there, as the run need not be at its end.
+    The run may have been asked only some of the items. The cost of sittings is divided by the
+    answers that exist, as the run may be unfinished.
     """
     info = opened.info
     if info is None:

@@ -1,4 +1,4 @@
-"""Prices in a file: what models cost, since when, and who says so. Nothing is fetched."""
+"""Price lists: files with prices of models, their dates and sources. Nothing is fetched."""
 
 import datetime
 from collections.abc import Sequence
@@ -24,11 +24,11 @@ class Price(Strict):
     """Price of a model, in US dollars: by tokens, or by hours of hardware.
 
     Attributes:
-        input: for a million tokens that it reads.
-        output: for a million tokens that it writes.
-        per_hour: for an hour of the hardware that answers one item after the other.
+        input: price of a million tokens that it reads.
+        output: price of a million tokens that it writes.
+        per_hour: price of an hour of the hardware, which answers one item after the other.
         date: the day on which the price was valid.
-        source: who says so: an address, an offer, an invoice.
+        source: the source of the price: an address, an offer, an invoice.
     """
 
     input: Dollars | None = None
@@ -47,7 +47,7 @@ class Price(Strict):
         return self
 
     def usd(self, tokens: Sequence[float | None], seconds: float | None) -> float | None:
-        """Return what one answer costs; None if the answer does not say what the price goes by.
+        """Return the cost of one answer; None if the answer lacks the figures that it depends on.
 
         Args:
             tokens: how many were read and how many written.

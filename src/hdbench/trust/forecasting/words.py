@@ -14,14 +14,14 @@ _text = Texts(Path(__file__).parents[1] / "translations").text
 
 
 def model_sentence(forecast: Forecast, model: ModelForecast, language: str = "en") -> str:
-    """Return what one model's answers cost if a person checks every value.
+    """Return the cost of one model's answers if a person checks every value.
 
     Args:
         forecast: the forecast.
         model: one of its models.
         language: one of `hdbench.common.texts.LANGUAGES`.
     """
-    said = [
+    sentences = [
         _text(
             "forecast_model",
             language,
@@ -32,8 +32,8 @@ def model_sentence(forecast: Forecast, model: ModelForecast, language: str = "en
             hours=shown(model.hours.whole, language, decimals=True),
         )
     ]
-    said += _wages(model.wages, language)
-    return " ".join([*said, _money(model, model.usd, language)])
+    sentences += _wages(model.wages, language)
+    return " ".join([*sentences, _money(model, model.usd, language)])
 
 
 def _wages(wages: Amount | None, language: str) -> list[str]:
@@ -52,7 +52,7 @@ def _money(model: ModelForecast, usd: Known | None, language: str) -> str:
 
 
 def rule_sentences(forecast: Forecast, language: str = "en") -> list[str]:
-    """Return what the rule leaves to do, by a plan or without one; nothing with one run.
+    """Return the work that the rule leaves, with or without a plan; nothing with one run.
 
     Args:
         forecast: the forecast.
@@ -68,7 +68,7 @@ def rule_sentences(forecast: Forecast, language: str = "en") -> list[str]:
     if decided.threshold is None:
         return [" ".join([_text("forecast_refused", language, hours=hours), *wages])]
     looks = decided.looks.per_item.value
-    said = _text(
+    taken = _text(
         "forecast_taken",
         language,
         share=decided.taken_over,
@@ -88,14 +88,14 @@ def rule_sentences(forecast: Forecast, language: str = "en") -> list[str]:
         )
         for right in RIGHTS
     ]
-    said = " ".join([said, *wages])
+    work = " ".join([taken, *wages])
     if not forecast.promise.holds:
-        said = _text("void", language) + said
-    return [said, *remain]
+        work = _text("void", language) + work
+    return [work, *remain]
 
 
 def pace_sentence(forecast: Forecast, language: str = "en") -> str:
-    """Return what is assumed about people.
+    """Return the assumption about the pace of people.
 
     Args:
         forecast: the forecast.
@@ -111,7 +111,7 @@ def pace_sentence(forecast: Forecast, language: str = "en") -> str:
 
 
 def shown(estimate: Estimate, language: str = "en", *, decimals: bool = False) -> str:
-    """Return an estimate for the whole in three significant digits, with its interval.
+    """Return an estimate of a total in three significant digits, with its interval.
 
     Args:
         estimate: the estimate.
@@ -125,8 +125,8 @@ def shown(estimate: Estimate, language: str = "en", *, decimals: bool = False) -
         ('2,5', '0')
     """
     value, low, high = (
-        None if each is None else _number(each, language, decimals=decimals)
-        for each in (estimate.value, estimate.low, estimate.high)
+        None if number is None else _number(number, language, decimals=decimals)
+        for number in (estimate.value, estimate.low, estimate.high)
     )
     if low is None or high is None:
         return str(value)

@@ -10,7 +10,7 @@ from rapidfuzz.distance import Levenshtein
 from hdbench.trust.values import folded
 
 KEYSTROKES_PER_MINUTE = 214.0
-"""0.28 s for each key: an average typist, at 40 words a minute; see `PACE_SOURCE`."""
+"""0.28 s per key: an average typist at 40 words per minute; see `PACE_SOURCE`."""
 
 SECONDS_PER_LOOK = 2.7
 """Twice 1.35 s of mental preparation, to find a value on the image and to compare it; see
@@ -28,7 +28,7 @@ Number = TypeVar("Number", float, NDArray[np.float64])
 
 
 class Pace(NamedTuple):
-    """Pace of a person: an assumption, to be replaced by what was measured.
+    """Pace of a person: an assumption, to be replaced by measurements.
 
     Attributes:
         keystrokes_per_minute: how fast a person types.
@@ -39,7 +39,7 @@ class Pace(NamedTuple):
     seconds_per_look: float = SECONDS_PER_LOOK
 
     def hours(self, looks: Number, keystrokes: Number) -> Number:
-        """Return how long a person takes.
+        """Return the hours that a person takes.
 
         Args:
             looks: how many values are looked at: a number or an array.
@@ -59,8 +59,8 @@ class Work(NamedTuple):
     """The work of checking some values.
 
     Attributes:
-        looks: how many they are.
-        edits: how many differ from the truth to the letter.
+        looks: the number of values.
+        edits: how many of them differ from the truth to the letter.
         keystrokes: the least number of letters to insert, remove or replace in them.
     """
 
@@ -72,7 +72,7 @@ class Work(NamedTuple):
 def keystrokes(value: str, truth: str) -> int:
     """Return the Levenshtein distance of two texts in which only letters count; see `folded`.
 
-    It is 0 exactly if the value is right to the letter. Moving between fields is not in it.
+    It is 0 exactly if the value is right to the letter. Moving between fields is not included.
 
     Example:
         >>> keystrokes("Diss. 1961, 744", "diss. 1961, 745"), keystrokes("", "Basel")
@@ -92,4 +92,4 @@ def work(pairs: Iterable[tuple[str, str]]) -> Work:
         Work(looks=3, edits=2, keystrokes=4)
     """
     distances = [keystrokes(value, truth) for value, truth in pairs]
-    return Work(len(distances), sum(each > 0 for each in distances), sum(distances))
+    return Work(len(distances), sum(distance > 0 for distance in distances), sum(distances))

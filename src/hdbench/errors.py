@@ -19,31 +19,38 @@ class Message(str):
     Args:
         template: the line; if it has values, with their placeholders, as `str.format` takes them.
         values: texts and numbers, and messages and exceptions, which are put into the other
-            language too.
+            language too. With `plural`, that is the line for any `count` but 1.
 
     Example:
         >>> Message("{place}: larger than {most:,} bytes", place="a.csv", most=2_000)
         'a.csv: larger than 2,000 bytes'
+        >>> Message("{count:,} item", plural="{count:,} items", count=2_000)
+        '2,000 items'
     """
 
     template: str
+    plural: str | None
     values: dict[str, object]
 
     def __new__(cls, template: str, /, **values: object) -> "Message":
         """The line in English; a message is itself."""
         if isinstance(template, Message):
             return template
+        plural = values.pop("plural", None)
         for name, value in values.items():
             if not isinstance(value, _AS_THEY_ARE):
                 values[name] = _kept(value)
-        self = str.__new__(cls, template.format_map(values) if values else template)
+        line = template if plural is None or values["count"] == 1 else str(plural)
+        self = str.__new__(cls, line.format_map(values) if values else line)
         self.template, self.values = template, values
+        self.plural = None if plural is None else str(plural)
         return self
 
     def changed(self, change: Callable[[str], str]) -> "Message":
         """The same line with its texts changed."""
         return Message(
             change(self.template),
+            plural=self.plural and change(self.plural),
             **{name: changed(value, change) for name, value in self.values.items()},
         )
 

@@ -8,7 +8,7 @@ import hdbench.annotating
 from hdbench.common.texts import Texts
 
 FOLDER = Path(hdbench.annotating.__file__).parent
-TEXTS = Texts(FOLDER / "translations").translations
+TEXTS = Texts(FOLDER / "texts").translations
 PAGE = "".join(path.read_text() for path in sorted((FOLDER / "page").glob("*.[hj]*")))
 MADE = ("status_", "how_", "filter_", "verdict_")
 """What the page makes keys of, together with a value."""

@@ -1,26 +1,18 @@
 """`hdbench --language de`: what the commands print, on the way from a sample to a decision."""
 
-import ast
 import io
 import re
-from pathlib import Path
 
 import pytest
 from helpers.collection import READERS, TRUTH, write_collection
 from helpers.english import english, words
 from rich.console import Console
 
-from hdbench import cli
 from hdbench.answers.answer import STATUSES
 from hdbench.benchmarks.agreement import Agreement, Ceiling, FieldAgreement, IntervalEstimate
 from hdbench.cli.agreement import print_agreement
-from hdbench.common.texts import Texts
-from hdbench.common.translation import set_language, translations
-from hdbench.output.leaderboard import words as leaderboard_words
-from hdbench.output.report.rendering import TEXTS
-from hdbench.results import summary
+from hdbench.common.translation import set_language
 from hdbench.scoring import make_metric
-from hdbench.trust import words as trust_words
 
 NAMES = [
     *(each.name for each in make_metric("zettel_f1").figures),
@@ -33,16 +25,7 @@ NAMES = [
 ]
 """What may be printed all the same: names of figures, files, commands and options."""
 
-ENGLISH = english(
-    [
-        TEXTS.translations,
-        *(
-            Texts(Path(module.__file__).with_name("translations")).translations
-            for module in (summary, leaderboard_words, trust_words)
-        ),
-    ],
-    NAMES,
-)
+ENGLISH = english(NAMES)
 
 
 @pytest.fixture(scope="module")
@@ -107,21 +90,6 @@ def test_no_english_word_is_printed(hdbench):
         assert done.stdout or done.stderr
         found |= {f"{arguments[0]}: {line}": words for line, words in left(done).items()}
     assert found == {}
-
-
-def test_every_heading_of_a_table_has_a_translation():
-    headings = set()
-    for path in Path(cli.__file__).parent.glob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
-            is_table = (
-                isinstance(node, ast.Call) and getattr(node.func, "id", "") == "localized_table"
-            )
-            is_heads = isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "heads"
-            if is_table or is_heads:
-                found = (getattr(each, "value", None) for each in ast.walk(node))
-                headings |= {each for each in found if isinstance(each, str)}
-    assert len(headings) > 40
-    assert headings - translations("de").keys() == {"A", "B", "A - B"}
 
 
 def test_the_lead_and_the_tables_are_german(hdbench):

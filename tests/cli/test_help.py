@@ -9,7 +9,6 @@ from typer import rich_utils
 
 from hdbench.cli import app
 from hdbench.cli.helping import (
-    help_texts,
     paragraphs,
     translated_usage_error,
     typer_words,
@@ -73,18 +72,6 @@ def test_a_command_describes_all_that_it_takes(words, command):
 
 
 @pytest.mark.parametrize("language", OTHERS)
-def test_each_help_text_has_a_translation_and_each_translation_a_help_text(language):
-    written = set()
-    for _, command in COMMANDS:
-        texts = [command.help, getattr(command.rich_help_panel, "value", command.rich_help_panel)]
-        for each in command.get_params(typer.Context(command)):
-            texts += [each.help, each.rich_help_panel]
-        written.update(part for text in texts if text for part in paragraphs(text))
-    assert len(written) > 200
-    assert help_texts(language).keys() == written
-
-
-@pytest.mark.parametrize("language", OTHERS)
 def test_each_word_that_stands_for_a_value_has_a_translation(language):
     written = {"Usage: ", "[OPTIONS]", "COMMAND [ARGS]...", "<int range>", "<float range>"}
     for _, command in COMMANDS:
@@ -96,7 +83,10 @@ def test_each_word_that_stands_for_a_value_has_a_translation(language):
 
 @pytest.mark.parametrize("language", OTHERS)
 def test_the_help_of_every_command_has_nothing_in_english(shown, language):
-    english = [text.replace("`", "") for text in help_texts(language)]
+    texts = [(command.help or "").split("\n\n")[0] for _, command in COMMANDS]
+    texts += [each.help or "" for _, command in COMMANDS for each in command.params]
+    english = [" ".join(text.replace("`", "").split()) for text in texts if text]
+    assert len(english) > 200
     for words, _ in COMMANDS:
         out, _ = shown("--language", language, *words, "--help")
         assert [text for text in english if text in out] == []

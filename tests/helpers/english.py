@@ -2,8 +2,7 @@
 
 import re
 
-from hdbench.common.translation import translations as messages
-from hdbench.results.warning_texts import _TEXTS as WARNINGS
+from helpers.translations import german
 
 COMMON = frozenset(
     """
@@ -25,19 +24,11 @@ def words(texts):
     return {word.lower() for text in texts for word in WORD.findall(re.sub(r"\{.*?\}", "", text))}
 
 
-def english(texts, names):
+def english(names):
     """The words of our own English texts that are in none of our German ones, and `COMMON`.
 
     Args:
-        texts: language → key → text, of each part; messages and warnings come with them.
         names: what is neither English nor German, such as the names of figures.
     """
-    own = {
-        language: words(
-            each for those in (*texts, WARNINGS.translations) for each in those[language].values()
-        )
-        for language in ("en", "de")
-    }
-    own["en"] |= words(messages("de"))
-    own["de"] |= words(messages("de").values())
+    own = {"en": words(german()), "de": words(german().values())}
     return ((own["en"] - own["de"]) | COMMON) - words(names)

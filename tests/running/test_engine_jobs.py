@@ -184,8 +184,9 @@ def test_the_wheel_is_one_and_has_this_hdbench(tmp_path):
     assert found.version == importlib.metadata.version("hdbench")
     assert [each.value for each in found.entry_points if each.name == "hdbench"]
     package = Path(hdbench.__file__).parent
-    same = (tmp_path / "hdbench/running/messages/de.yaml").read_bytes()
-    assert same == (package / "running/messages/de.yaml").read_bytes()
+    same = "locale/de/LC_MESSAGES/hdbench.mo"
+    assert (tmp_path / "hdbench" / same).read_bytes() == (package / same).read_bytes()
+    assert not [*tmp_path.rglob("*.po")]
 
 
 def test_what_jobs_could_not_read_or_anybody_could_is_refused(tmp_path, monkeypatch, hub, storage):

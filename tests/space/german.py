@@ -2,11 +2,8 @@
 
 from helpers.english import english, words
 
-from hdbench.annotating.editor import _TEXTS as EDITOR
 from hdbench.answers.answer import STATUSES
-from hdbench.output.report.rendering import TEXTS
 from hdbench.scoring import make_metric
-from hdbench.space.texts import translations
 
 SHORT_LIST = {
     *("score", "open", "answers"),  # hdbench score, Open Source, answers.jsonl
@@ -54,9 +51,7 @@ NAMES = [
 ]
 
 
-ENGLISH = (
-    english([each.translations for each in (TEXTS, EDITOR)] + [translations()], NAMES) - SHORT_LIST
-)
+ENGLISH = english(NAMES) - SHORT_LIST
 
 
 class Walk:

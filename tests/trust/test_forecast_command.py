@@ -2,8 +2,6 @@
 
 import io
 import json
-from pathlib import Path
-from string import Formatter
 from xml.etree import ElementTree
 
 import pytest
@@ -11,9 +9,7 @@ from helpers.collection import READERS, runs_of, write_collection
 from helpers.run_folders import write_run
 from PIL import Image
 
-import hdbench.trust
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.common.checked import read_yaml
 from hdbench.common.texts import LANGUAGES
 from hdbench.output.report.forecast_plot import write_forecast_plot
 from hdbench.trust.forecasting.forecast import Forecast, ForecastOptions, forecast
@@ -131,20 +127,6 @@ def test_every_text_is_there_in_both_languages(here):
     assert all(one != other for one, other in zip(said["en"], said["de"], strict=True))
     assert "of 700,000 items, 350,000 (211,000 to 489,000) need no edit" in said["en"][0]
     assert "Von 700.000 Einträgen brauchen 350.000 (211.000 bis 489.000)" in said["de"][0]
-
-
-def test_both_languages_have_the_same_texts_with_the_same_placeholders():
-    path = Path(hdbench.trust.__file__).parent / "translations/forecast.yaml"
-    texts = read_yaml(path)
-    assert set(texts) == set(LANGUAGES)
-    holders = {
-        language: {
-            key: {name for _, name, _, _ in Formatter().parse(text) if name}
-            for key, text in texts[language].items()
-        }
-        for language in LANGUAGES
-    }
-    assert holders["en"] == holders["de"]
 
 
 @pytest.mark.parametrize(

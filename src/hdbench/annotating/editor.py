@@ -135,7 +135,7 @@ _Value = TypeVar("_Value")
 _SHOWN = ("record", "status", "comment", "how", "by", "head", "stage")
 """The attributes of an item's state that the page gets as they are."""
 
-_TEXTS = Texts(Path(__file__).parent / "translations")
+_TEXTS = Texts(Path(__file__).parent / "texts")
 
 
 class Editor:

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -18,6 +18,7 @@ from hdbench.benchmarks.names import full_name
 from hdbench.benchmarks.provenance import BLIND
 from hdbench.cli.terminal import localized, say, say_notes, shown
 from hdbench.common.extras import needed
+from hdbench.common.texts import Language
 from hdbench.common.translation import current_language
 from hdbench.errors import HdbenchError, Message, escaped, joined
 from hdbench.trust.listed import read_listed
@@ -33,7 +34,7 @@ def command(
     drafts: Annotated[list[Path] | None, typer.Option(metavar="RUN")] = None,
     only: Annotated[Path | None, typer.Option(metavar="FILE")] = None,
     port: Annotated[int, typer.Option(min=0, max=65535)] = 7870,
-    language: Literal["en", "de"] | None = None,
+    language: Language | None = None,
     assigned: Annotated[str | None, typer.Option("--assign", metavar="PSEUDONYMS")] = None,
     number: Annotated[int | None, typer.Option("--items", min=1)] = None,
     seed: int = 1,

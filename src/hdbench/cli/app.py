@@ -3,13 +3,14 @@
 import os
 import re
 from importlib import import_module
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from hdbench import __version__
 from hdbench.cli.helping import SpokenContext, usage_errors_told
+from hdbench.common.texts import Language
 from hdbench.common.translation import VARIABLE, current_language, set_language
 
 _PANELS: dict[str | None, dict[str, str]] = {
@@ -193,7 +194,7 @@ def _common(
         bool, typer.Option("--debug", help="On an error, show the full traceback.")
     ] = False,
     _language: Annotated[
-        Literal["en", "de"],
+        Language,
         typer.Option(
             "--language",
             envvar=VARIABLE,

@@ -10,7 +10,8 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from hdbench.common.texts import read_texts
+from hdbench.common.catalogues import translation
+from hdbench.common.texts import words_of_library
 from hdbench.common.translation import current_language
 
 _FOLDER = Path(__file__).parent
@@ -66,30 +67,24 @@ def translated_usage_error(message: str, language: str) -> str | None:
         >>> translated_usage_error("Missing option '--model'.", "de")
         "Die Option '--model' fehlt."
     """
-    for template, translation in typer_words(language)["errors"].items():
+    for template, translated in typer_words(language)["errors"].items():
         if match := _pattern(template).fullmatch(message):
             values = match.groupdict()
             for name in values.keys() & {"where", "why"}:  # which are Typer's words too
                 values[name] = translated_usage_error(values[name], language) or values[name]
-            return str(translation).format(**values)
+            return str(translated).format(**values)
     return None
 
 
 def paragraphs(text: str) -> list[str]:
-    """Return the paragraphs of a help text, each on one line, as they stand in `help/`."""
+    """Return the paragraphs of a help text, each on one line, as catalogues have them."""
     return [" ".join(paragraph.split()) for paragraph in text.split("\n\n")]
-
-
-@cache
-def help_texts(language: str) -> dict[str, str]:
-    """Return the paragraphs of all help texts: English → translation."""
-    return dict(read_texts(_FOLDER / "help" / f"{language}.yaml"))
 
 
 @cache
 def typer_words(language: str) -> dict[str, dict[str, str]]:
     """Return Typer's own texts: `panels`, `words` and `errors`, each English → translation."""
-    return dict(read_texts(_FOLDER / "typer_words" / f"{language}.yaml"))
+    return dict(words_of_library(_FOLDER / "typer_words", language))
 
 
 @cache
@@ -123,8 +118,8 @@ def _put_into_language(context: typer.Context) -> None:
 def _help_told(text: str | None) -> str | None:
     if text is None:
         return None
-    texts = help_texts(current_language())
-    return "\n\n".join(texts.get(paragraph, paragraph) for paragraph in paragraphs(text))
+    translate = partial(translation, language=current_language())
+    return "\n\n".join(translate(part) or part for part in paragraphs(text))
 
 
 def _name_panels() -> None:

@@ -19,6 +19,7 @@ from hdbench.cli.arguments import (
 )
 from hdbench.cli.rules import beside
 from hdbench.cli.terminal import say
+from hdbench.common.texts import Language
 from hdbench.common.translation import current_language
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.runs import load_runs, strictly, without_unbuilt
@@ -43,7 +44,7 @@ def command(
     also: Also = None,
     strict: Annotated[bool, typer.Option("--strict")] = False,
     form: Annotated[Form, typer.Option("--format")] = "table",
-    language: Literal["en", "de"] | None = None,
+    language: Language | None = None,
     seed: int = 0,
     revision: Annotated[list[str] | None, typer.Option(metavar="REVISION")] = None,
 ) -> None:

@@ -1,7 +1,7 @@
 """Command that writes a report on a run."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -14,6 +14,7 @@ from hdbench.cli.arguments import (
     one_run,
 )
 from hdbench.cli.terminal import say, say_notes
+from hdbench.common.texts import Language
 from hdbench.common.translation import current_language
 from hdbench.errors import escaped
 from hdbench.output.report.folder import write_report
@@ -29,7 +30,7 @@ def command(
     protocol: str = "documented",
     errata: str = "accepted",
     by: By = None,
-    language: Literal["en", "de"] | None = None,
+    language: Language | None = None,
     without_media: Annotated[Path | None, typer.Option(metavar="RUN")] = None,
 ) -> None:
     """Write a report on a run: every item, Excel, CSV and plots.

@@ -115,7 +115,8 @@ def print_applied(console: Console, applied: Applied, out: Path) -> None:
         )
         print_line(console, first)
     line = Message(
-        "{count:,} item to look at" if applied.to_look_at == 1 else "{count:,} items to look at",
+        "{count:,} item to look at",
+        plural="{count:,} items to look at",
         count=applied.to_look_at,
     )
     if applied.to_look_at:

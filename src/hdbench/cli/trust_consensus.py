@@ -31,7 +31,8 @@ def command(
     benchmark, runs = benchmark_first("trust consensus", benchmark, runs)
     answered = write_consensus(load_benchmark(benchmark), runs, out)
     say(
-        "{out}: {count:,} answer" if answered == 1 else "{out}: {count:,} answers",
+        "{out}: {count:,} answer",
+        plural="{out}: {count:,} answers",
         out=out,
         count=answered,
     )

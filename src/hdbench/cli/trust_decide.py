@@ -1,7 +1,7 @@
 """Command that decides by a plan."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -18,6 +18,7 @@ from hdbench.cli.terminal import (
 )
 from hdbench.common.jsonio import write_json
 from hdbench.common.printing import heading
+from hdbench.common.texts import Language
 from hdbench.common.translation import current_language
 from hdbench.errors import Message, escaped
 from hdbench.output.report.trust_page import check_page, write_decision_page
@@ -34,7 +35,7 @@ def command(
     benchmark: OfPlan = None,
     json_out: JsonOut = None,
     page: Annotated[Path | None, typer.Option(metavar="OUT.html")] = None,
-    language: Literal["en", "de"] | None = None,
+    language: Language | None = None,
 ) -> None:
     """Decide what can be taken over, from the ground truth of the sample.
 

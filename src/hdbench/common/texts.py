@@ -1,12 +1,22 @@
 """Texts for readers, in each of the languages that hdbench has."""
 
+import re
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from string import Formatter
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypedDict, get_args
 
 import yaml
+
+from hdbench.common.catalogues import translation
+
+Language = Literal["en", "de"]
+LANGUAGES: tuple[str, ...] = get_args(Language)
+"""The languages that every text has, the one that it is first written in before the others.
+
+Another one takes its entry here and its catalogue, see CONTRIBUTING.md.
+"""
 
 
 class Numbers(NamedTuple):
@@ -22,11 +32,17 @@ class Numbers(NamedTuple):
         return "".join(signs.get(sign, sign) for sign in number)
 
 
-NUMBERS = {"en": Numbers(), "de": Numbers(",", ".", "\N{NO-BREAK SPACE}%")}
-"""Language → the signs in its numbers."""
+@cache
+def numbers_of(language: str) -> Numbers:
+    """Return the signs in the numbers of a language, as Unicode's CLDR has them."""
+    if language == "en":  # which needs no import
+        return Numbers()
+    from babel import Locale  # noqa: PLC0415  slow to import
 
-LANGUAGES = tuple(NUMBERS)
-"""The languages that every text has, the one that it is first written in before the others."""
+    locale = Locale.parse(language)
+    signs = locale.number_symbols["latn"]
+    percent = locale.percent_formats[None].pattern.removeprefix("#,##0")
+    return Numbers(signs["decimal"], signs["group"], percent)
 
 
 def language_of(accept: str | None) -> str:
@@ -52,7 +68,7 @@ def decimal(number: str, language: str) -> str:
         >>> decimal("0.672", "en"), decimal("0.672", "de")
         ('0.672', '0,672')
     """
-    return number.replace(".", NUMBERS[language].point)
+    return number.replace(".", numbers_of(language).point)
 
 
 def written(number: float, digits: int, language: str) -> str:
@@ -62,7 +78,7 @@ def written(number: float, digits: int, language: str) -> str:
         >>> written(2312.55, 1, "en"), written(2312.55, 1, "de")
         ('2,312.6', '2.312,6')
     """
-    return NUMBERS[language].written(f"{number:,.{digits}f}")
+    return numbers_of(language).written(f"{number:,.{digits}f}")
 
 
 def in_terminal(number: float, form: str, language: str) -> str:
@@ -74,7 +90,8 @@ def in_terminal(number: float, form: str, language: str) -> str:
         >>> in_terminal(0.5, ".1%", "en"), in_terminal(0.5, ".1%", "de")
         ('50.0%', '50,0 %')
     """
-    return NUMBERS[language].written(format(number, form)).replace("\N{NO-BREAK SPACE}", " ")
+    text = numbers_of(language).written(format(number, form))
+    return re.sub("[\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}]", " ", text)
 
 
 def grouped(number: int, language: str) -> str:
@@ -84,26 +101,40 @@ def grouped(number: int, language: str) -> str:
         >>> grouped(700_000, "en"), grouped(700_000, "de")
         ('700,000', '700.000')
     """
-    return NUMBERS[language].written(f"{number:,}")
+    return numbers_of(language).written(f"{number:,}")
 
 
 class _Formatter(Formatter):
     """Writes numbers as a language does."""
 
-    def __init__(self, numbers: Numbers) -> None:
-        self._numbers = numbers
+    def __init__(self, language: str) -> None:
+        self._language = language
 
     def format_field(self, value: Any, format_spec: str) -> str:
         """Return a value, formatted for its placeholder."""
         text = str(super().format_field(value, format_spec))
-        return self._numbers.written(text) if isinstance(value, int | float) else text
+        if isinstance(value, int | float):
+            return numbers_of(self._language).written(text)
+        return text
 
 
-_FORMATTERS = {language: _Formatter(numbers) for language, numbers in NUMBERS.items()}
+def formatted(template: str, language: str, values: Mapping[str, Any]) -> str:
+    """Return a text with its values, whose numbers are written as the language writes them."""
+    return _Formatter(language).vformat(template, (), values)
+
+
+class Counted(TypedDict):
+    """Text that differs for a single thing."""
+
+    one: str
+    other: str
 
 
 class Texts:
-    """The texts in the YAML files of a folder, each `language: {key: text}`.
+    """Texts in English in the YAML files of a folder, `key: text`, and their translations.
+
+    One that differs for a single thing is `key: {one: text, other: text}`; its value `count`
+    decides.
 
     Args:
         folder: the folder.
@@ -113,19 +144,27 @@ class Texts:
         self._folder = folder
 
     @cached_property
-    def translations(self) -> dict[str, dict[str, str]]:
-        """Language → key → text; every language has every key.
+    def english(self) -> dict[str, str | Counted]:
+        """Key → text.
 
         Raises:
             ValueError: two files have the same key.
         """
-        by_language: dict[str, dict[str, str]] = {language: {} for language in LANGUAGES}
+        english: dict[str, str | Counted] = {}
         for path in sorted(self._folder.glob("*.yaml")):
-            for language, texts in read_texts(path).items():
-                if twice := by_language[language].keys() & texts.keys():
-                    raise ValueError(f"{path}: another file has the key {min(twice)} too")
-                by_language[language].update(texts)
-        return by_language
+            texts = read_texts(path)
+            if twice := english.keys() & texts.keys():
+                raise ValueError(f"{path}: another file has the key {min(twice)} too")
+            english |= texts
+        return english
+
+    @cached_property
+    def translations(self) -> dict[str, dict[str, str]]:
+        """Language → key → text, for pages: of those with a plural, the plural."""
+        return {
+            language: {key: self.template(key, language) for key in self.english}
+            for language in LANGUAGES
+        }
 
     def text(self, key: str, language: str, **values: Any) -> str:
         """Return the text of a key.
@@ -135,12 +174,20 @@ class Texts:
             language: one of `LANGUAGES`.
             values: the values of its placeholders.
         """
-        return formatted(self.translations[language][key], language, values)
+        return formatted(self.template(key, language, values.get("count", 0)), language, values)
+
+    def template(self, key: str, language: str, count: int = 0) -> str:
+        """Return the text of a key with its placeholders; `count` decides on its plural."""
+        text = self.english[key]
+        one, other = (text, None) if isinstance(text, str) else (text["one"], text["other"])
+        english = one if other is None or count == 1 else other
+        return translation(one, language, plural=other, count=count) or english
 
 
-def formatted(template: str, language: str, values: Mapping[str, Any]) -> str:
-    """Return a text with its values, whose numbers are written as the language writes them."""
-    return _FORMATTERS[language].vformat(template, (), values)
+def words_of_library(folder: Path, language: str) -> Any:
+    """Return what a library says, from a file per language; English where it is not translated."""
+    path = folder / f"{language}.yaml"
+    return read_texts(path if path.exists() else folder / "en.yaml")
 
 
 def read_texts(path: Path) -> Any:

@@ -1,14 +1,11 @@
 """Messages, which are made in English, put into another language where they are shown."""
 
-from functools import cache
-from pathlib import Path
 from string import Formatter
 from typing import Any
 
-from hdbench.common.texts import LANGUAGES, formatted, read_texts
+from hdbench.common.catalogues import translation
+from hdbench.common.texts import LANGUAGES, formatted
 from hdbench.errors import Message
-
-_PACKAGES = Path(__file__).parents[1]
 
 VARIABLE = "HDBENCH_LANGUAGE"
 """The environment variable that has the language in which a terminal is told everything."""
@@ -30,8 +27,8 @@ def current_language() -> str:
 def translated(message: str, language: str) -> str:
     """Return a message in a language, or in English where there is no translation of it.
 
-    A translation is found by the message's template, in the file `messages/<language>.yaml` of any
-    package: English → translation, with the same placeholders. One without words needs none.
+    A translation has the same placeholders as the message's template. A template without words
+    needs none.
 
     Args:
         message: what is told; a text that is not a `Message` stays as it is.
@@ -43,10 +40,10 @@ def translated(message: str, language: str) -> str:
     """
     if not isinstance(message, Message) or language == "en":
         return str(message)
-    template = translations(language).get(message.template)
+    template = _translated_template(message, language)
     if not message.values:  # it is not a template, and may have any braces
         return template or str(message)
-    if template is None and _has_words(message):
+    if not template and _has_words(message):
         return str(message)
     values: dict[str, Any] = {
         name: translated(value, language) if isinstance(value, str) else value
@@ -60,8 +57,14 @@ def is_translated(message: str, language: str) -> bool:
     if language == "en":
         return True
     return isinstance(message, Message) and (
-        message.template in translations(language) or not _has_words(message)
+        bool(_translated_template(message, language)) or not _has_words(message)
     )
+
+
+def _translated_template(message: Message, language: str) -> str:
+    count = message.values.get("count") if message.plural else 1
+    number = count if isinstance(count, int) else 0
+    return translation(message.template, language, plural=message.plural, count=number)
 
 
 def _has_words(message: Message) -> bool:
@@ -69,12 +72,3 @@ def _has_words(message: Message) -> bool:
         return True
     literals = (literal for literal, *_ in Formatter().parse(message.template))
     return any(map(str.isalpha, "".join(literals)))
-
-
-@cache
-def translations(language: str) -> dict[str, str]:
-    """Template → translation, of all packages; none for English."""
-    templates: dict[str, str] = {}
-    for path in sorted(_PACKAGES.rglob(f"messages/{language}.yaml")):
-        templates |= read_texts(path)
-    return templates

@@ -22,10 +22,7 @@ from hdbench.scoring.metric import higher_is_better, judging_figure
 if TYPE_CHECKING:
     from hdbench.statistics.bootstrap import Interval
 
-_TEXTS = Texts(Path(__file__).with_name("translations"))
-
-_ITEM = {"en": ("item", "items"), "de": ("Eintrag", "Einträgen")}
-"""The names of an item if the benchmark does not say them."""
+_TEXTS = Texts(Path(__file__).with_name("texts"))
 
 _MANY = 100  # from there on, decimals say nothing
 _WHOLE = 10  # from there on, decimals say nothing about a number of values
@@ -76,7 +73,10 @@ class ResultSummary:
         self.result, self.language = result, language
         self._keystrokes = keystrokes
         own: tuple[str, str] | None = getattr(result.dataset.item_name, language, None)
-        self._name, self._names = own or _ITEM[language]
+        self._name, self._names = own or (
+            _TEXTS.text("summary_item", language, count=1),
+            _TEXTS.text("summary_item", language, count=2),
+        )
 
     @property
     def work(self) -> str:
@@ -86,7 +86,7 @@ class ResultSummary:
         """
         items, perfect = len(self.result.ids), self.result.rates["items_perfect"]
         names = self._names if items > 1 else self._name
-        sentence = self._say("summary_items", perfect, items=items, names=names)
+        sentence = self._text("summary_items", count=perfect, items=items, names=names)
         return f"{sentence}{self._mean()}."
 
     @property
@@ -95,7 +95,9 @@ class ResultSummary:
         lost = len(self.result.ids) - self.result.answered
         if not lost:
             return ""
-        return self._say("summary_lost", lost, names=self._name if lost == 1 else self._names)
+        return self._text(
+            "summary_lost", count=lost, names=self._name if lost == 1 else self._names
+        )
 
     @property
     def score(self) -> str:
@@ -236,13 +238,8 @@ class ResultSummary:
             sentence += self._text("summary_interval", low=low, high=high)
         return f"; {sentence}"
 
-    def _text(self, key: str, **values: str) -> str:
+    def _text(self, key: str, **values: object) -> str:
         return _TEXTS.text(key, self.language, **values)
-
-    def _say(self, key: str, count: int, **values: object) -> str:
-        """Return a text that has a form for one."""
-        key = f"{key}_one" if count == 1 else key
-        return _TEXTS.text(key, self.language, count=count, **values)
 
 
 def _digits(value: float) -> int:

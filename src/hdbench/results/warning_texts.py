@@ -9,7 +9,7 @@ from hdbench.answers.ids import IdDifference
 from hdbench.benchmarks.agreement import Ceiling
 from hdbench.common.texts import Texts
 
-_TEXTS = Texts(Path(__file__).with_name("translations"))
+_TEXTS = Texts(Path(__file__).with_name("texts"))
 
 Message = dict[str, Any]
 """`key`, the key of a text, and `values`: the values of its placeholders, that is, texts, numbers,
@@ -95,7 +95,7 @@ def message(key: str, **values: Any) -> Message:
     """Return what a warning says, or a part of it, as JSON data.
 
     Args:
-        key: its key in `translations/warnings.yaml`.
+        key: its key in `texts/warnings.yaml`.
         values: the values of its placeholders; a placeholder with None stays empty.
     """
     return {"key": key, "values": values}
@@ -128,8 +128,6 @@ def in_words(key: str, values: Mapping[str, Any], language: str = "en") -> str:
                 raise ValueError(f"{name} is no part of a message")
             value = in_words(value.get("key", ""), parts, language)  # noqa: PLW2901
         shown[name] = "" if value is None else value
-    if values.get("count") == 1 and f"{key}_one" in _TEXTS.translations[language]:
-        key = f"{key}_one"
     try:
         return _TEXTS.text(key, language, **shown)
     except (KeyError, IndexError, TypeError, OverflowError) as error:

@@ -14,7 +14,7 @@ from hdbench.errors import HdbenchError, without_folders
 Say = Callable[[str], Any]
 """A text's key → the form in which Gradio shows it in the browser's language."""
 
-_TEXTS = Texts(Path(__file__).with_name("translations"))
+_TEXTS = Texts(Path(__file__).with_name("texts"))
 
 
 def translations() -> dict[str, dict[str, str]]:

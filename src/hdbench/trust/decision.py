@@ -293,7 +293,7 @@ class Warned(Strict):
     """Something to know before the decision is used.
 
     Attributes:
-        key: the key of the text in `translations/trust.yaml`.
+        key: the key of the text in `texts/trust.yaml`.
         values: the values of its placeholders.
         voids: whether it voids the promise.
     """

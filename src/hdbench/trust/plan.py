@@ -139,7 +139,7 @@ def check_number(options: PlanOptions, fields: int, items: int) -> None:
         high *= 2
     is_enough = partial(_is_enough, options, fields)
     least = bisect_left(range(high), x=True, lo=high // 2, key=is_enough)
-    values = Message("1 value each" if fields == 1 else "{count} values each", count=fields)
+    values = Message("1 value each", plural="{count} values each", count=fields)
     raise HdbenchError(
         "-n {number}: too few: with {values}, at least {least:,} items have to be checked to show "
         "that at most {limit:.3g} of the values are wrong, even if no error is found",

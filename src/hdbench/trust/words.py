@@ -13,7 +13,7 @@ from hdbench.trust.control import Controlled
 from hdbench.trust.decision import Decision, Outcome, Warned, Wrong
 from hdbench.trust.plan import RIGHTS, Right
 
-_TEXTS = Texts(Path(__file__).with_name("translations"))
+_TEXTS = Texts(Path(__file__).with_name("texts"))
 
 
 def sentences(decision: Decision, language: str = "en") -> list[str]:

@@ -22,6 +22,8 @@ export class Form {
   // `changed(path, to)` for each change, `typing()` for each key, `suggested(field, typed)` for values.
   constructor(root, { say, language, form, changed, typing, suggested }) {
     Object.assign(this, { root, say, language, form, changed, typing, suggested });
+    const parts = new Intl.NumberFormat(language).formatToParts(1.5);
+    this.point = parts.find((part) => part.type === "decimal").value;
     this.dirty = new Map();
     this.record = null;
     this.drafts = [];
@@ -192,7 +194,7 @@ export class Form {
       if (!text.trim()) return { value: node.empty };
       if (kind === "integer") return /^\s*[-+]?\d+\s*$/.test(text) ? { value: typed(text) } : { error: "not_integer" };
       if (kind === "number" || isNumber(value)) {
-        const number = typed(text.replace(this.language === "de" ? "," : /$^/, "."));
+        const number = typed(text.replace(this.point, "."));
         if (number !== null) return { value: number };
         if (kind === "number") return { error: "not_number" };
       }

@@ -4,7 +4,8 @@ import { ask } from "./saving.js";
 
 export const at = (id) => document.getElementById(id);
 export const start = await ask("start");
-export const language = start.language ?? (navigator.language.startsWith("de") ? "de" : "en");
+export const language = start.language
+  ?? Object.keys(start.texts).find((name) => navigator.language.startsWith(name)) ?? "en";
 export const say = (key, values = {}) =>
   start.texts[language][key].replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "");
 

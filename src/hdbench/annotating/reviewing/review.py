@@ -24,7 +24,7 @@ from hdbench.scoring.analysis.forms import text_of
 MAX_READING = 100_000
 """Maximum number of characters in a reading."""
 
-_TEXTS = Texts(Path(__file__).parents[1] / "translations")
+_TEXTS = Texts(Path(__file__).parents[1] / "texts")
 
 _NUMBER = re.compile(
     r"\s*\+?(?P<sign>-?)0*(?P<digits>(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?)\s*"

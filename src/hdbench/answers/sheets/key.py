@@ -53,9 +53,10 @@ def key_of(
     if number:
         files = len(file_names)
         return -index, Message(
-            "names {number:,} of 1 file" if files == 1 else "names {number:,} of {files:,} files",
+            "names {number:,} of 1 file",
+            plural="names {number:,} of {count:,} files",
             number=number,
-            files=files,
+            count=files,
         )
     for word in ("file", "id"):
         called = [index for index in sorted(unnamed) if meanings(header[index]) == [word]]

@@ -269,7 +269,7 @@ def _small(sizes: Sequence[int], drawn: Sequence[int], number: int) -> list[str]
 
 
 def _items(count: int) -> Message:
-    return Message("{count:,} item" if count == 1 else "{count:,} items", count=count)
+    return Message("{count:,} item", plural="{count:,} items", count=count)
 
 
 def write_sample(path: Path, drawn: DrawnSample) -> None:

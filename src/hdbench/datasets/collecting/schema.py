@@ -1,12 +1,11 @@
 """The JSON Schema of a collection's answers, inferred from its ground truths."""
 
 from collections.abc import Iterable, Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from hdbench.answers.sheets.words import meanings
-from hdbench.common.texts import LANGUAGES, read_texts
+from hdbench.common.texts import LANGUAGES, Texts
 
 _TYPES: dict[type, str] = {
     str: "string",
@@ -19,6 +18,8 @@ _TYPES: dict[type, str] = {
 Titles = Mapping[str, Mapping[str, Any]]
 """The path of a field, as in `publication.year` or `persons[].name` → see `titles_of`."""
 
+_LABELS = Texts(Path(__file__).with_name("texts"))
+
 
 def titles_of(heading: str) -> dict[str, Any]:
     """Return what people call a field: as its column is headed, and per language if that is known.
@@ -29,16 +30,11 @@ def titles_of(heading: str) -> dict[str, Any]:
         >>> titles_of("Zustand")
         {'title': 'Zustand'}
     """
-    for labels in filter(None, map(_labels().get, meanings(heading))):
-        return {"title": heading, "titles": dict(zip(LANGUAGES, labels, strict=True))}
-    return {"title": heading}
-
-
-@cache
-def _labels() -> dict[str, list[str]]:
-    """Return what people call a field of each meaning, in each language."""
-    labels: dict[str, list[str]] = read_texts(Path(__file__).with_name("labels.yaml"))
-    return labels
+    meaning = next((meaning for meaning in meanings(heading) if meaning in _LABELS.english), None)
+    if meaning is None:
+        return {"title": heading}
+    labels = {language: _LABELS.text(meaning, language) for language in LANGUAGES}
+    return {"title": heading, "titles": labels}
 
 
 def schema_of_records(

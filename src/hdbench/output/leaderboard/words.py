@@ -10,7 +10,7 @@ from hdbench.output.leaderboard.boards import Board, BoardRow
 from hdbench.results.warning_texts import in_words
 from hdbench.statistics.bootstrap import MIN_ITEMS, Interval
 
-_TEXTS = Texts(Path(__file__).with_name("translations"))
+_TEXTS = Texts(Path(__file__).with_name("texts"))
 
 MAX_NAME = 60
 """Maximum characters of an untrusted name that are shown."""
@@ -26,9 +26,7 @@ FROM_DRAFTS = "‡"
 
 
 def say(key: str, language: str = "en", **values: Any) -> str:
-    """Return a text of `translations/leaderboard.yaml`; for a count of one, its singular."""
-    if values.get("count") == 1 and f"{key}_one" in _TEXTS.translations[language]:
-        key = f"{key}_one"
+    """Return a text of `texts/leaderboard.yaml`."""
     return _TEXTS.text(key, language, **values)
 
 

@@ -14,6 +14,8 @@ from pathlib import Path
 
 from hdbench import __version__
 from hdbench.common import resources
+from hdbench.common.catalogues import catalogue
+from hdbench.common.texts import LANGUAGES
 
 NAME = f"hdbench-{__version__}-py3-none-any.whl"
 
@@ -47,6 +49,8 @@ def make_wheel() -> bytes:
 def _package() -> dict[str, bytes]:
     """Return the package's files, with the folders that lie beside it in a checkout."""
     package = resources.PACKAGE
+    for language in LANGUAGES:
+        catalogue(language)  # which compiles it where that was not done yet
     files = {
         f"hdbench/{path.relative_to(package).as_posix()}": path.read_bytes()
         for path in _files(package)
@@ -60,8 +64,8 @@ def _package() -> dict[str, bytes]:
 
 
 def _files(folder: Path) -> list[Path]:
-    compiled = (".pyc", ".so", ".pyd")
-    return [path for path in folder.rglob("*") if path.is_file() and path.suffix not in compiled]
+    left_out = (".pyc", ".so", ".pyd", ".po")
+    return [path for path in folder.rglob("*") if path.is_file() and path.suffix not in left_out]
 
 
 def _record(files: dict[str, bytes]) -> bytes:

@@ -337,8 +337,7 @@ def _no_interval(intervals: Intervals, language: str) -> str | None:
     """Return why there are no intervals; None if there are."""
     if intervals.why is None:
         return None
-    key = "too_few_one" if intervals.items == 1 else "too_few"
-    return TEXTS.text(key, language, items=intervals.items)
+    return TEXTS.text("too_few", language, count=intervals.items)
 
 
 def _listed(values: Mapping[str, Any], sign: str = " ", between: str = ", ") -> str:

@@ -13,7 +13,7 @@ from hdbench.common.templates import html_templates
 from hdbench.common.texts import Texts, decimal, grouped
 from hdbench.errors import escaped
 
-TEXTS = Texts(Path(__file__).with_name("translations"))
+TEXTS = Texts(Path(__file__).with_name("texts"))
 """The texts of the pages; they may hold HTML."""
 
 
@@ -50,7 +50,8 @@ def markup(key: str, language: str, **values: Any) -> Markup:
     """
     if not values:
         return _without_values(key, language)
-    return _own(key, language).format(
+    count = values.get("count", 0)
+    return _own(key, language, count if isinstance(count, int) else 0).format(
         **{
             name: grouped(value, language) if isinstance(value, int) else _plain(value)
             for name, value in values.items()
@@ -63,8 +64,8 @@ def _without_values(key: str, language: str) -> Markup:
     return _own(key, language).format()  # a page of many items has some of them thousands of times
 
 
-def _own(key: str, language: str) -> Markup:
-    return Markup(TEXTS.translations[language][key])  # noqa: S704  this package's own
+def _own(key: str, language: str, count: int = 0) -> Markup:
+    return Markup(TEXTS.template(key, language, count))  # noqa: S704  this package's own
 
 
 def _plain(value: Any) -> Any:

@@ -286,6 +286,8 @@ def _still_running(shards: Shards, ranks: list[int]) -> Message:
                 )
             )
     return Message(
-        "{ranks} is still running" if len(ranks) == 1 else "{ranks} are still running",
+        "{ranks} is still running",
+        plural="{ranks} are still running",
+        count=len(ranks),
         ranks=shortened(descriptions),
     )

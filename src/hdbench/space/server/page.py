@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from hdbench.common.texts import LANGUAGES, language_of, read_texts
+from hdbench.common.texts import LANGUAGES, language_of, words_of_library
 from hdbench.space.texts import translations
 
 PARAMETER = "lang"
@@ -108,5 +108,5 @@ def gradio_words(language: str) -> dict[str, dict[str, str]]:
         has in English in every language; `patterns`: the same for messages, labels and the sizes
         of files, by regular expressions.
     """
-    words: dict[str, dict[str, str]] = read_texts(_SPACE / "gradio_words" / f"{language}.yaml")
+    words: dict[str, dict[str, str]] = words_of_library(_SPACE / "gradio_words", language)
     return words

@@ -23,6 +23,7 @@ from hdbench.results.error_counts import item_errors
 from hdbench.results.items import ScoreCollector, prepare
 from hdbench.scoring.flatten import flatten
 from hdbench.space.context import SpaceContext
+from hdbench.space.texts import text
 from hdbench.space.views.example import MADE, write_example
 from hdbench.space.views.summary import render
 
@@ -41,7 +42,6 @@ MAX_TEXT = 700
 WIDTHS = {"small": 720, "large": 1600}
 """Widths of the picture in the page, and on its own, in pixels."""
 
-_TUTORIALS = {"en": "docs/afternoon.html", "de": "docs/de/eigene-sammlung.html"}
 _BEFORE = 30  # characters before the first difference
 _KEEP = "public, max-age=3600"
 
@@ -128,7 +128,7 @@ class FirstLooks:
             look=look,
             titles=look and self._titles(benchmark, language),
             annotate=self._context.annotate is not None,
-            tutorial=documentation(_TUTORIALS[language]),
+            tutorial=documentation(text("first_look_tutorial", language)),
         )
 
     @property

@@ -10,7 +10,7 @@ from hdbench.trust.forecasting.amounts import Amount, Known, ModelForecast
 from hdbench.trust.forecasting.forecast import Forecast
 from hdbench.trust.plan import RIGHTS
 
-_text = Texts(Path(__file__).parents[1] / "translations").text
+_text = Texts(Path(__file__).parents[1] / "texts").text
 
 
 def model_sentence(forecast: Forecast, model: ModelForecast, language: str = "en") -> str:

@@ -109,7 +109,7 @@ def test_it_is_typed_and_licensed_and_carries_no_tests(installed):
     assert not list(installed.rglob("__pycache__"))
 
 
-def test_the_sdist_has_what_a_checkout_has_and_nothing_that_was_built(dist):
+def test_sdist_has_the_checkout_and_nothing_that_was_built(dist):
     (sdist,) = dist.glob("*.tar.gz")
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
@@ -143,7 +143,7 @@ def test_the_installed_version_is_that_of_the_code(dist):
     assert [name.split("-")[1].removesuffix(".tar.gz") for name in names] == [version, version]
 
 
-def test_a_dataset_s_version_stands_in_its_benchmark_yaml_and_its_changelog_only():
+def test_dataset_version_is_not_repeated_in_script_or_readme():
     for name in recipe_names():
         folder = ROOT / "dataset_scripts" / name
         for path in (folder / "build.py", *folder.glob("README*.md")):

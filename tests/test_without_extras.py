@@ -86,9 +86,7 @@ def test_the_demo_and_scoring_need_none_of_them(run_without, tmp_path):
     assert "0.6719" in done.stdout
 
 
-def test_a_report_without_them_is_the_page_and_csv_and_says_what_was_left_out(
-    run_without, answers, run_hdbench
-):
+def test_report_without_extras_is_page_and_csv_with_notes(run_without, answers, run_hdbench):
     arguments = ["report", "answers.jsonl", "--benchmark", "hdb/zettelkatalog", "-o"]
     assert run_hdbench(*arguments, "whole", cwd=answers).returncode == 0
     done = run_without(*OF_ALL, arguments=[*arguments, "part"], cwd=answers)
@@ -114,7 +112,7 @@ def test_a_report_without_them_is_the_page_and_csv_and_says_what_was_left_out(
     ],
     ids=["read", "written"],
 )
-def test_a_workbook_is_not_read_or_written_without_the_extra_excel(
+def test_workbook_is_not_read_or_written_without_the_excel_extra(
     run_without, answers, arguments, package
 ):
     done = run_without("excel", arguments=arguments, cwd=answers)
@@ -179,9 +177,7 @@ print(load_dataset("hdb/sciencemetabench", split="val")["ground_truth"][0]["kind
         ("alto.read_alto", "XML files need lxml"),
     ],
 )
-def test_ground_truths_in_xml_and_marc_are_not_read_without_the_extra_truths(
-    tmp_path, reader, what
-):
+def test_xml_and_marc_truths_are_not_read_without_truths_extra(tmp_path, reader, what):
     (tmp_path / "a.xml").write_text("<record/>")
     module, function = reader.split(".")
     code = f"""

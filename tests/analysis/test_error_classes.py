@@ -81,7 +81,7 @@ def test_what_the_metric_finds_right_has_no_class():
     assert classify(FieldMatch("title", "correct", "Bern", "Berne", 0.95)) is None
 
 
-def test_a_value_of_another_field_is_known_before_it_is_invented_or_different():
+def test_value_of_another_field_takes_precedence():
     others = ["Bern", 1924, "8", None]
     assert classify(FieldMatch("place", "spurious", None, "BERN.", 0.0), others) == "other_field"
     assert classify(substituted(1902, "Bern"), others) == "other_field"
@@ -153,7 +153,7 @@ def letter(answer):
     return explained(metric, answer, truth)
 
 
-def test_missing_and_spurious_persons_who_are_alike_become_one_error():
+def test_similar_missing_and_spurious_persons_become_one_error():
     matches = letter(
         {"send_date": ["1931-10-30"], "sender_persons": ["Annq Muster", "Firma Muster AG"]}
     )
@@ -282,7 +282,7 @@ def test_form_counts_take_what_is_equal_in_form_for_right():
     assert form_counts([card(None)], FORMS) == (0, 0, 8)
 
 
-def test_form_counts_of_letters_take_persons_of_one_form_for_right():
+def test_form_counts_of_letters_accept_equivalent_persons():
     assert form_counts([letter({"sender_persons": ["MUSTER,ANNA", "Max B."]})]) == (1, 1, 2)
 
 
@@ -295,7 +295,7 @@ def test_every_error_has_one_class_and_what_is_right_none(
 
 
 @given(TEXTS, TEXTS)
-def test_harmless_classes_and_diacritics_are_symmetric_and_missing_mirrors_invented(one, other):
+def test_error_classes_are_consistent_when_sides_are_swapped(one, other):
     there, back = classify(substituted(one, other)), classify(substituted(other, one))
     for error in (*HARMLESS, "diacritics"):
         assert (there == error) == (back == error)

@@ -49,7 +49,7 @@ def saved(page):
 @pytest.mark.parametrize(
     ("language", "scheme", "width"), [("en-GB", "light", 1280), ("de-DE", "dark", 390)]
 )
-def test_axe_core_finds_no_violation_in_any_state_and_german_is_german(
+def test_axe_core_finds_no_violation_and_german_is_complete(
     folder, visit_at, language, scheme, width
 ):
     drafts = [f"--drafts={folder.parent / name}.jsonl" for name in ("one", "two")]

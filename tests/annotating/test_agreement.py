@@ -22,7 +22,7 @@ def test_fields_within_fields():
     }
 
 
-def test_null_absent_and_empty_are_one_and_texts_are_trimmed_and_in_nfc():
+def test_empty_values_are_equal_and_texts_are_normalized():
     items = [
         [{"name": "Mu\u0308ller "}, {"name": "Müller"}],
         [{"name": None}, {"name": "  "}],

@@ -39,7 +39,7 @@ def write(folder, *changes):
         (folder / f"history/{by}.jsonl").write_bytes(b"".join(lines))
 
 
-def test_the_records_of_those_who_are_all_done_each_on_top_of_nothing(collection):
+def test_finished_records_do_not_build_on_earlier_ones(collection):
     give(collection, "ben", "anna", items=("b3", "b2"))
     anna = change("anna", {"title": "Faust"})
     ben = change("ben", "Urfaust", field="title")
@@ -64,7 +64,7 @@ def test_the_records_of_those_who_are_all_done_each_on_top_of_nothing(collection
     assert read_assigned(collection).unfinished == 1
 
 
-def test_who_says_that_there_is_no_truth_has_none_and_who_rejects_is_left_out(collection):
+def test_missing_truth_is_none_and_rejected_record_is_left_out(collection):
     give(collection, "anna", "ben", items=("b1", "b2"))
     lines = [
         change(by, {"title": by}, item=item) for by in ("anna", "ben") for item in ("b1", "b2")
@@ -94,7 +94,7 @@ def test_what_was_settled_and_what_came_after_is_nobodys_own(collection):
     assert before_settling(own) == own
 
 
-def test_an_item_is_plain_by_a_status_that_has_everybodys_behind_it():
+def test_plain_status_must_build_on_every_annotator():
     anna, ben = (change(by, "done", "status") for by in ("anna", "ben"))
     both = change("clara", "done", "status", after=[anna, ben], how="settled")
     one = change("clara", "done", "status", after=[anna], how="settled")
@@ -108,7 +108,7 @@ def test_an_item_is_plain_by_a_status_that_has_everybodys_behind_it():
     assert not is_plain([anna, ben], ("anna", "ben"))
 
 
-def test_who_annotates_what_is_found_at_once_for_ten_thousand_items():
+def test_annotators_of_ten_thousand_items_are_found_quickly():
     items = tuple(f"b{number}" for number in range(10_000))
     annotation = Annotation(
         assignments=(Assignment(annotators=("anna", "ben"), items=items),), blind=("c1",)
@@ -120,7 +120,7 @@ def test_who_annotates_what_is_found_at_once_for_ten_thousand_items():
     assert annotation == Annotation.model_validate(annotation.model_dump())
 
 
-def test_items_that_nobody_has_begun_are_drawn_and_the_draw_is_recorded(tmp_path):
+def test_unstarted_items_are_drawn_and_the_draw_is_recorded(tmp_path):
     folder = write_collection(tmp_path / "cards", [None, {"title": "Faust"}, *[None] * 8])
     with Store.open(folder, "clara") as store:
         for item, what, to in [
@@ -154,15 +154,13 @@ def test_items_that_nobody_has_begun_are_drawn_and_the_draw_is_recorded(tmp_path
         (["anna", "ben"], 2, "has 1 items"),
     ],
 )
-def test_what_cannot_be_assigned_is_refused_and_nothing_is_written(
-    collection, annotators, items, message
-):
+def test_invalid_assignment_is_refused_without_writing(collection, annotators, items, message):
     with pytest.raises(HdbenchError, match=message):
         assign(collection, annotators, items=items)
     assert not (collection / "annotation.yaml").exists()
 
 
-def test_a_second_assignment_keeps_what_else_annotation_yaml_says(collection):
+def test_second_assignment_keeps_other_annotation_settings(collection):
     write_annotation(collection, Annotation(blind=("b1",), keep_time=True))
     assign(collection, ["anna", "ben"])
     annotation = read_annotation(collection)

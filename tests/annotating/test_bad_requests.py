@@ -59,7 +59,7 @@ def logging(folder, log, *options):
 
 
 @pytest.mark.parametrize(("routes", "kind"), [(EDITOR, "editor"), (REVIEW, "review")])
-def test_no_request_brings_a_page_down_or_a_traceback_into_its_log(tmp_path, routes, kind):
+def test_bad_requests_neither_crash_pages_nor_log_tracebacks(tmp_path, routes, kind):
     folder = write_collection(tmp_path / "cards", [{"title": "Faust"}])
     options = ["--as", "anna"]
     if kind == "review":

@@ -97,7 +97,7 @@ def test_two_windows_on_one_item(tmp_path, visit):
     assert "Faust III" not in said
 
 
-def test_where_people_disagree_both_values_are_shown_and_one_is_taken(tmp_path, visit):
+def test_disagreement_shows_both_values_and_one_can_be_chosen(tmp_path, visit):
     persons = [{"name": "Frey", "roles": []}]
     for name, value in (("anna", "May"), ("ben", "Mai")):
         folder = write_collection(tmp_path / name, [{"title": "Faust", "persons": persons}])
@@ -235,7 +235,7 @@ def test_no_single_key_changes_a_status(tmp_path, visit):
     assert sorted(statuses(folder).values()) == ["doubtful", "open", "open"]
 
 
-def test_what_is_refused_is_told_in_the_page_s_language_and_not_the_browser_s(tmp_path, browser):
+def test_refusal_uses_language_of_page_not_of_browser(tmp_path, browser):
     folder = write_collection(tmp_path / "cards")
     page = browser.new_page(locale="en-GB")
     with serving(folder, "--language", "de") as served:
@@ -285,7 +285,7 @@ def test_nested_lists_grow_move_and_shrink(tmp_path, visit):
     }
 
 
-def test_drafts_are_filled_in_on_request_and_their_differences_marked(tmp_path, visit):
+def test_drafts_are_filled_in_on_request_with_differences_marked(tmp_path, visit):
     folder = write_collection(tmp_path / "cards")
     for name, year in (("one", 1808), ("two", 1809)):
         record = {"title": "Faust", "kind": "book", "year": year, "persons": []}

@@ -24,7 +24,7 @@ def test_each_text_is_in_both_languages_with_the_same_values():
         assert placeholders(text) == placeholders(TEXTS["de"][key]), key
 
 
-def test_the_page_names_only_texts_that_are_there_and_all_of_them():
+def test_page_uses_exactly_the_existing_texts():
     named = set(re.findall(r'say\("(\w+)"|data-(?:text|label)="(\w+)"', PAGE))
     named = {key for pair in named for key in pair if key}
     assert named <= TEXTS["en"].keys()

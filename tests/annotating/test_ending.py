@@ -34,7 +34,7 @@ def ask_often(ask):
 
 
 @pytest.mark.nightly
-def test_requests_are_answered_and_the_server_ends_while_another_process_keeps_a_lock(tmp_path):
+def test_server_answers_and_ends_while_lock_is_held_elsewhere(tmp_path):
     folder = write_collection(tmp_path / "cards")
     served = Served(folder)
     try:
@@ -73,7 +73,7 @@ def test_what_is_cancelled_at_the_end_is_said_in_one_line(tmp_path):
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("kind", ["annotate", "review"])
-def test_pictures_that_never_come_take_neither_all_threads_nor_the_end(tmp_path, kind):
+def test_stuck_pictures_block_neither_threads_nor_shutdown(tmp_path, kind):
     folder = blocked(write_collection(tmp_path / "cards", [{"title": "Faust"}, None]))
     options = []
     if kind == "review":
@@ -103,7 +103,7 @@ def test_pictures_that_never_come_take_neither_all_threads_nor_the_end(tmp_path,
             served.process.kill()
 
 
-def test_a_history_with_very_many_changes_of_an_item_is_shown_to_all_who_ask(tmp_path):
+def test_history_with_many_changes_is_shown_to_everyone(tmp_path):
     folder = write_collection(tmp_path / "cards")
     (folder / "history").mkdir()
     line = {"item": "b2", "by": "ben", "at": "2026-11-22T19:40:01.123Z", "what": "ground_truth"}

@@ -126,7 +126,7 @@ def joined(pairs):
 
 @given(histories(), st.randoms(use_true_random=False))
 @settings(max_examples=150)
-def test_the_order_of_the_lines_does_not_matter_and_the_plain_procedure_agrees(made, rng):
+def test_line_order_is_irrelevant_and_matches_naive_procedure(made, rng):
     state = fold("b1", made, None)
     shuffled = rng.sample(made, len(made))
     assert fold("b1", shuffled, None) == state
@@ -154,13 +154,13 @@ def test_a_clash_and_what_settles_it_by_hand():
     assert (settled.conflicts, settled.record["title"]) == ((), "B")
 
 
-def test_the_clock_of_a_machine_does_not_put_a_change_before_what_it_was_made_on():
+def test_wrong_clock_does_not_reorder_dependent_changes():
     first = change(1, "title", "A", [], at=50)
     second = change(2, "title", "B", [first.id], at=10)
     assert fold("b1", [second, first], None).record == {"title": "B"}
 
 
-def test_circles_and_changes_of_which_something_is_missing_are_no_problem():
+def test_circular_and_incomplete_changes_are_tolerated():
     one, other = change(1, "title", "A", ["2".zfill(32)]), change(2, "title", "B", ["1".zfill(32)])
     lost = change(3, "title", "C", ["9" * 32])
     own = change(4, "title", "D", ["4".zfill(32)])
@@ -240,7 +240,7 @@ def settled(number):
     return made
 
 
-def test_twice_as_many_fields_that_were_settled_take_twice_the_work():
+def test_work_grows_linearly_with_settled_fields():
     def see(number):
         row = CollectionRow(None, None, b"")
         state = seen_by("anna", "b1", settled(number), ("anna", "ben"), row)

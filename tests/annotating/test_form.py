@@ -34,7 +34,7 @@ def test_every_kind_of_field():
     assert [by_name[name]["empty"] for name in ("title", "year", "tags")] == ["", None, None]
 
 
-def test_labels_are_those_of_the_language_else_the_heading_else_the_name():
+def test_labels_fall_back_from_language_to_heading_to_name():
     titles = {"en": "Year", "de": "Jahr"}
     fields = form(
         {"a": {"title": "Erscheinungsjahr", "titles": titles}, "b": {"title": "Art"}, "c": {}}

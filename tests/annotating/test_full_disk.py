@@ -67,7 +67,7 @@ def test_every_change_that_was_saved_is_there_and_no_other(tmp_path, form):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_every_look_that_was_saved_is_there_and_the_file_opens_again(tmp_path, form):
+def test_every_saved_look_is_kept_and_the_file_reopens(tmp_path, form):
     entries = [entry(f"b{n}", "title", f"truth {n}", "x") for n in range(2 * ROUNDS)]
     saved = {}
     with small_disk(tmp_path / "disk", form) as disk:
@@ -104,7 +104,7 @@ def test_a_page_is_told_what_was_not_saved_and_can_save_it_later(tmp_path):
         review.close()
 
 
-def test_a_review_whose_lines_were_glued_to_a_torn_one_opens_with_what_is_whole(tmp_path):
+def test_review_with_torn_lines_opens_with_the_intact_ones(tmp_path):
     path = tmp_path / "review.jsonl"
     keys = [entry(f"b{n}", "title", "Faust", "Fausst").key for n in range(3)]
     looks = ReviewLog(path)
@@ -213,7 +213,7 @@ def test_a_folder_that_was_moved_is_not_told_as_a_full_disk(tmp_path):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_the_first_change_of_all_is_kept_by_the_page_like_any_other(tmp_path, form):
+def test_first_change_is_kept_after_the_disk_was_full(tmp_path, form):
     """With it, a folder is noted in which somebody annotates: there is no room for that either."""
     with small_disk(tmp_path / "disk", form) as disk:
         folder = write_collection(disk.folder / "cards")
@@ -228,7 +228,7 @@ def test_the_first_change_of_all_is_kept_by_the_page_like_any_other(tmp_path, fo
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("form", FORMS)
-def test_what_cannot_be_saved_stays_in_the_page_until_there_is_room(tmp_path, browser, form):
+def test_unsaved_change_stays_in_the_page_until_there_is_room(tmp_path, browser, form):
     with small_disk(tmp_path / "disk", form) as disk:
         folder = write_collection(disk.folder / "cards")
         with serving(folder) as served:

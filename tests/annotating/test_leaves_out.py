@@ -123,7 +123,7 @@ def test_what_was_put_into_a_built_dataset_is_not_sent(annotated):
     assert files_of(built) == before
 
 
-def test_a_collection_that_is_published_without_being_built_goes_without_its_history(annotated):
+def test_collection_published_unbuilt_excludes_its_history(annotated):
     names = {path.relative_to(annotated).as_posix() for path in repositories._files(annotated)}
     assert "metadata.jsonl" in names
     assert not any(name.startswith("history") for name in names)

@@ -105,7 +105,7 @@ def test_a_list_about_another_folder_is_refused(tmp_path):
         Review(folder, path, "anna", None)
 
 
-def test_a_list_made_from_another_version_of_a_dataset_is_refused(tmp_path):
+def test_list_from_another_dataset_version_is_refused(tmp_path):
     folder = write_collection(tmp_path / "cards", [{"title": "Faust"}])
     path = write_list(tmp_path / "review.jsonl", entry("b1", "title", "Faust", "Fausst"))
     Review(folder, path, "anna", None).close()  # a collection's metadata changes all the time

@@ -50,7 +50,7 @@ def test_pages_are_shown_as_browsers_can(media):
     assert (second.media_type, opened(second).size) == ("image/png", (60, 90))
 
 
-def test_sixteen_bits_of_grey_are_not_white_and_transparency_is_not_black(media):
+def test_sixteen_bit_grey_is_kept_and_transparency_is_white(media):
     assert opened(media.picture("grey", 0)).getpixel((0, 0)) == (128, 128, 128)
     assert opened(media.picture("grey", 1)).getpixel((0, 0)) == (255, 255, 255)
 

@@ -55,9 +55,7 @@ def handed(folder, annotator, tmp_path, name="h.zip"):
     return tmp_path / name
 
 
-def test_the_work_of_two_is_put_together_and_a_second_time_adds_nothing(
-    collection, other, tmp_path
-):
+def test_merging_two_annotators_again_adds_nothing(collection, other, tmp_path):
     put(collection, "anna", "b1", "title", "Faust II")
     put(other, "ben", "b1", "year", 1832)
     put(other, "ben", "b2", "title", "Egmont")
@@ -105,7 +103,7 @@ def test_one_who_has_not_seen_the_conflict_cannot_settle_it(collection, other, t
         assert len(store.state("b1").conflicts) == 1
 
 
-def test_the_same_value_from_both_and_different_fields_are_no_conflict(collection, other, tmp_path):
+def test_same_values_and_different_fields_do_not_conflict(collection, other, tmp_path):
     put(collection, "anna", "b1", "title", "Faust II")
     put(collection, "anna", "b1", "", "done", what="status")
     put(other, "ben", "b1", "title", "Faust II")
@@ -124,7 +122,7 @@ def test_a_part_of_a_field_is_in_conflict_with_the_whole(collection, other, tmp_
     assert put(collection, "anna", "b3", "entries", [{"name": "Mai"}]).conflicts == ()
 
 
-def test_truths_that_differed_before_anybody_began_are_a_conflict(collection, other, tmp_path):
+def test_truths_that_differed_before_annotation_conflict(collection, other, tmp_path):
     text = (other / "metadata.jsonl").read_text(encoding="utf-8").replace("1808", "1809")
     (other / "metadata.jsonl").write_text(text, encoding="utf-8")
     put(other, "ben", "b1", "title", "Faust 2")
@@ -246,9 +244,7 @@ def test_a_history_that_somebody_has_open_is_not_merged_into(collection, tmp_pat
         assert store.state("b2").record == {"title": "Egmont"}
 
 
-def test_what_another_process_writes_during_a_merge_is_not_taken_back(
-    collection, tmp_path, monkeypatch
-):
+def test_merge_keeps_concurrent_writes_of_another_process(collection, tmp_path, monkeypatch):
     path = packed(tmp_path / "h.zip", {"ben.jsonl": line()})
     writing = Metadata.writing
 
@@ -264,7 +260,7 @@ def test_what_another_process_writes_during_a_merge_is_not_taken_back(
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_merging_in_any_order_and_any_number_of_times_gives_the_same(collection, tmp_path, seed):
+def test_merging_in_any_order_and_repeatedly_gives_the_same(collection, tmp_path, seed):
     rng = random.Random(seed)
     folders = {name: shutil.copytree(collection, tmp_path / name) for name in ("anna", "ben")}
     for turn in range(3):
@@ -401,9 +397,7 @@ def test_a_merge_that_was_killed_is_done_again(collection, other, tmp_path, monk
     assert truth(other, "b2") == {"title": "Egmont"}
 
 
-def test_an_assignment_that_another_process_makes_meanwhile_is_not_lost(
-    collection, other, tmp_path, monkeypatch
-):
+def test_concurrent_assignment_by_another_process_is_kept(collection, other, tmp_path, monkeypatch):
     assigned(collection, "anna", "ben")
     path = handed(collection, "anna", tmp_path)
 

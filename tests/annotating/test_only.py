@@ -75,7 +75,7 @@ def test_what_is_no_list_or_has_other_items_is_refused(folder, tmp_path):
     Editor(folder, "me").close()  # nothing is left locked
 
 
-def test_samples_come_in_the_order_in_which_they_were_drawn_without_drafts(tmp_path, run_hdbench):
+def test_samples_keep_drawing_order_and_refuse_drafts(tmp_path, run_hdbench):
     collection = Collection(tmp_path)
     applied(collection)
     folder = write_collection(tmp_path / "cards", [None] * 150, collection.ids)

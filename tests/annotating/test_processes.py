@@ -16,7 +16,7 @@ def put(store, item, field, to):
 
 
 @pytest.mark.nightly
-def test_nothing_that_was_saved_is_lost_when_processes_are_killed(collection):
+def test_saved_changes_survive_killed_processes(collection):
     assert sum(kill_while_writing(collection, seed) for seed in range(3)) > 0
     # Lines of different processes, and what was written between them.
     with Store.open(collection, "anna") as store:
@@ -52,7 +52,7 @@ def test_what_a_killed_process_left_of_a_line_is_cut_off(collection):
         assert store.notes == []
 
 
-def test_a_line_that_another_process_is_writing_counts_once_it_is_whole(collection, tmp_path):
+def test_partly_written_line_counts_once_it_is_complete(collection, tmp_path):
     other = shutil.copytree(collection, tmp_path / "other")
     with Store.open(other, "ben") as store:
         put(store, "b2", "title", "Egmont")
@@ -70,7 +70,7 @@ def test_a_line_that_another_process_is_writing_counts_once_it_is_whole(collecti
     assert store.notes == []
 
 
-def test_a_history_that_is_no_folder_or_leads_elsewhere_is_refused(collection, tmp_path):
+def test_history_that_is_no_folder_or_a_link_is_refused(collection, tmp_path):
     (collection / "history").touch()
     with pytest.raises(HdbenchError, match="cannot be written"):
         Store.open(collection, "anna")
@@ -128,9 +128,7 @@ def test_rows_that_are_added_in_the_meantime_are_not_lost(collection):
     assert b"Faust II" in path.read_bytes()
 
 
-def test_a_history_that_was_put_there_by_hand_builds_on_the_truth_that_is_there(
-    collection, tmp_path
-):
+def test_manually_copied_history_builds_on_existing_truth(collection, tmp_path):
     other = shutil.copytree(collection, tmp_path / "other")
     with Store.open(other, "ben") as store:
         put(store, "b1", "year", 1832)

@@ -255,7 +255,7 @@ def test_a_column_of_the_collections_own_is_left_alone(tmp_path):
     }
 
 
-def test_null_where_another_row_says_how_it_was_made_is_no_column_of_its_own(tmp_path):
+def test_null_provenance_is_not_taken_for_a_custom_column(tmp_path):
     folder = write_collection(tmp_path / "cards", [{"title": "Faust"}, None])
     set_rows(folder, b1={"provenance": "imported"}, b2={"provenance": None, "draft_model": None})
     with Store.open(folder, "anna") as store:

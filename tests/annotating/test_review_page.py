@@ -97,7 +97,7 @@ def test_what_the_server_answers_is_no_oracle(folder, path):
     assert ReviewLog(path).all_of("me") == {}
 
 
-def test_a_slip_with_its_evidence_survives_kill_9_and_can_be_taken_back(folder, path, browser):
+def test_slip_with_evidence_survives_kill_and_can_be_undone(folder, path, browser):
     served = Served(folder, "--review", path, "--as", "anna")
     page = browser.new_page(locale="en-GB")
     page.goto(served.url)

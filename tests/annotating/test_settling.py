@@ -81,7 +81,7 @@ def test_nothing_of_the_others_is_seen_before_all_are_done(assigned, stores):
     assert not (assigned / "history/clara.jsonl").exists()
 
 
-def test_undo_takes_back_own_changes_as_if_nobody_else_were_there(stores):
+def test_undo_reverts_own_changes_as_if_working_alone(stores):
     anna, ben, _ = stores
     put(anna, {"title": "Faust", "place": "Basel"})
     put(ben, "Urfaust", "title")
@@ -114,7 +114,7 @@ def test_where_all_agree_an_item_settles_itself(assigned, stores):
     assert (assigned / "history/ben.jsonl").read_bytes() == before
 
 
-def test_what_differs_is_settled_field_by_field_and_every_choice_is_saved(assigned, stores):
+def test_differences_are_settled_by_field_and_choices_are_saved(assigned, stores):
     anna, ben, clara = stores
     put(anna, "sure", what="comment")
     finish(anna, FAUST | {"place": "Basel"})
@@ -193,7 +193,7 @@ def test_that_there_is_no_truth_needs_no_choice_of_fields(assigned, stores):
     assert truth(assigned) is None
 
 
-def test_a_process_killed_while_it_settles_leaves_an_item_to_be_settled(assigned):
+def test_item_stays_unsettled_if_killed_while_settling(assigned):
     with Store.open(assigned, "anna") as store:
         finish(store, FAUST)
     with Store.open(assigned, "ben") as store:
@@ -236,7 +236,7 @@ def test_both_settle_what_they_agree_in_on_their_own_computers(assigned, tmp_pat
         assert store.state("b2").stage is Stage.plain
 
 
-def test_what_one_changes_elsewhere_after_it_was_settled_is_a_conflict(assigned, tmp_path):
+def test_change_made_elsewhere_after_settling_is_a_conflict(assigned, tmp_path):
     other = shutil.copytree(assigned, tmp_path / "other")
     for folder, name in ((assigned, "anna"), (other, "ben")):
         with Store.open(folder, name) as store:
@@ -263,9 +263,7 @@ def test_an_assignment_is_seen_while_the_folder_is_open(collection):
         assert ben.state("b2").record == {"title": "Faust"}
 
 
-def test_an_item_with_too_many_changes_to_settle_itself_does_not_close_the_folder(
-    assigned, monkeypatch
-):
+def test_item_with_too_many_changes_still_lets_the_folder_open(assigned, monkeypatch):
     with Store.open(assigned, "anna") as store:
         finish(store, FAUST)
     monkeypatch.setattr("hdbench.annotating.store.MAX_ITEM_CHANGES", 4)

@@ -50,7 +50,7 @@ def fill(page, **values):
     saved(page)
 
 
-def test_two_people_annotate_alone_and_where_they_agree_an_item_settles_itself(tmp_path, visit):
+def test_two_people_annotate_alone_and_agreed_items_are_settled(tmp_path, visit):
     folder = assigned(tmp_path / "cards")
     with serving(folder, "--as", "anna") as one, serving(folder, "--as", "ben") as other:
         anna, ben = visit(one), visit(other)
@@ -132,7 +132,7 @@ def test_what_differs_is_taken_or_typed_and_then_it_is_done(tmp_path, visit):
     assert (records["anna"]["title"], records["ben"]["title"]) == ("Faust", "<b>Urfaust</b>")
 
 
-def test_nothing_of_the_others_is_sent_and_they_cannot_be_overwritten(tmp_path):
+def test_work_of_others_is_neither_sent_nor_overwritable(tmp_path):
     folder = assigned(tmp_path / "cards", items=("b1",))
     with Store.open(folder, "anna") as store:
         for what, to in [

@@ -24,7 +24,7 @@ def put(store, item, field, to, *, what="ground_truth", how="blind"):
     return store.change(item, what, field, to, after=store.state(item).head[what], how=how)
 
 
-def test_what_is_there_is_taken_as_imported_and_nothing_is_written(collection):
+def test_existing_truth_counts_as_imported_without_writing(collection):
     before = (collection / "metadata.jsonl").read_bytes()
     with Store.open(collection, "anna") as store:
         assert store.items == ["b1", "b2", "b3"]
@@ -42,7 +42,7 @@ def test_what_is_there_is_taken_as_imported_and_nothing_is_written(collection):
     assert not list((collection / "history").glob("*.jsonl"))
 
 
-def test_what_was_published_beside_a_ground_truth_is_never_edited(collection):
+def test_published_ground_truth_is_never_edited(collection):
     """Without it, as in collections of one's own, `build` writes the edited record as published."""
     path = collection / "metadata.jsonl"
     first, *others = path.read_text(encoding="utf-8").splitlines()
@@ -58,7 +58,7 @@ def test_what_was_published_beside_a_ground_truth_is_never_edited(collection):
     assert "ground_truth_published" not in edited["b3"]
 
 
-def test_a_change_is_in_the_history_at_once_and_in_the_metadata_when_flushed(collection):
+def test_change_reaches_history_at_once_and_metadata_on_flush(collection):
     untouched = (collection / "metadata.jsonl").read_bytes().splitlines()
     with Store.open(collection, "anna") as store:
         state = put(store, "b1", "title", "Faust II")
@@ -90,7 +90,7 @@ def test_a_change_is_in_the_history_at_once_and_in_the_metadata_when_flushed(col
     assert (collection / "metadata.jsonl").read_bytes().splitlines()[1:] == untouched[1:]
 
 
-def test_the_history_survives_the_process_and_repairs_the_metadata(collection):
+def test_history_survives_the_process_and_repairs_metadata(collection):
     before = (collection / "metadata.jsonl").read_bytes()
     with Store.open(collection, "anna") as store:
         put(store, "b2", "entries[0].name", "Goethe")
@@ -107,7 +107,7 @@ def test_the_history_survives_the_process_and_repairs_the_metadata(collection):
 
 
 @pytest.mark.parametrize("status", ["missing", "rejected"])
-def test_an_item_without_truth_is_null_in_the_metadata_and_keeps_its_record(collection, status):
+def test_item_without_truth_is_null_but_keeps_its_record(collection, status):
     with Store.open(collection, "anna") as store:
         put(store, "b1", "", status, what="status")
         store.flush()
@@ -176,7 +176,7 @@ def test_unusable_folders_are_refused(tmp_path, collection):
         Store.open(collection, "anna")
 
 
-def test_one_annotator_is_held_by_one_store_and_two_work_side_by_side(collection):
+def test_store_is_exclusive_to_an_annotator_but_two_can_work(collection):
     with Store.open(collection, "anna") as anna:
         with pytest.raises(HdbenchError, match="anna is annotating this folder already"):
             Store.open(collection, "anna")
@@ -201,7 +201,7 @@ def test_an_annotator_can_be_called_metadata(collection, monkeypatch):
     assert truths(collection)["b1"]["title"] == "Faust II"
 
 
-def test_a_store_is_used_and_closed_by_other_threads_than_the_one_that_opened_it(collection):
+def test_store_can_be_used_and_closed_by_other_threads(collection):
     store = Store.open(collection, "anna")
 
     def fill(field):
@@ -221,9 +221,7 @@ def test_a_store_is_used_and_closed_by_other_threads_than_the_one_that_opened_it
         assert len(store.history("b1")) == 81
 
 
-def test_what_another_process_changes_while_one_waits_to_write_the_metadata_is_not_taken_back(
-    collection, monkeypatch
-):
+def test_flush_keeps_changes_written_while_waiting_for_the_lock(collection, monkeypatch):
     with Store.open(collection, "anna") as anna, Store.open(collection, "ben") as ben:
         put(anna, "b1", "year", 1832)
         writing = anna._metadata.writing

@@ -30,7 +30,7 @@ def found(authority, typed):
     return [tuple(each) for each in authority.find(typed, 50)]
 
 
-def test_what_begins_with_it_comes_first_then_what_has_it_elsewhere(tmp_path):
+def test_suggestions_list_prefix_matches_before_inner_matches(tmp_path):
     names = read(tmp_path, "Brennecke, Ludwig\n\nLudwig\r\nMay\nLUDWIGSBURG\nMay\n")
     assert [value for value, _ in found(names, "ludwig")] == [
         "Ludwig",

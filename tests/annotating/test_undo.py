@@ -10,7 +10,7 @@ def put(store, item, field, to, *, what="ground_truth", how="blind"):
     return store.change(item, what, field, to, after=store.state(item).head[what], how=how)
 
 
-def test_undo_takes_back_one_change_after_the_other_over_sessions(collection):
+def test_undo_steps_back_through_changes_across_sessions(collection):
     with Store.open(collection, "anna") as store:
         first = store.state("b1")
         put(store, "b1", "title", "Faust II")

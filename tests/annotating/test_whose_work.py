@@ -105,9 +105,7 @@ def test_a_person_at_a_terminal_is_asked(collection, tmp_path, answer, status):
     assert (collection / "history/ben.jsonl").exists() == (status == 0)
 
 
-def test_changes_under_the_name_of_somebody_who_annotates_here_are_refused(
-    collection, tmp_path, run_hdbench
-):
+def test_changes_forged_under_a_local_annotator_are_refused(collection, tmp_path, run_hdbench):
     put(collection, "anna", "b1", "title", "Faust II")
     hand_over(collection, "anna", tmp_path / "anna.zip")
     with zipfile.ZipFile(tmp_path / "anna.zip") as archive:
@@ -175,9 +173,7 @@ def test_changes_under_ones_own_name_are_refused_wherever_it_is(
     assert told.stdout.endswith(f"new changes: 0, known: {known}, conflicts: 0\n")
 
 
-def test_a_history_that_lacks_what_is_known_of_its_annotator_is_refused(
-    collection, tmp_path, run_hdbench
-):
+def test_history_without_known_changes_of_annotator_is_refused(collection, tmp_path, run_hdbench):
     merge(collection, packed(tmp_path / "ben.zip", "ben", [line(1)]))
     packed(tmp_path / "forged.zip", "ben", [line(2)])
     before = kept(collection)
@@ -252,9 +248,7 @@ def test_a_base_alone_is_taken_in_without_a_word(collection, tmp_path):
     assert asked == []
 
 
-def test_a_record_that_is_said_to_have_been_there_before_is_shown(
-    collection, tmp_path, run_hdbench
-):
+def test_merge_reports_different_imported_records(collection, tmp_path, run_hdbench):
     copy = shutil.copytree(collection, tmp_path / "copy")
     text = (copy / "metadata.jsonl").read_text().replace("1808", "1809")
     (copy / "metadata.jsonl").write_text(text)
@@ -274,7 +268,7 @@ def forged_base(collection):
     return as_line(base_change("b2", {"title": "Egmont"}, Provenance("blind"))).decode()
 
 
-def test_a_forged_first_record_under_the_name_of_somebody_who_annotates_here_is_refused(
+def test_forged_first_record_of_a_local_annotator_is_refused(
     collection, tmp_path, run_hdbench, forged_base
 ):
     put(collection, "anna", "b1", "title", "Faust II")
@@ -287,7 +281,7 @@ def test_a_forged_first_record_under_the_name_of_somebody_who_annotates_here_is_
     assert kept(collection) == before
 
 
-def test_a_first_record_is_shown_with_its_name_and_what_it_claims(
+def test_first_record_is_shown_with_its_name_and_claims(
     collection, tmp_path, run_hdbench, forged_base
 ):
     packed(tmp_path / "ben.zip", "ben", [forged_base])
@@ -302,9 +296,7 @@ def many(number):
     return [line(each) for each in range(number)]
 
 
-def test_what_nobody_could_settle_is_refused_before_it_is_written(
-    collection, tmp_path, run_hdbench
-):
+def test_too_many_concurrent_changes_are_refused_before_writing(collection, tmp_path, run_hdbench):
     packed(tmp_path / "ben.zip", "ben", many(1_600))
     assert (tmp_path / "ben.zip").stat().st_size < 60_000
     before = kept(collection)
@@ -335,7 +327,7 @@ def test_more_of_one_item_than_is_looked_at_is_refused(collection, tmp_path):
         merge(collection, packed(tmp_path / "ben.zip", "ben", chain))
 
 
-def test_changes_that_build_on_many_others_are_bounded_by_all_of_these(collection, tmp_path):
+def test_changes_with_too_many_predecessors_are_refused(collection, tmp_path):
     """Opening the collection, and each save, would take time for every one of them."""
     widening = [
         line(n, also=[f"{each:032x}" for each in range(max(0, n - 100), n)]) for n in range(160)
@@ -346,7 +338,7 @@ def test_changes_that_build_on_many_others_are_bounded_by_all_of_these(collectio
     assert not (collection / "history/ben.jsonl").exists()
 
 
-def test_a_collection_that_already_has_such_a_history_opens_and_can_be_settled(collection):
+def test_existing_oversized_history_opens_and_can_be_settled(collection):
     (collection / "history").mkdir()
     (collection / "history/ben.jsonl").write_text("".join(many(1_600)))
     with Store.open(collection, "anna") as store:

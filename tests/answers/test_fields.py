@@ -95,7 +95,7 @@ def test_the_bare_list_of_a_page_may_stand_under_its_id():
         pages.answer([1], "1", "1.json")
 
 
-def test_a_field_called_text_is_a_field_where_others_of_the_benchmark_stand_beside_it():
+def test_text_is_a_field_when_beside_other_benchmark_fields():
     advertisement = {"date": "1731-01-02", "text": "Ein Stock Heu"}
     assert pages.entry({"id": "1", **advertisement}, "a:1") == {"prediction": advertisement}
     assert pages.answer(advertisement, "1", "1.json") == {"prediction": advertisement}

@@ -150,7 +150,7 @@ def test_a_list_or_object_is_read_whole_only_up_to_a_size(read, monkeypatch):
         read(too_large)
 
 
-def test_an_object_of_ids_may_be_one_line_longer_than_an_entry_may(read, monkeypatch):
+def test_object_of_ids_may_exceed_the_line_limit_of_entries(read, monkeypatch):
     for module in ("hdbench.common.jsonio", "hdbench.answers.json_files"):
         monkeypatch.setattr(f"{module}.MAX_LINE", 1000)
     by_id = {str(number): "x" * 100 for number in range(50)}

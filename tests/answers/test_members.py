@@ -154,7 +154,7 @@ def write_bomb(path, ending):
     return path
 
 
-def test_what_the_answers_take_unpacked_is_bounded_before_any_is_read(tmp_path):
+def test_unpacked_size_is_limited_before_anything_is_read(tmp_path):
     path = write_bomb(tmp_path / "run.zip", ".TXT")
     with pytest.raises(HdbenchError, match="would take 600 MiB unpacked, and at most 512 are read"):
         opened(path)
@@ -201,7 +201,7 @@ def test_a_damaged_zip_is_refused(tmp_path, cut):
         opened(path).read("a.json")
 
 
-def test_no_byte_turned_over_brings_anything_but_an_answer_or_an_error(tmp_path):
+def test_flipped_bytes_give_only_the_contents_or_an_error(tmp_path):
     contents = {b'{"id": "1"}', b"text" * 99}
     path = write_zip(tmp_path / "run.zip", zip(["a.json", "b.txt"], sorted(contents), strict=True))
     sound = path.read_bytes()

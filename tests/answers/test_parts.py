@@ -88,7 +88,7 @@ def test_parts_may_be_packed_in_different_ways(tmp_path):
     assert set(answers_in(tmp_path)[None]) == {"0000", "0001"}
 
 
-def test_parts_may_stand_in_a_zip_and_beside_what_the_run_says_of_itself(tmp_path):
+def test_parts_may_be_in_a_zip_or_beside_run_json(tmp_path):
     folder = tmp_path / "run"
     folder.mkdir()
     (folder / "run.json").write_text("{}")
@@ -163,7 +163,7 @@ def test_a_text_of_parquet_that_is_no_utf8_is_refused(tmp_path, column):
 
 
 @pytest.mark.parametrize("wrap", [lambda text: text, lambda text: {"title": text}])
-def test_a_text_that_all_rows_of_parquet_share_is_not_held_for_each(tmp_path, monkeypatch, wrap):
+def test_text_shared_by_all_parquet_rows_is_not_copied(tmp_path, monkeypatch, wrap):
     monkeypatch.setattr(unpacking, "MAX_UNPACKED", 2**22)
     title = "x" * 2**19
     rows = [{"id": str(number), "prediction": wrap(title)} for number in range(500)]

@@ -187,7 +187,7 @@ def test_own_images_are_scored_as_the_items_that_have_their_ids(here):
     assert verify(here / "r.json")[0].differences == []
 
 
-def test_own_images_of_which_none_has_an_id_of_the_benchmark_are_refused(here):
+def test_own_images_without_any_benchmark_id_are_refused(here):
     folder = write_run(here / "run", {"x": {"text": "{}"}}, items=["x"], **OWN)
     with pytest.raises(HdbenchError) as refused:
         score("hdb/cards", folder)

@@ -191,7 +191,7 @@ def test_a_workbook_without_ids_or_cells_is_refused(file):
     assert refusal(file) == "answers.xlsx: empty: needs the column names in the first row"
 
 
-def test_an_error_of_a_formula_is_refused_and_a_missing_value_is_empty(file):
+def test_formula_error_is_refused_and_missing_value_is_empty(file):
     rows = [["id", "publication.title", "send_date"], ["1", "a", "b"], ["2", "#N/A", "b"]]
     write(file, rows)
     read = read_xlsx(file, "answers.xlsx", CARDS)
@@ -328,7 +328,7 @@ def test_cells_in_far_corners_do_not_fill_the_memory(file, cells):
     )
 
 
-def test_one_part_under_the_names_of_many_sheets_is_not_read_again_and_again(file):
+def test_part_shared_by_many_sheets_counts_towards_cell_limit(file):
     rows = [["id", "text"], *([str(number), "a"] for number in range(5_000))]
     write(file, rows)
     name_part_often(file, 1_001)
@@ -424,7 +424,7 @@ def test_a_workbook_gives_its_records(file, rows):
     }
 
 
-def test_a_long_text_that_many_cells_share_is_not_copied_for_each(file):
+def test_long_text_shared_by_many_cells_is_not_copied(file):
     file.write_bytes(workbook([["id", "text"], *([f"{n}", "LONG"] for n in range(2_000))]))
     change(file, "xl/sharedStrings.xml", lambda xml: xml.replace(b"LONG", b"a" * 100_000))
     assert file.stat().st_size < 100_000
@@ -440,7 +440,7 @@ def test_a_long_text_that_many_cells_share_is_not_copied_for_each(file):
 @pytest.mark.parametrize(
     "value", ["+0", "0000000000000", "-0", "0.0", "x", "9" * 30, "0 0", "0<w>1</w>"]
 )
-def test_a_cell_that_names_a_shared_text_in_an_odd_way_is_refused(file, value):
+def test_malformed_shared_text_reference_is_refused(file, value):
     # calamine takes each of these for the number of the first text, which is the long one
     file.write_bytes(workbook([["LONG", "text"], *([f"{n}", "a"] for n in range(2_000))]))
     change(file, "xl/sharedStrings.xml", lambda xml: xml.replace(b"LONG", b"a" * 100_000))
@@ -473,7 +473,7 @@ def test_what_a_sheet_says_of_its_size_fills_no_memory(file):
     assert answers(read_xlsx(file, "answers.xlsx", None)) == {"1": {"text": "a"}}
 
 
-def test_a_part_that_many_sheets_share_is_read_no_more_often_than_fits(file, monkeypatch):
+def test_part_shared_by_many_sheets_counts_towards_size_limit(file, monkeypatch):
     write(file, [["id", "text"], ["1", "a"]])
     monkeypatch.setattr("hdbench.answers.spreadsheet.MAX_UNPACKED", 200_000)
     inline = f'<c r="A1" t="inlineStr"><is><t>{"a" * 50_000}</t></is></c>'

@@ -34,7 +34,7 @@ def refusal(text, schema=None):
     return str(caught.value)
 
 
-def test_dotted_columns_become_a_record_in_the_types_of_the_schema():
+def test_dotted_columns_become_a_record_with_schema_types():
     read = table(
         "id,author.last_name,publication.title,publication.year,publication.pages\n"
         "00414956,Müller,Die Schweiz,1957,12\n"
@@ -209,7 +209,7 @@ def test_a_row_has_the_place_of_its_first_line():
     ]
 
 
-def test_a_cell_may_be_long_and_the_limit_of_others_is_left_alone():
+def test_long_cells_are_allowed_without_changing_the_csv_limit():
     before = csv.field_size_limit()
     long = "thinking " * 100_000
     assert answers(table(f"id,text\n1,{long}\n"))["1"]["text"] == long
@@ -263,7 +263,7 @@ def test_an_error_in_a_row_without_values_is_no_answer():
     }
 
 
-def test_a_field_of_the_schema_comes_before_a_column_about_the_answer():
+def test_schema_field_takes_precedence_over_answer_column():
     schema = AnswerSchema({"type": "object", "properties": {"text": {"type": "string"}}})
     assert answers(table("id,text\n1,a\n", schema)) == {"1": {"prediction": {"text": "a"}}}
 

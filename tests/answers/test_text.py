@@ -144,14 +144,14 @@ def test_a_bare_list_is_the_record_whose_one_field_it_is(text):
     assert read_text(text, PAGES)[:2] == ({"advertisements": ADS}, "unwrapped")
 
 
-def test_a_bare_list_that_is_damaged_or_breaks_off_keeps_what_is_whole():
+def test_damaged_or_truncated_list_keeps_its_complete_entries():
     page = {"advertisements": ADS}
     assert read_text(BARE.replace("}]", "},]"), PAGES)[:2] == (page, "repaired")
     cut = {"advertisements": [ADS[0], {"date": ""}]}
     assert read_text("```json\n" + BARE[: BARE.index("loren")], PAGES)[:2] == (cut, "truncated")
 
 
-def test_a_page_s_one_object_is_a_list_of_one_where_it_has_all_it_needs():
+def test_complete_single_object_of_a_page_is_wrapped_in_a_list():
     assert read_value(ADS[0], PAGES)[:2] == ({"advertisements": ADS[:1]}, "unwrapped")
     assert read_value({"text": BARE}, PAGES)[:2] == ({"advertisements": ADS}, "unwrapped")
     page = {"date": "1731-01-02", "ads": []}
@@ -250,7 +250,7 @@ VALUES = st.recursive(
 )
 
 
-def test_characters_beyond_the_first_plane_stay_whole_in_escaped_json():
+def test_characters_outside_first_plane_survive_escaped_json():
     record = {"[\n": {"\U00010330": "\U0001d11e, ä"}}
     assert read_text(json.dumps(record) + "0").prediction == record
 
@@ -332,7 +332,7 @@ def test_a_text_that_was_given_is_read():
     assert read_value(f"Here: {JSON}", CARD)[:2] == (RECORD, "unwrapped")
 
 
-def test_a_record_that_was_given_is_clean_though_it_breaks_the_schema():
+def test_given_record_is_clean_even_if_it_breaks_the_schema():
     record = RECORD | {"publication": {"title": 17, "editor": None}}
     assert read_value(record, CARD)[:2] == (record, "clean")
 
@@ -343,7 +343,7 @@ def test_a_record_with_all_it_needs_is_no_wrapper():
     assert read_value(record, CARD)[:2] == (record, "clean")
 
 
-def test_of_several_records_the_last_whole_one_is_taken_and_not_the_fullest():
+def test_last_complete_record_is_taken_instead_of_the_fullest():
     other = json.dumps(RECORD | {"author": {"last_name": "Meier", "first_name": "Max"}})
     note = '{"note": "done"}'
     assert read_text(f"{DRAFT_JSON}\n{JSON}\n{note}", CARD)[:4] == (RECORD, "unwrapped", None, True)
@@ -355,12 +355,12 @@ def test_of_several_records_the_last_whole_one_is_taken_and_not_the_fullest():
     assert read_text(f"{DRAFT_JSON}\n{JSON}")[:2] == (RECORD, "unwrapped")
 
 
-def test_a_damaged_record_is_preferred_to_a_sound_block_that_fits_less():
+def test_damaged_record_is_preferred_to_worse_sound_block():
     text = f'{{"note": "as asked"}}\n{JSON.replace("}}", ",}}")}'
     assert read_text(text, CARD)[:2] == (RECORD, "repaired")
 
 
-def test_a_percent_encoded_key_is_kept_where_the_schema_has_no_such_name():
+def test_percent_encoded_key_is_kept_if_schema_lacks_the_name():
     record = RECORD | {"a%5Fb": 1}
     assert read_value(record, CARD)[:2] == (record, "clean")
 

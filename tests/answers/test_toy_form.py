@@ -77,7 +77,7 @@ def test_folders_hold_the_same_files_as_before():
     }
 
 
-def test_contributing_names_the_files_and_no_other_module_lists_endings():
+def test_contributing_names_files_and_endings_are_listed_once():
     text = (ROOT / "CONTRIBUTING.md").read_text()
     section = text.partition("## Read another form of answers\n")[2].partition("\n## ")[0]
     files = {"src/hdbench/answers/<name>.py", "src/hdbench/answers/forms.py", "docs/scoring.md"}

@@ -16,7 +16,7 @@ def found(runs):
     return [(each.field, each.truth, each.value) for each in audit(runs).findings]
 
 
-def test_a_value_that_three_makers_read_alike_against_the_truth_is_found():
+def test_value_that_three_makers_read_against_truth_is_found():
     right, wrong = {"name": "Somazzi"}, {"name": "Somazzl"}
     [finding] = audit(card_runs(wrong, right, right, right, wrong, wrong)).findings
     assert (finding.id, finding.field) == ("1", "name")
@@ -61,7 +61,7 @@ def test_the_makers_must_read_one_same_value():
 
 
 @pytest.mark.parametrize("order", sorted(set(permutations(["8°", "in-8", "8°"]))))
-def test_forms_do_not_split_the_vote_and_the_spelling_of_most_is_shown(order):
+def test_equivalent_forms_share_votes_and_majority_is_shown(order):
     answers = [{"publication": {"format": value}} for value in order]
     truth = {"publication": {"format": "4°(2°)"}}
     assert found(card_runs(truth, *answers)) == [("publication.format", "4°(2°)", "8°")]
@@ -104,7 +104,7 @@ def test_a_value_that_belongs_to_another_field_is_classed_so():
     assert (finding.field, finding.error_class) == ("place", "other_field")
 
 
-def test_the_values_of_other_fields_are_those_that_the_models_read():
+def test_other_field_class_uses_values_that_models_read():
     truth, answer = {"place": "Berlin", "publisher": None}, {"place": None, "publisher": "Berlin"}
     place, publisher = audit(card_runs(truth, answer, answer, answer)).findings
     assert (place.field, place.value, place.error_class) == ("place", None, "other_field")
@@ -115,7 +115,7 @@ def test_the_values_of_other_fields_are_those_that_the_models_read():
     )
 
 
-def test_what_the_truth_has_in_a_contradicted_field_is_no_value_of_that_field():
+def test_truth_of_contradicted_field_is_not_another_field():
     truth = {"place": "Glaser", "publisher": "Glaser"}
     place, publisher = audit(
         card_runs(truth, *[{"place": "Berlin", "publisher": "Weidmann"}] * 3)
@@ -142,7 +142,7 @@ def test_lost_answers_count_among_the_good_models():
     assert found(runs) == []
 
 
-def test_a_value_of_a_list_that_the_models_leave_out_is_not_found():
+def test_list_value_that_models_leave_out_is_not_found():
     answer = {"title": "Stellingen", "subjects": ["Ehe"]}
     runs = card_runs({"title": "Stellingen", "subjects": ["Ehe", "Recht"]}, answer, answer, answer)
     assert found(runs) == []
@@ -154,7 +154,7 @@ def test_a_person_whom_the_models_leave_out_is_not_found():
     assert found(letter_runs(truth, answer, answer, answer)) == []
 
 
-def test_an_entry_that_the_models_leave_out_is_not_found_but_one_of_its_values_is():
+def test_omitted_entry_is_not_found_but_its_omitted_value_is():
     entries = [{"name": "Abegg", "city": "Basel"}, {"name": "Diethelm Widow", "city": "Bern"}]
     first = entries[0]
     assert found(list_runs(entries, [first], [first], [first])) == []
@@ -191,7 +191,7 @@ def test_one_value_at_two_entries_is_no_agreement(nothing):
     assert (finding.field, finding.agreeing, finding.good) == ("entries[0].city", 3, 4)
 
 
-def test_values_that_the_list_of_an_entry_lacks_have_no_places_of_their_own():
+def test_values_missing_from_an_inner_list_match_in_any_order():
     first, second = (
         [ABEGG, DIETHELM | {"trades": trades}]
         for trades in (["Seide", "Tee", "Zucker"], ["Zucker", "Seide", "Tee"])
@@ -200,7 +200,7 @@ def test_values_that_the_list_of_an_entry_lacks_have_no_places_of_their_own():
     assert ("entries[1].trades", None, "Zucker") in found(list_runs(truth, first, second, second))
 
 
-def test_what_another_entry_has_in_the_same_field_is_not_from_another_field():
+def test_value_of_another_entry_in_same_field_is_no_other_field():
     other = {"name": "Abegg", "city": "Lausanne"}
     truth = [other, {"name": "Diethelm Widow", "city": "Lausanne"}]
     answer = [other, {"name": "Diethelm Widow", "city": "11, St. Pierre, Lausanne"}]

@@ -22,7 +22,7 @@ def printed(result, language="en"):
     return console.file.getvalue()
 
 
-def test_the_work_list_has_a_row_a_finding_and_room_for_a_verdict():
+def test_work_list_has_a_row_per_finding_and_verdict_columns():
     truth, answer = {"name": "Somazzl", "year": 1925}, {"name": "Somazzi", "year": None}
     assert rows(audit(card_runs(truth, answer, answer, answer))) == [
         ["id", "field", "truth", "proposed value", "agreement", "makers", "error class", "verdict"],

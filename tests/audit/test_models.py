@@ -49,7 +49,7 @@ def test_the_upper_half_is_good_and_the_best_comes_first():
     assert why_not["run 8"] == "in the lower half"
 
 
-def test_of_an_even_number_of_models_the_lower_one_in_the_middle_is_good_too():
+def test_lower_middle_model_of_an_even_number_is_good():
     runs = {
         f"run {right}": answering(right, wrong=20 - right, model=f"of {right}")
         for right in (4, 8, 12, 16)
@@ -76,7 +76,7 @@ def test_models_of_one_name_but_of_two_makers_are_two():
     assert good(runs) == ["a", "b"]
 
 
-def test_a_run_that_lacks_more_than_one_answer_in_twenty_is_not_good():
+def test_run_lacking_over_one_in_twenty_answers_is_not_good():
     runs = {
         "all": answering(20),
         "but one": answering(19, model="two"),
@@ -108,7 +108,7 @@ def test_of_three_models_by_three_makers_all_are_asked():
     assert good(runs) == ["run 20", "run 16", "run 12"]
 
 
-def test_below_the_upper_half_only_the_best_of_a_maker_that_is_needed_is_asked():
+def test_lower_half_supplies_only_best_model_of_needed_makers():
     runs = {
         f"run {right}": answering(right, wrong=20 - right, maker=maker, model=f"of {right}")
         for right, maker in (

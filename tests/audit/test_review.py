@@ -23,7 +23,7 @@ def listed(runs, agreeing=0.5, seed=1):
     return review_list(audit(runs), runs, agreeing=agreeing, seed=seed)
 
 
-def test_agreeing_are_the_values_that_most_good_models_have_right(runs):
+def test_agreeing_values_are_right_in_most_good_models(runs):
     found = agreeing_values(runs)
     assert [(each.id, each.field) for each in found] == [
         (f"right-{number}", "title") for number in range(19)

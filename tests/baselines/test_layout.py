@@ -42,7 +42,7 @@ def test_words_are_put_into_lines_as_tesseract_did():
     assert [found.text for found in lines(words)] == ["Rother Wein", "zu haben"]
 
 
-def test_two_columns_are_found_below_a_title_and_the_numbers_belong_to_the_second():
+def test_columns_are_found_below_a_title_with_their_numbers():
     words = [*line("Wochentliche Nachrichten aus Basel", 100, 0).words]
     for row in range(20):
         top = 60 + 30 * row
@@ -71,13 +71,13 @@ def test_no_words_have_no_columns():
     assert columns([]) is None
 
 
-def test_a_divided_word_is_joined_and_a_compound_keeps_its_hyphen():
+def test_divided_word_is_joined_and_compound_keeps_its_hyphen():
     assert (
         joined(["im Be-", "richthaus, Land-", "Karten", "neu"]) == "im Berichthaus, Land-Karten neu"
     )
 
 
-def test_a_number_in_the_margin_begins_an_ad_and_one_within_the_text_does_not():
+def test_only_a_number_in_the_margin_begins_an_advertisement():
     body = [
         column(
             "Zum Verkauf:",

@@ -41,7 +41,7 @@ def test_a_typed_card_is_taken_apart():
     }
 
 
-def test_a_printed_card_has_its_publisher_after_the_year_or_before_it():
+def test_printed_card_has_publisher_before_or_after_the_year():
     after = card(["Muster, Karl: Statistisches.", "Dissen 1926: Sues. 32 S. 8°"])["publication"]
     before = card(["Muster, Karl: Statistisches.", "Leipzig: Vogel 1914. 40 S. 8°"])["publication"]
     assert (after["place"], after["publisher"], after["pages"]) == ("Dissen", "Sues", "32")
@@ -65,7 +65,7 @@ def test_a_card_with_hardly_a_word_has_a_record_too(texts):
     assert card(texts).keys() == {"type", "author", "publication", "library_reference"}
 
 
-def test_a_letter_has_its_date_above_its_receiver_in_the_address_and_its_writers_below():
+def test_letter_parts_are_found_by_their_position():
     page = [
         "Basel, den 3. Mai 1928.",
         "Herrn Dr. W. Beispiel,",
@@ -80,7 +80,7 @@ def test_a_letter_has_its_date_above_its_receiver_in_the_address_and_its_writers
     }
 
 
-def test_a_writer_can_stand_alone_below_the_closing_words_but_no_company():
+def test_person_but_no_company_can_stand_below_closing_words():
     page = ["Mit vorzüglicher Hochachtung", "Basler Gesellschaft", "Karl Muster"]
     assert letter([page])["sender_persons"] == ["Karl Muster"]
 
@@ -96,7 +96,7 @@ def lines_of(*rows):
     ]
 
 
-def test_a_papers_title_is_its_largest_lines_and_its_authors_stand_below():
+def test_paper_title_is_largest_and_authors_stand_below():
     page = lines_of(
         ("Journal of Tides 2019, doi 10.5555/jt.7.", 12),
         ("Reading Old", 30),

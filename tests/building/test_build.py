@@ -291,7 +291,7 @@ def test_errata_hold_for_the_plain_form_too(build_plain, published, tmp_path):
     }
 
 
-def test_each_row_says_what_was_published_whatever_form_its_source_has(build_plain, tmp_path):
+def test_each_row_has_its_published_truth_in_any_source_form(build_plain, tmp_path):
     truth, published = {"a": None, "b": ""}, {"a": "x"}
     sources = [
         {"id": "1"},
@@ -310,9 +310,7 @@ def test_each_row_says_what_was_published_whatever_form_its_source_has(build_pla
 
 
 @pytest.mark.slow
-def test_texts_that_are_all_dates_are_refused_because_they_would_not_stay_texts(
-    build_plain, tmp_path, monkeypatch
-):
+def test_text_column_of_dates_only_is_refused(build_plain, tmp_path, monkeypatch):
     day = {"sent": "1926-02-16"}
     text, date = "{sent: string}", "{sent: date32}"
     assert_listed(build_plain(day, columns=text), "sent: begins like a date in every", "date32")
@@ -390,9 +388,7 @@ def test_a_licence_that_is_not_open_can_be_accepted(build, published):
         ),
     ],
 )
-def test_who_builds_their_own_cards_is_told_what_fits_their_own_data(
-    tmp_path, run_hdbench, licence, told
-):
+def test_builder_of_own_cards_gets_fitting_advice(tmp_path, run_hdbench, licence, told):
     (tmp_path / "scans").mkdir()
     (tmp_path / "scans/card-1.txt").write_text("Müller, Faust")
     made = run_hdbench("new", "cards", "scans", "--fields", "title", cwd=tmp_path)
@@ -421,7 +417,7 @@ def test_an_unknown_benchmark_names_the_known_ones(tmp_path, run_hdbench):
 
 
 @pytest.mark.slow
-def test_killed_in_the_middle_a_build_leaves_the_old_and_can_be_repeated(
+def test_killed_build_keeps_the_old_one_and_can_be_repeated(
     published, tmp_path, run_hdbench, build
 ):
     assert build().returncode == 0

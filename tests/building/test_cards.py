@@ -293,7 +293,7 @@ def test_croissant_gives_every_image_once(of_sample, name):
         assert images[f"images/{paths[0].name}"] == image.size
 
 
-def test_card_and_croissant_say_who_maintains_it_and_how_it_is_corrected(built, name):
+def test_card_and_croissant_name_maintainers_and_correction_plan(built, name):
     spec = load_benchmark(str(built)).spec
     assert spec.maintainers
     about = json.loads((built / "croissant.json").read_text())
@@ -317,7 +317,7 @@ def test_croissant_names_who_made_the_dataset(samples):
     assert creators("sciencemetabench") == [("sc:Organization", "OpenDataLab")]
 
 
-def test_a_damaged_metadata_file_is_found_out_by_croissant_s_checksum(of_sample, tmp_path):
+def test_croissant_checksum_reveals_damaged_metadata(of_sample, tmp_path):
     folder = shutil.copytree(of_sample, tmp_path / "copy")
     with (folder / METADATA).open("a") as file:
         file.write("\n")

@@ -51,7 +51,7 @@ def test_without_corrections_nothing_changes():
     assert apply() == PUBLISHED
 
 
-def test_every_item_of_a_list_that_is_wrong_is_corrected_and_the_published_kept():
+def test_wrong_list_items_are_corrected_keeping_the_published():
     truths = apply({"id": "page", "field": "ads[*].date", "old": "1731'", "new": "1731"})
     assert [ad["date"] for ad in truths["page"]["ads"]] == ["1731", "1731", "1732"]
     assert truths["letter"] == PUBLISHED["letter"]
@@ -88,7 +88,7 @@ def test_a_corrected_row_says_that_it_was_corrected(made, then):
 
 
 @pytest.mark.parametrize(("field", "to"), [("ads[*].place", "city"), ("ads[*].text", "date")])
-def test_a_field_that_is_not_there_or_would_replace_another_is_not_renamed(field, to):
+def test_missing_or_conflicting_field_is_not_renamed(field, to):
     said = {"id": "page", "field": field, "to": to}
     with pytest.raises(HdbenchError, match=rf"page ads\[\*\].*: nothing .* renamed to '{to}'"):
         apply(renamings=[said])
@@ -129,7 +129,7 @@ def test_an_item_is_found_by_the_value_of_a_key():
         {"id": "nowhere", "field": "ads[*].date", "old": "1731'", "new": "1731"},
     ],
 )
-def test_a_correction_that_fits_nothing_is_an_error_unless_the_source_has_changed(wrong):
+def test_unmatched_correction_is_an_error_in_an_unchanged_source(wrong):
     with pytest.raises(HdbenchError, match=r"errata\.yaml: .*the source does not have"):
         apply(wrong)
     assert apply(wrong, changed=True) == PUBLISHED
@@ -183,7 +183,7 @@ def test_a_value_counts_when_the_owners_accepted_it():
     assert rows["page"].proposed is None
 
 
-def test_an_accepted_correction_of_a_proposed_value_does_not_count_unnoticed():
+def test_accepted_correction_of_a_proposed_value_is_refused():
     later = YEAR | {"old": "1733", "new": "1734", "accepted": ACCEPTED}
     with pytest.raises(HdbenchError, match=r"page ads\[2\].date: the source does not have '1733'"):
         apply(YEAR, later)
@@ -198,7 +198,7 @@ def test_an_accepted_correction_of_a_proposed_value_does_not_count_unnoticed():
         ({"accepted": "by telephone"}, "is not an address"),
     ],
 )
-def test_a_correction_says_its_kind_and_a_value_where_it_was_accepted(wrong, why):
+def test_correction_must_name_its_kind_and_accepted_value(wrong, why):
     with pytest.raises(ValidationError, match=why):
         apply(YEAR | wrong)
 

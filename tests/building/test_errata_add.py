@@ -71,7 +71,7 @@ def plain(tmp_path):
 
 
 @pytest.mark.slow
-def test_building_gives_a_new_version_in_which_the_published_truth_is_kept(
+def test_build_gives_a_new_version_keeping_published_truth(
     build, add, published, run_hdbench, tmp_path
 ):
     before = build()
@@ -119,7 +119,7 @@ def test_building_gives_a_new_version_in_which_the_published_truth_is_kept(
     assert errors == {"documented": (1, 1), "published": (0, 0)}
 
 
-def test_without_the_built_dataset_it_is_recorded_and_the_build_compares(
+def test_unbuilt_correction_is_recorded_and_checked_by_the_build(
     add, published, run_hdbench, tmp_path
 ):
     done = add("00001", "author.last_name", "Nother", "Nöther")
@@ -292,15 +292,13 @@ def test_what_is_in_braces_is_left_to_an_editor(plain, tmp_path, text):
         ("title", "s. Noether", "word " * 60, None),
     ],
 )
-def test_a_value_has_the_type_of_the_published_one_and_stays_a_text(
-    plain, field, old, new, recorded
-):
+def test_corrected_value_keeps_the_type_of_the_published_one(plain, field, old, new, recorded):
     (correction,) = plain(field, old, new).errata.corrections
     assert (correction.old, correction.new) == (recorded or (old, new))
     assert type(correction.new) is type((recorded or (old, new))[1])
 
 
-def test_the_place_of_a_lists_item_stands_between_dots_or_in_brackets(tmp_path):
+def test_list_item_is_addressed_by_dots_or_brackets(tmp_path):
     truth = {"companies": [{"city": "Basle"}, {"city": "Bern"}], "pages": {"0": {"no": 7}}}
     folder = write_recipe(tmp_path / "lists", {"1": truth})
 
@@ -358,7 +356,7 @@ def test_where_a_file_cannot_be_written_none_is_changed(published, tmp_path):
     assert files(published.recipe) == before
 
 
-def test_the_file_says_who_stands_for_a_correction_in_the_order_of_reading(plain):
+def test_correction_is_written_in_reading_order_with_its_author(plain):
     recipe = plain("note", "null", "torn")
     [entry] = yaml.safe_load((recipe.folder / "errata.yaml").read_text())["corrections"]
     assert list(entry.items()) == [

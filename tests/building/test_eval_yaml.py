@@ -32,7 +32,7 @@ def test_each_protocol_of_a_benchmark_is_a_task(recipe):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda path: path.parent.name)
-def test_it_is_not_declared_as_of_inspect_ai_which_knows_no_scorer_of_ours(recipe):
+def test_eval_yaml_names_no_framework_that_lacks_our_scorer(recipe):
     from inspect_ai._eval.task.hf import HFTask  # noqa: PLC0415  slow to import
 
     spec = BenchmarkSpec.model_validate(yaml.safe_load(recipe.read_text()))

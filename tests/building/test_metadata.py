@@ -9,7 +9,7 @@ from hdbench.errors import HdbenchError
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf")])
-def test_a_ground_truth_of_a_script_has_no_number_that_json_lacks(number):
+def test_script_ground_truth_with_a_non_json_number_is_refused(number):
     spec = BenchmarkSpec.model_validate(SPEC | {"media": "text"})
     row = RecipeRow("0001", (), {"year": number}, text="Wein")
     with pytest.raises(HdbenchError, match=r"^0001: "):

@@ -139,7 +139,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_what_a_user_wrote_is_never_a_placeholder_nor_html_nor_a_line_of_its_own(text):
+def test_user_text_is_escaped_and_never_a_placeholder(text):
     for shown in (as_text(text), as_code(text), as_code(text, in_table=True), as_prose(text)):
         assert fill(shown, VALUES, CARD) == shown
         assert shown.isprintable()

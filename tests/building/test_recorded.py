@@ -59,7 +59,7 @@ def test_runs_are_read_as_recorded(path):
     assert (first.folder, second.folder) == ("2026-01-24_T0252", "2026-01-24_T0253")
 
 
-def test_a_text_may_be_missing_and_may_hold_half_a_surrogate_pair(path):
+def test_recorded_text_may_be_missing_or_hold_a_lone_surrogate(path):
     without = RUN | {"run": "c", "answers": [{"id": "0001", "answer": None}]}
     write(path, with_answer(text=None), with_answer(text="\ud800") | {"run": "b"}, without)
     assert [run.answers[0]["text"] for run in read_recorded(path)] == [None, "\ud800", None]
@@ -191,7 +191,7 @@ def test_a_file_that_is_not_packed_is_refused(path):
         list(read_recorded(path))
 
 
-def test_what_unpacks_to_more_than_the_limit_is_refused_before_it_is_unpacked(path, monkeypatch):
+def test_archive_over_the_unpacked_limit_is_refused(path, monkeypatch):
     monkeypatch.setattr(recorded, "MAX_UNPACKED", 2**20)
     write(path, *[" " * 100_000] * 100)
     with pytest.raises(HdbenchError, match="more than 1 MiB unpacked"):

@@ -297,9 +297,7 @@ def test_the_card_s_calls_load_and_score_what_was_built(
         assert command.endswith("--protocol published") == (result["protocol"] == "published")
 
 
-def test_another_build_is_not_loaded_from_the_cache_of_an_earlier_one(
-    source, tmp_path, monkeypatch
-):
+def test_new_build_is_not_loaded_from_an_older_cache(source, tmp_path, monkeypatch):
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
 
     def built_and_loaded(folder, text, model):

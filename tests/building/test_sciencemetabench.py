@@ -193,7 +193,7 @@ def build_from_hub(build, hub, tmp_path):
     )
 
 
-def test_without_a_source_its_commit_is_downloaded_once_and_recorded(build_from_hub, hub, tmp_path):
+def test_missing_source_is_downloaded_once_and_recorded(build_from_hub, hub, tmp_path):
     for _ in range(2):
         done = build_from_hub()
         assert done.returncode == 0, done.stderr

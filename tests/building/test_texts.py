@@ -58,7 +58,7 @@ def built(recipe, tmp_path, monkeypatch):
     return build(recipe(*ROWS), tmp_path / "hdb").folder
 
 
-def test_the_texts_stand_in_the_metadata_and_there_is_no_folder_of_media(built):
+def test_texts_are_in_the_metadata_without_a_media_folder(built):
     lines = [json.loads(line) for line in (built / "metadata.jsonl").read_text().splitlines()]
     columns = ("ground_truth", "ground_truth_published")
     expected = [{**row, **dict.fromkeys(columns, json.dumps(row["ground_truth"]))} for row in ROWS]

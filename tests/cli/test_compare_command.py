@@ -95,7 +95,7 @@ def test_a_folder_is_audited_without_the_runs_on_other_items(folder, run_hdbench
     assert [(each["field"], each["value"]) for each in found["findings"]] == [("year", 1942)] * 4
 
 
-def test_the_list_for_second_looks_has_a_share_of_what_is_agreed_on(folder, run_hdbench):
+def test_second_look_list_includes_a_share_of_agreed_values(folder, run_hdbench):
     asked = ("audit", "runs", "--list", "review.jsonl", "--agreeing", "0.5", "--seed", "3")
     done = run_hdbench(*asked, cwd=folder)
     assert done.returncode == 0, done.stderr

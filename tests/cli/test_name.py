@@ -66,7 +66,7 @@ def test_a_result_without_a_name_is_named_too(here, run_hdbench):
     assert json.loads((here / "out/result.json").read_text())["model"] == "Reader 3"
 
 
-def test_in_a_leaderboard_names_go_to_the_files_without_one_in_their_order(here, run_hdbench):
+def test_names_go_in_order_to_files_without_one(here, run_hdbench):
     files = ("mine.jsonl", "own.jsonl", "yours.jsonl", "--benchmark", "hdb/cards")
     named = ("--name", "A", "--name", "B")
     done = run_hdbench("leaderboard", *files, *named, "--format", "csv", cwd=here)

@@ -26,7 +26,7 @@ def here(cards, monkeypatch):
     return cards
 
 
-def test_a_benchmark_and_a_metric_have_the_same_name_with_and_without_the_namespace(here):
+def test_namespace_of_benchmark_and_metric_is_optional(here):
     assert load_benchmark("cards") == load_benchmark("hdb/cards")
     assert [each.id for each in find_benchmarks(Path("hdb"), ["cards"])] == ["hdb/cards"]
     benchmarks = [load_benchmark("cards")]
@@ -50,7 +50,7 @@ def test_a_folder_of_that_name_counts_only_if_it_is_a_benchmark(here):
         load_benchmark("cards")
 
 
-def test_what_was_built_of_a_collection_is_built_again_from_the_collection(here):
+def test_built_collection_is_rebuilt_from_the_collection(here):
     Path("cards").mkdir()
     Path("cards/benchmark.yaml").write_text(Path("hdb/cards/benchmark.yaml").read_text())
     assert plain_folder("hdb/cards") == Path("cards")

@@ -50,7 +50,7 @@ def wine(tmp_path_factory, run_hdbench):
     return folder
 
 
-def test_a_score_says_why_cer_has_no_interval_and_gives_the_figures_beside_it(wine, run_hdbench):
+def test_score_explains_missing_cer_interval_and_adds_figures(wine, run_hdbench):
     done = run_hdbench("score", "hdb/wine", "lucky.jsonl", cwd=wine)
     lines = {line.split()[0]: line.split() for line in done.stdout.splitlines() if line.strip()}
     assert lines["cer"] == ["cer", "0.0250"]
@@ -76,7 +76,7 @@ def test_a_comparison_speaks_from_the_capped_figure(wine, run_hdbench):
     assert "cer_capped: nicht zu unterscheiden: p = 0,0001 liegt unter 0,05, aber" in german.stdout
 
 
-def test_a_leaderboard_has_both_figures_and_ranks_by_the_capped_one(wine, run_hdbench):
+def test_leaderboard_shows_both_figures_and_ranks_by_capped(wine, run_hdbench):
     runs = ("lucky.json", "steady.json", "stuck.json")
     done = run_hdbench("leaderboard", *runs, cwd=wine)
     rows = [line.split() for line in done.stdout.splitlines() if line.split()[-1:] == ["100%"]]
@@ -124,9 +124,7 @@ def test_the_space_says_the_same(wine):
     assert "kein Intervall, weil ein Eintrag alle anderen überwiegen kann" in shown
 
 
-def test_a_result_of_an_earlier_version_is_still_equal_and_asks_to_be_scored_again(
-    wine, run_hdbench
-):
+def test_older_result_stays_equal_and_suggests_rescoring(wine, run_hdbench):
     record = json.loads((wine / "lucky.json").read_text())
     for name in TextCer.added_later:
         record.pop(name, None)

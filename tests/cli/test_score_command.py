@@ -219,9 +219,7 @@ def test_details_hold_the_errors_by_class(score, cards):
     ("metric", "heading"),
     [("zettel_f1", "Worst items"), ("record_f1", "Worst items, by similarity")],
 )
-def test_the_figure_by_which_items_are_worst_is_named_if_it_has_no_column(
-    metric, heading, score, cards
-):
+def test_figure_that_ranks_worst_items_is_named_without_a_column(metric, heading, score, cards):
     spec = cards / "hdb/cards/benchmark.yaml"
     spec.write_text(json.dumps(json.loads(spec.read_text()) | {"metric": metric}))
     done = score([{"id": "0000", "prediction": WRONG}])
@@ -244,9 +242,7 @@ TITLES = {"documented": {"texts": {"title": "always"}}}
         ),
     ],
 )
-def test_the_headline_comes_first_and_is_named_with_its_direction(
-    score, cards, changed, also, said
-):
+def test_headline_comes_first_with_its_direction(score, cards, changed, also, said):
     spec = cards / "hdb/cards/benchmark.yaml"
     spec.write_text(json.dumps(json.loads(spec.read_text()) | changed))
     done = score([{"id": "0000", "prediction": RIGHT}], "--also", also)
@@ -346,7 +342,7 @@ def test_a_prediction_that_is_no_record_gives_way_to_its_text(score, cards):
     assert json.loads((cards / "result.json").read_text())["unparsable_kinds"] == {"schema": 1}
 
 
-def test_an_example_of_the_benchmarks_or_the_runs_own_prompt_is_no_answer(cards, run_hdbench):
+def test_example_copied_from_a_prompt_is_no_answer(cards, run_hdbench):
     folder = cards / "hdb/cards"
     schema = {"type": "object", "properties": {"title": {}, "year": {}}}
     (folder / "answer.schema.json").write_text(json.dumps(schema))
@@ -389,7 +385,7 @@ def test_ids_without_their_leading_zeros_are_matched_and_named(score, cards):
     assert f"warning: {warning['message']}" in done.stdout
 
 
-def test_violations_of_the_schema_are_reported_per_field_and_scored(score, cards):
+def test_schema_violations_are_reported_per_field_and_scored(score, cards):
     schema = {
         "type": "object",
         "required": ["title"],

@@ -108,7 +108,7 @@ def test_a_headline_that_is_worse_than_demanded_is_status_1(
     assert f"{value:.4f}" in done.stdout
 
 
-def test_the_gravest_warnings_are_printed_and_the_others_are_counted(cards, run_hdbench):
+def test_gravest_warnings_are_printed_and_others_counted(cards, run_hdbench):
     texts = [
         '{"error": "quota exceeded"}',
         "<card><title>Stellingen</title></card>",

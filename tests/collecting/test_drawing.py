@@ -23,7 +23,7 @@ def whole(order=None):
     return Whole("kat.csv", "0" * 64, ids, {"id": ids, "type": kinds, "year": years}, ())
 
 
-def test_each_stratum_gets_its_share_by_largest_remainders_and_at_least_two():
+def test_strata_get_proportional_shares_of_at_least_two():
     drawn = draw(whole(), 100, by=["type"], seed=1).sample
     sizes = {each.values["type"]: (each.of, each.items) for each in drawn.strata}
     # 80, 15, 4.5, 0.4 and 0.1 are the shares; 2 and 1 are all that the last two must have, so 97
@@ -49,7 +49,7 @@ def test_what_is_said_of_small_strata():
     )
 
 
-def test_the_same_seed_draws_the_same_whatever_the_order_of_the_table():
+def test_same_seed_draws_the_same_in_any_table_order():
     first = draw(whole(), 50, by=["type"], seed=7).sample
     assert draw(whole(order=3), 50, by=["type"], seed=7).sample == first
     assert draw(whole(), 50, by=["type"], seed=8).sample.ids != first.ids

@@ -160,9 +160,7 @@ def test_what_cannot_be_split_stays_as_it_is(folder, spoil, message):
     assert after == before
 
 
-def test_what_is_built_from_the_folder_lacks_them_and_is_scored_with_the_file(
-    folder, tmp_path, run_hdbench
-):
+def test_built_folder_lacks_held_out_items_scored_by_the_file(folder, tmp_path, run_hdbench):
     words = ["wine", "beer", "salt", "iron", "wool"]
     given = [
         {"id": f"{word} {place}", "ground_truth": {"text": f"{word} of truth {place}"}}

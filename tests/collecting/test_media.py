@@ -46,7 +46,7 @@ def test_a_folder_of_nothing_but_links_has_no_images(tmp_path):
         find_media(tmp_path)
 
 
-def test_a_folder_or_a_tiff_with_several_pages_is_an_item_with_pages(tmp_path):
+def test_folder_or_multipage_tiff_is_one_item_with_pages(tmp_path):
     for name in ("letter/p10.jpg", "letter/p9.jpg", "card.jpg"):
         picture(tmp_path / name)
     more = [Image.new("RGB", (8, 6), "black")]

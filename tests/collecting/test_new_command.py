@@ -102,7 +102,7 @@ def test_columns_go_where_they_are_told_to(folder, run_hdbench):
     assert "- column Jahr: not used\n" in card
 
 
-def test_like_another_benchmark_its_fields_and_rules_are_taken_over(folder, run_hdbench):
+def test_like_option_takes_over_fields_and_rules_of_a_benchmark(folder, run_hdbench):
     (folder / "t.csv").write_text("Datei;Nachname;Jahr\nb1;Frey;1912\nb2;Huber;1913\n")
     done = run_hdbench(
         "new", "letters", "scans", "--truth", "t.csv", "--like", "zettelkatalog", cwd=folder
@@ -114,7 +114,7 @@ def test_like_another_benchmark_its_fields_and_rules_are_taken_over(folder, run_
     assert truth["publication"]["year"] == 1912
 
 
-def test_without_a_ground_truth_the_fields_are_named_or_it_is_a_transcription(folder, run_hdbench):
+def test_without_truth_fields_are_named_or_it_is_a_transcription(folder, run_hdbench):
     fields = "title,persons[].name,tags[]"
     done = run_hdbench("new", "a", "scans", "--fields", fields, cwd=folder)
     assert done.returncode == 0
@@ -379,7 +379,7 @@ def test_images_that_cannot_be_used_are_named_with_what_to_do(folder, run_hdbenc
     assert none.stderr.startswith("error: phone: no images here (but b4.heic): they must be JPEG")
 
 
-def test_ground_truths_of_images_in_a_folder_are_told_where_these_are(folder, run_hdbench):
+def test_images_in_a_folder_are_explained_for_unmatched_truths(folder, run_hdbench):
     (folder / "scans/box").mkdir()
     for name in ("b1.png", "b2.png"):
         (folder / "scans" / name).rename(folder / "scans/box" / name)

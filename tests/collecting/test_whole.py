@@ -33,7 +33,7 @@ def test_a_workbook_has_the_same_items(tmp_path):
     assert found.columns["Jahr"] == ["1800", "1801"]
 
 
-def test_without_a_title_that_says_so_the_first_column_has_the_ids(tmp_path):
+def test_first_column_has_the_ids_if_no_title_says_so(tmp_path):
     path = tmp_path / "kat.csv"
     path.write_text("Signatur,Typ\nMs 1,x\n")
     assert read_whole(path).ids == ["Ms 1"]

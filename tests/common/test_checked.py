@@ -61,7 +61,7 @@ class Card(Strict):
         ([], "die Datei: muss ein Objekt sein (Card)"),
     ],
 )
-def test_what_does_not_fit_is_said_in_english_as_pydantic_does_and_in_german(card, german):
+def test_misfits_are_explained_in_english_and_german(card, german):
     with pytest.raises(ValidationError) as expected:
         Card.model_validate(card)
     first = expected.value.errors()[0]

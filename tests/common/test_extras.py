@@ -69,6 +69,6 @@ def test_a_checkout_that_was_never_installed_has_a_command_too(tmp_path, monkeyp
     assert install_command("vlm") == f"{sys.executable} -m pip install 'hdbench[vlm]'"
 
 
-def test_what_is_missing_of_an_extra_is_what_it_needs_here_and_is_not_installed(installed):
+def test_missing_packages_are_those_needed_but_not_installed(installed):
     assert missing_packages("vlm") == ["absent-vision"]
     assert missing_packages("space") == ["absent-pages"]

@@ -77,7 +77,7 @@ def test_several_may_keep_the_same_at_once(cache):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_full_disk_costs_what_is_kept_and_leaves_nothing_half_there(tmp_path, form):
+def test_full_disk_skips_caching_without_partial_files(tmp_path, form):
     with small_disk(tmp_path / "disk", form) as disk:
         cache = FileCache(disk.folder / "kept", max_entry=100_000)
         cache.add("a", b"a text")

@@ -45,7 +45,7 @@ def test_lines_know_their_number_and_offset(tmp_path):
     assert path.read_bytes()[lines[1].offset :] == b'{"b": 2}'
 
 
-def test_a_line_without_end_is_refused_before_it_fills_the_memory(tmp_path, monkeypatch):
+def test_endless_line_is_refused_before_filling_memory(tmp_path, monkeypatch):
     monkeypatch.setattr("hdbench.common.jsonio.MAX_LINE", 2**20)
     path = tmp_path / "lines.jsonl"
     with path.open("wb") as file:
@@ -69,7 +69,7 @@ def test_a_failed_write_leaves_the_old_file_alone(tmp_path):
     assert os.listdir(tmp_path) == ["value.json"]
 
 
-def test_a_whole_file_never_takes_the_place_of_a_device_or_a_pipe(tmp_path):
+def test_write_whole_never_replaces_a_device_or_a_pipe(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "null").symlink_to("/dev/null")
     before = {name: os.lstat(tmp_path / name) for name in ("pipe", "null")}
@@ -80,7 +80,7 @@ def test_a_whole_file_never_takes_the_place_of_a_device_or_a_pipe(tmp_path):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_whole_file_is_the_old_or_the_new_one_and_nothing_is_left_beside_it(tmp_path, form):
+def test_write_whole_is_atomic_on_a_full_disk(tmp_path, form):
     with small_disk(tmp_path / "disk", form) as disk:
         path, refused = disk.folder / "file", 0
         write_whole(path, b"old")
@@ -126,7 +126,7 @@ def test_what_json_has_no_number_for_is_none_or_refused(constant):
 
 
 @pytest.mark.parametrize("decoder", [EXACT, SPELLED])
-def test_what_is_wrong_behind_a_number_that_is_too_large_is_one_line_too(decoder):
+def test_faults_behind_a_too_large_number_are_still_refused(decoder):
     deep, long = f"[1e999, {nested(100_000)}]", f"[1e999, {'1' * 5_000}]"
     for text, why in ((deep, "^nested more than 100 deep"), (long, "^a number has too many")):
         with pytest.raises(ValueError, match=why):

@@ -135,7 +135,7 @@ def test_a_catalogue_is_compiled_when_its_source_is_newer(tmp_path, monkeypatch)
     catalogues.catalogue.cache_clear()
 
 
-def test_a_message_within_a_message_and_its_numbers_are_put_into_the_language():
+def test_nested_messages_and_numbers_are_translated():
     kind = Message("a PDF")
     inner = HdbenchError("{place}: this is {kind}: {accepted}", place="a", kind=kind, accepted="x")
     error = HdbenchError("{place}: {why}", place="b", why=inner)

@@ -97,7 +97,7 @@ def test_the_sample_has_media_of_a_size_to_be_read(folder, spec):
         assert 10_000 < path.stat().st_size < 350_000
 
 
-def test_the_sample_is_built_loaded_and_scored_by_the_literal_calls(
+def test_sample_is_built_loaded_and_scored_by_the_literal_calls(
     spec, tmp_path, run_hdbench, monkeypatch
 ):
     done = run_hdbench("build", spec.name, "--sample", cwd=tmp_path)

@@ -57,7 +57,7 @@ def test_a_truth_has_the_fields_of_its_kind(item):
     assert all(isinstance(value, str) for value in item["ground_truth"].values())
 
 
-def test_one_field_is_empty_because_its_document_does_not_give_it():
+def test_only_the_abstract_of_the_textbook_is_empty():
     truths = [item["ground_truth"] for item in ITEMS]
     empty = [(truth["kind"], field) for truth in truths for field in truth if not truth[field]]
     assert empty == [("textbook", "abstract")]
@@ -83,7 +83,7 @@ def test_the_isbns_have_their_check_digits():
         assert (sum(digits[::2]) + 3 * sum(digits[1::2])) % 10 == 0
 
 
-def test_the_prompt_and_the_schema_ask_for_the_fields_of_the_truths(schema):
+def test_prompt_and_schema_ask_for_the_fields_of_the_truths(schema):
     prompt = (FOLDER / "prompt.txt").read_text()
     blocks = re.findall(r"```json\n.*?```", prompt, re.DOTALL)
     for fields, block, answer in zip((PAPER, BOOK), blocks, schema["anyOf"], strict=True):

@@ -157,7 +157,7 @@ def pages(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_groups_of_transcriptions_have_the_interval_of_the_figure_that_compares(pages):
+def test_groups_of_transcriptions_use_interval_of_capped_rate(pages):
     result = score("hdb/cards", "b.jsonl")
     found = of(result, "half")
     assert (found.headline, found.judged_by) == ("cer", "cer_capped")
@@ -175,7 +175,7 @@ def test_groups_of_transcriptions_have_the_interval_of_the_figure_that_compares(
     assert "judged" not in group
 
 
-def test_differences_of_transcriptions_are_those_of_the_figure_that_compares(pages):
+def test_differences_of_transcriptions_use_the_capped_rate(pages):
     a, b = score("hdb/cards", "a.jsonl"), score("hdb/cards", "b.jsonl")
     found = differences_by_column(a, b, load_benchmark("hdb/cards"), "half")
     second = found.groups[1]
@@ -184,7 +184,7 @@ def test_differences_of_transcriptions_are_those_of_the_figure_that_compares(pag
     assert second.interval.low < second.difference < second.interval.high
 
 
-def test_every_command_shows_both_figures_of_groups_of_transcriptions(pages, run_hdbench):
+def test_commands_show_both_figures_of_transcription_groups(pages, run_hdbench):
     done = run_hdbench(
         *("score", "hdb/cards", "b.jsonl", "--by", "half", "--json", "b.json"), cwd=pages
     )
@@ -222,7 +222,7 @@ def test_a_group_of_a_stratified_sample_counts_as_in_the_whole(tmp_path, monkeyp
     assert [(each.value, each.items) for each in by_stratum] == [("a", 30), ("b", 30)]
 
 
-def test_score_shows_and_writes_them_and_verify_computes_them_again(cards, run_hdbench):
+def test_score_shows_groups_and_verify_recomputes_them(cards, run_hdbench):
     done = run_hdbench(
         *("score", "hdb/cards", "a.jsonl", "--by", "language", "--json", "result.json"),
         cwd=cards,

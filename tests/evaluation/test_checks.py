@@ -106,7 +106,7 @@ def test_warnings_are_json_data():
     }
 
 
-def test_the_same_wrong_value_is_named_above_a_tenth_of_the_answers():
+def test_same_wrong_value_is_named_above_a_tenth_of_answers():
     assert check(with_year(1, 6, 54)) == []  # a tenth
     assert only(check(with_year(1, 7, 53)), "wrong_field").count == 7
 
@@ -131,12 +131,12 @@ def test_a_value_where_the_truth_has_none_is_a_wrong_one():
     assert warning.message.startswith('publication.place is wrongly "Basel" in 40 of 40 answers')
 
 
-def test_an_item_counts_once_however_often_its_list_has_the_value():
+def test_item_counts_once_however_often_its_list_has_a_value():
     answers = [{**card(number), "notes": ["x", "x", "x"]} for number in range(3)] + right(20, 3)
     assert check(answers) == []
 
 
-def test_a_field_of_the_wrong_type_is_named_though_it_is_scored_as_right():
+def test_wrong_type_is_named_even_if_scored_as_right():
     answers = [{**card(n), "year": str(1800 + n)} for n in range(7)] + right(53, 7)
     warning = only(check(answers), "wrong_field")
     assert warning.message == (
@@ -152,7 +152,7 @@ def test_a_gap_is_not_of_the_wrong_type(gap):
     assert check([{**card(number), "year": gap} for number in range(40)]) == []
 
 
-def test_a_type_in_a_list_is_counted_once_an_item_and_its_score_stays():
+def test_wrong_type_in_a_list_counts_once_per_item():
     schema = AnswerSchema(
         {
             "type": "object",
@@ -179,7 +179,7 @@ def test_a_type_in_a_list_is_counted_once_an_item_and_its_score_stays():
     assert warning.message.endswith("fuzzy 1.000, without this field 1.000")
 
 
-def test_a_wrong_value_comes_before_a_wrong_type_that_costs_nothing():
+def test_wrong_value_comes_before_a_harmless_wrong_type():
     answers = [{**card(n), "year": str(1800 + n), "title": "x" * (n < 10)} for n in range(40)]
     assert [w.message.split()[0] for w in check(answers)] == ["title", "year"]
 
@@ -213,7 +213,7 @@ def test_a_value_counts_wherever_in_a_list_it_stands():
     assert only(check(answers), "wrong_field").message.startswith('notes is wrongly "x" in 5 of 5')
 
 
-def test_what_breaks_another_rule_than_the_type_is_not_of_the_wrong_type():
+def test_other_schema_violation_is_no_wrong_type():
     schema = AnswerSchema({"type": "object", "properties": {"title": {"minLength": 100}}})
     assert schema.violations(card(1))
     assert check(right(40), schema=schema) == []
@@ -259,7 +259,7 @@ def unparsable(number, kind):
     return Answer("…", "unparsable", id=f"{number:04}", text="…", kind=kind)
 
 
-def test_each_kind_of_answer_without_a_record_is_named_however_few():
+def test_each_kind_of_answer_without_record_is_named():
     kinds = {3: "prompt", 5: "prompt", 8: "xml", 9: "text", 10: "other"}
     answers = [
         unparsable(number, kinds[number]) if number in kinds else card(number)
@@ -287,7 +287,7 @@ def test_records_that_were_set_aside_are_counted():
     assert in_language(warning, "de").language == "de"
 
 
-def test_one_count_of_input_tokens_for_all_items_asks_whether_the_image_was_sent():
+def test_constant_input_token_count_asks_whether_image_was_sent():
     warning = only(check(with_tokens([1196] * 12)), "same_input_tokens")
     assert (warning.count, warning.of) == (12, 12)
     assert warning.message.startswith(
@@ -296,7 +296,7 @@ def test_one_count_of_input_tokens_for_all_items_asks_whether_the_image_was_sent
     assert "the same size" in warning.message
 
 
-def test_one_count_of_input_tokens_for_nine_in_ten_items_is_enough():
+def test_same_input_tokens_for_nine_in_ten_items_is_enough():
     assert only(check(with_tokens([1196] * 18 + [1200, 1300])), "same_input_tokens").count == 18
     assert check(with_tokens([1196] * 17 + [1200, 1300, 1400])) == []
 
@@ -333,13 +333,13 @@ def test_one_record_with_another_text_each_time_is_one_answer():
     assert only(check(answers), "repeated_answer").count == 6
 
 
-def test_one_text_whose_record_the_harness_gave_an_id_is_one_answer():
+def test_same_text_is_one_answer_despite_ids_in_the_record():
     answers = [Answer({"id": number}, "clean", id=f"{number:04}", text="{}") for number in range(6)]
     warnings = check(answers)
     assert [w.count for w in warnings if w.kind == "repeated_answer"] == [6]
 
 
-def test_one_answer_for_one_item_in_twenty_or_for_four_items_is_no_pattern():
+def test_few_repeated_answers_are_no_pattern():
     assert check(repeated(5, 95)) == []
     assert check(repeated(4, 0)) == []
 
@@ -379,7 +379,7 @@ def test_many_answers_cut_off_ask_for_a_higher_limit():
     assert "raise the limit on output tokens" in warning.message
 
 
-def test_one_answer_in_twenty_cut_off_is_not_many_and_a_single_one_never():
+def test_few_answers_cut_off_are_not_many():
     assert check(cut_off(2, 38)) == []
     assert check(cut_off(1, 4)) == []
 
@@ -440,11 +440,11 @@ def test_four_organisations_may_be_chance():
     assert check_letters([f"Muster{number} AG" for number in range(4)]) == []
 
 
-def test_an_organisation_given_again_and_again_is_one_warning_not_two():
+def test_repeated_organisation_gives_only_one_warning():
     only(check_letters(["Muster AG"] * 20), "organisations")
 
 
-def test_an_organisation_in_a_few_letters_is_a_wrong_value_like_any_other():
+def test_organisation_in_few_letters_is_an_ordinary_wrong_value():
     persons = [f"Nachbar{number}, Max" for number in range(13)]
     warning = only(check_letters(persons + ["Muster AG"] * 6), "wrong_field")
     assert warning.message.startswith('sender_persons is wrongly "Muster AG" in 6 of 19')
@@ -507,7 +507,7 @@ def test_lists_that_are_too_long_to_be_compared_are_named(monkeypatch):
 
 
 @pytest.mark.parametrize("is_read", [True, False])
-def test_answers_with_other_fields_than_the_ground_truth_are_told_just_that(is_read):
+def test_answers_with_other_fields_get_just_that_warning(is_read):
     german = [{"titel": f"Stellingen {number}", "jahr": 1800 + number} for number in range(12)]
     answers = german
     if not is_read:  # as the reader leaves an object that has no field of the schema
@@ -544,7 +544,7 @@ def test_names_within_the_same_object_are_told_apart():
     assert "the answers have titel, and the ground truth has publication.title" in warning.message
 
 
-def test_a_list_without_items_is_the_ground_truths_list_all_the_same():
+def test_empty_list_counts_as_sharing_the_ground_truth_field():
     truths = [{"advertisements": [{"text": f"Rother Wein {number}"}]} for number in range(12)]
     answers = [{"advertisements": []} for _ in truths]
     warnings = check(answers, truths, make_metric("avisblatt_cer"))

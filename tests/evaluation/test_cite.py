@@ -74,9 +74,7 @@ def test_a_result_is_cited_with_its_benchmark_and_software(cards, run_hdbench):
     )
 
 
-def test_of_enough_items_the_sentence_has_the_interval_and_its_method(
-    cards, run_hdbench, monkeypatch
-):
+def test_sentence_for_enough_items_has_interval_and_method(cards, run_hdbench, monkeypatch):
     rows = [{"id": f"{n:04}", "ground_truth": json.dumps(RIGHT)} for n in range(20)]
     metadata = cards / "hdb/cards/metadata.jsonl"
     metadata.write_text("".join(json.dumps(row) + "\n" for row in rows))

@@ -71,7 +71,7 @@ def drafted(result):
         ({"model": "Mistral", "run": "typed"}, [(1, 4)]),
     ],
 )
-def test_a_run_is_warned_about_if_it_or_its_model_wrote_the_drafts(here, info, found):
+def test_run_is_warned_about_if_it_or_its_model_wrote_drafts(here, info, found):
     result = score("hdb/cards", write_run(here / "typed", ANSWERS, **info))
     assert drafted(result) == found
     assert result.dataset.drafts == [
@@ -130,7 +130,7 @@ def test_a_result_keeps_it(here):
             read_result(here / "r.json")
 
 
-def test_a_benchmark_that_does_not_say_how_it_was_made_warns_of_nothing(cards, monkeypatch):
+def test_benchmark_of_unknown_origin_warns_of_no_drafts(cards, monkeypatch):
     monkeypatch.chdir(cards)
     result = score("hdb/cards", write_run(cards / "r", ANSWERS, model="Qwen 3"))
     assert result.dataset.drafts is None

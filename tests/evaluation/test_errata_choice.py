@@ -91,7 +91,7 @@ def test_the_note_is_about_the_items_that_were_asked(here):
     assert not any("proposed" in note for note in score("hdb/cards", "run").reading.notes)
 
 
-def test_without_proposed_corrections_nothing_is_said_and_all_scores_are_the_same(here):
+def test_scores_without_proposed_corrections_are_all_the_same(here):
     write_rows(here, {item: {"ground_truth": json.dumps(RIGHT)} for item in ROWS})
     figures = [
         score("hdb/cards", "run", Settings(protocol, errata=errata)).figures()
@@ -105,14 +105,14 @@ def test_without_proposed_corrections_nothing_is_said_and_all_scores_are_the_sam
     assert [each["notes"] for each in figures] == [[]] * 3
 
 
-def test_rows_that_keep_the_published_record_inside_are_read_as_before(here):
+def test_rows_with_published_record_inside_are_still_read(here):
     inside = {"ground_truth": json.dumps(RIGHT | {"as_published": MISSPELT})}
     write_rows(here, ROWS | {"0002": inside})
     found = [score("hdb/cards", "run", Settings(each)).figures() for each in PROTOCOLS]
     assert [each["true_positives"] for each in found] == [7, 6]
 
 
-def test_a_field_may_be_called_as_published_where_rows_have_the_columns(here):
+def test_field_may_be_called_as_published_if_rows_have_columns(here):
     own = {"title": "Stellingen", "as_published": {"year": 1924}}
     write_rows(here, {"0000": truths(own)})
     write_run(here / "run", {"0000": {"prediction": own}})
@@ -129,7 +129,7 @@ def test_a_field_may_be_called_as_published_where_rows_have_the_columns(here):
         ({"ground_truth_published": 7}, r":3: ground_truth_published is not an object"),
     ],
 )
-def test_a_ground_truth_that_cannot_be_read_is_named_by_its_column(here, wrong, why):
+def test_unreadable_ground_truth_is_named_by_its_column(here, wrong, why):
     write_rows(here, ROWS | {"0002": ROWS["0002"] | wrong})
     with pytest.raises(HdbenchError, match=why):
         score("hdb/cards", "run")

@@ -19,7 +19,7 @@ SAMPLES = sorted(recipe_names())
 @pytest.mark.usefixtures("own_folder")
 @protocols
 @pytest.mark.parametrize("name", SAMPLES)
-def test_the_ground_truths_of_a_sample_are_perfect_answers_in_every_way(
+def test_sample_ground_truths_are_perfect_answers_in_every_way(
     name, protocol, samples, run_hdbench
 ):
     folder = samples / "hdb" / name
@@ -29,7 +29,7 @@ def test_the_ground_truths_of_a_sample_are_perfect_answers_in_every_way(
 
 @protocols
 @pytest.mark.parametrize("name", SAMPLES)
-def test_with_one_value_wrong_an_answer_to_a_sample_is_never_perfect(name, protocol, samples):
+def test_sample_answer_with_one_wrong_value_is_never_perfect(name, protocol, samples):
     folder = samples / "hdb" / name
     assert_never_perfect_with_one_value_wrong(name, folder, protocol, seed=1, most=60)
 
@@ -68,14 +68,12 @@ def collection(request, tmp_path_factory, run_hdbench):
 
 @pytest.mark.usefixtures("own_folder")
 @protocols
-def test_the_ground_truths_of_an_own_collection_are_perfect_answers_in_every_way(
-    collection, protocol, run_hdbench
-):
+def test_collection_ground_truths_are_perfect_in_every_way(collection, protocol, run_hdbench):
     for way, figures in figures_of_gold(collection, protocol, run_hdbench, recipe=False):
         assert figures["items"] == 3
         assert_perfect(collection, figures, way)
 
 
 @protocols
-def test_with_one_value_wrong_an_answer_to_an_own_collection_is_never_perfect(collection, protocol):
+def test_collection_answer_with_one_wrong_value_is_never_perfect(collection, protocol):
     assert_never_perfect_with_one_value_wrong("cards", collection, protocol, seed=1, most=60)

@@ -54,7 +54,7 @@ def score(run_hdbench, here, *more, answers="run"):
     return run_hdbench(*arguments, *more, cwd=here)
 
 
-def test_the_public_score_is_as_ever_and_the_held_out_one_stands_apart(here, run_hdbench):
+def test_public_score_is_unchanged_beside_the_held_out_score(here, run_hdbench):
     plain = run_hdbench("score", "hdb/cards", "run", "--json", "plain.json", cwd=here)
     assert plain.returncode == 0, plain.stderr
     done = score(run_hdbench, here, "--details")

@@ -35,7 +35,7 @@ def test_a_run_folder_names_its_benchmark(here):
     }
 
 
-def test_runs_are_found_below_a_folder_and_told_apart_by_model_and_run(here):
+def test_runs_below_a_folder_are_told_apart_by_model_and_run(here):
     write_run(here / "runs/a", answers(RIGHT), run="a")
     write_run(here / "runs/deep/b", answers(WRONG), run="b")
     write_run(here / "runs/c", answers(WRONG), run="c", model="reader-2")
@@ -54,7 +54,7 @@ def test_a_result_is_taken_as_it_was_scored(here):
     assert result.metric.protocol == "published"
 
 
-def test_answers_are_taken_with_their_benchmark_and_called_by_their_file(here):
+def test_answers_need_a_benchmark_and_are_named_by_their_file(here):
     lines = [json.dumps({"id": item, **answer}) + "\n" for item, answer in answers(RIGHT).items()]
     Path("mine.jsonl").write_text("".join(lines))
     [(name, result)] = load_runs([Path("mine.jsonl")], benchmark="hdb/cards").items()
@@ -63,7 +63,7 @@ def test_answers_are_taken_with_their_benchmark_and_called_by_their_file(here):
         load_runs([Path("mine.jsonl")])
 
 
-def test_a_folder_of_answers_without_a_run_json_wants_its_benchmark(here):
+def test_folder_of_answers_without_run_json_needs_a_benchmark(here):
     Path("mine").mkdir()
     Path("mine/0001.txt").write_text(json.dumps(RIGHT))
     with pytest.raises(HdbenchError, match="name the benchmark of these answers with --benchmark"):

@@ -63,9 +63,7 @@ def test_a_result_that_nobody_changed_is_equal(scored):
         ["--strict", "--option", "threshold=0.5"],
     ],
 )
-def test_protocol_options_reading_and_details_are_those_of_the_result(
-    cards, run_hdbench, arguments
-):
+def test_verify_uses_protocol_options_and_reading_of_the_result(cards, run_hdbench, arguments):
     write(cards / "p.jsonl", [("0000", RIGHT), ("0001", WRONG)], text=f"Sure: {json.dumps(RIGHT)}")
     done = run_hdbench("score", "hdb/cards", "p.jsonl", "--json", "r.json", *arguments, cwd=cards)
     assert done.returncode == 0, done.stderr
@@ -73,7 +71,7 @@ def test_protocol_options_reading_and_details_are_those_of_the_result(
     assert (done.returncode, done.stdout[:6]) == (0, "equal "), done.stdout
 
 
-def test_an_option_set_back_to_the_metrics_default_is_that_of_the_result(cards, run_hdbench):
+def test_option_reset_to_metric_default_is_kept_in_the_result(cards, run_hdbench):
     spec = cards / "hdb/cards/benchmark.yaml"
     edit(spec, lambda own: own.update(protocols={"documented": {"threshold": 0.1}}))
     write(cards / "p.jsonl", [("0000", RIGHT), ("0001", {"title": "Stelling", "year": 1924})])
@@ -176,7 +174,7 @@ def other_dataset(cards, version, items):
     metadata.write_text("".join(metadata.read_text().splitlines(keepends=True)[:items]))
 
 
-def test_against_an_older_dataset_it_says_what_would_make_it_equal(scored, cards, run_hdbench):
+def test_verify_against_older_dataset_says_what_makes_it_equal(scored, cards, run_hdbench):
     shutil.copytree(cards / "hdb/cards", cards / "newer/cards")
     other_dataset(cards, "0.9.0", 3)
     done = scored()
@@ -192,7 +190,7 @@ def test_against_an_older_dataset_it_says_what_would_make_it_equal(scored, cards
 
 
 @pytest.mark.parametrize("form", ["file", "run"])
-def test_answers_that_an_older_dataset_has_no_items_for_are_explained(form, cards, run_hdbench):
+def test_answers_without_items_in_an_older_dataset_are_explained(form, cards, run_hdbench):
     answers = {f"000{number}": {"prediction": RIGHT} for number in range(4)}
     write_run(cards / "run", answers, items=list(answers))
     path = "run" if form == "run" else "run/answers.jsonl"
@@ -207,7 +205,7 @@ def test_answers_that_an_older_dataset_has_no_items_for_are_explained(form, card
     assert "'0003'" in line
 
 
-def test_a_result_of_another_reading_is_equal_or_names_it_as_the_cause(scored, cards):
+def test_result_of_another_reading_is_equal_or_names_the_cause(scored, cards):
     def of_reading(number, **changes):
         edit(
             cards / "result.json",
@@ -264,7 +262,7 @@ def test_a_result_from_before_corrections_were_counted_is_equal(
     assert f", {5 * 4} per-item values" in done.stdout
 
 
-def test_a_result_of_other_rules_names_the_version_to_verify_it_with(scored, cards):
+def test_result_of_other_rules_names_the_version_to_verify_with(scored, cards):
     edit(cards / "result.json", lambda result: result.update(rules=4))
     done = scored()
     assert (done.returncode, done.stdout) == (2, "")

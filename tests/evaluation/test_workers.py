@@ -210,7 +210,7 @@ def test_an_unusable_line_is_named(tmp_path, line, small_parts):
 
 
 @pytest.mark.nightly
-def test_an_unusable_line_is_named_by_another_process_in_the_same_way(tmp_path, small_parts):
+def test_unusable_line_has_the_same_error_in_another_process(tmp_path, small_parts):
     path = write_cards(tmp_path, 20, '{"id": "0019", "prediction": {"title"')
     said = []
     for workers in (1, 2):

@@ -109,7 +109,7 @@ def written(collection):
     return list(document.getroot())
 
 
-def test_records_of_the_library_are_filled_and_nothing_in_them_changes(collection):
+def test_library_records_are_filled_without_changing_content(collection):
     one, two, three = collection.rest[6:9]
     truth = collection.truth(one)
     full = collection.truth(three)
@@ -165,7 +165,7 @@ def first_883(record):
     return read["883"]
 
 
-def test_by_the_list_and_the_plans_hash_everything_can_be_taken_back(collection):
+def test_changes_can_be_taken_back_by_the_list_and_plan_hash(collection):
     ids = collection.rest[6:40]
     own = [element(f"001 {item}", "245 __ $cMüller", "264 _1 $bSchwabe") for item in ids]
     before = [etree.tostring(each, method="c14n2") for each in own]

@@ -72,7 +72,7 @@ def test_a_card_is_a_row_with_the_fields_in_the_schemas_order(tmp_path):
     ]
 
 
-def test_every_item_has_its_row_in_the_benchmarks_order_with_what_its_reading_needed(tmp_path):
+def test_every_item_has_a_row_that_shows_how_it_was_read(tmp_path):
     whole = json.dumps(CARD)
     benchmark, answers = cards(
         tmp_path,
@@ -145,7 +145,7 @@ def test_an_advertisement_is_a_row_with_its_pages_id(tmp_path):
     same_figures(tmp_path, benchmark, answers, names)
 
 
-def test_the_persons_of_a_letter_are_one_cell_also_of_a_record_in_its_wrapper(tmp_path):
+def test_persons_of_a_letter_are_one_cell_even_in_a_wrapper(tmp_path):
     letter = {
         "letter_title": ["null"],
         "send_date": ["1926-02-16"],
@@ -181,7 +181,7 @@ def test_the_persons_of_a_letter_are_one_cell_also_of_a_record_in_its_wrapper(tm
     assert figures["true_positives"] == 9  # date, sender and receiver, three times
 
 
-def test_invented_fields_are_the_last_columns_and_count_as_before(tmp_path):
+def test_invented_fields_are_last_columns_and_still_count(tmp_path):
     invented = {"editor": "Ott", "notes": [{"page": 3}, "x"], "empty": {"none": None, "blank": ""}}
     other = CARD["publication"] | {"title": "A", "series": "B"}
     benchmark, answers = cards(
@@ -199,7 +199,7 @@ def test_invented_fields_are_the_last_columns_and_count_as_before(tmp_path):
     assert figures["false_positives"] == 3 + 2  # the invented, and one that is not the title
 
 
-def test_a_name_that_no_column_can_have_is_kept_aside_and_the_table_stays_readable(tmp_path):
+def test_impossible_column_names_are_kept_aside(tmp_path):
     hostile = {
         "=cmd|' /C calc'!A0": "1",
         "ID": "2",
@@ -272,7 +272,7 @@ def test_nothing_is_a_formula(tmp_path):
     assert {cell.data_type for cell in cells} <= {"s", "inlineStr"}
 
 
-def test_years_sort_as_numbers_and_what_has_leading_zeros_is_text(tmp_path):
+def test_years_sort_as_numbers_and_leading_zeros_stay_text(tmp_path):
     years = [1957, "1961", "0012", "um 1900", 10**20, 1957.5]
     benchmark, answers = cards(
         tmp_path,
@@ -298,7 +298,7 @@ def test_the_sheet_has_a_head_that_stays_and_a_filter(tmp_path):
     assert all(cell.alignment.wrap_text for cell in found[1])
 
 
-def test_null_the_empty_text_and_an_absent_field_are_one_in_a_table(tmp_path):
+def test_null_and_empty_and_absent_fields_look_the_same(tmp_path):
     truth = {"publication": {"title": "A", "place": ""}}
     benchmark, answers = cards(
         tmp_path,
@@ -315,7 +315,7 @@ def test_null_the_empty_text_and_an_absent_field_are_one_in_a_table(tmp_path):
     same_figures(tmp_path, benchmark, answers, ("false_positives", "false_negatives"))
 
 
-def test_a_text_too_long_for_a_cell_of_excel_is_cut_and_whole_in_csv(tmp_path):
+def test_too_long_text_is_cut_in_excel_and_complete_in_csv(tmp_path):
     title = "𝔄" * 20_000  # two units each
     benchmark, answers = cards(
         tmp_path, {"id": "1", "prediction": {"publication": {"title": title}}}
@@ -356,7 +356,7 @@ def test_images_of_ones_own_are_a_table_without_a_truth(tmp_path):
     ]
 
 
-def test_a_run_gives_its_table_its_name_and_only_the_items_that_were_asked(tmp_path, monkeypatch):
+def test_run_names_its_table_and_exports_only_the_asked_items(tmp_path, monkeypatch):
     make_benchmark(tmp_path, "zettelkatalog", dict.fromkeys("abc", CARD))
     monkeypatch.chdir(tmp_path)
     run = tmp_path / "runs/gemini-1.5"
@@ -377,7 +377,7 @@ def test_a_run_gives_its_table_its_name_and_only_the_items_that_were_asked(tmp_p
         export(run, "csv", benchmark="hdb/zettelkatalog")
 
 
-def test_a_table_is_called_by_its_answers_with_the_dots_of_their_name(tmp_path, monkeypatch):
+def test_table_name_keeps_the_dots_of_the_answers_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     benchmark, answers = cards(tmp_path, {"id": "0001", "prediction": CARD})
     named = answers.rename(tmp_path / "gpt-4.1.jsonl")
@@ -493,7 +493,7 @@ def test_json_lines_name_the_models_of_a_file(tmp_path):
     assert models == ["one", "two"]
 
 
-def test_the_form_is_that_of_the_files_ending_and_csv_without_one(tmp_path, run_hdbench):
+def test_format_follows_the_file_ending_and_is_csv_without_one(tmp_path, run_hdbench):
     benchmark, answers = cards(tmp_path, {"id": "0001", "prediction": CARD})
     command = ("export", answers, "--benchmark", benchmark)
     done = run_hdbench(*command, cwd=tmp_path)

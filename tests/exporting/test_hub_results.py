@@ -59,7 +59,7 @@ def edit(path: Path, **keys) -> None:
     path.write_text(yaml.safe_dump(yaml.safe_load(path.read_text()) | keys))
 
 
-def test_the_hub_reads_the_result_of_a_run_with_what_is_needed_to_trust_it(cards, run_hdbench):
+def test_hub_reads_the_result_of_a_run(cards, run_hdbench):
     make_run(cards, "a", "b", "c", date="2026-01-24")
     done = run_hdbench("export", "runs/one", "--format", "eval-results", cwd=cards)
     assert done.returncode == 0, done.stderr
@@ -76,7 +76,7 @@ def test_the_hub_reads_the_result_of_a_run_with_what_is_needed_to_trust_it(cards
     assert data[0]["dataset"].keys() == {"id", "task_id"}
 
 
-def test_the_note_is_the_protocol_where_it_is_not_the_default_one(cards):
+def test_note_is_the_protocol_unless_it_is_the_default(cards):
     found = entry(make_run(cards, "a"), protocol="published")
     assert (found.task_id, found.notes) == ("published", "protocol published")
 
@@ -167,7 +167,7 @@ def test_a_headline_of_which_lower_is_better_is_turned(tmp_path):
 
 
 @pytest.mark.parametrize("why", ["part", "sample", "options", "strict"])
-def test_what_is_not_comparable_is_not_ranked_and_says_so_in_a_card(why, cards):
+def test_incomparable_result_is_not_ranked_and_the_card_says_so(why, cards):
     run = make_run(cards, "a", **({"items": ["a", "b"]} if why == "part" else {}))
     if why == "sample":
         edit(cards / "hdb/zettelkatalog/benchmark.yaml", version="1.0.0+sample")
@@ -192,7 +192,7 @@ def test_what_is_not_comparable_is_not_ranked_and_says_so_in_a_card(why, cards):
 
 
 @pytest.mark.parametrize("protocol", ["documented", "published"])
-def test_the_benchmarks_own_options_are_its_rules_and_others_are_named(protocol, cards):
+def test_own_options_of_a_benchmark_are_rules_and_others_named(protocol, cards):
     own = {"documented": {"threshold": 0.8}, "published": {"threshold": 0.9}}
     edit(cards / "hdb/zettelkatalog/benchmark.yaml", protocols=own)
     run = make_run(cards, "a", "b")

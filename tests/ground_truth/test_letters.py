@@ -32,7 +32,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_persons_have_their_names_and_brackets_say_how_they_were_inferred(folder):
+def test_persons_have_their_names_and_brackets_show_inference(folder):
     senders = "<Ritter, Fritz> | << Christ, Paul >>|None"
     write(
         folder / "letters.csv",

@@ -108,7 +108,7 @@ def refused(read):
 
 
 @pytest.mark.parametrize("form", [as_marc21, as_marcxml])
-def test_records_that_pymarc_writes_are_read_by_the_default_mapping(read, form):
+def test_default_mapping_reads_records_written_by_pymarc(read, form):
     found = read(form(book(1), book(2)))
     assert found.truths == [
         ("records.mrc, record 1", "990001", BOOK),
@@ -117,7 +117,7 @@ def test_records_that_pymarc_writes_are_read_by_the_default_mapping(read, form):
     assert found.notes == []
 
 
-def test_marcxml_may_be_one_record_or_within_a_server_s_reply_with_a_namespace_or_none(read):
+def test_marcxml_is_read_bare_or_in_a_reply_with_any_namespace(read):
     alone = pymarc.record_to_xml(book(), namespace=True)
     bare = pymarc.record_to_xml(book())
     oai = "http://www.openarchives.org/OAI/2.0/"
@@ -222,7 +222,7 @@ def test_imprints_are_those_of_publication(read):
     assert truth["language"] is None
 
 
-def test_a_record_without_these_fields_says_nothing_and_one_without_key_is_remarked_on(read):
+def test_records_without_mapped_fields_or_key_are_noted(read):
     nothing = with_field(field("999", "a x"))
     keyless = Record(force_utf8=True)
     keyless.add_field(field("245", "a Ohne"))
@@ -402,7 +402,7 @@ def test_what_is_not_marc_is_refused(refused, data, message):
     assert message in refused(data)
 
 
-def test_a_file_that_is_too_large_or_has_too_many_records_is_refused(refused, monkeypatch):
+def test_too_large_file_and_too_many_records_are_refused(refused, monkeypatch):
     monkeypatch.setattr(marc, "MAX_RECORDS", 2)
     assert refused(THREE) == "more than 2 records: export fewer"
     assert refused(as_marcxml(*[book()] * 3)) == "more than 2 records: export fewer"

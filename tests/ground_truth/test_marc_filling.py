@@ -57,7 +57,7 @@ def lines(record):
     ]
 
 
-def test_a_record_without_anything_gets_fields_in_their_order_and_one_883():
+def test_empty_record_gets_ordered_fields_and_one_field_883():
     record = element("001 991", "008 x", "300 __ $a22 S.", "999 __ $alocal")
     values = {
         "title": "Die Stadt : Roman : Fassung",
@@ -94,7 +94,7 @@ def parse(record):
     return read
 
 
-def test_a_field_that_is_there_is_completed_and_called_partially_machine_generated():
+def test_completed_field_is_marked_partially_machine_generated():
     record = element(
         r"245 10 $84.1\u$aDie Stadt /$cMüller", "260 __ $bSchwabe,$c1912.", "852 __ $bA1"
     )
@@ -148,7 +148,7 @@ def test_what_a_record_has_stays_and_what_differs_is_reported():
     ]
 
 
-def test_what_cannot_be_said_in_marc_is_left_and_the_record_is_as_before():
+def test_values_that_marc_cannot_hold_leave_the_record_unchanged():
     record = element("001 991", "008 " + "#" * 40, "245 __ $cMüller", "264 _1 $bSchwabe")
     before = etree.tostring(record, method="c14n2")
     values = {
@@ -170,7 +170,7 @@ def test_what_cannot_be_said_in_marc_is_left_and_the_record_is_as_before():
     assert etree.tostring(record, method="c14n2") == before
 
 
-def test_the_punctuation_at_a_values_end_is_written_and_trimmed_in_reading():
+def test_final_punctuation_of_a_value_is_written():
     record = element("001 991")
     filled, left = fill(record, MAPPING, {"extent": "22 Seiten."}, BY)
     assert left == []

@@ -75,7 +75,7 @@ def test_lines_and_regions_are_joined_by_line_breaks(read, version):
     assert found.notes == []
 
 
-def test_so_they_are_in_the_version_of_transkribus_and_without_a_namespace(tmp_path):
+def test_transkribus_version_and_no_namespace_are_read_alike(tmp_path):
     path = tmp_path / "a.xml"
     document = page(*TWO)
     for other in (PAGE + "2013-07-15", ""):
@@ -141,7 +141,7 @@ def test_words_count_where_the_line_itself_has_no_text(read):
     assert read(page(region("r", *lines))).truths[0].record == {"text": "Rother Wein\nof the line"}
 
 
-def test_a_region_has_its_own_text_only_where_nothing_in_it_has_one(read):
+def test_text_of_a_region_counts_only_if_nothing_inside_has_text(read):
     inner = region("r2", line("a", equivalent("inner")))
     regions = [region("r1", inner, equivalent("own")), region("r3", equivalent("only"))]
     assert read(page(*regions)).truths[0].record == {"text": "inner\nonly"}
@@ -158,7 +158,7 @@ def test_cells_of_tables_are_read(read, tmp_path):
     assert read_page_xml(tmp_path / "t.xml").truths[0].record == {"text": "cell 1\ncell 2"}
 
 
-def test_a_line_without_text_is_left_out_and_a_page_without_text_says_nothing(read):
+def test_line_without_text_is_left_out_and_empty_page_is_noted(read):
     found = read(page(region("r", line("a", equivalent(" ")), line("b", equivalent("text")))))
     assert found.truths[0].record == {"text": "text"}
     assert [note.partition(": ")[0] for note in found.notes] == ["a line without text, left out"]
@@ -167,7 +167,7 @@ def test_a_line_without_text_is_left_out_and_a_page_without_text_says_nothing(re
     assert "no text in the file, so the item has no ground truth: page_003.xml" in found.notes
 
 
-def test_a_folder_is_read_file_by_file_and_what_is_not_page_xml_is_passed_over(tmp_path):
+def test_folder_is_read_by_file_and_other_files_are_skipped(tmp_path):
     (tmp_path / "page").mkdir()
     for number in (2, 1):
         document = page(region("r", line("a", equivalent(f"{number}"))), image=f"{number}.jpg")

@@ -71,7 +71,7 @@ def test_a_decimal_comma_in_every_row_is_no_delimiter(read):
     assert table.header == ["Datei", "Preis"]
 
 
-def test_rows_keep_their_places_and_empty_ones_at_the_end_are_dropped(read):
+def test_rows_keep_their_places_and_empty_last_ones_are_dropped(read):
     table = read('a;b\n1;"zwei\nZeilen"\n\n;\n2;\n;\n ; \n')
     assert table.rows == [
         ("wahrheit.csv:2", ["1", "zwei\nZeilen"]),
@@ -95,7 +95,7 @@ def test_a_title_above_the_header_is_not_data(read):
     )
 
 
-def test_the_line_that_tells_excel_the_delimiter_and_a_heading_of_two_lines(read):
+def test_separator_line_and_two_line_heading_are_read(read):
     table = read('sep=;\r\nDatei;"Erscheinungs-\r\njahr, Ort"\r\n1.jpg;1912\r\n')
     assert table.header == ["Datei", "Erscheinungs- jahr, Ort"]
     assert table.rows == [("wahrheit.csv:4", ["1.jpg", "1912"])]
@@ -160,7 +160,7 @@ def test_missing_files_and_folders(tmp_path):
         read_table(tmp_path)
 
 
-def test_a_formula_of_a_workbook_that_was_never_computed_is_refused(workbook):
+def test_workbook_formula_never_computed_is_refused(workbook):
     file = workbook(Tabelle1=[["Datei", "Preis"], ["1.jpg", "=1+1"]])
     with pytest.raises(HdbenchError, match="row 2: the formula in column B has no value"):
         read_table(file)

@@ -80,7 +80,7 @@ def test_a_folder_comes_back_as_it_was_uploaded(hub, client, folder, tmp_path):
     assert sizes["empty.txt"] == [0, False]
 
 
-def test_uploading_the_same_again_makes_no_commit_and_a_deletion_is_one(hub, client, folder):
+def test_repeated_upload_makes_no_commit_but_a_deletion_does(hub, client, folder):
     first = client(UPLOAD)
     assert client(UPLOAD) == first
     client(
@@ -90,7 +90,7 @@ def test_uploading_the_same_again_makes_no_commit_and_a_deletion_is_one(hub, cli
     assert list(hub.repositories["datasets", "hdb/cards"].files()) == ["README.md"]
 
 
-def test_a_listing_has_pages_and_names_only_what_is_in_its_folder(hub, client):
+def test_listing_has_pages_and_names_only_files_of_its_folder(hub, client):
     hub.page_size = 2
     files = {f"runs/{number}/run.json": b"{}" for number in range(5)}
     hub.add("datasets", "hdb/results", files | {"runs.txt": b""})
@@ -104,7 +104,7 @@ def test_a_listing_has_pages_and_names_only_what_is_in_its_folder(hub, client):
     )
 
 
-def test_what_datasets_and_evaluate_load_is_what_the_repositories_hold(hub, client):
+def test_datasets_and_evaluate_load_what_repositories_hold(hub, client):
     hub.add("datasets", "hdb/cards", {"data.jsonl": b'{"id": "1"}\n{"id": "2"}\n'})
     module = (
         "import evaluate\nimport datasets\n\n\n"
@@ -230,7 +230,7 @@ def test_a_card_with_broken_yaml_is_refused(hub, client):
     assert "Invalid metadata in README.md" in told
 
 
-def test_a_connection_cut_in_the_middle_of_a_body_is_gone_on_with(hub, client):
+def test_download_resumes_after_the_connection_is_cut(hub, client):
     hub.add("datasets", "hdb/cards", {"a.bin": BINARY})
     hub.cut("GET /lfs/", times=2)
     path = client('print(json.dumps(hf_hub_download("hdb/cards", "a.bin", repo_type="dataset")))')

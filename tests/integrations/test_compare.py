@@ -37,7 +37,7 @@ def files(tmp_path):
     return write(tmp_path / "llm.jsonl", LLM), write(tmp_path / "bench.jsonl", bench)
 
 
-def test_the_description_s_example_runs_with_only_the_import_changed(tmp_path, monkeypatch, files):
+def test_described_example_runs_with_only_the_import_changed(tmp_path, monkeypatch, files):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "data").mkdir()
     files[0].rename("data/llm-label_textbook.jsonl")

@@ -103,9 +103,7 @@ def scored(benchmark: Path, texts: dict[str, str], tmp_path: Path, protocol="doc
 
 @pytest.mark.parametrize("protocol", ["documented", "published"])
 @pytest.mark.parametrize("name", NAMES)
-def test_inspect_gives_the_figures_of_hdbench_score_to_the_last_digit(
-    name, protocol, samples, tmp_path
-):
+def test_inspect_gives_exactly_the_figures_of_hdbench_score(name, protocol, samples, tmp_path):
     benchmark = samples / "hdb" / name
     texts = example_texts(benchmark)
     log = ran(benchmark, texts, tmp_path, protocol)
@@ -119,7 +117,7 @@ def test_inspect_gives_the_figures_of_hdbench_score_to_the_last_digit(
     assert log.eval.metadata["signature"] == result.figures()["signature"]
 
 
-def test_of_twenty_items_and_more_inspect_has_the_interval_of_the_headline(samples, tmp_path):
+def test_inspect_has_the_headline_interval_from_twenty_items_on(samples, tmp_path):
     benchmark = tmp_path / "hdb/zettelkatalog"
     shutil.copytree(samples / "hdb/zettelkatalog", benchmark)
     metadata, texts = benchmark / "metadata.jsonl", example_texts(benchmark)
@@ -207,7 +205,7 @@ def test_a_model_sees_the_images_before_the_prompt(samples, tmp_path):
         assert text.text == (benchmark / "prompt.txt").read_text()
 
 
-def test_with_two_epochs_each_answer_counts_and_there_is_no_interval(samples, tmp_path):
+def test_each_answer_of_two_epochs_counts_without_an_interval(samples, tmp_path):
     benchmark = samples / "hdb/zettelkatalog"
     texts = example_texts(benchmark)
     once = scored(benchmark, texts, tmp_path).figures()

@@ -83,7 +83,7 @@ INCONSISTENT = (
 )
 
 
-def test_runs_that_lie_too_far_apart_are_marked_and_named_in_every_format(here, run_hdbench):
+def test_distant_runs_are_marked_and_named_in_every_format(here, run_hdbench):
     run(here, "a", 24, model="reader")
     run(here, "b", 0, model="reader")
     run(here, "c", 12, model="other")
@@ -106,7 +106,7 @@ def test_runs_that_lie_too_far_apart_are_marked_and_named_in_every_format(here, 
     }
 
 
-def test_below_twenty_items_runs_are_held_against_the_single_items(here):
+def test_runs_on_few_items_are_compared_with_item_ranges(here):
     few = {"items": ITEMS[:5], "model": "reader"}
     run(here, "a", 5, **few)
     run(here, "b", 0, **few)
@@ -157,9 +157,7 @@ LONG = [
     ("columns", "left_out"),
     [(80, ["s/item", "USD/run"]), (90, ["USD/run"]), (100, [])],
 )
-def test_in_a_narrow_terminal_no_name_breaks_inside_a_word_and_no_figure_is_cut(
-    here, run_hdbench, columns, left_out
-):
+def test_narrow_terminal_breaks_no_word_and_cuts_no_figure(here, run_hdbench, columns, left_out):
     for place, model in enumerate(LONG):
         for repeat in "ab":
             folder = run(here, f"{place}{repeat}", 20 - 3 * place, model=model, cost_usd=12.5)
@@ -180,7 +178,7 @@ def test_in_a_narrow_terminal_no_name_breaks_inside_a_word_and_no_figure_is_cut(
     assert (told in " ".join(out.split())) == bool(left_out)
 
 
-def test_a_word_that_is_longer_than_the_room_is_broken_in_the_end(here, run_hdbench):
+def test_word_longer_than_the_room_is_broken(here, run_hdbench):
     run(here, "a", 24, model="m" * 59)
     out = run_hdbench("leaderboard", "runs", cwd=here, COLUMNS="80").stdout
     assert max(map(len, out.splitlines())) <= 80
@@ -189,7 +187,7 @@ def test_a_word_that_is_longer_than_the_room_is_broken_in_the_end(here, run_hdbe
     assert "1.000" in out
 
 
-def test_it_goes_on_where_a_benchmark_is_not_built_and_says_so_in_a_line(here, run_hdbench):
+def test_leaderboard_names_unbuilt_benchmarks_and_goes_on(here, run_hdbench):
     run(here, "a", 24, model="reader")
     for name in ("lost", "gone"):
         run(here, f"{name}/a", 24, model="reader", benchmark=f"hdb/{name}")
@@ -290,7 +288,7 @@ def test_cost_and_time_are_means_where_they_are_known(here):
     assert (other.seconds, other.tokens, other.cost_usd) == (None, None, None)
 
 
-def test_what_lost_answers_change_is_shown_beside_the_published_order(here):
+def test_change_from_lost_answers_is_beside_the_published_order(here):
     folder = run(here, "a", 24, model="loser")
     lines = [json.loads(line) for line in (folder / "answers.jsonl").read_text().splitlines()]
     lost = [
@@ -309,7 +307,7 @@ def test_what_lost_answers_change_is_shown_beside_the_published_order(here):
     }
 
 
-def test_a_run_without_a_model_has_the_name_that_other_commands_give_it(here):
+def test_run_without_a_model_has_the_name_other_commands_use(here):
     for name, right in (("gpt-4.1", 24), ("gpt-4.1-mini", 12)):
         (here / name).mkdir()
         answers = [{"id": item, "prediction": RIGHT} for item in ITEMS[:right]]

@@ -118,9 +118,7 @@ def test_in_a_browser_it_is_sorted_by_its_headings(boards, browser, tmp_path, wi
 
 
 @pytest.mark.slow
-def test_without_a_script_the_tables_are_there_and_nothing_looks_like_a_button(
-    boards, browser, tmp_path
-):
+def test_tables_work_without_script_and_show_no_buttons(boards, browser, tmp_path):
     path = tmp_path / "page.html"
     path.write_text(leaderboard_page(boards))
     context = browser.new_context(java_script_enabled=False, offline=True)

@@ -55,7 +55,7 @@ def test_a_benchmark_s_name_gives_the_figures_of_score(name, protocol, samples, 
     )
 
 
-def test_every_benchmark_has_two_configurations_of_its_metric_and_of_no_other():
+def test_every_benchmark_has_two_configurations_of_its_metric():
     names = {metric: configuration_names(metric) for metric in METRICS}
     assert all(each[:2] == ["documented", "published"] for each in names.values())
     own = [name for each in names.values() for name in each[2:]]
@@ -88,7 +88,7 @@ def test_a_benchmark_of_another_metric_is_refused(samples, monkeypatch):
         )
 
 
-def test_an_unknown_configuration_is_refused_with_those_that_there_are(samples, monkeypatch):
+def test_unknown_configuration_is_refused_with_the_known_ones(samples, monkeypatch):
     monkeypatch.chdir(samples)
     with pytest.raises(ValueError, match="did you mean zettelkatalog-published") as error:
         loaded("zettel_f1", "zettelkatalog-publishd")
@@ -106,7 +106,7 @@ def test_an_unknown_configuration_is_refused_with_those_that_there_are(samples, 
         ("text_cer", {"foo": 1}, "text"),
     ],
 )
-def test_a_reference_without_the_metric_s_fields_is_refused_by_its_place(
+def test_reference_without_metric_fields_is_refused_by_place(
     metric, reference, missing, samples, monkeypatch
 ):
     monkeypatch.chdir(samples)
@@ -124,7 +124,7 @@ def test_a_reference_without_the_metric_s_fields_is_refused_by_its_place(
         assert "\n" not in str(error.value)
 
 
-def test_score_names_the_item_whose_ground_truth_lacks_the_fields(samples, tmp_path, monkeypatch):
+def test_score_names_the_item_whose_truth_lacks_the_fields(samples, tmp_path, monkeypatch):
     folder = tmp_path / "hdb/letters"
     folder.mkdir(parents=True)
     spec = (samples / "hdb/rheinschifffahrt/benchmark.yaml").read_text()

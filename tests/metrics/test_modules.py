@@ -150,7 +150,7 @@ def test_both_protocols_combined(namespace):
     assert (result["documented_true_positives"], result["published_true_positives"]) == (1, 0)
 
 
-def test_one_answer_that_is_a_number_is_refused_and_the_others_stay(namespace):
+def test_number_as_an_answer_is_refused_and_the_others_stay(namespace):
     metric = evaluate.load("hdb/zettel_f1")
     metric.add(prediction={"a": 1}, reference={"a": 1})
     with pytest.raises(ValueError, match=r"^prediction is the number 1: give a record"):
@@ -158,7 +158,7 @@ def test_one_answer_that_is_a_number_is_refused_and_the_others_stay(namespace):
     assert metric.compute()["items"] == 1
 
 
-def test_answers_that_are_lists_count_as_unparsable_and_are_warned_of(namespace):
+def test_list_answers_count_as_unparsable_with_a_warning(namespace):
     metric = evaluate.load("hdb/avisblatt_cer")
     page = {"advertisements": [{"text": "1. Rother Wein"}]}
     with pytest.warns(UserWarning, match="1 of 2 predictions are lists, and count as unparsable"):
@@ -166,9 +166,7 @@ def test_answers_that_are_lists_count_as_unparsable_and_are_warned_of(namespace)
     assert (result["unparsable"], result["fuzzy"]) == (1, 0.5)
 
 
-def test_answers_that_are_lists_are_read_without_a_warning_where_an_option_names_the_list(
-    namespace, recwarn
-):
+def test_list_answers_are_read_if_an_option_names_the_list(namespace, recwarn):
     metric = evaluate.load("hdb/record_f1")
     page = {"entries": [{"name": "Abegg"}, {"name": "Boreux"}]}
     bare = page["entries"][::-1]
@@ -227,7 +225,7 @@ def test_pages_by_their_keys_say_the_form_of_a_text(namespace):
     assert (result["answered"], result["fuzzy"], result["items_perfect"]) == (4, 1.0, 4)
 
 
-def test_a_used_metric_that_keeps_its_data_in_memory_can_be_pickled(namespace):
+def test_used_metric_with_data_in_memory_can_be_pickled(namespace):
     """One that keeps them in a file cannot: no metric of evaluate can, for the lock of the file."""
     metric = evaluate.load("hdb/zettel_f1", "published", keep_in_memory=True)
     asked = {"predictions": [{"a": ""}, {"a": 1}], "references": [{"a": ""}, {"a": 1}]}

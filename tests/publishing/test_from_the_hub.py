@@ -180,9 +180,7 @@ def command(hub, run_hdbench, tmp_path):
     return command
 
 
-def test_score_takes_the_benchmark_from_the_hub_and_never_its_media(
-    hub, answers, command, tmp_path
-):
+def test_score_takes_the_benchmark_but_no_media_from_the_hub(hub, answers, command, tmp_path):
     perfect = {}
     for revision in (OLD, NEW, None):
         asked = ["--revision", revision] if revision else []
@@ -227,9 +225,7 @@ def test_an_expired_token_is_said_in_a_line_and_not_shown(hub, answers, command)
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("fault", ["fail", "cut"])
-def test_a_passing_fault_of_the_network_does_not_matter_and_a_lasting_one_is_a_line(
-    hub, answers, command, fault
-):
+def test_network_fault_is_reported_and_later_scoring_succeeds(hub, answers, command, fault):
     getattr(hub, fault)("GET /datasets/hdb/zettelkatalog/resolve/.*metadata", times=1_000)
     told = command("score", "hdb/zettelkatalog", answers, status=2)
     assert "check its name and the connection" in told

@@ -196,9 +196,7 @@ def test_without_a_token_that_may_write_nothing_is_sent(hub, publish, token, tol
         ("POST /api/datasets/hdb/[a-z]+/tag", 500),
     ],
 )
-def test_a_failure_leaves_old_or_new_and_the_same_command_goes_on(
-    hub, publish, place, pattern, status
-):
+def test_failed_publishing_leaves_old_or_new_and_can_resume(hub, publish, place, pattern, status):
     publish("--only", "zettelkatalog")
     old = files(hub, "datasets", "hdb/zettelkatalog")
     raise_version(place / "hdb/zettelkatalog", "1.1.1+sample")
@@ -230,9 +228,7 @@ def test_a_bad_card_is_found_before_anything_is_sent(hub, publish, place):
     assert hub.repositories == {}
 
 
-def test_a_declaration_that_the_hub_refuses_publishes_nothing_of_its_repository(
-    hub, publish, place
-):
+def test_declaration_refused_by_the_hub_publishes_nothing(hub, publish, place):
     path = place / "hdb/zettelkatalog/eval.yaml"
     declared = yaml.safe_load(path.read_text()) | {"evaluation_framework": "inspect-ai"}
     path.write_text(yaml.safe_dump(declared))
@@ -318,9 +314,7 @@ NOT_OWN = "museum is not a namespace of this token (hdb-operator, hdb)"
 @pytest.mark.parametrize(
     ("arguments", "why"), [((), NOT_NAMED), (("--namespace", "museum"), NOT_OWN)]
 )
-def test_without_a_terminal_it_publishes_where_nobody_said_so_only_with_yes(
-    hub, publish, arguments, why
-):
+def test_without_terminal_or_namespace_publishing_needs_yes(hub, publish, arguments, why):
     told = publish("--only", "zettelkatalog", *arguments, status=2, yes=False)
     assert told == (f"error: {why}: nothing was sent: name yours with --namespace, or add --yes")
     assert hub.repositories == {}
@@ -331,7 +325,7 @@ def test_without_a_terminal_it_publishes_where_nobody_said_so_only_with_yes(
 
 
 @pytest.mark.parametrize("namespace", ["hdb", "hdb-operator"])
-def test_it_does_not_ask_where_the_token_s_own_namespace_is_named(hub, publish, namespace):
+def test_named_own_namespace_is_published_without_asking(hub, publish, namespace):
     publish("--only", "zettelkatalog", "--namespace", namespace, yes=False)
     assert ("datasets", f"{namespace}/zettelkatalog") in hub.repositories
 
@@ -397,7 +391,7 @@ def test_another_namespace_is_that_of_the_cards_too(hub, publish, place):
         assert b"hdb/zettelkatalog" not in content, path
 
 
-def test_a_folder_of_another_name_sends_nobody_to_the_first_publisher_s_form(hub, publish, place):
+def test_renamed_folder_links_to_no_form_of_the_first_publisher(hub, publish, place):
     (place / "hdb").rename(place / "hdb-operator")
     publish("--only", "zettelkatalog", folder="hdb-operator", yes=False)
     sent = files(hub, "datasets", "hdb-operator/zettelkatalog")

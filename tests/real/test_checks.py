@@ -89,7 +89,7 @@ def letter_runs(shared):
     return warnings_of(shared, "business_letters", letters, metric, "rheinschifffahrt")
 
 
-def test_the_year_that_was_the_word_place_is_the_first_thing_said(card_runs):
+def test_year_that_was_the_word_place_is_the_first_warning(card_runs):
     (warning,) = card_runs["2026-01-24/T0208"]
     assert warning.kind == "wrong_field"
     assert (warning.count, warning.of) == (259, 260)  # three answers were not parsed
@@ -106,7 +106,7 @@ def test_cards_made_up_without_an_image_have_the_same_values(card_runs):
     assert any('author.first_name is wrongly "Hans" in 7 of 7' in w.message for w in fields)
 
 
-def test_a_good_run_on_the_cards_has_no_word_of_anything_but_fields(card_runs):
+def test_good_run_on_the_cards_is_warned_only_about_fields(card_runs):
     assert {w.kind for w in card_runs["2025-11-25/T0420"]} == {"wrong_field"}
 
 
@@ -119,7 +119,7 @@ def test_runs_of_a_part_of_the_cards_are_named(card_runs):
     assert found["2026-01-24/T0252"].message.startswith("196 of 263 items have an answer")
 
 
-def test_answers_that_the_harness_lost_were_made_up_without_an_image(shared):
+def test_answers_lost_by_the_harness_were_invented_without_image(shared):
     metric = make_metric("zettel_f1")
     found = warnings_of(shared, "library_cards", cards, metric, "zettelkatalog", reread=True)
     repeated = {
@@ -157,14 +157,14 @@ def test_empty_pages_are_one_answer_repeated(page_runs):
         )
 
 
-def test_letters_on_which_nothing_was_seen_are_one_answer_repeated(letter_runs):
+def test_letters_that_were_not_seen_repeat_one_answer(letter_runs):
     """Their texts: the records also have the letter's own number."""
     assert len(runs_with(letter_runs, "repeated_answer")) == 10
     (warning,) = letter_runs["2026-01-25/T0544"]
     assert (warning.kind, warning.count, warning.of) == ("repeated_answer", 57, 57)
 
 
-def test_organisations_are_given_as_persons_in_most_runs_on_the_letters(letter_runs):
+def test_most_runs_on_letters_give_organisations_as_persons(letter_runs):
     assert len(letter_runs) == 135
     assert len(runs_with(letter_runs, "organisations")) == 120
 

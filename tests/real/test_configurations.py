@@ -44,7 +44,7 @@ def test_a_recorded_run_has_the_figures_of_score(name, protocol, published, shar
 
 
 @pytest.mark.parametrize("protocol", ["documented", "published"])
-def test_the_examples_of_sciencemetabench_have_the_figures_of_score(protocol, shared, tmp_path):
+def test_sciencemetabench_examples_have_the_figures_of_score(protocol, shared, tmp_path):
     benchmark = tmp_path / "sciencemetabench"
     benchmark.mkdir()
     recipe = resources.folder("dataset_scripts") / "sciencemetabench"

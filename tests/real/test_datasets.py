@@ -82,7 +82,7 @@ def test_the_corrected_pages_have_sound_dates_and_texts(rows):
         assert not any("transcription" in ad for ad in ads)
 
 
-def test_the_proposed_section_and_number_make_each_advertisement_one_of_its_own(rows):
+def test_section_and_number_identify_each_advertisement(rows):
     for page in rows("avisblatt"):
         ads = page["ground_truth_proposed"]["advertisements"]
         assert all(ad["tags_section"] for ad in ads)
@@ -123,7 +123,7 @@ def test_every_letter_has_its_pages_and_persons_as_published(rows, truths, sourc
         assert [letter["letter_title"] or "None"] == published["letter_title"]
 
 
-def test_a_name_with_a_blank_at_its_end_has_its_aliases_after_correction(rows):
+def test_corrected_name_with_trailing_blank_has_its_aliases(rows):
     person = {
         letter["id"]: person
         for letter in rows("rheinschifffahrt", ["id", "ground_truth"])  # images are slow to read
@@ -174,7 +174,7 @@ def test_a_corrected_export_gives_a_new_version(source, tmp_path, run_hdbench):
     assert json.loads(first)["send_date"] == "1926-02-17"
 
 
-def test_an_unchanged_file_may_be_accepted_and_an_unknown_one_not(source, tmp_path, run_hdbench):
+def test_unchanged_file_may_be_accepted_but_not_an_unknown_one(source, tmp_path, run_hdbench):
     build = ("build", "rheinschifffahrt", "--source", source, "--accept-licence")
     done = run_hdbench(*build, "--accept-changed", "persons.csv", cwd=tmp_path)
     assert "57 rows, version 1.1.0," in done.stdout
@@ -184,7 +184,7 @@ def test_an_unchanged_file_may_be_accepted_and_an_unknown_one_not(source, tmp_pa
 
 
 @pytest.mark.parametrize("prompt", ["prompt.txt", "prompt_v1.txt"])
-def test_the_published_prompts_of_avisblatt_and_the_schema_name_the_same_fields(built, prompt):
+def test_prompts_of_avisblatt_and_schema_name_the_same_fields(built, prompt):
     folder = built / "hdb/avisblatt"
     fields = fields_of_schema(json.loads((folder / "answer.schema.json").read_text()))
     if prompt == "prompt.txt":  # which asks for no count of words; the schema requires none
@@ -192,7 +192,7 @@ def test_the_published_prompts_of_avisblatt_and_the_schema_name_the_same_fields(
     assert fields_of_example((folder / prompt).read_text()) == fields
 
 
-def test_the_published_prompt_of_the_letters_and_the_schema_name_the_same_fields(built):
+def test_prompt_of_the_letters_and_schema_name_the_same_fields(built):
     folder = built / "hdb/rheinschifffahrt"
     fields = fields_of_schema(json.loads((folder / "answer.schema.json").read_text()))
     assert fields_of_example((folder / "prompt.txt").read_text()) == fields
@@ -205,9 +205,7 @@ def test_the_published_prompt_of_the_letters_and_the_schema_name_the_same_fields
         ("rheinschifffahrt", "letters_f1", "business_letters"),
     ],
 )
-def test_every_recorded_run_scores_as_published_on_the_built_dataset(
-    built, shared, name, metric, recorded
-):
+def test_every_recorded_run_scores_as_published(built, shared, name, metric, recorded):
     """The corrections change no published figure."""
     scorer = make_metric(metric, "published")
     lines = [line.value for line in read_jsonl(built / f"hdb/{name}/metadata.jsonl")]

@@ -29,9 +29,7 @@ WELL_FORMED = 34
 @pytest.mark.usefixtures("own_folder")
 @protocols
 @pytest.mark.parametrize("name", NAMES)
-def test_the_published_ground_truths_are_perfect_answers_in_every_way(
-    name, protocol, published, run_hdbench
-):
+def test_published_ground_truths_are_perfect_in_every_way(name, protocol, published, run_hdbench):
     folder = published.folder / "hdb" / name
     for way, figures in figures_of_gold(folder, protocol, run_hdbench):
         if name == "advertxml" and protocol == "documented":
@@ -57,7 +55,7 @@ def as_texts(letter):
 
 
 @protocols
-def test_letters_as_texts_are_perfect_but_for_those_that_the_card_names(protocol, published):
+def test_letters_as_texts_are_perfect_except_those_on_the_card(protocol, published):
     """`published` takes the brackets off, and then counts the persons who were inferred."""
     folder = published.folder / "hdb/rheinschifffahrt"
     metric = make_metric("letters_f1", protocol)
@@ -83,7 +81,7 @@ def test_with_one_value_wrong_an_answer_is_never_perfect(name, protocol, publish
 
 
 @pytest.mark.parametrize("name", BENCHMARKS)
-def test_what_counts_differs_from_what_was_published_by_corrections_of_form_alone(name, published):
+def test_counted_truths_differ_from_published_only_in_form(name, published):
     counted, as_published = (rows_of(published.folder / "hdb" / name, each) for each in PROTOCOLS)
     differ = {item for item in counted if counted[item] != as_published[item]}
     corrected = {"avisblatt": 3, "bibliography": 1, "blacklist": 2, "rheinschifffahrt": 4}

@@ -34,9 +34,7 @@ def of_letters(published):
 
 
 @pytest.mark.parametrize("name", PUBLISHED_NAMES)
-def test_every_run_has_its_published_value_and_they_stand_in_the_published_order(
-    name, folder, shared, monkeypatch
-):
+def test_every_run_has_its_published_value_and_order(name, folder, shared, monkeypatch):
     monkeypatch.chdir(folder)
     with gzip.open(shared / f"recorded/{PUBLISHED_NAMES[name]}.jsonl.gz", "rt") as file:
         recorded = {run["run"]: run for run in map(json.loads, file)}

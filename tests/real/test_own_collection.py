@@ -186,7 +186,7 @@ def test_the_report_is_in_german_with_the_model_s_name(runs, run_hdbench):
     assert "Referenz" in page
 
 
-def test_answers_in_another_language_share_no_field_and_score_says_so(runs, run_hdbench):
+def test_answers_in_another_language_share_no_field(runs, run_hdbench):
     lines = [
         json.dumps({"id": f"Karte_{number:03}", "prediction": {"author": "Frey", "title": "x"}})
         for number in range(1, 20)

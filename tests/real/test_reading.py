@@ -167,6 +167,6 @@ def without_the_section_filled_in(parsed, read):
 
 
 @pytest.mark.parametrize("recorded", RECORDED, ids=lambda recorded: recorded.name)
-def test_the_metric_s_card_says_what_reading_lost_answers_changes(recorded, shared):
+def test_metric_card_says_what_reading_lost_answers_changes(recorded, shared):
     card = (ROOT / f"metrics/{recorded.metric}/README.md").read_text()
     assert "\n".join(table(recorded, shared)) in card

@@ -82,7 +82,7 @@ def test_a_manuscript_s_page_is_a_plain_list(source, truths):
     assert list(expected["image_2"]["folios"][0]) == ["folio", "text", "addition1"]
 
 
-def test_a_text_is_the_published_one_and_only_its_repair_is_scored(source, hdb, truths):
+def test_text_is_the_published_one_and_only_its_repair_is_scored(source, hdb, truths):
     broken = source / "benchmarks/book_advert_xml/texts"
     shown = load_benchmark(str(hdb / "advertxml")).shown()
     assert set(shown) == {f"line_{number}" for number in range(1, 51)}
@@ -184,7 +184,7 @@ def test_the_prompt_is_the_published_one(source, hdb, name):
         assert short.read_bytes() == (prompts / "prompt_min.txt").read_bytes()
 
 
-def test_the_page_s_number_is_filled_in_and_the_page_s_id_is_left_as_it_was(hdb):
+def test_page_number_is_filled_in_but_page_id_is_left(hdb):
     def asked(name):
         benchmark = load_benchmark(str(hdb / name))
         prompt = (benchmark.folder / "prompt.txt").read_text()

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.nightly
 
 @pytest.mark.needs("tesseract")
 @pytest.mark.parametrize("page", ["image_5"])  # the one with four headings and two continuations
-def test_the_ads_of_a_real_page_are_read_with_a_cer_below_a_quarter(shared, page):
+def test_advertisements_of_a_real_page_have_cer_below_a_quarter(shared, page):
     source = shared / "upstream/humanities_data_benchmark/benchmarks/fraktur_adverts"
     truth = json.loads((source / f"ground_truths/{page}.json").read_text("utf-8"))
     ads = truth if isinstance(truth, list) else [ad for group in truth.values() for ad in group]

@@ -106,7 +106,7 @@ def test_every_truth_rewritten_as_the_prompt_asks_is_perfect(built, truths, monk
     assert result["items_perfect"] == result["answered"] == 263
 
 
-def test_the_published_prompt_and_the_schema_name_the_same_fields(built):
+def test_published_prompt_and_schema_name_the_same_fields(built):
     schema = json.loads((built / "hdb/zettelkatalog/answer.schema.json").read_text())
     prompt = (built / "hdb/zettelkatalog/prompt.txt").read_text()
     assert fields_of_prompt(prompt) == fields_of_schema(schema)

@@ -155,7 +155,7 @@ def asked_in_a_tab(page, do):
     return asked.value
 
 
-def test_an_error_in_the_truth_is_reported_with_the_item_and_its_values(visit):
+def test_truth_error_is_reported_with_the_item_and_its_values(visit):
     page = visit()
     link = page.get_by_role("link", name="Report an error in the ground truth (item 0002;")
     assert link.inner_text().startswith("Report an error in the ground truth")
@@ -183,7 +183,7 @@ def test_the_keyboard_reports_an_error_in_german(visit):
     assert f"Antwort eines Modells: <script>{ATTACK}</script>\n" in description
 
 
-def test_each_item_has_its_own_link_and_hostile_values_do_not_leave_it(visit):
+def test_each_item_has_its_own_link_with_hostile_values_escaped(visit):
     page = visit()
     links = page.locator(".item a").all()
     assert len(links) == 4
@@ -254,7 +254,7 @@ def test_pictures_are_loaded(visit):
         assert image.evaluate("each => each.naturalWidth") == 576
 
 
-def test_a_picture_is_enlarged_with_the_keyboard_and_moved_on_a_phone(visit):
+def test_picture_is_enlarged_by_keyboard_and_moved_on_a_phone(visit):
     page = visit()
     picture = page.locator(".picture").first
     image = picture.locator("img")

@@ -35,7 +35,7 @@ def places(text):
     return sorted(name for _, name, _, _ in string.Formatter().parse(text) if name)
 
 
-def test_every_language_has_every_text_with_the_same_places_and_markup():
+def test_languages_have_the_same_texts_places_and_markup():
     texts = TEXTS.translations
     assert tuple(texts) == LANGUAGES
     assert texts["en"].keys() == texts["de"].keys()

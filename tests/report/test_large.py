@@ -63,7 +63,7 @@ def report(folder, run="answers.jsonl", whole=10, **options):
     return out, written.notes
 
 
-def test_the_page_has_the_worst_and_some_at_random_and_parquet_has_all(large):
+def test_large_report_shows_worst_and_random_items(large):
     out, notes = report(large)
     assert notes == [
         f"no report.xlsx, items.csv and errors.csv: all {ITEMS} items are in items.parquet"
@@ -97,7 +97,7 @@ def test_lost_items_leave_room_for_wrong_answers_among_the_worst(large, monkeypa
     assert json.loads((out / "result.json").read_text())["errors"] == whole.errors_by_class
 
 
-def test_the_file_of_items_has_their_figures_and_what_became_of_each_field(large):
+def test_items_file_has_figures_and_the_outcome_of_each_field(large):
     out, _ = report(large)
     table = pq.read_table(out / "items.parquet")
     right, capitals, wrong, lost = table.slice(0, 4).to_pylist()

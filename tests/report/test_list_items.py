@@ -40,7 +40,7 @@ def shown(rows):
     return [(row.group, row.record, row.label) for row in rows]
 
 
-def test_fields_stand_under_the_item_of_the_list_that_they_belong_to():
+def test_fields_are_grouped_under_their_list_item():
     scored = result(ANSWER)
     [view] = item_views(scored.per_item, scored.item_errors, scored.metric)
     assert sorted(shown(view.errors)) == [
@@ -90,7 +90,7 @@ def test_nested_records_are_marked_on_their_own():
     assert shown(view.errors) == [("books[0].authors[1]", "missed", "name")]
 
 
-def test_the_marks_are_kept_in_a_result_and_checked_when_it_is_read(tmp_path):
+def test_record_marks_are_kept_in_results_and_checked_on_reading(tmp_path):
     path = tmp_path / "r.json"
     write_results(path, [result(ANSWER)], details=True)
     read = read_result(path)

@@ -112,7 +112,7 @@ def report(cards):
 RIGHT = {"title": "Stellingen", "year": 1924}
 
 
-def test_the_headline_stands_with_interval_coverage_and_direction(report):
+def test_headline_is_shown_with_interval_coverage_and_direction(report):
     # Of 8 values 5 are found, 1 is wrong, and 2 are lost with their item: 5 TP, 1 FP, 3 FN.
     page = Page(report(RIGHT, RIGHT, {"title": "Stelling", "year": 1924}))
     # Of one card a field is wrong, of another both are lost: 3 of the 8 need a correction.
@@ -160,7 +160,7 @@ def test_what_strict_reading_gives_stands_beside_the_coverage(cards, language, s
     assert formats in parsed.text
 
 
-def test_fields_stand_with_their_counts_and_rates_the_worst_first(report):
+def test_fields_are_listed_worst_first_with_counts_and_rates(report):
     page = Page(report(RIGHT, RIGHT, {"title": "Stelling", "year": 1924}))
     assert page.row("title", "")[2:] == ("2", "1", "2", "0.667", "0.500", "0.571")
     assert page.row("year", "")[2:] == ("3", "0", "1", "1.000", "0.750", "0.857")
@@ -220,7 +220,7 @@ def test_errors_are_counted_by_class_and_in_form(report):
     )
 
 
-def test_of_twenty_items_the_page_has_intervals_and_says_how_they_were_computed(cards, report):
+def test_page_of_twenty_items_explains_its_intervals(cards, report):
     rows = [{"id": f"{n:04}", "ground_truth": json.dumps(RIGHT)} for n in range(20)]
     metadata = cards / "hdb/cards/metadata.jsonl"
     metadata.write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -312,7 +312,7 @@ def test_the_policy_allows_its_own_script_and_style_alone(report):
     assert rules["img-src"] == "data:"
 
 
-def test_the_page_names_no_address_but_that_for_an_error_in_the_truth(report):
+def test_page_links_only_to_the_truth_error_form(report):
     html = report(RIGHT, {"title": "https://example.org/x", "year": 1924})
     page = Page(html)
     hub = "https://huggingface.co/datasets/hdb/cards/discussions/new?title="

@@ -73,7 +73,7 @@ def below_the_bar(page, heading):
     return bar["y"] + bar["height"] <= box["y"] <= 300
 
 
-def test_the_items_are_turned_by_keyboard_and_no_longer_all_in_one_page(visit):
+def test_items_are_paged_by_keyboard(visit):
     page = visit()
     assert shown(page) == WORST_FIRST[:10]
     told = page.get_by_role("status")
@@ -104,7 +104,7 @@ def test_the_items_are_turned_by_keyboard_and_no_longer_all_in_one_page(visit):
     assert shown(page) == WORST_FIRST[:10]
 
 
-def test_anchors_and_what_the_browser_itself_finds_open_their_page(visit):
+def test_anchors_and_browser_search_open_their_page(visit):
     page = visit()
     page.goto(page.url + "#:~:text=" + WORST_FIRST[22].replace("-", "%2D"))  # found as by Ctrl+F
     expect(page.get_by_role("heading", name=WORST_FIRST[22])).to_be_in_viewport()
@@ -121,7 +121,7 @@ def test_anchors_and_what_the_browser_itself_finds_open_their_page(visit):
     assert not page.locator("#find-note").is_visible()  # as this browser's search can do it
 
 
-def test_without_script_and_on_paper_every_item_is_there_with_all_that_is_folded(visit):
+def test_every_item_is_shown_without_script_and_on_paper(visit):
     page = visit(java_script_enabled=False)
     assert shown(page) == WORST_FIRST
     page = visit(color_scheme="dark")

@@ -39,7 +39,7 @@ def texts(svg):
     return [e.text.strip() for e in root.iter() if e.tag is ElementTree.Comment]
 
 
-def test_there_are_three_plots_each_as_a_picture_and_as_a_drawing():
+def test_there_are_three_plots_as_pictures_and_drawings():
     made = plots(result_of(TRUTH, ANSWER, TRUTH))
     assert set(made) == {f"{name}.{kind}" for name in NAMES for kind in ("png", "svg")}
     for name in NAMES:
@@ -61,7 +61,7 @@ def test_a_drawing_is_self_contained():
             assert b"@import" not in content
 
 
-def test_the_fields_are_sorted_by_f1_and_say_how_often_the_truth_has_them():
+def test_fields_are_sorted_by_f1_with_their_truth_counts():
     shown = texts(plots(result_of(TRUTH, ANSWER, TRUTH))["fields.svg"])
     bars = [text for text in shown if text.endswith(("(2)", "(0)"))]
     # From the bottom: invented; one right and one wrong; both right.
@@ -83,7 +83,7 @@ def test_a_run_without_errors_says_so():
     assert "no errors" in texts(plots(result_of(TRUTH, TRUTH))["errors.svg"])
 
 
-def test_the_items_have_the_headline_with_its_interval_and_those_without_answer_apart():
+def test_items_plot_has_the_headline_and_separates_unanswered():
     result = result_of({"title": "a"}, *[{"title": "a"}, {"title": "a"}, None] * 7)
     result = replace(result, model="gpt-5")
     shown = "\n".join(texts(plots(result)["items.svg"]))

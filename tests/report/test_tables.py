@@ -40,7 +40,7 @@ def test_the_errors_stand_one_a_line_with_a_mark_for_excel():
     assert line.startswith("0000,clean,title,substituted,diacritics,Müller,Muller,0.83")
 
 
-def test_numbers_are_written_whole_and_what_an_item_has_not_is_empty():
+def test_numbers_are_unrounded_and_missing_values_are_empty():
     files = csv_files(result_of({"title": "a", "year": 1924}, {"title": "a"}, None))
     head, first, second = rows(files["items.csv"])
     item = dict(zip(head, first, strict=True))

@@ -154,7 +154,7 @@ def unmade(*_):
 
 
 @pytest.mark.usefixtures("kept")
-def test_a_kept_thumbnail_is_made_once_whatever_the_file_is_called(tmp_path, monkeypatch):
+def test_kept_thumbnail_is_reused_after_renaming_the_file(tmp_path, monkeypatch):
     path = tmp_path / "card.png"
     halves().save(path)
     first, narrow = thumbnail(path), thumbnail(path, width=20)

@@ -69,13 +69,13 @@ def test_the_title_of_a_field_follows_those_of_what_it_is_in():
     assert FieldTitles(None, "en")("entries[1].name") == "entries[1].name"
 
 
-def test_neither_the_title_of_the_answer_nor_of_one_of_several_forms_names_a_field():
+def test_titles_of_the_answer_and_of_alternatives_name_no_field():
     forms = {"anyOf": [{"type": "string", "title": "As published"}, {"type": "null"}]}
     titles = FieldTitles(AnswerSchema({"title": "A card", "properties": {"a": forms}}), "en")
     assert (titles(""), titles("a")) == ("", "a")
 
 
-def test_a_report_calls_fields_by_their_titles_and_says_once_which_path_that_is(namespace):
+def test_report_shows_field_titles_and_explains_each_path_once(namespace):
     folder = namespace / "lists"
     result = score(str(folder), folder / "example_predictions.jsonl", Settings(details=True))
     html = report_page(result, load_benchmark(str(folder)))

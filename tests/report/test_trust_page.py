@@ -133,7 +133,7 @@ def test_the_curve_has_each_threshold_where_its_shares_are(decision):
         assert all(EDGES.top <= dot.y <= EDGES.bottom for dot in dots)
 
 
-def test_the_picture_has_a_dot_for_each_threshold_and_words_instead(decision):
+def test_picture_has_a_dot_per_threshold_and_a_description(decision):
     page = Page(decision_page(decision))
 
     (picture,) = page.all("svg")
@@ -238,7 +238,7 @@ def test_on_the_german_page_nothing_is_english_but_names(which, request):
     assert "\\xa0" not in german
 
 
-def test_a_page_is_written_whole_and_only_under_the_name_of_a_page(decision, tmp_path):
+def test_decision_page_is_written_only_to_an_html_file(decision, tmp_path):
     write_decision_page(tmp_path / "page.html", decision, "de")
     assert (tmp_path / "page.html").read_text() == decision_page(decision, "de")
 
@@ -282,7 +282,7 @@ def test_in_a_browser_it_fits_and_axe_core_finds_nothing(
 # When it was computed
 
 
-def test_the_page_says_when_it_was_computed_and_that_it_computes_nothing(decision):
+def test_page_says_when_it_was_computed_and_computes_nothing(decision):
     at = decision.decided
     assert datetime.fromisoformat(decision.created) <= datetime.fromisoformat(at)
     text = " ".join(Page(decision_page(decision)).text.split())

@@ -91,7 +91,7 @@ def test_it_is_german_on_a_german_page():
 
 @pytest.mark.parametrize("text", HOSTILE)
 @pytest.mark.parametrize("language", ["en", "de"])
-def test_hostile_text_stays_within_its_line_and_the_address_within_its_length(text, language):
+def test_hostile_text_stays_in_its_line_and_address_stays_short(text, language):
     fields = [(text, text, f"{text}!"), ("year", 1924, 1925), *[("title", text, "")] * 50]
     address = url(text, *fields, language=language)
     assert address.isascii()
@@ -158,13 +158,13 @@ def page_of(place, **keys):
     return report_page(result, load_benchmark(folder))
 
 
-def test_a_benchmark_that_names_no_address_has_no_link_whatever_its_folder_is_called(cards):
+def test_benchmark_without_report_address_has_no_link(cards):
     page = page_of(cards, report_errors_at=None)
     assert "Report an error" not in page
     assert "https://" not in page
 
 
-def test_the_link_goes_where_the_benchmark_says_and_names_no_folder_of_this_computer(cards):
+def test_link_follows_the_benchmark_and_reveals_no_local_folder(cards):
     page = page_of(cards, report_errors_at="https://example.org/discussions/new")
     assert page.count('href="https://example.org/discussions/new?title=') == 4
     assert "huggingface.co" not in page
@@ -196,7 +196,7 @@ def test_what_is_no_address_is_refused_with_the_key(cards, address):
         page_of(cards, report_errors_at=address)
 
 
-def test_a_copied_description_does_not_report_to_the_dataset_that_it_was_copied_from(cards):
+def test_copied_description_cannot_report_to_its_original(cards):
     with pytest.raises(HdbenchError, match="is the page of another dataset: name your own"):
         page_of(cards, name="letters")
     mine = "https://huggingface.co/datasets/archive/letters/discussions/new"

@@ -189,7 +189,7 @@ def test_the_summary_has_the_headline_with_its_interval():
     )
 
 
-def test_the_summary_of_few_items_has_their_range_and_all_that_makes_it_again(cards):
+def test_summary_of_few_items_has_ranges_and_reproduction_data(cards):
     sheet = opened(workbook(cards))["Summary"]
     rows = {row[0]: row[1:] for row in sheet.iter_rows(values_only=True) if row[0]}
     best = max(item["f1"] for item in cards.per_item)
@@ -214,7 +214,7 @@ def test_the_summary_of_few_items_has_their_range_and_all_that_makes_it_again(ca
     assert told["versions.rapidfuzz"] == cards.versions.rapidfuzz
 
 
-def test_what_a_run_says_of_itself_stands_in_the_summary_whatever_it_is():
+def test_run_information_of_any_kind_is_in_the_summary():
     result = result_of([{"title": "a"}], [{"title": "a"}])
     published = {"f1_micro": 0.5, "cost": float("inf"), "n": 10**400, "=1": [None], "x": True}
     run = {
@@ -246,7 +246,7 @@ def test_one_item_has_no_interval_and_the_summary_says_why():
     assert rows["no intervals"][0] == "1 item: too few for an interval"
 
 
-def test_the_classes_are_counted_by_field_and_the_confused_signs_listed():
+def test_error_classes_are_counted_by_field_with_confused_signs():
     truth, answer = (
         {"title": "Haſe im Korn", "place": "Bern"},
         {"title": "Hafe im Korn", "place": "BERN"},
@@ -260,7 +260,7 @@ def test_the_classes_are_counted_by_field_and_the_confused_signs_listed():
     assert ("ſ", "f", 1) in [row[:3] for row in listed]
 
 
-def test_the_heads_stay_and_can_filter_and_similarities_have_bands(cards):
+def test_headings_are_frozen_and_similarities_have_bands(cards):
     book = opened(workbook(cards))
     for name in ("Fields", "Errors", "Items", "Error classes"):
         assert book[name].freeze_panes == "B2"

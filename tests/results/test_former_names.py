@@ -67,7 +67,7 @@ def test_verify_compares_figures_by_their_names_now(before, run_hdbench):
     assert changed == ["f1_micro: 2.0", "recall_micro: 3.0"]
 
 
-def test_commands_take_old_results_and_benchmarks_as_those_of_today(before, built, run_hdbench):
+def test_commands_treat_old_results_and_benchmarks_as_current(before, built, run_hdbench):
     for command in (
         ["compare", "a.json", "b.json", "--json", "out.json"],
         ["leaderboard", "a.json", "b.json", "--format", "json"],

@@ -109,7 +109,7 @@ def test_item_sets_of_other_items_or_numbers_differ():
     assert item_set(["b", "a"]) == item_set(["a", "b"])
 
 
-def test_the_versions_of_scoring_stay_those_of_a_result_that_is_read(cards, monkeypatch):
+def test_result_that_is_read_keeps_its_scoring_versions(cards, monkeypatch):
     scored(cards, monkeypatch)
     others = {"rapidfuzz": "1", "json_repair": "2", "numpy": "2", "scipy": "1", "python": "3"}
     edit(cards, versions={"hdbench": "0.0.7", **others})
@@ -141,7 +141,7 @@ def test_a_result_without_a_model_has_the_name_of_its_file(cards, monkeypatch):
     assert list(read_results(cards / "result.json")) == ["result"]
 
 
-def test_the_hash_of_a_folder_is_that_of_the_list_that_sha256sum_prints(tmp_path):
+def test_folder_hash_is_that_of_the_sha256sum_list(tmp_path):
     folder = tmp_path / "run"
     folder.mkdir()
     (folder / "b.txt").write_text("two")

@@ -123,7 +123,7 @@ def test_the_lead_has_its_interval_only_with_enough_items():
     )
 
 
-def test_intervals_of_figures_are_not_moved_by_what_needs_a_correction():
+def test_correction_effort_does_not_change_other_intervals():
     wrong = [TRUTH | {"title": "x"}, TRUTH | {"year": 1, "place": "x"}, TRUTH, None]
     pairs = [(answer, TRUTH) for answer in wrong * 8]
     one, other = (result_of(make_metric("zettel_f1"), pairs) for _ in range(2))

@@ -33,7 +33,7 @@ def test_all_items_with_their_media(benchmark):
     assert choice.subset is None
 
 
-def test_a_quick_subset_is_the_same_whatever_the_order_of_the_items(benchmark):
+def test_quick_subset_is_independent_of_item_order(benchmark):
     first = of_benchmark(benchmark, quick=True)
     path = benchmark.folder / "metadata.jsonl"
     path.write_text("".join(reversed(path.read_text().splitlines(keepends=True))))
@@ -73,7 +73,7 @@ def test_a_file_of_ids_that_would_fill_the_memory_is_refused(tmp_path):
         named_ids(str(path))
 
 
-def test_own_images_are_files_and_folders_of_pages_in_their_order(tmp_path):
+def test_own_images_are_files_and_folders_in_natural_order(tmp_path):
     for name in ("card10.jpg", "card2.PNG", "notes.txt", ".hidden.jpg"):
         (tmp_path / name).touch()
     (tmp_path / "letter").mkdir()
@@ -86,7 +86,7 @@ def test_own_images_are_files_and_folders_of_pages_in_their_order(tmp_path):
     assert choice.passed_over == ["notes.txt"]
 
 
-def test_links_and_pipes_among_own_images_are_not_opened_but_named(tmp_path):
+def test_links_and_pipes_among_own_images_are_named_but_unopened(tmp_path):
     (tmp_path / "letter").mkdir()
     for name in ("letter/p1.jpg", "letter/p3.jpg", "letter/.p3.jpg", "card1.jpg"):
         (tmp_path / name).touch()
@@ -100,7 +100,7 @@ def test_links_and_pipes_among_own_images_are_not_opened_but_named(tmp_path):
     assert choice.not_opened == ["card2.jpg", "card3.jpg", "letter/p2.jpg"]
 
 
-def test_two_images_of_one_name_and_a_folder_without_any_are_refused(tmp_path):
+def test_images_with_one_name_and_empty_folder_are_refused(tmp_path):
     with pytest.raises(HdbenchError, match="no images here"):
         own_images(tmp_path)
     (tmp_path / "a.jpg").touch()

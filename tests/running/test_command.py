@@ -154,7 +154,7 @@ def test_what_a_run_was_is_recorded(here, in_process, tiny_model):
     assert "settings.decoding.temperature: 0.5 then, 0.9 now" in other.stderr
 
 
-def test_a_link_among_own_images_does_not_get_lost_without_a_word(here, in_process):
+def test_link_among_own_images_is_reported(here, in_process):
     (here / "mine").mkdir()
     image = next((here / "hdb/zettelkatalog/images").iterdir())
     shutil.copyfile(image, here / "mine/card1.jpg")
@@ -224,7 +224,7 @@ def test_eval_runs_scores_and_demands(here, in_process, tiny_model):
 
 
 @pytest.mark.needs("tesseract")
-def test_eval_of_all_skips_and_names_what_tesseract_has_no_rules_for(here, in_process):
+def test_eval_of_all_names_benchmarks_without_tesseract_rules(here, in_process):
     shutil.copytree(here / "hdb/zettelkatalog", here / "hdb/colours")
     spec = here / "hdb/colours/benchmark.yaml"
     spec.write_text(spec.read_text().replace("zettelkatalog", "colours"))

@@ -142,7 +142,7 @@ def test_an_address_may_be_given_with_or_without_its_path(question, path):
     assert server.requests[0].path == "/v1/chat/completions"
 
 
-def test_too_many_requests_are_sent_again_after_the_time_asked_for(question):
+def test_too_many_requests_are_repeated_after_the_given_time(question):
     busy = Response(error("slow down"), 429, {"Retry-After": "1"})
     with FaultyServer(in_turn(busy, OPEN)) as server:
         # With waits of an hour, only a server's own can be short.
@@ -213,7 +213,7 @@ def test_a_server_that_hangs_or_drips_is_given_up(question, fault):
         (b"too\nlarge", "too large"),
     ],
 )
-def test_a_refused_item_is_not_asked_again_and_has_the_servers_words(question, body, message):
+def test_refused_item_is_not_repeated_and_keeps_server_message(question, body, message):
     with FaultyServer(only_for(1, question, Response(body, 400))) as server:
         replies = ask(server, map(question, range(3)))
     assert replies["item-1"].error == f"refused: 400 Said: {message}"
@@ -287,7 +287,7 @@ def test_a_host_that_no_name_server_could_know_ends_the_run(question):
 
 
 @pytest.mark.nightly
-def test_a_server_that_goes_away_ends_the_run_and_its_items_are_left_to_the_next(question):
+def test_lost_server_ends_the_run_and_leaves_items_for_the_next(question):
     replies = {}
     with FaultyServer() as server:
         got = make_backend(server, concurrency=2).answer(map(question, range(100)))
@@ -351,7 +351,7 @@ def test_whether_answers_keep_the_schema_is_said_by_each(question):
     ]
 
 
-def test_answers_that_were_cut_off_do_not_show_that_the_schema_is_ignored(question):
+def test_truncated_answers_do_not_mean_the_schema_is_ignored(question):
     heard = Heard()
     with FaultyServer(lambda _: Response(completion('{"year": 19', "length"))) as server:
         backend = make_backend(server, decoding=Decoding(schema=True), schema=SCHEMA)
@@ -360,7 +360,7 @@ def test_answers_that_were_cut_off_do_not_show_that_the_schema_is_ignored(questi
     assert not any("schema" in said for said in heard.said)
 
 
-def test_only_a_closed_schema_without_optional_keys_is_sent_as_strict(question):
+def test_only_closed_schema_without_optional_keys_is_strict(question):
     closed = {
         "type": "object",
         "additionalProperties": False,
@@ -413,7 +413,7 @@ def test_a_refused_schema_is_sent_once_and_then_left_out(question, status, messa
     assert len(server.requests) == 13
 
 
-def test_an_item_that_is_refused_for_its_own_sake_does_not_cost_the_schema(question):
+def test_refusal_of_one_item_does_not_turn_off_the_schema(question):
     refused = Response(error("the image does not match our schema"), 400)
     with FaultyServer(only_for(0, question, refused)) as server:
         replies = ask(
@@ -474,7 +474,7 @@ def test_an_image_that_cannot_be_read_is_not_sent(question, tmp_path):
 
 
 @pytest.mark.parametrize("concurrency", [1, 5])
-def test_as_many_requests_are_at_work_as_were_asked_for_and_never_more(question, concurrency):
+def test_concurrent_requests_reach_but_never_exceed_the_limit(question, concurrency):
     meeting = threading.Barrier(concurrency)
 
     def respond(request):
@@ -650,7 +650,7 @@ def test_what_is_no_address_is_refused(address):
         make_backend(address)
 
 
-def test_a_key_that_cannot_be_sent_is_refused_without_being_shown(monkeypatch):
+def test_unsendable_key_is_refused_without_being_shown(monkeypatch):
     monkeypatch.setenv("HDBENCH_API_KEY", "schlüssel eins")
     with pytest.raises(HdbenchError, match="HDBENCH_API_KEY") as caught:
         make_backend("http://localhost/v1")
@@ -686,7 +686,7 @@ def test_hardware_says_what_the_server_says(question):
     assert make_backend("http://127.0.0.1:9/v1").hardware()["served"] is None
 
 
-def test_a_server_of_one_model_answers_with_it_whatever_is_asked_for():
+def test_server_of_one_model_is_taken_to_serve_it():
     with FaultyServer(models=["gemma.gguf"]) as server:
         assert make_backend(server).hardware()["served"]["id"] == "gemma.gguf"
     with FaultyServer(models=["gemma.gguf", "qwen.gguf"]) as server:

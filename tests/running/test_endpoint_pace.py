@@ -115,7 +115,7 @@ def test_nothing_is_sent_while_the_server_asks_to_wait(asked):
 
 
 @pytest.mark.nightly
-def test_a_server_that_slows_down_under_load_is_not_driven_into_the_ground(asked):
+def test_server_that_slows_down_under_load_is_not_overloaded(asked):
     def respond(_request):
         # Long beside what a busy machine adds, from which the rate would seem to grow.
         return Response(completion(), seconds=0.1 * (1 + (server.at_once / 4) ** 2))

@@ -268,7 +268,7 @@ def test_an_image_that_is_missing_is_left_to_its_item(shards, storage, tmp_path)
     assert there.media[0].read_bytes() == b"image d"
 
 
-def test_a_rank_that_is_started_again_has_the_answers_that_were_kept(shards, storage, tmp_path):
+def test_restarted_rank_has_the_answers_that_were_kept(shards, storage, tmp_path):
     remote = Remote(STORAGE, JOBS.id)
     remote.give(shards, {})
     first = taken(0, tmp_path / "first")
@@ -300,9 +300,7 @@ def test_what_is_fetched_is_merged_and_the_storage_left_empty(shards, storage, h
     assert storage.find("gs://cards") == ["gs://cards/work/other"]
 
 
-def test_a_copy_that_was_cut_off_is_noticed_and_takes_nothing_away(
-    shards, storage, hub, tmp_path, capsys
-):
+def test_truncated_copy_is_noticed_and_removes_nothing(shards, storage, hub, tmp_path, capsys):
     remote = Remote(STORAGE, JOBS.id)
     remote.give(shards, {})
     there = taken(0, tmp_path / "there")
@@ -330,9 +328,7 @@ def test_a_copy_that_was_cut_off_is_noticed_and_takes_nothing_away(
     )
 
 
-def test_answers_that_were_kept_before_their_rank_could_say_so_are_fetched(
-    shards, storage, hub, tmp_path
-):
+def test_answers_of_a_rank_killed_before_reporting_are_fetched(shards, storage, hub, tmp_path):
     remote = Remote(STORAGE, JOBS.id)
     remote.give(shards, {})
     there = taken(0, tmp_path / "there")
@@ -452,7 +448,7 @@ class Machines:
 
 
 @pytest.mark.nightly
-def test_jobs_run_the_hdbench_that_they_are_given_and_are_started_again(tmp_path, monkeypatch):
+def test_jobs_run_the_given_hdbench_and_are_restarted(tmp_path, monkeypatch):
     there = tmp_path / "there"
     there.mkdir()
 
@@ -507,7 +503,7 @@ def test_the_status_fetches_what_ranks_say(shards, storage, hub, tmp_path):
     assert recorded(shards.answers(0)) == ["a"]
 
 
-def test_a_run_folder_from_somebody_else_leads_to_no_file_of_this_machine():
+def test_foreign_run_folder_cannot_point_to_local_files():
     for storage in ("file:///etc", "http://10.0.0.1/x", "local:///x", "s3://a/b::file:///etc"):
         with pytest.raises(ValueError, match="pattern"):
             Launch.model_validate(JOBS.model_dump() | {"storage": storage})

@@ -28,7 +28,7 @@ def two_held_tasks(folder, server, *tasks):
 
 
 @pytest.mark.nightly
-def test_a_killed_task_is_started_again_and_asks_only_what_it_has_not(texts):
+def test_killed_task_restarts_and_asks_only_missing_items(texts):
     with Counting() as server:
         run, driver = two_held_tasks(texts, server, "--tasks", "3")
         status = run.status()
@@ -48,7 +48,7 @@ def test_a_killed_task_is_started_again_and_asks_only_what_it_has_not(texts):
 
 
 @pytest.mark.nightly
-def test_tasks_whose_driver_is_killed_finish_and_the_next_command_waits_for_them(texts):
+def test_tasks_of_a_killed_driver_finish_and_are_waited_for(texts):
     with Counting() as server:
         run, driver = two_held_tasks(texts, server, "--tasks", "3")
         driver.kill()

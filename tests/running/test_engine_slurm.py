@@ -95,7 +95,7 @@ def test_a_mistyped_port_leaves_what_goes_on_at_another_address(tmp_path, slurm)
 
 @pytest.mark.nightly
 @pytest.mark.needs("slurm")
-def test_jobs_killed_requeued_and_on_a_drained_node_leave_one_answer_for_each_item(tmp_path, slurm):
+def test_killed_and_requeued_jobs_leave_one_answer_for_each_item(tmp_path, slurm):
     here = tmp_path / "its $(name) has spaces"
     write_texts(here, ITEMS)
     with Counting() as server:

@@ -154,7 +154,7 @@ def test_an_address_with_a_secret_is_not_written_to_files(texts):
         assert "secret" not in str(error.value)
 
 
-def test_of_a_model_elsewhere_there_are_as_many_tasks_as_usable_cores(monkeypatch):
+def test_remote_model_gets_as_many_tasks_as_usable_cores(monkeypatch):
     monkeypatch.setattr("os.cpu_count", lambda: 128)
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {3, 5, 7}, raising=False)
     assert Engine("local", 20).at_once(BACKENDS["endpoint"], devices=0) == 3
@@ -177,7 +177,7 @@ def test_windows_is_refused(texts, monkeypatch):
     assert not (texts / "run").exists()
 
 
-def test_images_at_an_address_with_a_secret_are_not_written_to_files(texts):
+def test_image_address_with_a_secret_is_not_written_to_files(texts):
     benchmark = load_benchmark("hdb/texts")
     stored = InShard("https://127.0.0.1:9/a.tar?sig=secret", "1.jpg", 512, 90)
     choice = of_benchmark(benchmark)._replace(questions=[Question("1", [stored])])
@@ -187,7 +187,7 @@ def test_images_at_an_address_with_a_secret_are_not_written_to_files(texts):
     assert "sig" not in str(error.value)
 
 
-def test_a_task_imports_nothing_from_the_folder_that_the_user_is_in_and_speaks_its_language(texts):
+def test_task_ignores_modules_of_user_folder_and_keeps_language(texts):
     (texts / "dill.py").write_text("import pathlib\npathlib.Path('imported').touch()\n")
     shards = Shards.made(texts, LAUNCH.model_copy(update={"tasks": 1}), [b"{}\n"], 1)
     shards.answers(0).write_text('damaged\n{"id": "1", "text": ""}\n')
@@ -337,7 +337,7 @@ def test_the_status_of_a_run_in_one_process(texts):
     assert isinstance(hdbench("status", texts).exception, HdbenchError)
 
 
-def test_a_slip_in_an_option_of_an_engine_is_answered_with_the_nearest_name():
+def test_misspelt_engine_option_is_answered_with_nearest_name():
     with pytest.raises(
         HdbenchError, match=r"--engine-option partitoin: .*; did you mean partition\?"
     ):

@@ -156,7 +156,7 @@ def test_a_processor_that_takes_tensors_as_an_argument_only(tiny_model, tmp_path
     assert {i: r.text for i, r in found.items()} == {i: r.text for i, r in expected.items()}
 
 
-def test_a_missing_package_is_named_where_only_the_cause_names_it(tiny_model, tmp_path):
+def test_missing_package_named_only_in_the_cause_is_reported(tiny_model, tmp_path):
     """As transformers 5.18 has it: it cannot import Gemma 4's processor, and does not say why."""
     assert not find_spec("timm"), "the tests do without it"
     method = """

@@ -21,7 +21,7 @@ def lines(path):
     return [json.loads(line) for line in (path / "answers.jsonl").read_text().splitlines()]
 
 
-def test_a_run_begins_with_its_settings_and_goes_on_with_its_answers(tmp_path):
+def test_run_records_its_settings_and_continues_its_answers(tmp_path):
     folder = tmp_path / "runs/first"
     with opened(folder) as run:
         run.answers.add({"id": "a", "text": "ä\ud800"})

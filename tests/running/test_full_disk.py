@@ -30,7 +30,7 @@ def recorded(folder):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_run_goes_on_where_the_disk_was_full_and_asks_nothing_twice(tmp_path, form):
+def test_run_resumes_after_a_full_disk_without_asking_twice(tmp_path, form):
     asked, refused = [], 0
     with small_disk(tmp_path / "disk", form) as disk:
         folder = disk.folder / "run"
@@ -81,7 +81,7 @@ def test_a_run_whose_folder_cannot_be_made_says_why(tmp_path):
 
 
 @pytest.mark.nightly
-def test_the_answers_of_tasks_are_kept_and_merged_once_there_is_room(tmp_path):
+def test_task_answers_survive_a_full_disk_and_are_merged_later(tmp_path):
     write_texts(tmp_path, 200)
     failed = []
     with Counting() as server, small_disk(tmp_path / "runs") as disk:

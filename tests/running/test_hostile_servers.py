@@ -70,7 +70,7 @@ def test_a_second_response_is_never_the_answer_to_the_next_item(responses):
     assert {item: reply.text for item, reply in replies.items()} == {item: item for item in ITEMS}
 
 
-def test_a_response_that_nobody_asked_for_touches_one_item_at_most():
+def test_unrequested_response_affects_one_item_at_most():
     """A server that greets its first caller with an answer."""
 
     def talk(connection):
@@ -270,9 +270,7 @@ def test_however_long_a_server_asks_to_wait_the_wait_is_bounded(after):
 @pytest.mark.parametrize("status", [429, 503])
 @pytest.mark.parametrize("headers", [{"Retry-After": "0.2"}, {}])
 @pytest.mark.parametrize("answered_first", [False, True])
-def test_a_server_that_stays_busy_ends_the_run_in_a_while_that_is_said_before(
-    status, headers, answered_first
-):
+def test_server_that_stays_busy_ends_the_run_in_announced_time(status, headers, answered_first):
     """Each refusal has other words, so that no failure is the same as another."""
 
     def respond(request):
@@ -302,7 +300,7 @@ def test_a_server_that_answers_now_and_then_is_waited_for():
     assert [reply.text for reply in replies.values()] == ["{}"] * 12
 
 
-def test_names_of_models_reach_a_terminal_without_control_characters():
+def test_model_names_are_printed_without_control_characters():
     names = ["\x1b[31mred", "\u202elive", "a" * 10**6, "\0"]
     unknown = Response(error("no such model"), 404)
     with (

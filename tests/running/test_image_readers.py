@@ -133,7 +133,7 @@ def test_what_cannot_be_read_fails_alone(large, tmp_path, monkeypatch):
     assert not children()
 
 
-def test_an_answer_that_cannot_be_taken_is_not_taken_for_the_next_items(large, monkeypatch):
+def test_failed_image_transfer_does_not_affect_the_next_items(large, monkeypatch):
     other = large.with_name("other.jpg")
     Image.open(large).rotate(180).save(other)
     frombytes = Image.frombytes
@@ -167,7 +167,7 @@ PIL.Image.Image.resize = together
 """Imported by each process: none goes on before three are at work at the same time."""
 
 
-def test_as_many_processes_as_are_asked_for_decode_at_the_same_time(large, tmp_path, monkeypatch):
+def test_requested_number_of_processes_decode_at_once(large, tmp_path, monkeypatch):
     (tmp_path / "sitecustomize.py").write_text(TOGETHER)
     monkeypatch.syspath_prepend(tmp_path)
     with ImageReaders(ImageLimits(512), 3) as readers:
@@ -176,7 +176,7 @@ def test_as_many_processes_as_are_asked_for_decode_at_the_same_time(large, tmp_p
     assert len(list(tmp_path.glob("at-*"))) == 3
 
 
-def test_leaving_while_images_are_decoded_ends_the_processes_at_once(large):
+def test_leaving_while_decoding_ends_the_processes_at_once(large):
     with ImageReaders(ImageLimits(), 2) as readers:
         futures = [readers.submit([large]) for _ in range(50)]
         futures[0].result()

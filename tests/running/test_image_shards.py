@@ -42,7 +42,7 @@ def memory():
         files.rm(path, recursive=True)
 
 
-def test_items_of_a_tar_are_neighbours_whose_names_agree_up_to_the_first_dot(tmp_path):
+def test_tar_items_are_adjacent_names_equal_up_to_the_first_dot(tmp_path):
     link = tarfile.TarInfo("000.jpg")
     link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
     members = [
@@ -139,7 +139,7 @@ class Ranges(BaseHTTPRequestHandler):
         pass
 
 
-def test_of_a_tar_on_a_server_only_headers_and_then_single_images_are_fetched():
+def test_remote_tar_is_fetched_by_headers_and_single_images():
     padded = [picture(n) + bytes(2**19) for n in range(8)]
     sent = []
     content = tar_of([(f"{n}.png", data) for n, data in enumerate(padded)])
@@ -267,7 +267,7 @@ def test_an_error_names_no_address_with_its_query():
     )
 
 
-def test_a_run_on_shards_is_resumed_and_scored_as_the_benchmarks_items(here, run_hdbench):
+def test_run_on_shards_resumes_and_is_scored_like_the_benchmark(here, run_hdbench):
     [*media] = load_benchmark(str(here / "hdb/zettelkatalog")).media().items()
     contents = {item: file.read_bytes() for item, [file] in media}
     (here / "cards").mkdir()

@@ -47,7 +47,7 @@ def test_images_come_in_the_order_of_the_files(tmp_path):
     ("size", "expected"),
     [((4000, 1000), (500, 125)), ((1000, 4000), (125, 500)), ((500, 20), (500, 20))],
 )
-def test_the_longer_side_is_at_most_as_said_and_none_is_made_larger(tmp_path, size, expected):
+def test_longer_side_is_limited_and_no_image_is_enlarged(tmp_path, size, expected):
     for suffix in ("png", "jpg"):
         path = saved(tmp_path / f"image.{suffix}", drawn(size))
         [image] = load_images([path], ImageLimits(max_side=500))
@@ -196,7 +196,7 @@ def test_a_huge_but_lawful_image_warns_nobody(tmp_path, recwarn):
 
 
 @pytest.mark.parametrize("form", ["jpeg", "png", "webp", "tiff", "gif", "bmp", "jpeg2000", "pdf"])
-def test_damaged_files_are_images_or_errors_and_never_another_exception(tmp_path, form):
+def test_damaged_files_give_images_or_the_expected_errors(tmp_path, form):
     file = io.BytesIO()
     image = drawn((64, 48))
     ImageDraw.Draw(image).text((3, 3), "Stellingen")

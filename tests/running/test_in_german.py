@@ -14,7 +14,7 @@ from hdbench.running.status import RankStatus, Status
 LATE = Message("no answer within {seconds:g} s", seconds=0.5)
 
 
-def test_progress_is_told_in_the_language_of_the_command_from_any_thread(capfd):
+def test_progress_uses_command_language_in_any_thread(capfd):
     set_language("de")
     with RunProgress.shown(1000, 2) as progress:
         progress.answered("a", Message("no answer: {why}", why=LATE), None)
@@ -29,7 +29,7 @@ def test_progress_is_told_in_the_language_of_the_command_from_any_thread(capfd):
     assert third.startswith("3 von 1000 Einträgen erledigt, 1 gescheitert, 1 wiederholt, ")
 
 
-def test_the_outcome_is_told_and_the_recorded_error_stays_english():
+def test_outcome_is_translated_but_recorded_error_stays_english():
     reply = Reply(None, error=LATE)
     assert as_answer("a", reply)["error"] == "no answer within 0.5 s"
     outcome = RunOutcome(10, answered=9, failed=1, errors={"a": LATE})

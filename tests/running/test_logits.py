@@ -114,7 +114,7 @@ class Rows:
         return self.allowed()
 
 
-def test_only_a_whole_answer_may_end_and_then_nothing_is_asked_of_it(tokenizer):
+def test_only_a_complete_answer_may_end_and_is_then_left_alone(tokenizer):
     rows = Rows(tokenizer, {"type": "integer", "minimum": 7, "maximum": 19}, "ab", "cd")
     assert rows.allowed() == [set("1789"), set("1789")]
     assert rows.add("9", "1") == [{"</s>"}, set("0123456789")]
@@ -138,7 +138,7 @@ def test_each_benchmarks_schema_can_be_held_to(path, tokenizer):
         ({"type": "strin"}, "strin"),
     ],
 )
-def test_a_schema_that_cannot_be_held_to_is_refused_with_its_reason(schema, keyword, tokenizer):
+def test_unsupported_schema_is_refused_with_its_reason(schema, keyword, tokenizer):
     with pytest.raises(HdbenchError, match=f"answer.schema.json: .*{keyword}"):
         SchemaGrammar(schema, tokenizer, [tokenizer.eos_token_id])
 

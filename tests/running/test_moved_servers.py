@@ -98,7 +98,7 @@ def test_another_model_at_the_new_address_is_refused(tmp_path, engine):
     assert run.recorded() == 3
 
 
-def test_a_run_of_an_older_version_with_its_address_among_the_settings_goes_on(tmp_path):
+def test_older_run_with_address_among_the_settings_is_resumed(tmp_path):
     write_texts(tmp_path, 8)
     first = ended_early(tmp_path, "m")
     path = tmp_path / "runs/a/run.json"

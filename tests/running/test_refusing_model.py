@@ -65,7 +65,7 @@ def test_a_model_that_took_one_item_is_asked_the_others(tiny_model, tmp_path):
     assert all("no more images" in reply.error for _, reply in replies if reply.error)
 
 
-def test_the_largest_items_are_not_asked_before_the_model_took_one(tiny_model, tmp_path):
+def test_largest_items_wait_until_the_model_accepted_one(tiny_model, tmp_path):
     model = refusing(tiny_model, tmp_path / "model", 1)
     counts = [1] * 4 + [2] * (LOST_IN_A_ROW + 2)
     replies = dict(make_backend(model, batch_size=4).answer(items(tmp_path, counts)))

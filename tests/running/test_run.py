@@ -131,9 +131,7 @@ def test_the_score_so_far_is_that_of_the_answers_so_far(cards, monkeypatch):
     assert resumed.shown() == shown.shown()
 
 
-def test_an_item_that_the_benchmark_s_options_leave_out_is_not_in_the_score_so_far(
-    cards, monkeypatch
-):
+def test_item_excluded_by_the_options_is_not_in_the_score_so_far(cards, monkeypatch):
     monkeypatch.chdir(cards)
     folder = cards / "hdb/cards"
     spec = json.loads((folder / "benchmark.yaml").read_text())

@@ -125,9 +125,7 @@ def test_a_request_may_take_as_long_as_timeout_says(here, hdbench):
     ],
     ids=itertools.count(),
 )
-def test_what_no_item_can_pass_ends_the_run_at_once_with_the_servers_words(
-    question, response, words
-):
+def test_failure_of_every_item_ends_the_run_with_server_message(question, response, words):
     heard = Heard()
     with FaultyServer(lambda _: response) as server:
         # With waits of an hour, only those for a server that says no can be short.

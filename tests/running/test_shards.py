@@ -169,7 +169,7 @@ def test_the_dtype_is_what_the_ranks_computed_in(folder):
     assert record["settings"] == {"temperature": 0.0, "dtype": "bfloat16"}
 
 
-def test_damage_in_the_middle_of_a_shard_is_refused_with_its_line_and_nothing_is_lost(folder):
+def test_damage_inside_a_shard_is_refused_and_nothing_is_lost(folder):
     path = folder / "shards/00001.jsonl"
     whole = path.read_bytes()
     path.write_bytes(whole.replace(b'"id"', b'"id', 1))
@@ -181,7 +181,7 @@ def test_damage_in_the_middle_of_a_shard_is_refused_with_its_line_and_nothing_is
     assert recorded(folder) == IDS
 
 
-def test_a_shard_that_lost_its_end_is_told_and_only_that_is_missing(folder, capsys):
+def test_truncated_shard_is_reported_and_only_its_end_is_missing(folder, capsys):
     path = folder / "shards/00002.jsonl"
     os.truncate(path, path.stat().st_size // 2)
     merge_now(folder)
@@ -290,7 +290,7 @@ def test_status_counts_all_answers_while_they_are_merged(folder, monkeypatch):
     assert (found.recorded, found.engine, found.ranks) == (8, None, [])
 
 
-def test_on_windows_a_run_from_another_machine_is_seen_and_merged(folder, monkeypatch):
+def test_run_from_another_machine_is_seen_and_merged_on_windows(folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "fcntl", None)
     assert [rank.state for rank in read_status(folder).ranks] == ["done"] * 3
     merge_now(folder)
@@ -318,7 +318,7 @@ def test_a_log_that_is_still_open_on_nfs_is_removed_later(folder, monkeypatch):
     assert not shards.path.exists()
 
 
-def test_what_a_folder_from_somebody_else_says_is_no_command_to_the_terminal(folder):
+def test_status_of_foreign_folder_has_no_control_characters(folder):
     said = state("failed", host="h\x1b[2J", error="no\x9b2J such\nmodel")
     Shards.of(folder).say(1, said)
     found = CliRunner().invoke(app, ["status", str(folder), "--json"]).stdout

@@ -91,7 +91,7 @@ def test_a_transcription_has_the_text_where_its_schema_has_it():
     assert "Stuttgart" in folio["text"]
 
 
-def test_an_undecodable_image_is_its_items_error_and_the_others_go_on(tmp_path):
+def test_undecodable_image_fails_only_its_own_item(tmp_path):
     damaged = tmp_path / "damaged.jpg"
     damaged.write_bytes(b"no image")
     good = sample("zettelkatalog", "images/sample-01.jpg")

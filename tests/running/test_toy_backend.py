@@ -66,7 +66,7 @@ def test_what_it_does_not_take_is_refused_by_its_name(toy, sample, monkeypatch):
         Asked("m", backend="toi").kind  # noqa: B018
 
 
-def test_contributing_names_the_files_and_no_other_module_knows_backends_by_name():
+def test_contributing_names_files_and_backends_are_listed_once():
     text = (ROOT / "CONTRIBUTING.md").read_text()
     section = text.partition("## Add a backend\n")[2].partition("\n## ")[0]
     named = set(re.findall(r"`([\w/.<>]+\.(?:py|toml))`", section))

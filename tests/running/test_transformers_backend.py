@@ -104,7 +104,7 @@ def on_images(backend, call):
     )
 
 
-def test_answers_are_those_of_a_plain_loop_in_batches_of_any_size(tiny_model, questions):
+def test_answers_are_those_of_a_plain_loop_for_any_batch_size(tiny_model, questions):
     rows, tokenizer = naive_rows(tiny_model, questions, GREEDY.max_new_tokens)
     expected = {i: tokenizer.decode(row, skip_special_tokens=True) for i, row in rows.items()}
     assert len(set(expected.values())) == 7  # the images matter
@@ -305,9 +305,7 @@ def test_code_of_a_model_is_not_run(tiny_model, tmp_path):
     assert not sentinel.exists()
 
 
-def test_a_package_that_a_processor_misses_is_named_with_the_command_that_installs_it(
-    tiny_model, tmp_path
-):
+def test_package_missing_for_a_processor_is_named_with_command(tiny_model, tmp_path):
     assert not find_spec("torchvision"), "the tests do without it"
     folder = shutil.copytree(tiny_model, tmp_path / "qwen")
     (folder / "config.json").write_text('{"model_type": "qwen3_vl"}')
@@ -351,7 +349,7 @@ def test_a_model_that_is_nowhere_is_an_error_of_one_line(model):
     assert "\n" not in str(error.value)
 
 
-def test_a_folder_is_recorded_by_its_name_and_the_hash_of_its_files(tiny_model, tmp_path):
+def test_model_folder_is_recorded_by_name_and_hash_of_its_files(tiny_model, tmp_path):
     first = make_backend(tiny_model).settings()
     shutil.copytree(tiny_model, tmp_path / "elsewhere/llava")
     moved = tmp_path / "elsewhere/llava"
@@ -377,9 +375,7 @@ def test_settings_and_hardware_are_json_and_say_what_matters(tiny_model):
     assert json.loads(json.dumps(backend.hardware()))["torch"] == torch.__version__
 
 
-def test_questions_are_taken_no_further_than_two_windows_and_two_batches_ahead(
-    tiny_model, questions
-):
+def test_questions_are_read_ahead_only_within_bounds(tiny_model, questions):
     taken = 0
 
     def endless():
@@ -414,9 +410,7 @@ def test_items_of_about_the_same_size_share_a_batch(tiny_model, tmp_path):
     assert backend.settings()["window"] == 120
 
 
-def test_a_branch_on_the_hub_is_recorded_as_its_commit_and_all_is_quiet(
-    tiny_model, questions, tmp_path
-):
+def test_hub_branch_is_recorded_as_commit_without_messages(tiny_model, questions, tmp_path):
     # A cache as the Hub's client keeps it, so that no network is needed.
     commit = "0123456789abcdef0123456789abcdef01234567"
     repository = tmp_path / "hub/models--tiny--llava"

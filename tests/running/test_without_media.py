@@ -90,7 +90,7 @@ def test_the_score_of_such_a_run_says_so(here, hdbench, recorded):
     assert "no score of the model" in str(exported.exception)
 
 
-def test_it_is_not_ranked_and_stands_beside_the_same_models_score(here, run_hdbench, recorded):
+def test_score_without_media_is_unranked_beside_the_model_score(here, run_hdbench, recorded):
     done = run_hdbench("leaderboard", recorded, "--format", "csv", cwd=here)
     rows = {row["model"]: row for row in csv.DictReader(io.StringIO(done.stdout))}
     assert {name: (row["value"], row["without_media"]) for name, row in rows.items()} == {

@@ -227,7 +227,7 @@ def test_a_ground_truth_is_a_perfect_answer_to_itself(truth, inferred):
     assert figures([(changed, truth)], **options)["items_perfect"] == 0
 
 
-def test_under_published_a_ground_truth_of_objects_is_perfect_by_its_first_date():
+def test_published_accepts_truth_objects_by_their_first_date():
     for answer in (GOLD, LettersF1("published").right_answer(GOLD)):
         result = figures([(answer, GOLD)], "published")
         assert (result["f1_micro"], result["items_perfect"]) == (1.0, 1)

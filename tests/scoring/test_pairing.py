@@ -19,7 +19,7 @@ def entry(rng):
 
 
 @pytest.mark.parametrize("lists", ["aligned", "ordered"])
-def test_lists_within_items_are_the_same_compared_together_or_one_by_one(monkeypatch, lists):
+def test_inner_lists_score_the_same_together_or_one_by_one(monkeypatch, lists):
     rng = random.Random(1)
     metric = RecordF1(lists=lists)
     for _ in range(20):

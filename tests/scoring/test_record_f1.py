@@ -53,7 +53,7 @@ COMPANIES = {"entries": [{"name": "Abegg"}, {"name": "Boreux"}, {"name": "Caille
     ("lists", "expected"),
     [("aligned", (2, 0, 1, 2 / 3)), ("ordered", (2, 0, 1, 2 / 3)), ("position", (0, 2, 3, None))],
 )
-def test_an_entry_that_was_left_out_shifts_the_others_by_position_only(lists, expected):
+def test_omitted_entry_shifts_the_others_only_by_position(lists, expected):
     answer = {"entries": COMPANIES["entries"][1:]}
     *found, similarity = counts(answer, COMPANIES, lists=lists)
     assert found == list(expected[:3])
@@ -75,7 +75,7 @@ def test_no_field_of_the_truth_is_left_out_behind_a_container(hidden):
     assert counts({"title": hidden, "name": "Abegg"}, truth) == (1, 0, 1, 0.5)
 
 
-def test_what_is_below_a_container_in_the_place_of_a_value_is_invented():
+def test_content_of_a_container_in_place_of_a_value_is_invented():
     assert counts({"title": {"z": "x"}}, {"title": "Zettel"})[:3] == (0, 1, 1)
     assert counts({"title": "Zettel"}, {"title": {"z": "Zettel"}})[:3] == (0, 1, 1)
     assert counts({"a": {"z": "x", "y": "", "w": None}, "b": "x"}, {"a": "", "b": "x"}) == (
@@ -100,14 +100,14 @@ def test_two_values_match_from_the_threshold_on():
     ] == (1, 1, 1)
 
 
-def test_an_empty_string_equals_an_empty_string_and_is_nothing_without_a_counterpart():
+def test_empty_string_matches_only_an_empty_string():
     assert counts({"a": ""}, {"a": ""}) == (1, 0, 0, 1.0)
     assert counts({}, {"a": "", "b": "x"}) == (0, 0, 1, 0.0)
     assert counts({"a": ""}, {"a": None, "b": "x"}) == (0, 0, 1, 0.0)
     assert counts({"a": "x"}, {"a": ""}) == (0, 1, 1, 0.0)
 
 
-def test_without_an_answer_every_field_that_is_not_blank_is_missed():
+def test_every_field_that_is_not_blank_is_missed_without_answer():
     truth = {"a": "", "b": "x", "c": None}
     assert counts(None, truth) == (0, 0, 2, 0.0)
     assert counts(None, truth, unanswered="empty_object") == (0, 0, 1, 0.0)
@@ -115,13 +115,13 @@ def test_without_an_answer_every_field_that_is_not_blank_is_missed():
     assert records(None, {"e": ["a", None, ""]}) == (0, 2, 0)
 
 
-def test_a_truth_without_a_field_is_answered_by_nothing_and_missed_by_no_answer():
+def test_truth_without_fields_is_matched_by_an_empty_answer_only():
     empty, none = scored({}, {"a": None}), scored(None, {"a": None})
     assert [empty[name] for name in ("similarity", "f1", "perfect")] == [1.0, 0.0, 1]
     assert [none[name] for name in ("similarity", "f1", "perfect")] == [0.0, 0.0, 0]
 
 
-def test_blank_values_are_absent_on_both_sides_before_texts_are_normalized():
+def test_blank_values_are_absent_before_texts_are_normalized():
     blank = [None, "null"]
     assert counts({"a": "null"}, {"a": None}, blank=blank) == (0, 0, 0, 1.0)
     assert counts({"a": "x"}, {"a": "null"}, blank=blank)[:3] == (0, 1, 0)
@@ -160,7 +160,7 @@ def test_steps_of_normalizing(steps, read, truth):
     assert counts(*both, compare="exact", normalize={"b": steps})[:3] == (1, 1, 1)
 
 
-def test_the_order_of_the_steps_counts_and_only_texts_are_normalized():
+def test_normalization_is_in_order_and_only_for_texts():
     # "x" and "x", or "x" and "x ".
     assert counts({"a": "x!"}, {"a": "x ."}, normalize=["punctuation", "whitespace"])[0] == 1
     assert counts({"a": "x!"}, {"a": "x ."}, normalize=["whitespace", "punctuation"])[0] == 0
@@ -386,7 +386,7 @@ def test_a_match_goes_before_any_similarity():
     assert outcomes(answer, truth)["e[0].a"] == "correct"
 
 
-def test_a_pair_needs_half_a_similarity_per_field_of_the_truth_or_a_match():
+def test_pair_needs_half_a_similarity_per_field_or_a_match():
     assert records({"e": ["abxy"]}, {"e": ["abcd"]}) == (1, 0, 0)  # 4 of 8 characters
     assert counts({"e": ["abxy"]}, {"e": ["abcd"]}) == (0, 1, 1, 0.5)
     assert records({"e": ["axyz"]}, {"e": ["abcd"]}) == (0, 1, 1)
@@ -415,7 +415,7 @@ def test_repeated_items_are_paired_one_to_one():
     assert records({"e": ["a", "b", "a"]}, {"e": ["a", "a", "c"]}) == (2, 1, 1)
 
 
-def test_items_of_lists_that_are_unmatched_have_records_of_their_own():
+def test_items_of_unmatched_inner_lists_have_their_own_records():
     truth = {"e": [{"f": ["x", "y"]}]}
     assert records({}, truth) == (0, 3, 0)
     assert records(truth, {}) == (0, 0, 3)
@@ -434,7 +434,7 @@ def test_what_is_no_record_is_paired_with_what_is_none():
     assert counts({"e": ["Abegg", None, 7]}, {"e": [{"name": "Abegg"}, "7"]}) == (1, 1, 1, 0.5)
 
 
-def test_an_item_in_which_nothing_counts_is_neither_missed_nor_invented():
+def test_item_without_counted_values_is_not_missed_or_invented():
     assert records({"e": []}, {"e": ["a", None, ""]}) == (0, 1, 0)
     assert records({"e": [None, "", "a"]}, {}) == (0, 0, 1)
     assert records({"e": [""]}, {"e": [""]}) == (1, 0, 0)
@@ -502,7 +502,7 @@ def test_rounding_and_other_names():
     assert plain == (0.1 + 0.1 + 0.1 + 0.1 + 0.1 + 0.1 + 0.1 + 0.1 + 0.1 + 0.1) / 10 != 0.1
 
 
-def test_an_answer_that_is_only_an_error_is_none_under_documented():
+def test_answer_that_is_only_an_error_is_none_under_documented():
     pair = ({"error": "timeout"}, {"a": "x"})
     assert figures([pair])["unparsable"] == 1
     published = figures([pair], protocol="published")

@@ -76,7 +76,7 @@ def test_each_rule_by_hand(truth, answer, similarity):
     assert by_name["title"] == similarity
 
 
-def test_from_200_characters_of_the_answer_on_frequent_ones_begin_no_match():
+def test_frequent_characters_begin_no_match_in_long_answers():
     # All that 200 letters a hold is frequent, and the texts begin differently: nothing matches.
     assert sequence_ratio("b" + "a" * 199, "a" * 200) == 0.0
     assert sequence_ratio("b" + "a" * 199, "a" * 199) == 2 * 199 / 399
@@ -93,14 +93,14 @@ def test_from_200_characters_of_the_answer_on_frequent_ones_begin_no_match():
     assert sequence_ratio("a" * 250, "b" + "a" * 100) == 2 * 100 / 351
 
 
-def test_a_character_is_frequent_if_it_makes_up_more_than_one_in_a_hundred():
+def test_character_above_one_in_a_hundred_is_frequent():
     # More than difflib's 1 + length // 100: four of 200 are frequent, four of 300 are not.
     others = "".join(map(chr, range(0x4E00, 0x4E00 + 296)))
     assert sequence_ratio("-xxxx", others[:196] + "xxxx") == 0.0
     assert sequence_ratio("-xxxx", others + "xxxx") == 2 * 4 / 305
 
 
-def test_accuracy_is_the_mean_over_records_then_over_fields_then_over_kinds():
+def test_accuracy_averages_records_then_fields_then_kinds():
     pairs = [
         ({"title": "ab"}, {"kind": "paper", "title": "ab"}),
         ({"title": "ab", "doi": "1"}, {"kind": "paper", "title": "cd"}),
@@ -215,7 +215,7 @@ def test_only_empty_records_leave_nothing_without_them():
     assert result["overall_accuracy_without_both_empty"] == 0.75
 
 
-def test_coverage_counts_every_record_and_what_was_lost_is_wrong_in_every_field():
+def test_coverage_counts_every_record_and_lost_ones_are_wrong():
     truth = {"kind": "paper", "title": "x"}
     answers = [{"title": "x"}, None, "prose", ["x"], {"error": "timeout"}]
     result = figures([(answer, truth) for answer in answers])

@@ -68,7 +68,7 @@ def test_micro_counts_characters_macro_texts_and_items_items():
     assert (found["texts"], found["texts_perfect"], found["items_perfect"]) == (3, 1, 0)
 
 
-def test_each_item_counts_at_most_one_in_the_capped_rates_and_runaways_are_those_that_do():
+def test_capped_rates_limit_each_item_to_one_and_count_runaways():
     ordinary = (pages("ax", "abcdefgh"), pages("ab", "abcdefgh"))  # 1 of 10
     runaway = (pages("abcd" * 50, "ab"), pages("abcd", "ab"))  # 196 of 6
     exact = (pages("xyz"), pages("abc"))  # 3 of 3
@@ -150,7 +150,7 @@ def test_a_truth_may_lack_what_is_not_always_scored():
     assert figures(*pairs, texts=PAGES)["items_perfect"] == 3
 
 
-def test_truths_with_texts_elsewhere_are_refused_with_the_paths_and_the_option():
+def test_truths_with_texts_elsewhere_are_refused_with_the_paths():
     said = "in text: name the paths of their texts with the option texts"
     with pytest.raises(HdbenchError, match=said):
         figures(({"line": "abcd"}, {"line": "abcd"}))
@@ -209,7 +209,7 @@ def test_numbered_texts_end_with_the_first_that_the_truth_lacks():
     assert figures((ten, ten), texts=texts)["texts"] == 11
 
 
-def test_present_is_left_out_if_it_is_empty_on_both_sides_and_always_is_not():
+def test_text_empty_on_both_sides_is_left_out_only_for_present():
     truth, answer = {"a": "", "b": "", "c": "xy"}, {"a": "", "b": "", "c": "xy"}
     for when, texts in (("present", 1), ("always", 3)):
         options = {"texts": {"a": when, "b": when, "c": "always"}}
@@ -233,7 +233,7 @@ def test_no_page_at_a_place_is_a_missed_text(place):
 # Pairing
 
 
-def test_aligned_pages_find_their_counterparts_and_pages_by_position_do_not():
+def test_only_aligned_pages_find_their_counterparts():
     truth, answer = pages("ab", "abcdefgh"), pages("abcdefgh")
     assert figures((answer, truth), texts=PAGES)["cer"] == 14 / 10
     assert figures((answer, truth), texts=PAGES, pages="aligned")["cer"] == 2 / 10
@@ -379,7 +379,7 @@ def test_entities_are_never_expanded(monkeypatch):
     assert seen == ["x"]
 
 
-def test_the_share_of_well_formed_texts_is_over_all_texts_that_are_scored():
+def test_share_of_well_formed_texts_is_over_all_scored_texts():
     right, wrong = {"text": "<a/>"}, {"text": "<a>"}
     assert figures((right, right), (wrong, right), (None, right), xml=True)["well_formed"] == 1 / 3
     assert figures((right, right))["well_formed"] is None
@@ -486,7 +486,7 @@ def test_a_thousand_invented_pages():
     assert found["characters_invented"] > 5_000
 
 
-def test_pages_beyond_what_can_be_compared_are_invented_and_named(monkeypatch):
+def test_pages_beyond_the_comparison_limit_count_as_invented(monkeypatch):
     monkeypatch.setattr("hdbench.scoring.text_cer.MAX_PAIRS", 6)
     metric = TextCer(texts={"pages[].text": "always"}, pages="aligned")
     truth = {"pages": [{"text": "a"}, {"text": "b"}]}

@@ -130,7 +130,7 @@ def test_many_pages_of_every_shape(options, pairs):
 
 @settings(max_examples=20, deadline=None)
 @given(pages=st.lists(texts, min_size=1, max_size=4, unique=True), data=st.data())
-def test_the_order_of_aligned_pages_that_are_all_there_changes_nothing(pages, data):
+def test_order_of_complete_aligned_pages_does_not_matter(pages, data):
     truth = {"pages": [{"text": text} for text in pages]}
     answer = {"pages": data.draw(st.permutations(truth["pages"]))}
     metric = TextCer(texts={"pages[].text": "always"}, pages="aligned", normalize=[])

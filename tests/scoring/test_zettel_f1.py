@@ -153,7 +153,7 @@ def test_the_threshold_is_reached_at_exactly_that_similarity():
     assert counts(two_wrong, truth, threshold=1) == (0, 1, 1)
 
 
-def test_coverage_counts_every_item_and_what_was_lost_is_a_failure():
+def test_coverage_counts_every_item_and_lost_ones_are_failures():
     truth = {"a": "x"}
     answers = [{"a": "x"}, None, "prose", ["a"], {"error": "timeout"}, {}]
     result = figures([(answer, truth) for answer in answers])
@@ -197,7 +197,7 @@ def test_the_mean_of_many_cards_is_rounded_once_and_in_any_order():
     assert forward["f1_macro"] == backward["f1_macro"] == math.fsum([8 / 11] * 1000) / 1007
 
 
-def test_fields_are_counted_without_weights_and_lists_as_one_field():
+def test_fields_count_equally_and_a_list_counts_as_one_field():
     result = figures([({"s": ["x", "q"], "t": "y"}, {"s": ["x", "z"]})])
     assert result["fields"] == {
         "s": {

@@ -85,7 +85,7 @@ def test_only_those_with_an_account_see_anything(client):
     )
 
 
-def test_all_that_a_person_is_told_before_the_editor_opens_is_german(client, monkeypatch):
+def test_messages_before_the_editor_opens_are_german(client, monkeypatch):
     auth = ("anna", client.passwords["anna"])
     german = {"accept-language": "de-CH"}
     monkeypatch.setattr(accounts_module, "MAX_TRIES", 1)
@@ -140,7 +140,7 @@ def test_what_another_page_makes_a_browser_ask_is_refused(client):
         assert client.post(change, json=COMMENT, headers=headers, auth=anna).status_code == 200
 
 
-def test_no_password_is_asked_for_where_it_would_be_readable_on_its_way(client):
+def test_password_is_never_asked_for_without_encryption(client):
     anna = ("anna", client.passwords["anna"])
     told = client.get("http://space.example/", auth=anna)
     assert (told.status_code, "www-authenticate" in told.headers) == (403, False)
@@ -160,7 +160,7 @@ def test_wrong_passwords_are_bounded_and_who_is_in_stays_in(client, monkeypatch)
     assert client.get("/", auth=ben).status_code == 200
 
 
-def test_what_the_editor_refuses_is_told_in_the_language_of_its_page(client):
+def test_editor_refusal_is_told_in_the_language_of_its_page(client):
     anna = ("anna", client.passwords["anna"])
     told = [
         client.post("/cards/items/0/undo", json={}, auth=anna, headers={"accept-language": each})
@@ -221,7 +221,7 @@ def test_requests_come_while_idle_editors_are_closed(place):
     Store.open(place[0] / "data/cards", "anna").close()
 
 
-def test_a_request_that_waits_while_the_server_ends_opens_nothing(place, monkeypatch):
+def test_request_waiting_while_the_server_ends_opens_nothing(place, monkeypatch):
     editors = Editors(place[0] / "data", Quota(place[0] / "data", *ENOUGH))
     ask = editors.page("cards", "anna")
 
@@ -385,7 +385,7 @@ def annotating(place, sample):
 
 
 @pytest.mark.nightly
-def test_gradio_neither_lets_other_pages_in_nor_changes_what_is_sent(place, sample):
+def test_gradio_neither_admits_other_pages_nor_changes_requests(place, sample):
     auth = ("anna", place[1]["anna"])
     with annotating(place, sample) as (url, start):
         start()
@@ -479,7 +479,7 @@ def saved_by(folder, account):
     return sum(path.stat().st_size for path in folder.glob(f"data/*/history/**/{account}.jsonl"))
 
 
-def test_an_account_that_is_full_is_told_so_before_anything_is_written(narrow, place):
+def test_full_account_is_refused_before_anything_is_written(narrow, place):
     folder = place[0]
     for collection, sizes in (("cards", [8_000]), ("letters", [8_000])):
         assert [each.status_code for each in typing(narrow, "anna", collection, sizes)] == [200]
@@ -508,7 +508,7 @@ def test_times_count_too(narrow, place):
     assert saved_by(place[0], "anna") <= 20_000
 
 
-def test_at_the_same_time_no_more_is_saved_than_one_after_the_other(narrow, place):
+def test_concurrent_saves_stay_within_the_same_limit(narrow, place):
     auth = ("anna", narrow.passwords["anna"])
     heads = {
         (collection, item): narrow.get(f"/{collection}/items/{item}", auth=auth)

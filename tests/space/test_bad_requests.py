@@ -34,7 +34,7 @@ OWN = [
 ROUTES = OWN + [(method, f"/annotate/cards{path}", good) for method, path, good in EDITOR]
 
 
-def test_no_request_brings_the_space_down_or_a_traceback_into_its_log(sample, tmp_path):
+def test_bad_requests_neither_crash_the_space_nor_log_tracebacks(sample, tmp_path):
     write_collection(tmp_path / "data/cards", [{"title": "Faust"}])
     password = add_account(tmp_path / "accounts", "anna")
     port = free_port()

@@ -53,7 +53,7 @@ def test_a_file_of_each_form_is_scored(visit, sample):
         page.locator("#file").get_by_role("button").first.click()
 
 
-def test_the_example_is_scored_at_one_click_and_all_downloads_open(visit, sample, tmp_path):
+def test_example_is_scored_in_one_click_with_all_downloads(visit, sample, tmp_path):
     expected = score(str(sample / "hdb/zettelkatalog"), sample / EXAMPLE, Settings(details=True))
     headline = f"{expected.figures()['f1_micro']:.4f}"
     page = visit(accept_downloads=True)
@@ -182,7 +182,7 @@ def test_it_speaks_german_to_a_german_browser(visit):
     expect(page.get_by_role("heading", name="Metriken")).to_be_visible()
 
 
-def test_a_phone_shows_all_without_scrolling_sideways_and_text_has_contrast(visit):
+def test_phone_page_needs_no_sideways_scrolling_and_has_contrast(visit):
     page = visit(width=390)
     page.locator("#example").click()
     report(page)

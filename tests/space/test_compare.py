@@ -162,7 +162,7 @@ def words(comparison, language="en"):
 
 
 @pytest.mark.slow
-def test_the_better_of_two_files_is_named_and_the_rest_can_be_read_and_saved(open_tab, tmp_path):
+def test_better_of_two_files_is_named_with_details_to_save(open_tab, tmp_path):
     page = open_tab(accept_downloads=True)
     drop(page, {"poor.jsonl": lines(POOR), "good.jsonl": lines(GOOD)})
     assert verdicts(page) == [GOOD_OVER_POOR]
@@ -193,7 +193,7 @@ def test_the_same_answers_twice_cannot_be_told_apart(open_tab):
 
 
 @pytest.mark.slow
-def test_an_upload_is_compared_with_recorded_runs_over_all_items_only(open_tab):
+def test_upload_is_compared_only_with_runs_over_all_items(open_tab):
     page = open_tab()
     before = offered(page)
     assert "part (R3, 20/24)" in before

@@ -23,7 +23,7 @@ def visit(visit_at, samples_url):
     return partial(visit_at, samples_url)
 
 
-def test_each_benchmark_shows_an_item_beside_its_truth_and_an_answer(visit, samples_url):
+def test_each_benchmark_shows_an_item_with_truth_and_answer(visit, samples_url):
     page = visit()
     look = page.locator(".hdb-look")
     picture = look.get_by_role("img")
@@ -47,7 +47,7 @@ def test_each_benchmark_shows_an_item_beside_its_truth_and_an_answer(visit, samp
     assert tutorial.get_attribute("href") == "https://docs.example/docs/afternoon.html"
 
 
-def test_the_benchmark_is_chosen_once_and_a_file_of_another_one_is_recognized(visit, samples):
+def test_file_of_another_benchmark_than_chosen_is_recognized(visit, samples):
     lines = (samples / "hdb/zettelkatalog/example_predictions.jsonl").read_text()
     page = visit()
     choose(page, "Black list")
@@ -69,7 +69,7 @@ def test_the_benchmark_is_chosen_once_and_a_file_of_another_one_is_recognized(vi
     expect(page.locator("#compare-recorded")).to_be_hidden()  # there are no recorded runs
 
 
-def test_on_a_phone_what_comes_first_is_in_sight_and_so_is_the_result(visit):
+def test_first_look_and_result_are_in_sight_on_a_phone(visit):
     page = visit(width=390, height=844, language="de-CH")
     for tab in page.get_by_role("tab").all():
         box = tab.bounding_box()
@@ -110,7 +110,7 @@ def test_nothing_hostile_in_an_item_or_an_answer_runs(cards):
     assert "\u202e" not in shown
 
 
-def test_only_what_surrounds_the_first_difference_of_a_long_value_is_shown(cards):
+def test_long_value_is_shown_only_around_its_first_difference(cards):
     folder = cards / "hdb/cards"
     rows = [json.loads(line) for line in (folder / "metadata.jsonl").open()]
     truth = {"title": "a" * 300 + "b" * 300, "year": 1924}

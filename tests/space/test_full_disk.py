@@ -15,9 +15,7 @@ from hdbench.space.context import SpaceContext
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_what_is_answered_as_saved_is_there_and_the_rest_is_refused_with_a_reason(
-    tmp_path, monkeypatch, form
-):
+def test_saved_work_survives_a_full_disk_and_the_rest_is_refused(tmp_path, monkeypatch, form):
     (tmp_path / "tmp").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
     anna = ("anna", add_account(tmp_path / "accounts", "anna"))

@@ -21,7 +21,7 @@ def test_the_words_that_are_looked_for_are_english():
     assert not words(["Der Bericht zu jedem Eintrag"]) & ENGLISH
 
 
-def test_nothing_is_left_in_english_for_who_chose_german_nor_found_by_axe_core_in_the_dark(
+def test_german_page_has_no_english_and_no_dark_mode_violations(
     visit_at, furnished_url, shown, tmp_path
 ):
     dark = {"color_scheme": "dark", "accept_downloads": True}

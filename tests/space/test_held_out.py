@@ -258,7 +258,7 @@ def test_with_few_held_out_items_all_must_be_answered(context, held, tmp_path, m
     assert "answers to 23 of them, and their totals are given from 24 on" in one_less.first
 
 
-def test_the_example_which_has_the_public_items_only_takes_no_look(context, tmp_path):
+def test_example_with_public_items_only_takes_no_look(context, tmp_path):
     path = write_example(context.benchmark("cards"), tmp_path)
     look = HeldOutQuota(context).take("a", "cards")
     upload = Upload("cards", path)

@@ -160,7 +160,7 @@ def test_ranks_and_values_are_those_of_the_command(opened, folder, run_hdbench):
     assert [row[10] for row in rows(page)] == ["1.50", *["not known"] * 3]
 
 
-def test_the_bar_of_an_interval_spans_it_on_the_scale_of_the_board(opened, folder, run_hdbench):
+def test_interval_bar_is_drawn_on_the_scale_of_the_board(opened, folder, run_hdbench):
     page = opened()
     found = by_command(run_hdbench, folder)
     low = min(row["interval"]["low"] for row in found)
@@ -174,7 +174,7 @@ def test_the_bar_of_an_interval_spans_it_on_the_scale_of_the_board(opened, folde
     assert f"from {low:.3f} to {high:.3f}" in page.locator(".hdb-board").inner_text()
 
 
-def test_what_is_known_of_models_is_shown_and_the_rest_is_not_known(opened):
+def test_model_details_are_shown_or_marked_as_not_known(opened):
     page = opened()
     assert [row[5:9] for row in rows(page)] == [
         ["yes", "12B", "MIT", "yes"],
@@ -209,7 +209,7 @@ def test_filters_hide_rows_and_keep_ranks(opened):
 
 
 @pytest.mark.nightly
-def test_the_board_of_most_models_comes_first_and_the_other_can_be_chosen(opened):
+def test_board_of_most_models_comes_first_and_others_are_offered(opened):
     page = opened()
     assert "Leaderboards of this benchmark: 2" in page.locator(".hdb-board").inner_text()
     assert page.locator("#board input").input_value() == "24 items, prompt.txt; models: 4"
@@ -283,7 +283,7 @@ def test_only_the_names_of_runs_lead_anywhere(url, path):
 
 
 @pytest.mark.nightly
-def test_new_runs_appear_without_a_restart_and_unusable_ones_are_named(opened, folder):
+def test_new_runs_appear_without_restart_and_bad_ones_are_named(opened, folder):
     page = opened()
     assert len(rows(page)) == 4
     added = [
@@ -358,7 +358,7 @@ def test_it_speaks_german_to_a_german_browser(opened):
 
 
 @pytest.mark.nightly
-def test_the_table_scrolls_on_a_phone_and_has_contrast_and_labels(opened):
+def test_table_scrolls_on_a_phone_and_has_contrast_and_labels(opened):
     page = opened(width=390)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     box = page.get_by_role("region", name="Table of the models; it scrolls sideways")
@@ -382,7 +382,7 @@ def test_the_table_scrolls_on_a_phone_and_has_contrast_and_labels(opened):
     assert page.evaluate(unlabelled) == []
 
 
-def test_who_asks_at_once_gets_one_ranking_and_a_change_gives_another(tmp_path):
+def test_ranking_is_shared_until_its_runs_change(tmp_path):
     context = SpaceContext(write_namespace(tmp_path) / "hdb")
     rankings = Rankings(context)
     with ThreadPoolExecutor(8) as visitors:

@@ -103,7 +103,7 @@ async def with_a_program(url, number):
         assert scored["runs"][0]["answered"] == CARDS - number
 
 
-def test_eight_visitors_at_once_each_get_their_own_and_memory_stays_bounded(many_cards):
+def test_eight_visitors_get_their_own_results_in_bounded_memory(many_cards):
     async def visit(url, numbers):
         await asyncio.gather(
             *((with_the_button if n % 3 else with_a_program)(url, n) for n in numbers)

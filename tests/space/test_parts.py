@@ -55,7 +55,7 @@ def test_a_benchmark_that_ranks_no_models_has_no_leaderboard(cards):
     assert not boards()
 
 
-def test_the_first_choice_has_the_most_runs_else_answers_to_try_and_pictures(cards):
+def test_first_choice_prefers_runs_then_examples_then_pictures(cards):
     def first():
         return SpaceContext(cards / "hdb").first
 
@@ -72,7 +72,7 @@ def test_the_first_choice_has_the_most_runs_else_answers_to_try_and_pictures(car
     assert first() == "cards"
 
 
-def test_a_benchmark_without_an_example_gets_one_made_from_its_truth(cards, tmp_path):
+def test_benchmark_without_example_gets_one_from_its_truth(cards, tmp_path):
     path = write_example(load_benchmark(str(cards / "hdb/cards")), tmp_path)
     assert path.name == MADE
     lines = [json.loads(line) for line in path.read_text().splitlines()]

@@ -22,9 +22,7 @@ def truths(samples, name):
     return {row["id"]: json.loads(row["ground_truth"]) for row in map(json.loads, rows)}
 
 
-def test_a_list_is_compared_by_content_and_what_has_no_counterpart_is_marked(
-    visit, samples, tmp_path
-):
+def test_list_is_compared_by_content_and_unmatched_is_marked(visit, samples, tmp_path):
     answers = truths(samples, "companylists")
     first = next(iter(answers))
     values = sum(

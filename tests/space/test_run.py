@@ -121,9 +121,7 @@ def started_by(config, dependency):
     return parts.get(dependency["targets"][0][0])
 
 
-def test_a_run_to_its_end_has_its_answers_its_score_and_all_downloads(
-    visit, sample, models, served, tmp_path
-):
+def test_finished_run_has_answers_score_and_all_downloads(visit, sample, models, served, tmp_path):
     page = visit(accept_downloads=True)
     ask_items(page, 3)
     ended(page, "Finished: 3 of 3 answered")
@@ -175,7 +173,7 @@ def test_a_page_that_is_closed_ends_its_run(visit, served):
 
 
 @pytest.mark.needs("tesseract")
-def test_one_model_runs_at_a_time_and_who_waits_may_leave_or_cancel(visit, served):
+def test_one_model_runs_at_a_time_and_waiting_can_be_cancelled(visit, served):
     # All pages are opened before the run begins, during which everything else must happen.
     first, waiting = visit("slow"), visit("tesseract")
     leaving = visit(language="de", tab="Modell ausführen")
@@ -211,7 +209,7 @@ def test_one_model_runs_at_a_time_and_who_waits_may_leave_or_cancel(visit, serve
 
 
 @pytest.mark.needs("tesseract")
-def test_an_own_image_gets_its_answer_and_its_record_but_no_score(visit, sample):
+def test_own_image_gets_an_answer_and_record_but_no_score(visit, sample):
     page = visit("tesseract")
     go_to_tab(page, "Your own image")
     page.locator("#run-start-image").click()
@@ -313,7 +311,7 @@ def test_a_german_runs_a_model_on_a_phone_in_dark_mode(visit):
     assert found["low"] == []
 
 
-def test_every_control_has_a_label_and_the_prompt_is_that_of_the_benchmark(visit, sample):
+def test_controls_have_labels_and_prompt_is_the_benchmarks(visit, sample):
     page = visit()
     page.get_by_role("button", name="Prompt").click()
     prompt = (sample / "hdb/zettelkatalog/prompt.txt").read_text()

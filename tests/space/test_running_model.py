@@ -54,7 +54,7 @@ def test_a_models_text_is_escaped_wherever_it_is_shown():
         assert len(html) < 500_000
 
 
-def test_the_time_left_goes_by_the_answers_and_not_by_the_loading():
+def test_time_left_depends_on_answers_and_not_on_loading():
     assert time_left([], [], 5, 100.0) is None
     assert time_left([{"seconds": 4.0}], [30.0], 3, 31.0) == 4.0 * 2 - 1
     assert time_left([{}, {}], [30.0, 36.0], 4, 37.0) == 6.0 * 2 - 1
@@ -102,7 +102,7 @@ with (run / "answers.jsonl").open("w") as file:
 """
 
 
-def test_what_was_answered_in_time_is_kept_and_nothing_else_counts(sample, tmp_path):
+def test_only_answers_given_in_time_are_kept(sample, tmp_path):
     context = SpaceContext(sample / "hdb", models=("tesseract",), max_run_seconds=1)
     (tmp_path / GOING).touch()
     run = run_on_items(context, "tesseract", "zettelkatalog", 8, tmp_path)

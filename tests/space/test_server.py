@@ -138,7 +138,7 @@ def test_nothing_of_one_visitor_is_in_the_page_of_another(url, client, tmp_path)
     assert "secret-name" not in httpx.get(f"{url}config").text
 
 
-def test_an_upload_larger_than_all_its_files_may_be_is_refused_before_it_comes(tmp_path):
+def test_too_large_upload_is_refused_before_it_is_read(tmp_path):
     guard = Guard(PlainTextResponse("let in"), SpaceContext(tmp_path, max_upload=1_000))
     headers = {"content-length": str(2**30), "accept-language": "de"}
     told = TestClient(guard).post("/gradio_api/upload", content=b"x", headers=headers)
@@ -180,7 +180,7 @@ OPEN = """
 """
 
 
-def test_each_route_of_gradio_is_known_and_what_is_not_needed_is_closed(sample, url):
+def test_every_gradio_route_is_known_and_unneeded_ones_closed(sample, url):
     context = SpaceContext(sample / "hdb")
     app = build_app(context, FirstLooks(context)).app
     included = [getattr(each, "original_router", each) for each in app.routes]
@@ -206,7 +206,7 @@ def test_each_route_of_gradio_is_known_and_what_is_not_needed_is_closed(sample, 
 
 
 @pytest.mark.slow
-def test_the_app_of_the_hub_serves_the_same_and_gives_out_no_token(sample, tmp_path):
+def test_hub_app_serves_the_same_and_reveals_no_token(sample, tmp_path):
     token = "hf_" + "Secret" * 5
     with serving(APP, cwd=sample, HF_TOKEN=token) as url:
         client = wait_for_client(url)
@@ -222,7 +222,7 @@ def test_the_app_of_the_hub_serves_the_same_and_gives_out_no_token(sample, tmp_p
         assert token not in json.dumps(told)
 
 
-def test_headers_of_safety_are_set_and_the_hub_may_show_it_in_a_frame(url):
+def test_security_headers_are_set_and_hub_may_frame_the_page(url):
     headers = httpx.get(url).headers
     assert headers["x-content-type-options"] == "nosniff"
     assert headers["referrer-policy"] == "same-origin"

@@ -375,7 +375,7 @@ def test_without_a_token_the_operator_is_named(hub, serving_space, sample, visit
     assert [each for each in hub.requests if "datasets" in each.path] == []
 
 
-def test_a_bad_file_after_a_good_one_leaves_no_old_result_and_nothing_to_submit(scored_page):
+def test_bad_file_after_a_good_one_removes_the_old_result(scored_page):
     page = scored_page()
     page.locator("#file").get_by_role("button").first.click()
     upload(page, "none.jsonl", '{"id": "nobody", "prediction": 1')

@@ -125,7 +125,7 @@ def test_a_folder_that_another_server_took_away_is_made_again(folder, monkeypatc
         assert str(served) == made[1]
 
 
-def test_all_temporary_files_are_in_the_folder_and_afterwards_where_they_were(folder):
+def test_temporary_files_are_redirected_to_the_folder_and_back(folder):
     with temporary_folder(SCRATCH) as scratch:
         with all_scratch_in(scratch), tempfile.NamedTemporaryFile() as file:
             assert Path(file.name).parent == scratch == Path(os.environ["TMPDIR"])

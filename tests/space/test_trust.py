@@ -74,7 +74,7 @@ def namespace(tmp_path):
 # The example
 
 
-def test_the_example_is_decided_as_by_the_commands_and_is_no_promise(namespace):
+def test_example_is_decided_like_the_commands_without_a_promise(namespace):
     decision = decide_example(SpaceContext(namespace / "hdb"))
 
     # Of each item, title and place have a score of 1; the years, with 0.75, are all wrong.
@@ -87,7 +87,7 @@ def test_the_example_is_decided_as_by_the_commands_and_is_no_promise(namespace):
     assert str(namespace) not in as_file(decision)
 
 
-def test_the_example_is_decided_once_and_again_when_its_runs_change(namespace):
+def test_example_is_decided_again_only_when_its_runs_change(namespace):
     context = SpaceContext(namespace / "hdb")
     made = []
 
@@ -122,7 +122,7 @@ def test_why_there_is_no_example_names_no_folder_of_the_server(namespace):
 # What is uploaded
 
 
-def test_what_is_no_decision_is_refused_without_the_servers_folder(tmp_path, decision):
+def test_invalid_decision_is_refused_without_revealing_folders(tmp_path, decision):
     path = tmp_path / "my.json"
     for content, why in [
         ("{", "my.json: not JSON"),
@@ -137,7 +137,7 @@ def test_what_is_no_decision_is_refused_without_the_servers_folder(tmp_path, dec
         assert not (tmp_path / "page.html").exists()
 
 
-def test_what_stands_beside_a_decision_is_not_it_and_the_file_that_is_wanted_is_named(tmp_path):
+def test_file_beside_a_decision_is_refused_naming_the_right_one(tmp_path):
     catalogue = agreeing(tmp_path)
     plan = catalogue.plan()
     catalogue.check(plan.sample)
@@ -227,7 +227,7 @@ def drop(page, content, name="my decision.json"):
 
 
 @pytest.mark.slow
-def test_an_uploaded_decision_is_shown_as_its_page_and_can_be_kept(visit, decision, tmp_path):
+def test_uploaded_decision_is_shown_as_its_page_and_downloadable(visit, decision, tmp_path):
     page = visit(accept_downloads=True)
     go_to_tab(page, "How much to check?")
     drop(page, "{}", "none.json")
@@ -253,9 +253,7 @@ def test_an_uploaded_decision_is_shown_as_its_page_and_can_be_kept(visit, decisi
 
 
 @pytest.mark.nightly
-def test_the_example_is_there_at_once_in_german_and_axe_core_finds_nothing(
-    visit_at, namespace, decision
-):
+def test_example_is_there_in_german_without_axe_core_violations(visit_at, namespace, decision):
     with serving("-c", SERVED, cwd=namespace) as url:
         wait_for_client(url)
         page = visit_at(url, width=390, language="de-CH")

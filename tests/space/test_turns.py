@@ -70,7 +70,7 @@ def test_who_has_used_less_lately_is_next(enter, clock):
     assert lanes(again, d) == [Lane.WAITING, Lane.RUNNING]
 
 
-def test_long_work_is_paused_when_somebody_waits_and_goes_on_afterwards(enter, clock):
+def test_long_work_pauses_while_somebody_waits_and_then_goes_on(enter, clock):
     a, b = enter("a"), enter("b")
     clock.now += SLICE + 1
     assert enter.turns.look(a) == Lane.RUNNING
@@ -106,7 +106,7 @@ def test_work_of_the_same_length_does_not_take_turns(enter, clock):
     assert lanes(a, b) == [Lane.RUNNING] * 2
 
 
-def test_who_used_little_never_waits_for_the_end_of_those_who_used_more(enter, clock):
+def test_visitor_who_used_little_never_waits_for_heavier_users(enter, clock):
     """Two long files are paused; of those two, the visitor's takes the place of one."""
     long, other = enter("x"), enter("y")
     clock.now += 10 * SLICE
@@ -165,13 +165,13 @@ def simulate(seed, honest, attackers, seconds=120.0, step=0.1):
 
 @pytest.mark.parametrize("honest", [0.5, 1.2, 2.5])
 @pytest.mark.parametrize("attackers", [1.5, 8.0, 60.0])
-def test_no_honest_visitor_waits_long_whatever_a_few_addresses_send(honest, attackers):
+def test_honest_visitor_never_waits_long_despite_attackers(honest, attackers):
     waits = [wait for seed in range(10) for wait in simulate(seed, honest, attackers)]
     assert len(waits) > 100
     assert max(waits) < 3 * SLICE + 2 * honest
 
 
-def test_it_keeps_its_place_for_its_slice_and_before_those_who_used_more(enter, clock):
+def test_work_keeps_its_place_for_its_slice_before_heavy_users(enter, clock):
     hog = enter("a")
     clock.now += 3 * SLICE
     hog.leave()
@@ -198,7 +198,7 @@ def test_new_work_of_an_address_goes_before_its_long_work(enter, clock):
     assert long.lane == Lane.RUNNING
 
 
-def test_one_piece_of_an_address_is_paused_and_its_other_work_begins_again(enter, clock):
+def test_only_one_piece_per_address_pauses_and_the_rest_restarts(enter, clock):
     first, second = enter("a"), enter("a")
     clock.now += SLICE + 1
     b, c = enter("b"), enter("c")

@@ -99,7 +99,7 @@ def test_fewer_than_ten_items_have_no_interval():
     assert (in_one.units, in_one.items, in_one.share.interval) == (40, 1, None)
 
 
-def test_an_alpha_that_most_draws_leave_undefined_has_no_interval():
+def test_alpha_undefined_in_most_draws_has_no_interval():
     # Only one of ten items has another value: without it, alpha is not defined.
     found = of(("b", "b"), *[("a", "a")] * 9)
     assert found.alpha.value == 1

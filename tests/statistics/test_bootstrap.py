@@ -65,7 +65,7 @@ def test_weighted_counts_are_no_rates():
 
 
 @pytest.mark.parametrize("items", [20, 100])
-def test_items_that_are_all_alike_give_what_one_unseen_kind_of_item_could_change(items):
+def test_interval_of_identical_items_allows_for_one_unseen_kind(items):
     # Of n items alike a kind that is q of all items is missed with probability (1 - q)^n; that is
     # 0.025 where q is 1 - 0.025^(1 / n). All of it could be worth 0, or 1.
     unseen = 1 - 0.025 ** (1 / items)
@@ -75,7 +75,7 @@ def test_items_that_are_all_alike_give_what_one_unseen_kind_of_item_could_change
 
 
 @pytest.mark.parametrize("items", [20, 263])
-def test_all_or_nothing_right_gives_the_exact_interval_of_clopper_and_pearson(items):
+def test_all_or_nothing_right_gives_clopper_pearson_interval(items):
     exact = stats.binomtest(items, items).proportion_ci(0.95, "exact")
     everything = intervals(cards([(11, 0, 0)] * items)).figures["f1_micro"]
     assert everything.low == pytest.approx(exact.low, abs=0.1 / items)
@@ -148,7 +148,7 @@ def test_the_seed_decides_and_the_order_of_the_items_does_not():
     assert shuffled.figures["f1_micro"] == once.figures["f1_micro"]
 
 
-def test_a_higher_level_is_wider_and_all_are_wider_than_the_plain_quantiles():
+def test_higher_level_is_wider_and_exceeds_plain_quantiles():
     run = cards([(10, 1, 0), (8, 3, 3), (9, 2, 1), (4, 5, 6), (7, 0, 2)] * 4)
     narrow, wide = (intervals(run, level=level).figures["f1_micro"] for level in (0.8, 0.95))
     assert wide.low < narrow.low < narrow.high < wide.high
@@ -157,7 +157,7 @@ def test_a_higher_level_is_wider_and_all_are_wider_than_the_plain_quantiles():
     assert wide.low < low < high < wide.high
 
 
-def test_draws_that_have_no_value_of_a_figure_are_left_out_of_its_interval():
+def test_draws_without_a_value_are_left_out_of_the_interval():
     # Only the first page counts tokens; a draw without it has no error, one with it 0.25, but for
     # the unseen page.
     names = ("counted_ads", "ntokens_error_sum")
@@ -177,7 +177,7 @@ def test_an_error_rate_above_one_reaches_as_far_as_it_was_drawn():
     assert found.figures["ntokens_error"].high > 1.1
 
 
-def test_a_difference_that_is_the_same_in_every_draw_has_no_interval():
+def test_constant_difference_in_all_draws_has_no_interval():
     assert difference_interval(np.full(100, 1 / 11), 30, 0.95) is None
     drawn = np.linspace(0, 1, 10_001)
     # Student's 97.5 % quantile with 29 degrees of freedom is 2.045; √(30 / 29) times that leaves
@@ -232,7 +232,7 @@ def test_the_vectorised_bootstrap_is_the_naive_one(rows, seed):
     assert drawn[:, 1].tolist() == pytest.approx(naive_bootstrap(run, "f1_macro", 50, seed))
 
 
-def test_items_drawn_by_kind_are_drawn_as_often_as_items_one_by_one():
+def test_items_drawn_by_kind_are_as_frequent_as_drawn_singly():
     # 3 items alike of 4: in a draw of 4 their number is binomial.
     run = cards([(1, 0, 0)] * 3 + [(0, 0, 1)])
     [drawn] = bootstrap(tables([run], run.ids), ["recall_micro"], 20_000, 0)
@@ -251,7 +251,7 @@ def test_memory_bounded_chunks_do_not_change_the_draws(monkeypatch):
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("items", [60, 263])
-def test_95_percent_intervals_hold_the_true_figure_about_95_times_in_100(items):
+def test_intervals_of_95_percent_hold_the_true_figure_that_often(items):
     # A card has 11 fields; how many of them a run gets right differs from card to card, by a beta
     # distribution with mean 0.8; a wrong field costs both a false positive and a negative. So
     # f1_micro = tp / 11 per card in the long run, 0.8.

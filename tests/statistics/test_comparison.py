@@ -97,7 +97,7 @@ def test_the_exact_p_of_five_items_that_are_all_better():
     assert found.why == "5 independent items, fewer than 20: nothing is called separable"
 
 
-def test_below_twenty_items_nothing_is_separable_however_small_p_is():
+def test_nothing_is_separable_below_twenty_items():
     nineteen, twenty = (
         compare(graded([11] * items), graded([0] * items), **HEADLINE) for items in (19, 20)
     )
@@ -114,7 +114,7 @@ def test_one_item_is_not_separable():
     assert found.why == "1 independent item, fewer than 20: nothing is called separable"
 
 
-def test_below_twenty_items_there_is_neither_interval_nor_detectable_difference():
+def test_below_twenty_items_no_interval_or_detectable_difference():
     rng = np.random.default_rng(0)
     one, other = rng.binomial(11, [[0.8], [0.6]], (2, 20)).tolist()
     few = compare(graded(one[:19]), graded(other[:19]), **HEADLINE)
@@ -147,7 +147,7 @@ def test_the_p_of_drawn_exchanges_is_never_zero():
     assert (found.p, found.permutations, found.exact) == (1 / 200, 199, False)
 
 
-def test_items_in_which_runs_agree_do_not_count_for_exact_enumeration():
+def test_items_with_equal_results_are_not_enumerated():
     found = compare(graded([7] * 50 + [9, 9]), graded([7] * 50 + [3, 3]), **HEADLINE)
     assert (found.p, found.permutations, found.exact) == (2 / 4, 4, True)
 
@@ -215,7 +215,7 @@ def test_every_pair_is_compared_and_corrected_for_all():
     assert found[1].why == "p = 1, corrected for 3 comparisons, is not below 0.05"
 
 
-def test_many_pairs_get_as_many_exchanges_as_their_correction_needs():
+def test_many_pairs_get_the_exchanges_their_correction_needs():
     runs = {str(number): graded([11 if number else 2] * 30) for number in range(5)}
     found = compare_runs(runs, **HEADLINE, resamples=100)
     # 10 pairs at a level of 0.05: with 100 exchanges p_holm could not be below 10 / 101.
@@ -342,7 +342,7 @@ def test_of_equal_runs_about_one_in_twenty_is_called_different():
 
 
 @pytest.mark.nightly
-def test_power_grows_with_the_difference_and_reaches_80_percent_at_the_detectable_one():
+def test_power_grows_to_80_percent_at_the_detectable_difference():
     rng = np.random.default_rng(1)
     one, other = drawn_pair(rng, 263, 0.0)
     detectable = compare(one, other, **HEADLINE, resamples=1000).detectable

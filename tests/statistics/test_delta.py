@@ -112,7 +112,7 @@ def test_items_that_are_all_alike_leave_the_unseen_one(items):
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("name", sorted(METRICS))
-def test_every_rate_of_every_metric_has_the_interval_of_the_bootstrap(name, weighted, monkeypatch):
+def test_every_rate_has_the_same_interval_as_the_bootstrap(name, weighted, monkeypatch):
     run = run_of(name)
     run = in_strata(run) if weighted else run
     drawn = intervals(run, resamples=2_000)
@@ -170,7 +170,7 @@ def test_two_runs_have_the_differences_and_p_of_drawn_items(monkeypatch):
         assert ends == pytest.approx((each.interval.low, each.interval.high), abs=0.05 * width)
 
 
-def test_a_clear_difference_has_the_smallest_p_that_was_asked_for(always):
+def test_clear_difference_has_the_smallest_requested_p(always):
     runs = {str(seed): run_of("text_cer", seed, shift=-0.2 * seed) for seed in range(3)}
     found = compare_runs(runs, headline="cer", higher_is_better=False, resamples=999)
     assert [each.p for each in found] == [1 / 1000] * 3

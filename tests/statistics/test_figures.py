@@ -80,7 +80,7 @@ def test_figures_of_many_totals_are_those_of_each(metric, data):
 
 
 @pytest.mark.parametrize("metric", METRICS_TO_TEST, ids=identifier)
-def test_of_nothing_too_and_the_headline_is_the_first_of_the_rates(metric):
+def test_totals_of_nothing_are_scored_and_headline_comes_first(metric):
     nothing = dict.fromkeys((*metric.statistics, "items"), 0.0)
     something = dict.fromkeys(nothing, 3.0)
     check(metric, [nothing, nothing])

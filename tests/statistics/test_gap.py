@@ -47,7 +47,7 @@ def test_the_other_way_round_it_has_the_other_sign():
     assert there.high == pytest.approx(-back.low, abs=0.01)
 
 
-def test_of_items_that_are_all_right_the_gap_may_still_be_something():
+def test_gap_between_all_right_items_still_has_an_interval():
     # Of n items alike a kind that is q of all is missed with probability (1 - q)^n.
     found = gap(cards([(1, 0, 0)] * 40), cards([(1, 0, 0)] * 40))
     unseen = 1 - 0.025 ** (1 / 40)
@@ -55,7 +55,7 @@ def test_of_items_that_are_all_right_the_gap_may_still_be_something():
     assert found.interval.high == pytest.approx(unseen, abs=0.02)
 
 
-def test_of_a_stratified_sample_both_figures_are_estimates_for_the_whole():
+def test_stratified_sample_figures_are_estimates_for_the_whole():
     # Half of the items are from a stratum that is a tenth of the whole.
     strata, sizes = [0] * 20 + [1] * 20, [900, 100]
     public = in_strata([11] * 20 + [0] * 20, strata, sizes)

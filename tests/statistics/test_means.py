@@ -110,7 +110,7 @@ def test_a_share_has_the_exact_interval(right):
     assert (one.low, one.high) == pytest.approx((exact.low, exact.high))
 
 
-def test_the_share_of_strata_has_the_interval_of_as_many_items_as_it_is_worth():
+def test_share_in_strata_has_interval_of_its_effective_size():
     # 20 of 40 items that stand for 90 %, and 5 of 10 for 10 %: p = 1/2.
     strata = [0] * 40 + [1] * 10
     flags = np.array([place % 2 == 0 for place in range(50)])

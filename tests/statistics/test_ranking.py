@@ -73,7 +73,7 @@ def test_models_that_all_differ_have_one_rank_each():
     assert [each.value for each in found] == pytest.approx([9 / 11, 6 / 11, 3 / 11])
 
 
-def test_a_rank_begins_after_the_better_models_and_ends_before_the_worse_ones():
+def test_rank_lies_between_the_better_and_the_worse_models():
     """By hand: six models, of which we know which pairs differ significantly.
 
     Two that differ by the same amount on every card are different. On every other card "wild" has
@@ -115,7 +115,7 @@ def test_of_an_error_rate_the_lower_is_the_better_model():
     ]
 
 
-def test_several_runs_of_a_model_count_by_their_mean_and_show_their_spread():
+def test_several_runs_of_a_model_count_by_mean_with_spread():
     runs = [graded([right] * 30) for right in (7, 9, 5)]
     [several, one] = rank_models({"several": runs, "one": [graded([4] * 30)]}, **HEADLINE)
     assert (several.runs, several.spread) == (3, (5 / 11, 9 / 11))
@@ -157,12 +157,12 @@ def test_runs_lie_apart_if_their_intervals_do_not_meet():
         ([0], [11], False),  # one item has no range
     ],
 )
-def test_below_twenty_items_runs_lie_apart_if_all_items_of_one_are_better(one, other, apart):
+def test_few_items_are_apart_if_all_items_of_one_run_are_better(one, other, apart):
     [found] = rank_models({"a": [graded(one), graded(other)]}, **HEADLINE)
     assert found.runs_apart == apart
 
 
-def test_the_interval_of_a_mean_is_that_of_the_runs_averaged_item_by_item():
+def test_interval_of_a_mean_is_that_of_runs_averaged_by_item():
     # f1_micro is a mean over these cards, so two runs together are one of half as large steps.
     rng = np.random.default_rng(5)
     first, second = rng.binomial(5, 0.7, (2, 60))
@@ -182,7 +182,7 @@ def test_models_that_never_differ_are_not_different():
     assert found["a"].interval == found["b"].interval
 
 
-def test_a_difference_that_is_the_same_on_every_item_needs_twenty_items():
+def test_constant_difference_needs_twenty_items():
     # Hard and easy cards, of which the first model gets just one field more.
     easy = [1, 10, 4, 7] * 5
     better = [number + 1 for number in easy]
@@ -206,7 +206,7 @@ def test_pairs_without_spread_do_not_disturb_the_others():
 
 
 @pytest.mark.parametrize("items", [0, 1, 19])
-def test_below_twenty_items_there_are_figures_without_intervals_and_ranks(items):
+def test_figures_below_twenty_items_have_no_intervals_or_ranks(items):
     found = rank_models({"a": [graded([11] * items)], "b": [graded([0] * items)]}, **HEADLINE)
     assert [(each.value, each.interval, each.rank, each.better) for each in found] == [
         (float(items > 0), None, None, ()),
@@ -222,7 +222,7 @@ def test_one_model_is_first_with_its_interval():
 
 
 @pytest.mark.parametrize("protocol", ["documented", "published"])
-def test_the_headline_alone_is_drawn_as_it_is_beside_other_figures(protocol):
+def test_headline_is_drawn_alike_alone_and_beside_other_figures(protocol):
     rng = np.random.default_rng(7)
     for run in (
         graded(rng.binomial(11, 0.7, 30), protocol=protocol),
@@ -247,7 +247,7 @@ def test_figures_that_are_rounded_to_two_decimals_are_ranked():
     assert set(found["bad"].better) == {"good", "like it"}
 
 
-def test_a_pair_agrees_with_the_permutation_test_of_the_comparison():
+def test_ranking_of_a_pair_agrees_with_the_permutation_test():
     rng = np.random.default_rng(3)
     hard = rng.beta(6, 2, 57)
     agreed = 0
@@ -341,9 +341,7 @@ def drawn(rng, items, ahead):
         pytest.param(57, [-0.03 * n for n in range(10)], 200, 21, marks=pytest.mark.nightly),
     ],
 )
-def test_the_sets_contain_the_true_ranks_of_all_models_in_95_samples_of_100(
-    items, ahead, sets, most
-):
+def test_rank_sets_contain_all_true_ranks_in_95_of_100_samples(items, ahead, sets, most):
     rng = np.random.default_rng(items)
     # The lower a model's mean, the fewer fields it has right over all cards.
     true = {f"m{model}": 1 + sum(other > own for other in ahead) for model, own in enumerate(ahead)}
@@ -357,7 +355,7 @@ def test_the_sets_contain_the_true_ranks_of_all_models_in_95_samples_of_100(
     assert places < 0.8 * sets * len(ahead) ** 2
 
 
-def test_sets_contain_the_place_by_figure_and_follow_the_figures_where_tests_do():
+def test_rank_sets_contain_the_place_and_follow_the_figures():
     rng = np.random.default_rng(11)
     ordered = 0
     for seed in range(40):
@@ -392,9 +390,7 @@ def test_sets_contain_the_place_by_figure_and_follow_the_figures_where_tests_do(
     # Without the error of the spreads it would be 18 % of (20, 10), and half of (20, 40).
     [(20, 2, 300, 28), (20, 10, 200, 21), (20, 40, 60, 10), (57, 10, 200, 21), (263, 10, 60, 10)],
 )
-def test_of_models_that_are_equal_any_pair_differs_in_about_one_data_set_in_twenty(
-    items, models, sets, most
-):
+def test_equal_models_differ_in_about_one_data_set_in_twenty(items, models, sets, most):
     rng = np.random.default_rng(items + models)
     found = 0
     for seed in range(sets):

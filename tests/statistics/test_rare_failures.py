@@ -75,14 +75,14 @@ def test_a_share_has_the_interval_of_clopper_and_pearson(items, data):
     assert found == pytest.approx((exact.low, exact.high), abs=1e-9)
 
 
-def test_without_runaways_their_share_is_bounded_by_the_rule_of_three():
+def test_share_without_runaways_is_bounded_by_the_rule_of_three():
     run = pages([0.05] * 100)
     found = intervals(run).figures["runaway_share"]
     # (1 - p) ** 100 = 0.025
     assert (found.low, found.high) == (0, pytest.approx(1 - 0.025**0.01))
 
 
-def test_the_capped_rate_joins_the_bounds_of_the_rest_and_of_the_share():
+def test_capped_rate_combines_bounds_of_the_rest_and_the_share():
     # All ordinary pages are alike, so that only the unseen item and the number of pages vary.
     run = pages([0.0] * 48 + [20.0] * 2)
     found = intervals(run).figures["cer_capped"]
@@ -114,7 +114,7 @@ def test_a_run_of_runaways_alone_reaches_up_to_one():
 
 
 @pytest.mark.parametrize(("more", "less"), [(0, 0), (3, 0), (0, 4), (5, 5), (2, 40), (20, 0)])
-def test_the_difference_of_two_shares_by_drawing_from_the_two_beta_distributions(more, less):
+def test_share_difference_agrees_with_drawn_beta_distributions(more, less):
     items = 50
     a = of_shares([True] * more + [False] * (items - more))
     b = of_shares([False] * (items - less) + [True] * less)
@@ -130,7 +130,7 @@ def test_the_difference_of_two_shares_by_drawing_from_the_two_beta_distributions
     assert low == pytest.approx(-upper(less, more), abs=0.003)
 
 
-def test_items_that_run_away_in_both_runs_say_nothing_about_the_difference():
+def test_items_that_run_away_in_both_runs_do_not_matter():
     a, b = of_shares([True, True, False] * 20), of_shares([True, False, False] * 20)
     one, other = of_shares([True, False, False] * 20), of_shares([False] * 60)
     assert share_difference_bounds([a], [b], "runaways", 0.95) == share_difference_bounds(
@@ -138,7 +138,7 @@ def test_items_that_run_away_in_both_runs_say_nothing_about_the_difference():
     )
 
 
-def test_in_a_stratified_sample_the_share_is_bounded_as_one_that_is_estimated():
+def test_stratified_share_is_bounded_as_an_estimated_one():
     rates = [0.05] * 36 + [2.0] * 4 + [0.05] * 18 + [1.0] * 2
     strata = [0] * 40 + [1] * 20
     sample = sample_of((9_000, 1_000), Counter(strata))
@@ -172,7 +172,7 @@ def test_micro_cer_has_no_interval_and_says_where_to_look():
     assert (none.interval, none.why) == (None, found.without["cer"])
 
 
-def test_a_model_that_a_sample_shows_no_runaway_of_is_not_called_better():
+def test_model_without_sampled_runaways_is_not_called_better():
     # The other has the same capped CER if 1 % of the first one's pages run away.
     lucky, steady = pages(varied(0.05, 50)), pages([rate + 0.01 for rate in varied(0.05, 50)])
     found = compare(lucky, steady, **CER)
@@ -185,7 +185,7 @@ def test_a_model_that_a_sample_shows_no_runaway_of_is_not_called_better():
     assert [each.rank.shown() for each in both] == ["1–2", "1–2"]
 
 
-def test_a_difference_that_no_rare_runaways_can_make_up_for_is_one():
+def test_difference_beyond_any_rare_runaways_is_separable():
     good, bad = pages(varied(0.05, 150)), pages(varied(0.25, 150, seed=1))
     found = compare(good, bad, **CER)
     assert (found.separable, found.better) == (True, "A")
@@ -204,7 +204,7 @@ def test_runaways_that_are_seen_make_a_difference():
     assert [each.rank.shown() for each in ranked] == ["1", "2"]
 
 
-def test_models_are_sorted_by_the_figure_that_ranks_and_keep_their_headline():
+def test_models_are_sorted_by_ranking_figure_and_keep_headline():
     # By CER the first is worse, as one of its pages is 30 times as long as it should be.
     one, other = pages([0.05] * 99 + [30.0]), pages([0.2] * 100)
     [first, second] = rank_models({"one": [one], "other": [other]}, **CER)
@@ -279,7 +279,7 @@ def test_items_that_make_up_most_of_a_ratio_count_by_their_size():
     assert found.low == pytest.approx(0.025 ** (1 / 100), abs=0.003)
 
 
-def test_figures_of_several_ratios_rest_on_the_one_with_the_fewest_items():
+def test_figure_of_several_ratios_rests_on_the_fewest_items():
     metric = make_metric("letters_f1")
     columns = {"send_date.true_positives": [1] * 40}
     columns |= {"sender_persons.true_positives": [1] * 10 + [0] * 30}
@@ -298,7 +298,7 @@ def papers(filled, items, similarity=0.8):
     return run_of(make_metric("sciencemeta_accuracy"), columns)
 
 
-def test_accuracy_without_empty_pairs_rests_on_the_field_that_is_filled_least():
+def test_accuracy_without_empty_pairs_rests_on_rarest_field():
     name = "overall_accuracy_without_both_empty"
     few = intervals(papers(19, 263))
     assert few.without[name].startswith("19 items")
@@ -325,7 +325,7 @@ def test_a_difference_needs_enough_items_in_both_runs():
     assert "10 independent items" in found.why
 
 
-def test_a_run_with_few_answers_that_are_all_right_is_not_called_more_precise():
+def test_few_perfect_answers_are_not_called_more_precise():
     """21 right answers, against 263 of which 1 in 40 is wrong as a whole."""
     few = answered([11] * 21, [0] * 21, 263)
     wrong = [number % 40 == 0 for number in range(263)]
@@ -353,7 +353,7 @@ def test_a_run_with_few_answers_that_are_all_right_is_not_called_more_precise():
     assert found.figures["recall_micro"].interval.high < 0
 
 
-def test_the_interval_of_a_difference_over_few_items_is_drawn_by_the_delta_method_too():
+def test_delta_method_agrees_with_drawn_interval_for_few_items():
     few, many = answered([10] * 30, [1] * 30, 263), answered([8, 10] * 131 + [9], [2] * 263, 263)
     runs = tables([few, many], few.ids)
     name = "precision_micro"

@@ -40,12 +40,12 @@ def test_an_item_stands_for_its_stratum_s_share_of_the_whole():
     assert found.empty == []
 
 
-def test_items_that_are_missing_are_stood_for_by_those_of_their_stratum():
+def test_missing_items_are_represented_by_their_stratum():
     found = weighed(sample([900, 100], [50, 50]), [0, 0, 0, 1, 1])
     assert found.weights == pytest.approx([1.5, 1.5, 1.5, 0.25, 0.25])
 
 
-def test_a_stratum_with_one_item_is_resampled_with_the_nearest_and_keeps_its_weight():
+def test_single_item_stratum_is_resampled_with_the_nearest():
     values = [{"type": "a", "year": "1"}, {"type": "b", "year": "1"}, {"type": "b", "year": "2"}]
     of = sample([600, 300, 100], [2, 2, 1], by=("type", "year"), values=values)
     found = weighed(of, [0, 0, 1, 1, 2])
@@ -124,7 +124,7 @@ def flat(value, path=()):
 
 @pytest.mark.parametrize("name", TRUTHS)
 @pytest.mark.parametrize("protocol", ["documented", "published"])
-def test_every_metric_s_rates_are_those_of_a_whole_that_is_like_its_strata(name, protocol):
+def test_rates_of_every_metric_weigh_the_strata_like_the_whole(name, protocol):
     """A whole of 6 right, 2 wrong and 2 lost, and a sample of 2 of each."""
     truth, wrong = TRUTHS[name]
     metric = make_metric(name, protocol)

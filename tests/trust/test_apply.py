@@ -42,7 +42,7 @@ def collection(tmp_path):
     return Collection(tmp_path, given=GIVEN)
 
 
-def test_each_value_is_taken_over_or_to_be_looked_at_or_was_checked(collection):
+def test_each_value_is_taken_over_to_be_looked_at_or_checked(collection):
     done = applied(collection)
     found = values(collection.folder / "out")
     assert list(found) == collection.ids
@@ -140,7 +140,7 @@ def test_a_line_that_is_not_as_it_should_be_is_written_again(collection, wrong):
     assert path.read_bytes() == whole
 
 
-def test_a_command_that_is_killed_and_interrupted_resumes_to_the_same_bytes(tmp_path, forks):
+def test_killed_and_interrupted_command_resumes_to_same_bytes(tmp_path, forks):
     collection = Collection(tmp_path, number=3_000)
     applied(collection, "whole")
     path, before = tmp_path / "out/values.jsonl", 0
@@ -218,7 +218,7 @@ def test_it_resumes_though_the_list_is_in_another_order_by_now(begun):
     assert ids == [json.loads(line)["id"] for line in reversed(lines)]
 
 
-def test_without_a_terminal_the_command_says_how_far_it_is_and_what_it_did(collection, run_hdbench):
+def test_command_without_terminal_reports_progress_and_result(collection, run_hdbench):
     told = run_hdbench("trust", "apply", "plan.yaml", "-o", "out", cwd=collection.folder)
     assert told.returncode == 0, told.stderr
     assert "150 of 150 done" in told.stderr
@@ -233,7 +233,7 @@ def test_without_a_terminal_the_command_says_how_far_it_is_and_what_it_did(colle
     assert again.stdout == told.stdout
 
 
-def test_nothing_is_written_if_nothing_can_be_taken_over_or_nothing_is_promised(tmp_path):
+def test_nothing_is_written_without_usable_values_or_a_promise(tmp_path):
     collection = Collection(tmp_path)
     wrong = {item: truth | {"title": "?"} for item, truth in collection.checked().items()}
     wrong = {item: truth | {"year": 1, "keywords": []} for item, truth in wrong.items()}
@@ -266,7 +266,7 @@ def test_a_folder_is_for_one_decision(collection):
         applied(collection, "mine")
 
 
-def test_what_was_finished_is_not_taken_from_changed_values_nor_with_another_control(collection):
+def test_finished_output_is_refused_if_values_or_control_changed(collection):
     done = applied(collection)
     assert applied(collection) == done
     with pytest.raises(HdbenchError, match=r"--control 30: .* a control sample of 20 already"):
@@ -277,7 +277,7 @@ def test_what_was_finished_is_not_taken_from_changed_values_nor_with_another_con
         applied(collection)
 
 
-def test_a_folder_that_cannot_be_made_and_a_file_that_cannot_be_written_are_said(collection):
+def test_unmakeable_folder_and_unwritable_file_are_reported(collection):
     (collection.folder / "file").touch()
     with pytest.raises(HdbenchError, match="file: cannot be made: File exists: choose another"):
         applied(collection, "file")

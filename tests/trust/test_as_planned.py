@@ -86,7 +86,7 @@ def test_several_changes_are_all_named(planned):
         catalogue.decide()
 
 
-def test_a_version_that_was_raised_as_ground_truths_came_in_has_a_way_out(planned):
+def test_raised_version_is_refused_with_a_way_out(planned):
     catalogue, _ = planned
     describe(catalogue, version="1.0.1")
 
@@ -108,7 +108,7 @@ def test_a_ground_truth_that_the_sample_had_already_is_sealed(tmp_path):
     assert plan.known == 3
 
 
-def test_ground_truths_may_come_in_anywhere_and_rows_be_written_in_another_way(planned):
+def test_later_truths_and_reformatted_rows_keep_the_decision(planned):
     catalogue, plan = planned
     before = catalogue.decide()
     others = [item for item in catalogue.ids if item not in plan.sample][:50]

@@ -33,7 +33,7 @@ def controlled(collection, changed=(), **how):
     return check_control(collection.folder / "out", load_benchmark(str(collection.benchmark)))
 
 
-def test_the_sample_is_drawn_from_the_items_with_values_that_were_taken_over(collection):
+def test_control_sample_is_drawn_from_items_with_taken_values(collection):
     control = read_control(collection.folder / "out/control.yaml")
     assert len(control.sample) == len(set(control.sample)) == 20
     assert control.of == 90
@@ -197,7 +197,7 @@ def test_the_command_prints_and_writes_it(collection, run_hdbench):
     assert said["wrong"]["letter"]["upper"] == pytest.approx(upper_bound([4] * 20, [0] * 20))
 
 
-def test_a_control_sample_that_confirms_the_promise_says_what_comes_next(tmp_path, run_hdbench):
+def test_confirming_control_sample_says_what_comes_next(tmp_path, run_hdbench):
     collection = Collection(tmp_path, number=300)
     applied(collection, control=100)
     controlled(collection)

@@ -147,7 +147,7 @@ def test_the_sentences_have_these_numbers(checked):
     )
 
 
-def test_only_the_exact_verdict_speaks_of_a_confidence_that_it_has(tmp_path):
+def test_only_the_exact_verdict_claims_a_confidence(tmp_path):
     catalogue = agreeing(tmp_path)
     said = {}
     for verdict in ("rule", "exact"):
@@ -187,7 +187,7 @@ def test_by_threshold_the_same_sample_says_more(checked):
     assert outcome.wrong["threshold"].count == 0
 
 
-def test_values_are_right_whatever_their_case_spaces_and_composition(tmp_path):
+def test_values_are_right_despite_case_spaces_and_composition(tmp_path):
     catalogue = agreeing(tmp_path)
     plan = catalogue.plan()
     catalogue.check(plan.sample, RIGHT | {"title": " STELLINGEN ", "place": "basel"})
@@ -210,7 +210,7 @@ def test_empty_values_count_like_others_and_apart(tmp_path):
     assert (year.passing, year.wrong, year.empty, year.wrong_empty) == (100, 2, 100, 2)
 
 
-def test_a_field_that_is_certainly_too_bad_is_left_out_by_the_rule_only(tmp_path):
+def test_field_that_is_certainly_too_bad_is_left_out_by_the_rule(tmp_path):
     catalogue = agreeing(tmp_path)
     plan = catalogue.plan()
     # 12 of 100 titles: the lower bound for three fields together is 6.6 %. Nothing else is wrong.
@@ -265,7 +265,7 @@ def test_items_are_bet_on_in_the_order_of_the_draw(tmp_path):
     assert capital(lambda place: place >= 60) > 3 * capital(lambda place: place < 40)
 
 
-def test_if_nothing_passes_the_decision_says_why_and_what_would_help(tmp_path):
+def test_failed_decision_says_why_and_what_would_help(tmp_path):
     catalogue = agreeing(tmp_path)
     plan = catalogue.plan()
     catalogue.check(plan.sample, lambda place: RIGHT | ({"year": 1900} if place < 8 else {}))

@@ -392,7 +392,7 @@ def test_the_same_answers_twice_are_refused(collection):
         made(collection, runs=[*runs_of(collection), collection / "runs/one"])
 
 
-def test_without_a_truth_or_a_schema_there_is_nothing_to_forecast(collection):
+def test_nothing_is_forecast_without_a_truth_or_a_schema(collection):
     write_rows(collection, [{"id": f"{n:04}", "ground_truth": None} for n in range(20)])
     with pytest.raises(HdbenchError, match="no item has a ground truth"):
         made(collection)

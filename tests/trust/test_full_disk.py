@@ -36,9 +36,7 @@ def undated(path):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_what_is_taken_over_on_a_full_disk_is_the_same_in_the_end(
-    collection, tmp_path, form, monkeypatch
-):
+def test_full_disk_does_not_change_the_values_taken_over(collection, tmp_path, form, monkeypatch):
     monkeypatch.setattr(applying, "AT_ONCE", 7, raising=False)
     where, refused = collection.folder / "plan.yaml", 0
     plan, benchmark = read_plan(where), load_benchmark(str(collection.benchmark))
@@ -61,7 +59,7 @@ def test_what_is_taken_over_on_a_full_disk_is_the_same_in_the_end(
     assert refused > 3
 
 
-def test_a_plan_a_decision_and_a_consensus_are_whole_or_not_there(collection, tmp_path):
+def test_plan_and_decision_and_consensus_are_complete_or_absent(collection, tmp_path):
     catalogue = agreeing(tmp_path / "catalogue", items=40)
     with small_disk(tmp_path / "disk") as disk:
         plan, decision, refused = disk.folder / "plan.yaml", disk.folder / "decision.json", 0

@@ -50,7 +50,7 @@ def test_the_hash_is_that_of_the_json(catalogue):
     assert read_plan(catalogue.plan_file) == plan
 
 
-def test_the_same_seed_draws_the_same_sample_and_another_one_another(catalogue):
+def test_same_seed_draws_the_same_sample_and_others_differ(catalogue):
     first, again, other = (catalogue.plan(seed=seed).sample for seed in (1, 1, 2))
 
     assert first == again

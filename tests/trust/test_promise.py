@@ -79,7 +79,7 @@ def test_the_exact_verdict_holds_where_whole_items_are_wrong(items):
 
 
 @pytest.mark.parametrize("items", [50, 100])
-def test_where_whole_items_are_wrong_the_rule_may_not_speak_of_its_confidence(items):
+def test_rule_claims_no_confidence_if_whole_items_are_wrong(items):
     catalogue = synthetic(fields=11, error={50: 0.06, 100: 0.03}[items]).in_whole_items(0.75)
     limit = catalogue.least_error() / ABOVE
     assert items >= least_items(limit)  # or nothing could be accepted

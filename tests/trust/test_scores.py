@@ -47,7 +47,7 @@ def test_two_runs_always_tie_and_the_first_is_preferred():
     assert choose(["Basel", "Bern"]).run == choose(["Bern", "Basel"]).run == 0
 
 
-def test_a_run_without_an_answer_is_never_chosen_and_lowers_the_score():
+def test_run_without_an_answer_is_never_chosen_but_lowers_score():
     assert choose([None, "Basel"]) == (1, 0)
     assert choose([None, "Basel", "Basel"]) == (1, 0.5)
     assert choose([None, None]) == (None, 0)

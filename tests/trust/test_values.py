@@ -115,7 +115,7 @@ def test_lists_of_objects_as_one_value():
     assert texts_of(record, [whole]) == ['{"born": "1901", "name": "Ida"}']
 
 
-def test_letters_of_the_sample_with_and_without_the_object_around_them(samples, tmp_path):
+def test_sample_letters_are_read_with_and_without_their_wrapper(samples, tmp_path):
     benchmark = load_benchmark(str(samples / "hdb/rheinschifffahrt"))
     letter = {
         "letter_title": ["Betr. Landungssteg"],

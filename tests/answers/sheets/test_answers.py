@@ -54,7 +54,7 @@ RECORDS = {
 }
 
 
-def test_a_sheet_is_read_as_hdbench_new_reads_it_and_that_is_said():
+def test_sheet_is_read_with_same_mapping_as_hdbench_new():
     found = read(*SHEET)
     assert records(found) == RECORDS
     assert found.notes[0] == (
@@ -138,7 +138,7 @@ def test_a_list_may_be_json(key, title):
 
 
 @pytest.mark.parametrize(("key", "title"), HEADINGS)
-def test_cells_with_other_signs_than_what_divides_the_lists_are_said(key, title):
+def test_cells_with_a_different_list_separator_are_noted(key, title):
     found = read(
         f"{key};{title}",
         'Kasten3_0001;"Ehe; Lied"',

@@ -130,7 +130,7 @@ def test_a_heading_that_is_only_a_part_of_fields_names_them():
     )
 
 
-def test_semicolons_divide_names_but_not_titles_in_a_field_that_is_a_list():
+def test_semicolons_divide_names_but_not_titles_in_list_fields():
     found = proposal(table("Titel;Absender", "x;y"), LETTERS)
     assert found["Titel"].separator is None
     made = Table("t", ["Titel", "Absender"], [("t:2", ["A; B", "Ott; Wyss"])], [])
@@ -305,7 +305,7 @@ def test_what_is_given_wins():
     assert [column.key for column in found.values()] == [False, True, False, False]
 
 
-def test_the_error_of_a_formula_is_no_truth_and_no_matter_in_a_column_that_is_not_used():
+def test_formula_error_is_refused_except_in_unused_columns():
     made = table("Datei;Titel;Nr", "1.jpg;A;#VALUE!", "2.jpg;B;7")
     assert refusal(made, given={"Titel": "-"}) == (
         "t.csv:2, column Nr: holds the error #VALUE!: enter the value, empty the cell, or leave "

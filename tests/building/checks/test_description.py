@@ -69,7 +69,7 @@ def test_a_licence_that_is_not_open_is_a_warning(licence, folder):
 @pytest.mark.parametrize(
     "text", ["{", "[" * 5_000, "- a", "a: 2026-13-45", "a: !!python/name:os.system", "\0"]
 )
-def test_what_is_no_yaml_is_one_problem_and_the_rows_are_checked_all_the_same(text, folder):
+def test_invalid_yaml_is_one_problem_and_rows_are_still_checked(text, folder):
     folder.rows[3]["ground_truth"] = "x"
     folder.save()
     folder.write("benchmark.yaml", text)

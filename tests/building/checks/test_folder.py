@@ -58,7 +58,7 @@ def faulty(folder):
     return folder
 
 
-def test_everything_at_once_in_the_order_of_the_files_with_errors_first(faulty):
+def test_all_problems_follow_file_order_with_errors_first(faulty):
     problems = faulty.check(save=False).problems
     assert {(each.file, each.kind) for each in problems} == EVERYTHING
     files = [each.file for each in problems]

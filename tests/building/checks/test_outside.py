@@ -160,9 +160,7 @@ def test_a_key_that_leads_elsewhere(key, value, told, folder, assert_refused):
         (["dataset_infos.json"], "would take the file for a part of itself"),
     ],
 )
-def test_a_file_that_would_take_the_place_of_another_in_the_dataset(
-    names, told, folder, assert_refused
-):
+def test_file_that_would_replace_another_is_refused(names, told, folder, assert_refused):
     folder.spec["files"] = names
     folder.save()
     for name in names:

@@ -5,7 +5,7 @@ import json
 import pytest
 
 
-def test_lines_that_cannot_be_read_are_named_and_the_others_checked(folder):
+def test_unreadable_lines_are_named_and_others_checked(folder):
     folder.save()
     lines = (folder.path / "metadata.jsonl").read_text().splitlines()
     lines[2], lines[4], lines[6] = "{", "[1]", '{"id": "a", "id": "b"}'
@@ -145,7 +145,7 @@ def test_the_report_is_json(folder):
     assert problem["examples"] == [{"line": 6, "id": "card 2", "value": '"line 3 has it too"'}]
 
 
-def test_what_was_published_may_stand_beside_and_must_be_an_object(folder):
+def test_published_truth_must_be_an_object(folder):
     folder.rows[2]["ground_truth_published"] = {"title": "Card 2"}
     assert folder.check().problems == []
     folder.rows[2]["ground_truth_published"] = '{"title": "Card 2"}'

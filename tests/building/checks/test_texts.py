@@ -37,7 +37,7 @@ def test_a_blank_prompt(folder):
     assert (folder.only().kind, folder.only().severity) == ("prompt_blank", "error")
 
 
-def test_the_columns_in_the_prompt_are_those_that_the_description_lists(folder):
+def test_prompt_columns_must_match_the_description(folder):
     folder.write("prompt.txt", "Give title, year, place and persons of a card of {century}.")
     assert folder.only().kind == "prompt_column_unlisted"
     folder.spec["prompt_columns"] = ["century"]

@@ -19,7 +19,7 @@ def test_other_fields_than_the_schema_s_are_one_error(folder):
     )
 
 
-def test_a_value_that_no_answer_in_the_schema_can_have_is_an_error(folder):
+def test_truth_value_impossible_in_the_schema_is_an_error(folder):
     folder.schema["properties"]["place"]["enum"] = ["Stuttgart"]
     problem = folder.only()
     assert (problem.kind, problem.severity, problem.field) == ("schema_enum", "error", "place")
@@ -37,7 +37,7 @@ def test_a_gap_that_the_schema_does_not_allow_is_a_warning(folder):
     }
 
 
-def test_a_field_that_the_schema_lacks_is_an_error_where_it_allows_no_other(folder):
+def test_field_outside_schema_is_an_error_only_in_closed_schema(folder):
     for row in folder.rows:
         row["ground_truth"]["size"] = "8°"
     assert problems(folder) == {("field_not_in_schema", "warning", "size")}
@@ -102,7 +102,7 @@ def test_a_ground_truth_that_is_not_right_by_itself(folder):
     assert ("truth_not_perfect", "warning", "") in problems(folder)
 
 
-def test_one_ground_truth_without_the_metric_s_fields_among_others(folder):
+def test_single_truth_without_metric_fields_is_named(folder):
     folder.spec |= {"metric": "sciencemeta_accuracy", "headline": "overall_accuracy"}
     folder.schema = {}
     for row in folder.rows:
@@ -115,7 +115,7 @@ def test_one_ground_truth_without_the_metric_s_fields_among_others(folder):
     assert "none of the fields isbn, title" in example.value
 
 
-def test_each_violation_is_found_in_so_many_rows_and_the_others_are_counted(folder):
+def test_violations_beyond_the_row_limit_are_only_counted(folder):
     folder.spec["media"], folder.spec["columns"] = "text", {}
     folder.rows = [
         {"id": f"{number:04}x", "text": f"Card {number}", "ground_truth": {"title": 7}}

@@ -34,6 +34,8 @@ NAMES = {
         "decide",
         "plan",
         "prompt.txt",
+        "folder",
+        "only",
     ),
 }
 """What stays: names of commands, files, fields and values."""

@@ -250,7 +250,7 @@ def test_headline_comes_first_with_its_direction(score, cards, changed, also, sa
     first = [line.split()[:1] for line in done.stdout.splitlines()]
     tables = [at for at, cells in enumerate(first) if cells == ["figure"]]
     assert [first[at + 2] for at in tables] == [[changed["headline"]]] * 2
-    assert f"headline: {said}" in done.stdout.splitlines()
+    assert f"primary metric: {said}" in done.stdout.splitlines()
 
 
 def with_titles(cards, title):

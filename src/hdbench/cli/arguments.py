@@ -14,8 +14,8 @@ Args:
         the data's owners accepted. proposed: all of them.
     revision: The revision of the benchmark on the Hub: a tag such as hdbench-1.0.0, a branch or a
         commit.
-    by: A column of the benchmark, such as language: also show the headline for each of its values.
-        Numbers with many values are cut into ranges.
+    by: A column of the benchmark, such as language: also show the primary metric for each of its
+        values. Numbers with many values are cut into ranges.
     also: Also score by other rules, and show them side by side: a protocol (published), an option
         of the metric (lists=position), or several, the protocol first and a comma before each
         option (published,threshold=0.8). A protocol starts without the options of the command;

@@ -42,9 +42,9 @@ def command(
 ) -> None:
     """Compare runs on the same items: can they be told apart?
 
-    Differences have 95 % intervals from a paired bootstrap over items; the headline, or the figure
-    that it is compared by, is tested with a paired permutation test, corrected for the number of
-    pairs. Below 20 items there are no intervals, and nothing is called separable.
+    Differences have 95 % intervals from a paired bootstrap over items; the primary metric, or the
+    figure that it is compared by, is tested with a paired permutation test, corrected for the
+    number of pairs. Below 20 items there are no intervals, and nothing is called separable.
 
     With --benchmark, a run that is - is a file of answers on standard input.
 

@@ -52,8 +52,8 @@ def command(
         every: Run on every benchmark in hdb/.
         quick: Only a fixed subset of 20 items of each.
         max_minutes: Stop asking after this time; items without an answer by then are unanswered.
-        fail_under: Exit with status 1 if a headline is worse than this, such as zettelkatalog=0.80;
-            may be repeated.
+        fail_under: Exit with status 1 if a primary metric is worse than this, such as
+            zettelkatalog=0.80; may be repeated.
         out: Where to make the run folders.
         json_out: Write the results to this file.
     """

@@ -109,7 +109,7 @@ def print_result(
     console.print(_figures_table(summary))
     direction = "higher is better" if result.higher_is_better else "lower is better"
     line = localized(
-        "headline: {headline}, {direction}",
+        "primary metric: {headline}, {direction}",
         headline=result.headline,
         direction=Message(direction),
     )

@@ -66,8 +66,8 @@ def command(
 
     An id without an answer counts as a complete failure. A `model` column splits a file into runs.
 
-    Exit status 0: scored; 1: scored, and a headline is worse than --fail-under; 2: the input is
-    unusable, and the message says where.
+    Exit status 0: scored; 1: scored, and a primary metric is worse than --fail-under; 2: the input
+    is unusable, and the message says where.
 
     Args:
         predictions: The answers: JSON Lines, JSON, CSV, XLSX or Parquet, plain, gzip or Zstandard;
@@ -84,8 +84,8 @@ def command(
         reread: Read "text" even where there is already a "prediction".
         workers: How many processes score at most, if they pay; 0 is one for each core. The figures
             are the same.
-        fail_under: Exit with status 1 if the headline is worse than this: lower, or, where lower is
-            better (CER), higher.
+        fail_under: Exit with status 1 if the primary metric is worse than this: lower, or, where
+            lower is better (CER), higher.
         all_warnings: Print all warnings, not only the gravest.
     """
     benchmark, (predictions,) = benchmark_first("score", benchmark, [predictions])
@@ -150,7 +150,7 @@ def _named(
 
 
 def _require(results: Mapping[str | None, Result], least: float) -> None:
-    """End with status 1 if a headline is worse than demanded."""
+    """End with status 1 if a primary metric is worse than demanded."""
     worse = {model: result for model, result in results.items() if not result.reaches(least)}
     for model, result in worse.items():
         say(

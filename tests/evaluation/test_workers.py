@@ -302,7 +302,7 @@ def is_running(pid):
 def test_a_killed_process_is_one_line(tmp_path, small_parts, monkeypatch):
     path = write_cards(tmp_path, 3_000)
     before = set(children(os.getpid()))
-    taken = scoring._Whole.taken
+    taken = scoring._ScoredRun.taken
 
     def kill_first(whole, parts):
         for number, each in enumerate(taken(whole, parts)):
@@ -310,7 +310,7 @@ def test_a_killed_process_is_one_line(tmp_path, small_parts, monkeypatch):
                 os.kill(max(set(children(os.getpid())) - before), signal.SIGKILL)
             yield each
 
-    monkeypatch.setattr(scoring._Whole, "taken", kill_first)
+    monkeypatch.setattr(scoring._ScoredRun, "taken", kill_first)
     with pytest.raises(HdbenchError, match="--workers: one of the processes was killed"):
         score_runs(str(tmp_path / "hdb/cards"), path, Settings(workers=2))
 

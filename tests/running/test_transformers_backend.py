@@ -372,7 +372,8 @@ def test_settings_and_hardware_are_json_and_say_what_matters(tiny_model):
     assert (settings["max_side"], settings["pages"]) == (512, 3)
     assert settings["decoding"]["seed"] == 3
     assert settings["trust_remote_code"] is False
-    assert json.loads(json.dumps(backend.hardware()))["torch"] == torch.__version__
+    version = torch.__version__.partition("+")[0]  # without the build
+    assert json.loads(json.dumps(backend.hardware()))["torch"].partition("+")[0] == version
 
 
 def test_questions_are_read_ahead_only_within_bounds(tiny_model, questions):

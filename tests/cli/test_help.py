@@ -186,3 +186,11 @@ def test_what_was_typed_is_never_taken_for_a_message():
 def test_a_usage_error_has_the_placeholders_of_its_template(language):
     for template, translation in typer_words(language)["errors"].items():
         assert places(template) == places(translation), template
+
+
+def test_help_names_no_type_of_python(shown):
+    for words, _ in COMMANDS:
+        out, _ = shown(*words, "--help")
+        arguments = out.partition("─ Arguments ─")[2].partition("╰")[0]
+        assert not re.search(r"list\[|<\w+>", arguments), words
+        assert "list[Path]" not in out, words

@@ -153,7 +153,7 @@ def _own(history: History, annotator: str) -> list[Change]:
 def _read(unpacked: Path, annotator: str, path: Path) -> list[Change]:
     """Return the changes in an untrusted history, in which every line must be a change."""
     changes: dict[str, Change] = {}
-    sizes, weights = Counter[str](), Counter[str]()
+    weights, sizes = Counter[str](), Counter[str]()
     with unpacked.open("rb") as file:
         for number, raw in enumerate(iter(partial(file.readline, MAX_CHANGE + 1), b""), 1):
             change = read_change(raw, f"{path}:{number}")
@@ -166,14 +166,14 @@ def _read(unpacked: Path, annotator: str, path: Path) -> list[Change]:
                     name=annotator,
                 )
             if changes.setdefault(change.id, change) is change:
-                sizes[change.item] += change.weight
-                weights[change.item] += len(raw)
+                weights[change.item] += change.weight
+                sizes[change.item] += len(raw)
             elif not same_change(changes[change.id], change):
                 raise HdbenchError(
                     "{place}:{number}: has the id of another change", place=path, number=number
                 )
-            too_many = len(changes) > MAX_CHANGES or sizes[change.item] > MAX_ITEM_CHANGES
-            if too_many or weights[change.item] > MAX_ITEM_BYTES:
+            too_many = len(changes) > MAX_CHANGES or weights[change.item] > MAX_ITEM_CHANGES
+            if too_many or sizes[change.item] > MAX_ITEM_BYTES:
                 raise HdbenchError(
                     "{place}:{number}: more changes than are taken in", place=path, number=number
                 )
@@ -351,11 +351,11 @@ class _Merging:
         new = [change for change in self.changes if change.id not in own]
         if not all(change.is_base and self._is_here(change) for change in new):
             self._check_author(own)
-        sizes = Counter[str]()
+        weights = Counter[str]()
         for change in new:
-            sizes[change.item] += change.weight
-        for item, size in sizes.items():
-            if len(self.history.changes[item]) + size > MAX_ITEM_CHANGES:
+            weights[change.item] += change.weight
+        for item, weight in weights.items():
+            if len(self.history.changes[item]) + weight > MAX_ITEM_CHANGES:
                 raise HdbenchError(
                     "{place}: {item!r}: more changes than are kept",
                     place=self._path,

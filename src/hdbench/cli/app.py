@@ -132,7 +132,13 @@ def _loaded(listed: Any, module: str) -> Any:
     loaded.help = help_text.partition(_ARGUMENTS)[0]
     for parameter in loaded.params:
         parameter.help = parameter.help or texts.get(parameter.name)
+        if parameter.param_type_name == "argument":
+            parameter.display_type_rich = _no_type
     return loaded
+
+
+def _no_type(ctx: Any) -> None:
+    """Say no type of an argument: it would be one of Python's, such as `list[Path]`."""
 
 
 def _descriptions(docstring: str) -> dict[str, str]:

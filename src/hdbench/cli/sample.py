@@ -19,7 +19,7 @@ MAX_ROWS = 100
 
 
 def command(
-    whole: Path,
+    collection: Path,
     *,
     number: Annotated[int, typer.Option("-n", "--number", min=1)],
     by: Annotated[str | None, typer.Option(metavar="COLUMN,…")] = None,
@@ -32,16 +32,16 @@ def command(
     the same are drawn. The file says how, so that scores become estimates for the whole.
 
     Args:
-        whole: All there is: a folder of images, PDFs or texts, or a table of the catalogue (CSV or
-            XLSX) with one row per item and its id in a column id or Datei, or else in the first
-            one.
+        collection: All there is: a folder of images, PDFs or texts, or a table of the catalogue
+            (CSV or XLSX) with one row per item and its id in a column id or Datei, or else in the
+            first one.
         number: How many items to draw.
         by: Columns of the table, with commas between them; each combination of their values is a
             stratum. Without it, the sample is simple.
         seed: The seed of the draw.
         out: The file to write.
     """
-    items = read_whole(whole)
+    items = read_whole(collection)
     columns = [name.strip() for name in by.split(",")] if by else []
     drawn = draw(items, number, by=columns, seed=seed)
     write_sample(out, drawn.sample)

@@ -84,6 +84,12 @@ def test_it_is_whole_in_any_directory(installed, tmp_path):
         assert {path.name for path in (installed / "hdbench" / folder).iterdir()} >= names
 
 
+def test_it_has_its_translations_compiled(installed, tmp_path):
+    done = run(installed, "-m", "hdbench", "--language", "de", "cite", "nothing", cwd=tmp_path)
+    assert done.stderr.startswith("Fehler: nothing: ")
+    assert not [*installed.rglob("*.po"), *installed.rglob("locale/*.yaml")]
+
+
 def test_its_recipes_are_not_to_be_edited(installed, tmp_path):
     correction = ("zettelkatalog", "00414956", "publication.year", "1957", "1958")
     done = run(

@@ -11,8 +11,8 @@ from hdbench.cli import app
 from hdbench.cli.helping import (
     paragraphs,
     translated_usage_error,
+    translated_usage_errors,
     typer_words,
-    usage_errors_told,
 )
 from hdbench.common.texts import LANGUAGES
 from hdbench.common.translation import set_language
@@ -171,7 +171,7 @@ def test_a_usage_error_is_in_german(shown, arguments, message):
 
 def test_whoever_says_no_is_told_so_in_german():
     set_language("de")
-    with pytest.raises(typer.Abort), usage_errors_told():
+    with pytest.raises(typer.Abort), translated_usage_errors():
         raise typer.Abort
     assert rich_utils.ABORTED_TEXT == "Abgebrochen."
 

@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from hdbench import __version__
-from hdbench.cli.helping import SpokenContext, usage_errors_told
+from hdbench.cli.helping import TranslatedContext, translated_usage_errors
 from hdbench.common.texts import Language
 from hdbench.common.translation import VARIABLE, current_language, set_language
 
@@ -160,15 +160,15 @@ class _AllCommands(_CommandGroup):
         language = options.get("_language") or os.environ.get(VARIABLE)
         set_language(language)
         if current_language() != "en":
-            self.context_class = SpokenContext
+            self.context_class = TranslatedContext
             if "_language" in options:  # so that a command that is shown can be copied
                 info_name = f"{info_name} --language {language}"
-        with usage_errors_told():
+        with translated_usage_errors():
             return super().make_context(info_name, args, parent, **extra)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the requested command."""
-        with usage_errors_told():
+        with translated_usage_errors():
             return super().invoke(ctx)
 
 

@@ -17,7 +17,7 @@ from hdbench.common.translation import current_language
 _FOLDER = Path(__file__).parent
 
 
-class SpokenContext(typer.Context):
+class TranslatedContext(typer.Context):
     """The context of a command whose help is translated when it is shown."""
 
     def make_formatter(self) -> Any:
@@ -30,7 +30,7 @@ class SpokenContext(typer.Context):
 
 
 @contextmanager
-def usage_errors_told() -> Iterator[None]:
+def translated_usage_errors() -> Iterator[None]:
     """Translate usage errors into the current language."""
     try:
         yield
@@ -98,10 +98,10 @@ def _put_into_language(context: typer.Context) -> None:
     _name_panels()
     words = typer_words(current_language())["words"]
     command: Any = context.command  # whose own type lacks what Typer adds
-    command.help = _help_told(command.help)
+    command.help = _translated_help(command.help)
     command.options_metavar = words.get(command.options_metavar or "", command.options_metavar)
     for parameter in command.get_params(context):
-        parameter.help = _help_told(parameter.help)
+        parameter.help = _translated_help(parameter.help)
         is_argument = parameter.param_type_name == "argument"
         by_default = parameter.name if is_argument else parameter.display_type(context)
         parameter.metavar = words.get(parameter.metavar or by_default, parameter.metavar)
@@ -110,12 +110,12 @@ def _put_into_language(context: typer.Context) -> None:
         command.subcommand_metavar = words.get(arguments, arguments)
         listed: list[Any] = [*command.commands.values()]
         for subcommand in listed:
-            subcommand.help = _help_told(subcommand.help)
+            subcommand.help = _translated_help(subcommand.help)
             if isinstance(subcommand.rich_help_panel, str):
-                subcommand.rich_help_panel = _help_told(subcommand.rich_help_panel)
+                subcommand.rich_help_panel = _translated_help(subcommand.rich_help_panel)
 
 
-def _help_told(text: str | None) -> str | None:
+def _translated_help(text: str | None) -> str | None:
     if text is None:
         return None
     translate = partial(translation, language=current_language())

@@ -49,9 +49,9 @@ ATTEMPTS_AT_FIRST = 3
 LONGEST_WAIT = 120.0
 """Maximum seconds between attempts, whatever the server asks for."""
 LIMITED_WAIT = 30.0
-"""Maximum seconds if it answers others and does not say how long."""
+"""Maximum seconds to wait for a server that answers other requests and does not say how long."""
 LOST_AT_FIRST = 3
-"""If so many items fail for the same reason before any answer, the run ends."""
+"""Number of items that end a run if they fail for the same reason before any answer."""
 MODELS_SHOWN = 10
 
 

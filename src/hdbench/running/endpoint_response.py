@@ -83,7 +83,7 @@ class SchemaRefused(Exception):  # noqa: N818
 
 
 def read_completion(data: bytes, content_type: str, line: Callable[[str], str]) -> Reply:
-    """Return the reply in a body, each part with the right type; its error is why there is no text.
+    """Return the reply in a response body; without a text, its `error` gives the reason.
 
     Args:
         data: the body.

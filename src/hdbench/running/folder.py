@@ -164,7 +164,7 @@ def record_of(folder: Path, settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def recorded_answers(folder: Path) -> Iterator[WrittenAnswer]:
-    """Yield the answers that a run has so far, except torn ones; none if there is no run yet."""
+    """Yield the answers recorded so far, without incomplete lines; none before the run exists."""
     for part in our_parts(folder) if is_in_shards(folder) else [folder / OUR_ANSWERS]:
         yield from read_answers(part)
 

@@ -74,7 +74,7 @@ def load_images(media: Sequence[Path | InShard], limits: ImageLimits) -> list[Im
     """Return the images of an item, in RGB.
 
     Raises:
-        HdbenchError: a file is missing, damaged or too large, or there is no file.
+        HdbenchError: a file is missing, damaged or too large, or the item has none.
     """
     return decoded(read_files(media), limits)
 

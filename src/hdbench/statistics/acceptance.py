@@ -251,8 +251,8 @@ def walk(
         scores: the trust score of each item (row) and field (column), 0.0 to 1.0; NaN where there
             is no value, which never passes. Rows are in the order in which items were drawn.
         wrong: whether each value is wrong.
-        verdict: decides from the counts of passing and of wrong values by item.
-        least: how many items need a passing value; see `least_items`.
+        verdict: function that decides, given the numbers of passing and wrong values per item.
+        least: the minimum number of items with a passing value; see `least_items`.
         grid: the thresholds, from strict to loose.
 
     Returns:

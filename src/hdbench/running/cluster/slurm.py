@@ -182,11 +182,7 @@ def submit(
 ) -> None:
     """Submit ranks to Slurm; if it refuses the first ones, nothing is left of the shards.
 
-    Args:
-        shards: the launch.
-        options: as they were given.
-        workers: how many ranks run at the same time.
-        ranks: those that are submitted again; None are all.
+    The arguments are those of `slurm_executor`.
 
     Raises:
         HdbenchError: sbatch refuses some jobs, or what they need cannot be written.

@@ -148,7 +148,7 @@ def has_parameters(value: Any) -> bool:
 
 
 def _name(key: Any) -> str:
-    """A parameter's name; in YAML `true:` is no text."""
+    """Return a parameter's name; YAML reads an unquoted `true:` as a boolean."""
     return str(key).lower() if isinstance(key, bool) else str(key)
 
 

@@ -146,7 +146,7 @@ class ConnectionTimer:
         self.end()
 
     def end_answer(self) -> None:
-        """Wait again, unless the next request on this connection has begun already."""
+        """Wait for the next request, unless this connection is still answering one."""
         self._answering -= 1
         if not self._answering:
             self._wait()

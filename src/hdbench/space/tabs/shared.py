@@ -101,7 +101,7 @@ def download_button(say: Say, key: str, elem_id: str, **options: Any) -> gr.Down
 
 
 def download(path: Path | None) -> dict[str, Any]:
-    """Return the update of a `download_button`: it is hidden if there is no file."""
+    """Return the update of a `download_button`, which is hidden without a file."""
     return gr.update(visible=path is not None, value=path and str(path))
 
 

@@ -24,7 +24,7 @@ HIDDEN = {
     extra: [Requirement(line).name.replace("-", "_") for line in DECLARED[extra]]
     for extra in (*OF_ALL, "cluster")
 }
-TO_EXPORT = ("answers.jsonl", "--benchmark", "hdb/zettelkatalog", "--format", "xlsx")
+TO_EXPORT = ("hdb/zettelkatalog", "answers.jsonl", "--format", "xlsx")
 MAIN = """
 import sys
 hidden = sys.argv.pop(1).split(",")
@@ -87,7 +87,7 @@ def test_the_demo_and_scoring_need_none_of_them(run_without, tmp_path):
 
 
 def test_report_without_extras_is_page_and_csv_with_notes(run_without, answers, run_hdbench):
-    arguments = ["report", "answers.jsonl", "--benchmark", "hdb/zettelkatalog", "-o"]
+    arguments = ["report", "hdb/zettelkatalog", "answers.jsonl", "-o"]
     assert run_hdbench(*arguments, "whole", cwd=answers).returncode == 0
     done = run_without(*OF_ALL, arguments=[*arguments, "part"], cwd=answers)
     assert done.returncode == 0, done.stderr
@@ -136,10 +136,10 @@ NOWHERE = ["--model", "x", "--endpoint", "http://127.0.0.1:1", "-o", "run"]
         ["build", "sciencemetabench", "--sample", "--out", "made"],
         ["run", "hdb/sciencemetabench", *NOWHERE],
         ["run", "hdb/sciencemetabench", *NOWHERE, "--dry-run"],
-        ["run", "--images", "hdb/sciencemetabench/pdf", "--as", "hdb/zettelkatalog", *NOWHERE],
+        ["run", "hdb/zettelkatalog", "--images", "hdb/sciencemetabench/pdf", *NOWHERE],
         [
-            *("report", "hdb/sciencemetabench/example_predictions.jsonl", "-o", "made"),
-            *("--benchmark", "hdb/sciencemetabench"),
+            *("report", "hdb/sciencemetabench"),
+            *("hdb/sciencemetabench/example_predictions.jsonl", "-o", "made"),
         ],
     ],
     ids=["build", "run", "dry run", "own images", "report"],

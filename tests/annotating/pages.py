@@ -81,10 +81,16 @@ def forks():
 
 
 class Served:
-    """The editor of a collection, as the command serves it; its errors can go to a file."""
+    """The editor of a collection or the review of a list, as the command serves it.
 
-    def __init__(self, folder, *options, errors=None):
-        command = ["-m", "hdbench", "annotate", str(folder), "--port", "0", *map(str, options)]
+    Its errors can go to a file.
+    """
+
+    def __init__(self, folder, *options, review=None, errors=None):
+        shown = (
+            ["annotate", str(folder)] if review is None else ["review", str(folder), str(review)]
+        )
+        command = ["-m", "hdbench", *shown, "--port", "0", *map(str, options)]
         ours, theirs = os.pipe()
         with open(theirs, "w") as out:
             self.process = forks().start(
@@ -105,8 +111,8 @@ class Served:
 
 
 @contextmanager
-def serving(folder, *options):
-    served = Served(folder, *options)
+def serving(folder, *options, review=None):
+    served = Served(folder, *options, review=review)
     try:
         yield served
     finally:

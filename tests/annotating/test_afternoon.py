@@ -128,15 +128,15 @@ class Desk:
     def follow(self, *until):
         """Run the tutorial's commands up to the next one that begins so, and return that one."""
         for step in self._steps:
-            if until and tuple(step[: len(until)]) == until and "--assign" not in step:
+            if until and tuple(step[: len(until)]) == until:
                 return step
             self.run(*step)
         assert not until, f"the tutorial lacks {until}"
         return []
 
     @contextmanager
-    def editor(self, folder, *options, awaited="#id:not(:empty)"):
-        with serving(folder, *options) as served:
+    def editor(self, folder, *options, review=None, awaited="#id:not(:empty)"):
+        with serving(folder, *options, review=review) as served:
             page = self._visit_at(served.url, awaited=awaited)
             yield page
             page.close()
@@ -150,10 +150,10 @@ class Desk:
 def ben_reads(desk, shared, slips):
     """Ben's share, on his copy of the folder."""
     enter(desk.folder / "bens/cards", "ben", shared, slips)
-    handed = ("annotate", "cards", "--as", "ben", "--hand-over", desk.folder / "ben.zip")
+    handed = ("hand-over", "cards", desk.folder / "ben.zip", "--as", "ben")
     desk.run(*handed, cwd=desk.folder / "bens")
-    assert desk.follow("annotate", "cards", "--as", "anna")[-2:] == ["--merge", "ben.zip"]
-    desk.run("annotate", "cards", "--as", "anna", "--merge", "ben.zip", "--yes")  # asked for
+    assert desk.follow("merge")[1:] == ["cards", "ben.zip", "--as", "anna"]
+    desk.run("merge", "cards", "ben.zip", "--as", "anna", "--yes")  # asked for
 
 
 def correct_drafts(desk, items, overlooked):
@@ -228,10 +228,10 @@ def test_the_afternoon(tmp_path, run_hdbench, visit_at):
         own = {item: {"place": f"Wien {name}"} for item in drafted[:wrong]}
         changes = {shared[9]: {"year": "1999"}} | own
         answers(desk.folder / f"{name}.jsonl", items, **changes)
-    step = desk.follow("annotate", "hdb/cards")
+    step = desk.follow("review", "hdb/cards")
     assert (desk.folder / "report/index.html").is_file()
-    options = ("--review", desk.folder / step[3], *step[4:])
-    with desk.editor(desk.folder / "hdb/cards", *options, awaited="#label:not(:empty)") as page:
+    review, label = desk.folder / step[2], "#label:not(:empty)"
+    with desk.editor(desk.folder / step[1], *step[3:], review=review, awaited=label) as page:
         assert sorted(look_again(page)) == sorted([shared[17], drafted[4]])
     desk.follow()
     assert "f1_micro 1.0000" in desk.run("score", "hdb/cards", "answers.jsonl")

@@ -16,9 +16,9 @@ def test_two_people_exchange_their_work(tmp_path, run_hdbench):
         with Store.open(folder, name) as store:
             after = store.state("b1").head["ground_truth"]
             store.change("b1", "ground_truth", "year", year, after=after, how="blind")
-    told = run_hdbench("annotate", "anna", "--as", "anna", "--hand-over", "a.zip", cwd=tmp_path)
+    told = run_hdbench("hand-over", "anna", "a.zip", "--as", "anna", cwd=tmp_path)
     assert told.stdout.endswith(" changes by anna\n"), told.stderr
-    merged = run_hdbench("annotate", "ben", "--merge", "a.zip", "--yes", cwd=tmp_path)
+    merged = run_hdbench("merge", "ben", "a.zip", "--yes", cwd=tmp_path)
     assert "conflicts: 1\n  b1: year\n" in merged.stdout, merged.stderr
     assert truths(tmp_path / "ben")["b1"]["title"] == "Faust"
 
@@ -44,13 +44,13 @@ def test_what_cannot_be_opened_is_one_line(tmp_path, run_hdbench):
 
 def test_items_are_assigned_to_several_people(tmp_path, run_hdbench):
     folder = write_collection(tmp_path / "cards", [None] * 5)
-    told = run_hdbench("annotate", "cards", "--assign", "anna, ben", "--items", "3", cwd=tmp_path)
+    told = run_hdbench("assign", "cards", "anna", "ben", "--items", "3", cwd=tmp_path)
     assert "3 of 5 items that nobody has started are now assigned to anna and ben" in told.stdout
     assert len(read_annotation(folder).assignments[0].items) == 3
     with socket.create_server(("127.0.0.1", 0)) as taken:  # so that no page is served
         told = run_hdbench("annotate", folder, "--port", taken.getsockname()[1], cwd=tmp_path)
     assert "waiting for anna (3), ben (3)" in told.stderr
     assert told.stderr.endswith(" is taken: choose another one with --port\n")
-    told = run_hdbench("annotate", "cards", "--assign", "anna", cwd=tmp_path)
+    told = run_hdbench("assign", "cards", "anna", cwd=tmp_path)
     assert told.returncode == 2
     assert told.stderr.count("\n") == 1

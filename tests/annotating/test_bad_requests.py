@@ -1,10 +1,9 @@
 """Every route of the two pages, with requests that nobody's browser makes."""
 
-import os
 from contextlib import contextmanager
 
 import pytest
-from annotating.pages import forks, write_collection
+from annotating.pages import Served, write_collection
 from annotating.reviews import entry, write_list
 from helpers.bad_requests import Client, refused
 
@@ -41,30 +40,23 @@ REVIEW = [
 
 
 @contextmanager
-def logging(folder, log, *options):
+def logging(folder, log, review):
     """The address of a page, whose server writes its log into a file."""
-    command = ["-m", "hdbench", "annotate", str(folder), "--port", "0", *map(str, options)]
-    ours, theirs = os.pipe()
-    with open(theirs, "w") as out, log.open("w") as errors:
-        process = forks().start(
-            *command, cwd=folder, env=dict(os.environ), stdout=out, stderr=errors
-        )
-    with open(ours) as said:
-        url = said.readline().strip()
+    with log.open("w") as errors:
+        served = Served(folder, "--as", "anna", review=review, errors=errors)
     try:
-        yield url
+        yield served.url
     finally:
-        process.terminate()
-        assert process.wait(timeout=120) == 0
+        assert served.end() == 0
 
 
 @pytest.mark.parametrize(("routes", "kind"), [(EDITOR, "editor"), (REVIEW, "review")])
 def test_bad_requests_neither_crash_pages_nor_log_tracebacks(tmp_path, routes, kind):
     folder = write_collection(tmp_path / "cards", [{"title": "Faust"}])
-    options = ["--as", "anna"]
+    review = None
     if kind == "review":
-        options += ["--review", write_list(tmp_path / "list.jsonl", entry("b1", "title", "A", "B"))]
-    with logging(folder, tmp_path / "log", *options) as url:
+        review = write_list(tmp_path / "list.jsonl", entry("b1", "title", "A", "B"))
+    with logging(folder, tmp_path / "log", review) as url:
         tried, wrong, log = refused(Client(url), routes, tmp_path / "log")
         assert Client(url).ask("GET", "/start")[0] == 200
     assert tried > 1_000

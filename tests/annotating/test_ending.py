@@ -75,10 +75,10 @@ def test_what_is_cancelled_at_the_end_is_said_in_one_line(tmp_path):
 @pytest.mark.parametrize("kind", ["annotate", "review"])
 def test_stuck_pictures_block_neither_threads_nor_shutdown(tmp_path, kind):
     folder = blocked(write_collection(tmp_path / "cards", [{"title": "Faust"}, None]))
-    options = []
+    review = None
     if kind == "review":
-        options = ["--review", write_list(tmp_path / "l.jsonl", entry("b1", "title", "Faust", "x"))]
-    served = Served(folder, *options)
+        review = write_list(tmp_path / "l.jsonl", entry("b1", "title", "Faust", "x"))
+    served = Served(folder, review=review)
     items = "entries" if kind == "review" else "items"
     try:
         with httpx.Client(timeout=60) as client:

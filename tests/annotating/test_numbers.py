@@ -172,7 +172,7 @@ def test_settling_keeps_the_digits(folder, visit):
 @pytest.mark.parametrize(("field", "kind"), [("count", "integer"), ("price", "number")])
 def test_a_reading_has_all_its_digits(folder, tmp_path, visit_at, field, kind):
     path = write_list(tmp_path / "list.jsonl", entry("b1", field, 12345678901234567891, 7))
-    with serving(folder, "--review", path, "--as", "anna") as served:
+    with serving(folder, "--as", "anna", review=path) as served:
         page = visit_at(served.url, awaited="#label:not(:empty)")
         page.locator("#reading").fill(LONG)
         page.keyboard.press("Enter")

@@ -45,7 +45,7 @@ def saved(page):
 
 
 def test_nothing_is_shown_before_the_reading_is_saved(folder, path, browser):
-    with serving(folder, "--review", path, "--as", "anna") as served:
+    with serving(folder, "--as", "anna", review=path) as served:
         page = browser.new_page(locale="en-GB")
         received = []
 
@@ -84,7 +84,7 @@ def test_nothing_is_shown_before_the_reading_is_saved(folder, path, browser):
 def test_what_the_server_answers_is_no_oracle(folder, path):
     """Not even whether a guess is right can be found out before a reading is saved."""
     with (
-        serving(folder, "--review", path) as served,
+        serving(folder, review=path) as served,
         httpx.Client(base_url=served.url, timeout=120) as client,
     ):
         for guess in ("Fausst I", "Faust"):
@@ -98,7 +98,7 @@ def test_what_the_server_answers_is_no_oracle(folder, path):
 
 
 def test_slip_with_evidence_survives_kill_and_can_be_undone(folder, path, browser):
-    served = Served(folder, "--review", path, "--as", "anna")
+    served = Served(folder, "--as", "anna", review=path)
     page = browser.new_page(locale="en-GB")
     page.goto(served.url)
     page.get_by_role("textbox", name="What stands here?").fill("Faust I")
@@ -113,7 +113,7 @@ def test_slip_with_evidence_survives_kill_and_can_be_undone(folder, path, browse
     assert served.kill() == -9
     page.close()
 
-    with serving(folder, "--review", path, "--as", "anna") as again:
+    with serving(folder, "--as", "anna", review=path) as again:
         [accepted] = outcome_of(read_review_list(path), ReviewLog(path)).accepted
         assert (accepted.new, accepted.evidence, accepted.blind) == (
             *("Faust I", "the card has Faust I"),
@@ -138,7 +138,7 @@ def test_slip_with_evidence_survives_kill_and_can_be_undone(folder, path, browse
 
 
 def test_with_the_keyboard_alone_and_html_stays_text(folder, path, visit):
-    with serving(folder, "--review", path, "--as", "anna") as served:
+    with serving(folder, "--as", "anna", review=path) as served:
         page = visit(served)
         page.keyboard.press("Alt+ArrowRight")
         expect(page.locator("#label")).to_have_text("Year")
@@ -169,7 +169,7 @@ def test_with_the_keyboard_alone_and_html_stays_text(folder, path, visit):
 
 
 def test_two_windows_of_one_person_overwrite_nothing(folder, path, visit):
-    with serving(folder, "--review", path) as served:
+    with serving(folder, review=path) as served:
         one, other = visit(served), visit(served)
         one.get_by_role("textbox", name="What stands here?").fill("Faust")
         one.keyboard.press("Enter")
@@ -184,7 +184,7 @@ def test_two_windows_of_one_person_overwrite_nothing(folder, path, visit):
 @pytest.mark.parametrize("shown", [(1280, "light", "en-GB"), (420, "dark", "de-DE")])
 def test_the_page_is_accessible(folder, path, visit, shown):
     width, scheme, language = shown
-    with serving(folder, "--review", path) as served:
+    with serving(folder, review=path) as served:
         page = visit(served, width=width, color_scheme=scheme, language=language)
         assert page.evaluate("document.documentElement.lang") == language[:2]
         for button in ("#save-reading", "#verdict-form button"):

@@ -71,7 +71,7 @@ FORGED = [
 def test_nothing_comes_in_unseen(collection, tmp_path, run_hdbench):
     path = packed(tmp_path / "ben.zip", "ben", FORGED)
     before = kept(collection)
-    told = run_hdbench("annotate", "cards", "--merge", "ben.zip", cwd=tmp_path)
+    told = run_hdbench("merge", "cards", "ben.zip", cwd=tmp_path)
     assert told.returncode == 2
     assert told.stderr == (
         "error: ben.zip: changes by ben, of whom nothing is here yet: 3, items changed: 2, "
@@ -80,12 +80,12 @@ def test_nothing_comes_in_unseen(collection, tmp_path, run_hdbench):
         "--yes\n"
     )
     assert kept(collection) == before
-    told = run_hdbench("annotate", "cards", "--merge", path, "--yes", cwd=tmp_path)
+    told = run_hdbench("merge", "cards", path, "--yes", cwd=tmp_path)
     assert told.returncode == 0, told.stderr
     assert "items said to be done: 2\n" in told.stdout
     assert (collection / "history/ben.jsonl").read_text().count("\n") == 4  # and b1's first record
     # What is here already is not asked about again.
-    told = run_hdbench("annotate", "cards", "--merge", path, cwd=tmp_path)
+    told = run_hdbench("merge", "cards", path, cwd=tmp_path)
     assert told.stdout.endswith("new changes: 0, known: 3, conflicts: 0\n"), told.stderr
 
 
@@ -93,7 +93,7 @@ def test_nothing_comes_in_unseen(collection, tmp_path, run_hdbench):
 def test_a_person_at_a_terminal_is_asked(collection, tmp_path, answer, status):
     packed(tmp_path / "ben.zip", "ben", FORGED)
     ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "hdbench", "annotate", "cards", "--merge", "ben.zip"]
+    command = [sys.executable, "-m", "hdbench", "merge", "cards", "ben.zip"]
     with os.fdopen(ours, "wb", buffering=0) as typed:
         typed.write(answer.encode())
         told = subprocess.run(
@@ -116,13 +116,13 @@ def test_changes_forged_under_a_local_annotator_are_refused(collection, tmp_path
     ]
     packed(tmp_path / "forged.zip", "anna", own + forged)
     before = kept(collection)
-    told = run_hdbench("annotate", "cards", "--merge", "forged.zip", "--yes", cwd=tmp_path)
+    told = run_hdbench("merge", "cards", "forged.zip", "--yes", cwd=tmp_path)
     assert told.returncode == 2
     assert told.stderr.count("\n") == 1
     assert "by anna that were not made here, but anna annotates in this folder" in told.stderr
     assert kept(collection) == before
     # Her own file brings nothing that is not here.
-    told = run_hdbench("annotate", "cards", "--merge", "anna.zip", cwd=tmp_path)
+    told = run_hdbench("merge", "cards", "anna.zip", cwd=tmp_path)
     assert told.returncode == 0, told.stderr
     assert kept(collection) == before
 
@@ -156,7 +156,7 @@ def test_changes_under_ones_own_name_are_refused_wherever_it_is(
     packed(tmp_path / "forged.zip", name, [own, forged])
     before = kept(collection)
     given = () if name == "me" else ("--as", name)
-    command = ("annotate", "cards", "--merge", "forged.zip", "--yes")
+    command = ("merge", "cards", "forged.zip", "--yes")
     told = run_hdbench(*command, *given, cwd=tmp_path)
     assert told.returncode == 2
     assert told.stderr == (
@@ -177,7 +177,7 @@ def test_history_without_known_changes_of_annotator_is_refused(collection, tmp_p
     merge(collection, packed(tmp_path / "ben.zip", "ben", [line(1)]))
     packed(tmp_path / "forged.zip", "ben", [line(2)])
     before = kept(collection)
-    told = run_hdbench("annotate", "cards", "--merge", "forged.zip", "--yes", cwd=tmp_path)
+    told = run_hdbench("merge", "cards", "forged.zip", "--yes", cwd=tmp_path)
     assert told.returncode == 2
     assert "has new changes by ben, but lacks some that" in told.stderr
     assert kept(collection) == before
@@ -200,7 +200,7 @@ def days_from_now(days):
 def test_impossible_times_are_refused(collection, tmp_path, run_hdbench, lines):
     packed(tmp_path / "ben.zip", "ben", lines)
     before = kept(collection)
-    told = run_hdbench("annotate", "cards", "--merge", "ben.zip", "--yes", cwd=tmp_path)
+    told = run_hdbench("merge", "cards", "ben.zip", "--yes", cwd=tmp_path)
     assert told.returncode == 2
     assert told.stderr.count("\n") == 1
     assert "which is impossible" in told.stderr
@@ -218,7 +218,7 @@ def test_who_is_assigned_what_is_shown_and_strangers_are_named(collection, tmp_p
     write_annotation(collection, Annotation(assignments=(both,)))
     given = {"annotators": ["ben", "mallory"], "items": ["b2"]}
     packed(tmp_path / "ben.zip", "ben", [], {"assignments": [given], "blind": ["b1"]})
-    told = run_hdbench("annotate", "cards", "--merge", "ben.zip", cwd=tmp_path)
+    told = run_hdbench("merge", "cards", "ben.zip", cwd=tmp_path)
     assert told.returncode == 2
     assert "items assigned to ben, mallory: 1; " in told.stderr
     assert "assigned, but not known here so far: 1, such as mallory; " in told.stderr
@@ -232,7 +232,7 @@ def test_very_many_assignments_are_told_in_a_few_words(collection, tmp_path, run
         file.writelines(json.dumps(row) + "\n" for row in rows)
     given = [{"annotators": [f"a{n}", f"b{n}"], "items": [f"c{n}"]} for n in range(2_000)]
     packed(tmp_path / "ben.zip", "ben", [], {"assignments": given})
-    told = run_hdbench("annotate", "cards", "--merge", "ben.zip", cwd=tmp_path)
+    told = run_hdbench("merge", "cards", "ben.zip", cwd=tmp_path)
     assert told.returncode == 2
     assert told.stderr.count("\n") == 1
     assert "items assigned to others: 1,980; " in told.stderr
@@ -255,7 +255,7 @@ def test_merge_reports_different_imported_records(collection, tmp_path, run_hdbe
     for item, count in (("b3", 0), ("b1", 1)):
         put(copy, "ben", item, "title", "x")
         hand_over(copy, "ben", tmp_path / f"{item}.zip")
-        told = run_hdbench("annotate", "cards", "--merge", f"{item}.zip", cwd=tmp_path)
+        told = run_hdbench("merge", "cards", f"{item}.zip", cwd=tmp_path)
         assert told.returncode == 2
         assert told.stderr.count("others here: 1") == count
 
@@ -275,7 +275,7 @@ def test_forged_first_record_of_a_local_annotator_is_refused(
     own = (collection / "history/anna.jsonl").read_text()
     packed(tmp_path / "forged.zip", "anna", [own, forged_base])
     before = kept(collection)
-    told = run_hdbench("annotate", "cards", "--merge", "forged.zip", "--yes", cwd=tmp_path)
+    told = run_hdbench("merge", "cards", "forged.zip", "--yes", cwd=tmp_path)
     assert told.returncode == 2
     assert "by anna that were not made here, but anna annotates in this folder" in told.stderr
     assert kept(collection) == before
@@ -285,7 +285,7 @@ def test_first_record_is_shown_with_its_name_and_claims(
     collection, tmp_path, run_hdbench, forged_base
 ):
     packed(tmp_path / "ben.zip", "ben", [forged_base])
-    told = run_hdbench("annotate", "cards", "--merge", "ben.zip", cwd=tmp_path)
+    told = run_hdbench("merge", "cards", "ben.zip", cwd=tmp_path)
     assert told.returncode == 2
     assert "values said to be made without a draft: 1; " in told.stderr
     assert "annotated, according to ben, that are others here: 1: nothing is" in told.stderr
@@ -300,7 +300,7 @@ def test_too_many_concurrent_changes_are_refused_before_writing(collection, tmp_
     packed(tmp_path / "ben.zip", "ben", many(1_600))
     assert (tmp_path / "ben.zip").stat().st_size < 60_000
     before = kept(collection)
-    told = run_hdbench("annotate", "cards", "--merge", "ben.zip", "--yes", cwd=tmp_path)
+    told = run_hdbench("merge", "cards", "ben.zip", "--yes", cwd=tmp_path)
     assert told.returncode == 2
     assert told.stderr == (
         "error: ben.zip: 'b2': more than 101 changes that do not know of each other, which nobody "

@@ -80,11 +80,14 @@ LEFT_OUT = "note: left out 1 run that was not asked the same 4 items as most: de
 def test_a_folder_is_compared_without_the_runs_on_other_items(folder, run_hdbench):
     done = run_hdbench("compare", "runs", cwd=folder)
     assert (done.returncode, done.stderr.strip()) == (0, LEFT_OUT)
-    assert [line for line in done.stdout.splitlines() if line.startswith("A ")] == [
-        "A antares/m, B bellatrix/m",
-        "A antares/m, B capella/m",
-        "A bellatrix/m, B capella/m",
+    ranks, _, pairs = done.stdout.partition("Pairs (f1_micro)")
+    assert [ranks.count(f" {maker}/m") for maker in ("antares", "bellatrix", "capella")] == [1] * 3
+    assert [line.split()[:2] for line in pairs.splitlines() if "/m" in line] == [
+        ["antares/m", "bellatrix/m"],
+        ["antares/m", "capella/m"],
+        ["bellatrix/m", "capella/m"],
     ]
+    assert pairs.count("not separable") == 3
 
 
 def test_a_folder_is_audited_without_the_runs_on_other_items(folder, run_hdbench):

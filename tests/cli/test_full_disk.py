@@ -17,9 +17,9 @@ COMMANDS = {
     "build letters --accept-licence --out built": "built/letters",
     "demo zettelkatalog": "hdb/zettelkatalog",
     "report one.jsonl hdb/cards -o report": "report",
-    "export one.jsonl --benchmark hdb/cards --out t.csv": "t.csv",
-    "export one.jsonl --benchmark hdb/cards --out t.xlsx": "t.xlsx",
-    "compare one.jsonl two.jsonl --benchmark hdb/cards --json c.json": "c.json",
+    "export hdb/cards one.jsonl --out t.csv": "t.csv",
+    "export hdb/cards one.jsonl --out t.xlsx": "t.xlsx",
+    "compare hdb/cards one.jsonl two.jsonl --json c.json": "c.json",
 }
 
 WITH_SCRATCH = ("demo", "xlsx")

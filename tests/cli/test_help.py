@@ -107,7 +107,7 @@ def test_by_default_everything_is_in_english(shown):
     assert " Usage: hdbench [OPTIONS] COMMAND [ARGS]..." in out
     assert "─ Score answers ─" in out
     assert "Show this message and exit." in out
-    assert "Missing argument 'predictions'." in shown("score", "a", command=command).err
+    assert "Missing argument '[BENCHMARK] ANSWERS'." in shown("score", command=command).err
     refused = shown("--language", "fr", "score", command=command).err
     assert "'fr' is not one of 'en', 'de'." in refused
 
@@ -124,9 +124,9 @@ def test_by_default_everything_is_in_english(shown):
         ("scor", "Den Befehl 'scor' gibt es nicht. Gemeint ist vielleicht 'score'."),
         ("xyzzy", "Den Befehl 'xyzzy' gibt es nicht."),
         ("trust xyzzy", "Den Befehl 'xyzzy' gibt es nicht."),
-        ("score", "Das Argument 'benchmark' fehlt."),
-        ("score a", "Das Argument 'antworten' fehlt."),
-        ("score a b c d", "Zu viele Argumente: c d"),
+        ("run", "Das Argument 'BENCHMARK' fehlt."),
+        ("score", "Das Argument '[BENCHMARK] ANTWORTEN' fehlt."),
+        ("cite a b c", "Zu viele Argumente: b c"),
         ("run a", "Die Option '--model' fehlt."),
         ("run a --model", "Die Option '--model' braucht einen Wert."),
         ("--version=1", "Die Option '--version' nimmt keinen Wert an."),
@@ -194,3 +194,6 @@ def test_help_names_no_type_of_python(shown):
         arguments = out.partition("─ Arguments ─")[2].partition("╰")[0]
         assert not re.search(r"list\[|<\w+>", arguments), words
         assert "list[Path]" not in out, words
+        usage = out.partition("Usage: ")[2].partition("\n")[0].partition("[OPTIONS] ")[2].strip()
+        of_group = "COMMAND [ARGS]..."
+        assert usage == of_group or not re.search(r"[a-z{}<>.]", usage), words

@@ -41,7 +41,7 @@ def test_a_result_says_the_name_and_is_verified_with_it(here, run_hdbench):
 
 def test_it_stands_in_the_heading_of_a_report_and_its_workbook(here, run_hdbench):
     done = run_hdbench(
-        *("report", "mine.jsonl", "--benchmark", "hdb/cards", "--name", "Reader <3>"),
+        *("report", "hdb/cards", "mine.jsonl", "--name", "Reader <3>"),
         *("-o", "out"),
         cwd=here,
     )
@@ -67,7 +67,7 @@ def test_a_result_without_a_name_is_named_too(here, run_hdbench):
 
 
 def test_names_go_in_order_to_files_without_one(here, run_hdbench):
-    files = ("mine.jsonl", "own.jsonl", "yours.jsonl", "--benchmark", "hdb/cards")
+    files = ("hdb/cards", "mine.jsonl", "own.jsonl", "yours.jsonl")
     named = ("--name", "A", "--name", "B")
     done = run_hdbench("leaderboard", *files, *named, "--format", "csv", cwd=here)
     rows = {row["model"]: row["value"] for row in csv.DictReader(io.StringIO(done.stdout))}
@@ -93,7 +93,7 @@ TWICE = "--name: 1 given, and 2 of the files name no model (mine.jsonl, yours.js
         (("score", "hdb/cards", "own.jsonl"), "already name their model ('reader-7')"),
         (("score", "hdb/cards", "run"), "already name their model ('reader-1')"),
         (("report", "run", "-o", "out"), "already name their model ('reader-1')"),
-        (("leaderboard", "mine.jsonl", "yours.jsonl", "--benchmark", "hdb/cards"), TWICE),
+        (("leaderboard", "hdb/cards", "mine.jsonl", "yours.jsonl"), TWICE),
     ],
 )
 def test_a_name_that_the_answers_have_is_not_replaced(here, run_hdbench, arguments, message):

@@ -25,22 +25,22 @@ def answered(cards):
 ORDERS = [
     ("score cards one.jsonl", "score one.jsonl cards", "score one.jsonl hdb/cards"),
     (
-        "report one.jsonl --benchmark cards -o r",
+        "report cards one.jsonl -o r",
         "report one.jsonl cards -o r",
         "report hdb/cards one.jsonl -o r",
     ),
     (
-        "export one.jsonl --benchmark cards --out t.csv",
+        "export cards one.jsonl --out t.csv",
         "export one.jsonl cards --out t.csv",
         "export hdb/cards one.jsonl --out t.csv",
     ),
     (
-        "compare one.jsonl two.jsonl --benchmark cards",
+        "compare cards one.jsonl two.jsonl",
         "compare cards one.jsonl two.jsonl",
         "compare one.jsonl two.jsonl hdb/cards",
     ),
     (
-        "leaderboard one.jsonl two.jsonl --benchmark cards",
+        "leaderboard cards one.jsonl two.jsonl",
         "leaderboard cards one.jsonl two.jsonl",
         "leaderboard one.jsonl two.jsonl hdb/cards",
     ),
@@ -76,37 +76,57 @@ def test_verify_takes_the_benchmark_behind_the_result(answered, run_hdbench):
     [
         (
             "score one.jsonl none",
-            "error: one.jsonl: a file of answers, not a benchmark: name the benchmark first: "
-            "hdbench score BENCHMARK one.jsonl\n",
+            "error: one.jsonl none: name the benchmark, such as zettelkatalog, and then only one "
+            "of these\n",
         ),
         (
-            "score one.jsonl --benchmark cards",
-            "error: the benchmark is named first, without --benchmark: hdbench score cards "
-            "ANSWERS\n",
+            "score one.jsonl",
+            "error: one.jsonl: does not say which benchmark it answers: name it first, as in "
+            "zettelkatalog one.jsonl\n",
         ),
-        (
-            "trust plan runs/one runs/two --benchmark cards",
-            "error: the benchmark is named first, without --benchmark: hdbench trust plan cards "
-            "ANSWERS\n",
-        ),
+        ("trust plan one.jsonl three.jsonl", "error: three.jsonl: no such file or folder\n"),
         (
             "report one.jsonl two.jsonl -o r",
-            "error: one.jsonl and two.jsonl: this command takes one run; name its benchmark with "
-            "--benchmark\n",
+            "error: one.jsonl two.jsonl: name the benchmark, such as zettelkatalog, and then only "
+            "one of these\n",
         ),
+        ("score nothing one.jsonl", "error: hdb/nothing: no benchmark here"),
         (
-            "--language de score one.jsonl none",
-            "Fehler: one.jsonl: eine Datei mit Antworten, kein Benchmark: zuerst den Benchmark "
-            "nennen: hdbench score BENCHMARK one.jsonl\n",
+            "--language de score one.jsonl",
+            "Fehler: one.jsonl: sagt nicht, auf welchen Benchmark es antwortet: ihn zuerst nennen, "
+            "etwa zettelkatalog one.jsonl\n",
         ),
     ],
 )
-def test_where_it_is_not_clear_one_line_has_the_right_command(answered, run_hdbench, command, told):
+def test_where_it_is_not_clear_one_line_says_what_to_do(answered, run_hdbench, command, told):
     done = run_hdbench(*command.split(), cwd=answered)
-    assert (done.returncode, done.stderr.replace("python -m hdbench", "hdbench")) == (2, told)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert done.stderr.startswith(told)
+
+
+def test_a_run_names_its_benchmark(answered, run_hdbench):
+    named = run_hdbench("score", "cards", "runs/one", cwd=answered)
+    assert run_hdbench("score", "runs/one", cwd=answered).stdout == named.stdout
+    assert named.returncode == 0, named.stderr
+    planned = run_hdbench("trust", "plan", "runs/one", "runs/two", "-n", "2", cwd=answered)
+    assert planned.stderr.startswith("error: -n 2: too few: at least 45 items have to be checked")
+
+
+def test_runs_on_different_benchmarks_are_refused(answered, run_hdbench):
+    info = json.loads((answered / "runs/two/run.json").read_text())
+    (answered / "runs/two/run.json").write_text(json.dumps(info | {"benchmark": "hdb/other"}))
+    done = run_hdbench("forecast", "runs/one", "runs/two", "--total", "9", cwd=answered)
+    told = "error: these runs answer different benchmarks: hdb/cards, hdb/other\n"
+    assert (done.returncode, done.stderr) == (2, told)
 
 
 def test_a_run_in_a_folder_called_like_the_benchmark_is_a_run(answered, run_hdbench):
     (answered / "runs/one").rename(answered / "cards")
     one = run_hdbench("compare", "cards", "runs/two", cwd=answered)
     assert one.returncode == 0, one.stderr
+
+
+def test_a_benchmark_is_found_beside_a_folder_of_its_name(answered, run_hdbench):
+    (answered / "cards").mkdir()  # such as the scans that it was made from
+    done = run_hdbench("score", "cards", "one.jsonl", cwd=answered)
+    assert done.returncode == 0, done.stderr

@@ -50,7 +50,7 @@ def ran(run_hdbench, here, *arguments):
 @pytest.mark.parametrize(("parts", "whole"), [("parts", "whole"), ("shards", "one")])
 def test_export_gives_the_same_bytes(runs, run_hdbench, parts, whole):
     for name in (parts, whole):
-        given = ("export", name, "--benchmark", "hdb/cards", "--format", "csv")
+        given = ("export", "hdb/cards", name, "--format", "csv")
         ran(run_hdbench, runs, *given, "-o", f"{name}.csv")
     exported = (runs / f"{parts}.csv").read_bytes()
     assert exported == (runs / f"{whole}.csv").read_bytes()
@@ -62,7 +62,7 @@ def test_compare_gives_the_same_figures(runs, run_hdbench, parts, whole):
     found = []
     for name in (parts, whole):
         names = ("--name", "a", "--name", "b") if whole == "whole" else ("--name", "b")
-        given = ("compare", name, "other.jsonl", "--benchmark", "hdb/cards", *names)
+        given = ("compare", "hdb/cards", name, "other.jsonl", *names)
         ran(run_hdbench, runs, *given, "--json", f"{name}.json")
         found.append(json.loads((runs / f"{name}.json").read_text())["comparisons"])
     assert found[0] == found[1]
@@ -73,7 +73,7 @@ def test_compare_gives_the_same_figures(runs, run_hdbench, parts, whole):
 def test_report_gives_the_same_result(runs, run_hdbench, parts, whole):
     found = []
     for name in (parts, whole):
-        ran(run_hdbench, runs, "report", name, "--benchmark", "hdb/cards", "-o", f"r-{name}")
+        ran(run_hdbench, runs, "report", "hdb/cards", name, "-o", f"r-{name}")
         result = json.loads((runs / f"r-{name}/result.json").read_text())
         del result["answers"]
         found.append(result)

@@ -110,7 +110,7 @@ def left(text):
         (("score", "cards", f"runs/{READERS[0]}"), 0),
         (("compare", f"runs/{READERS[0]}", f"runs/{READERS[1]}"), 0),
         (("leaderboard", "runs"), 0),
-        (("export", f"runs/{READERS[0]}", "--benchmark", "cards", "--out", "a.csv"), 0),
+        (("export", "cards", f"runs/{READERS[0]}", "--out", "a.csv"), 0),
         (("forecast", "cards", *RUNS, "--total", "2000", "--wage", "30"), 0),
         (("trust", "plan", "cards", *RUNS, "-n", "60", "-o", "plan.yaml"), 0),
         (("trust", "decide", "plan.yaml"), 0),
@@ -132,7 +132,7 @@ def test_help_has_no_english_of_ours(hdbench):
 @pytest.mark.parametrize("command", ["report", "leaderboard"])
 def test_a_page_has_no_english(hdbench, command):
     if command == "report":
-        hdbench("report", f"runs/{READERS[0]}", "--benchmark", "cards", "--out", "page")
+        hdbench("report", "cards", f"runs/{READERS[0]}", "--out", "page")
         html = (hdbench.folder / "page/index.html").read_text()
     else:
         html = hdbench("leaderboard", "runs", "--format", "html")

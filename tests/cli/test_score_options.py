@@ -54,12 +54,12 @@ def test_what_is_wrong_with_standard_input_is_said_of_it(cards):
 def test_standard_input_is_compared_and_reported(cards):
     (cards / "other.jsonl").write_text(as_lines(LINES[:2]))
     text = as_lines(LINES)
-    done = piped(text, "compare", "-", "other.jsonl", "--benchmark=cards", cwd=cards)
+    done = piped(text, "compare", "cards", "-", "other.jsonl", cwd=cards)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(b"A standard input, B other\n")
     done = piped(text, "compare", "-", "other.jsonl", cwd=cards)
     assert done.stderr.startswith(b"error: standard input: name the benchmark of these answers")
-    done = piped(text, "report", "-", "--benchmark=cards", "--out=report", cwd=cards)
+    done = piped(text, "report", "cards", "-", "--out=report", cwd=cards)
     assert done.returncode == 0, done.stderr
     reported = json.loads((cards / "report/result.json").read_text())
     sha256 = hashlib.sha256(text.encode()).hexdigest()

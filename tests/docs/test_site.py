@@ -89,7 +89,12 @@ def test_links_lead_to_files_and_nothing_external_is_loaded(site):
 @pytest.mark.slow
 def test_command_reference_lists_commands_with_options(site):
     text = lxml.html.parse(site / "docs/reference/cli.html").getroot().text_content()
-    for shown in ("hdbench score", "--held-out FILE", "hdbench errata review", "hdbench publish"):
+    for shown in (
+        "hdbench score",
+        "--held-out FILE",
+        "hdbench errata from-review",
+        "hdbench hand-over",
+    ):
         assert shown in text
 
 

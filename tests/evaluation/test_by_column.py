@@ -193,9 +193,7 @@ def test_commands_show_both_figures_of_transcription_groups(pages, run_hdbench):
     assert table[2].split()[:5] == ["half", "items", "answered", "cer", "cer_capped"]
     assert next(line for line in table if "second" in line).split()[-2] == "to"
     assert run_hdbench("verify", "b.json", cwd=pages).returncode == 0
-    done = run_hdbench(
-        *("compare", "a.jsonl", "b.jsonl", "--benchmark", "hdb/cards", "--by", "half"), cwd=pages
-    )
+    done = run_hdbench(*("compare", "hdb/cards", "a.jsonl", "b.jsonl", "--by", "half"), cwd=pages)
     assert "cer_capped by half" in done.stdout
     result = score("hdb/cards", "b.jsonl", Settings(details=True))
     page = report_page(result, load_benchmark("hdb/cards"), by=of(result, "half"))
@@ -251,7 +249,7 @@ def test_score_shows_groups_and_verify_recomputes_them(cards, run_hdbench):
 
 def test_compare_shows_and_writes_them(cards, run_hdbench):
     done = run_hdbench(
-        *("compare", "a.jsonl", "b.jsonl", "--benchmark", "hdb/cards", "--by", "language"),
+        *("compare", "hdb/cards", "a.jsonl", "b.jsonl", "--by", "language"),
         *("--json", "compared.json"),
         cwd=cards,
         COLUMNS="80",
@@ -262,9 +260,7 @@ def test_compare_shows_and_writes_them(cards, run_hdbench):
     assert max(map(len, done.stdout[done.stdout.index("by language") :].splitlines()[:8])) <= 80
     [comparison] = json.loads((cards / "compared.json").read_text())["comparisons"]
     assert comparison["by"]["groups"][0]["value"] == "de"
-    unknown = run_hdbench(
-        *("compare", "a.jsonl", "b.jsonl", "--benchmark", "hdb/cards", "--by", "x"), cwd=cards
-    )
+    unknown = run_hdbench(*("compare", "hdb/cards", "a.jsonl", "b.jsonl", "--by", "x"), cwd=cards)
     assert unknown.stderr == "error: hdb/cards: no column 'x'; it has: language, year\n"
 
 
@@ -296,7 +292,7 @@ def test_the_report_has_a_section(cards, language, said):
 
 def test_the_command_report_takes_the_column(cards, run_hdbench):
     done = run_hdbench(
-        *("report", "a.jsonl", "--benchmark", "hdb/cards", "--by", "language", "-o", "out"),
+        *("report", "hdb/cards", "a.jsonl", "--by", "language", "-o", "out"),
         cwd=cards,
     )
     assert done.returncode == 0, done.stderr

@@ -146,8 +146,8 @@ def test_missed_and_invented_entries_are_counted(built, run_hdbench):
 def test_the_report_marks_missed_and_invented_entries(built, run_hdbench, browser):
     language = "de"  # whose words are not those of the code
     answers(built, "faulty.jsonl", FAULTY, bare=False)
-    arguments = ("--benchmark", "hdb/trades", "-o", language, "--language", language)
-    done = run_hdbench("report", "faulty.jsonl", *arguments, cwd=built)
+    arguments = ("-o", language, "--language", language)
+    done = run_hdbench("report", "hdb/trades", "faulty.jsonl", *arguments, cwd=built)
     assert done.returncode == 0, done.stderr
     page = browser.new_page()
     page.goto((built / language / "index.html").as_uri())

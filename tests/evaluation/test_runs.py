@@ -66,7 +66,7 @@ def test_answers_need_a_benchmark_and_are_named_by_their_file(here):
 def test_folder_of_answers_without_run_json_needs_a_benchmark(here):
     Path("mine").mkdir()
     Path("mine/0001.txt").write_text(json.dumps(RIGHT))
-    with pytest.raises(HdbenchError, match="name the benchmark of these answers with --benchmark"):
+    with pytest.raises(HdbenchError, match="name the benchmark of these answers before them"):
         load_runs([Path("mine")])
     [result] = load_runs([Path("mine")], benchmark="hdb/cards").values()
     assert result.figures()["answered"] == 1
@@ -138,7 +138,7 @@ def test_a_path_that_is_not_there_is_named(here):
 
 def test_answers_without_a_benchmark_are_told_to_name_it(here):
     Path("a.jsonl").write_text('{"id": "0000", "prediction": {}}\n{"id": "0001"}\n')
-    with pytest.raises(HdbenchError, match=r"a\.jsonl.*for answers, name their benchmark with --b"):
+    with pytest.raises(HdbenchError, match=r"a\.jsonl.*; for answers, name their benchm"):
         load_runs([Path("a.jsonl")])
 
 

@@ -146,7 +146,7 @@ def test_the_commands_say_it(sampled, run_hdbench):
     assert f"bootstrap over items within strata), {SAID}." in cited.stdout
     write_answers(sampled / "other.jsonl", right=0)
     compared = run_hdbench(
-        *("compare", "answers.jsonl", "other.jsonl", "--benchmark", "hdb/cards"),
+        *("compare", "hdb/cards", "answers.jsonl", "other.jsonl"),
         *("--json", "compared.json"),
         cwd=sampled,
     )

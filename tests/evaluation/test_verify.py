@@ -29,7 +29,12 @@ def result(tmp_path_factory, run_hdbench):
 def scored(result, cards, run_hdbench):
     """A copy of that folder in `cards`, and how to verify the result."""
     shutil.copytree(result, cards, dirs_exist_ok=True)
-    return lambda *arguments: run_hdbench("verify", "result.json", *arguments, cwd=cards)
+
+    def verify(*options, benchmark=None):
+        paths = ["result.json"] if benchmark is None else [benchmark, "result.json"]
+        return run_hdbench("verify", *paths, *options, cwd=cards)
+
+    return verify
 
 
 def write(path, answers, **more):
@@ -182,10 +187,10 @@ def test_verify_against_older_dataset_says_what_makes_it_equal(scored, cards, ru
     (cause,) = [line for line in done.stdout.splitlines() if line.startswith("  cause: ")]
     assert "it was scored against hdb/cards 1.0.0 (metadata sha256 " in cause
     assert "and hdb/cards here is 0.9.0 (" in cause
-    assert "--benchmark PATH" in cause
+    assert "name a folder with that version before the result" in cause
     assert "--revision hdbench-1.0.0" in cause
     assert "  item 0003 is not in the benchmark\n" in done.stdout
-    done = scored("--benchmark", "newer/cards")
+    done = scored(benchmark="newer/cards")
     assert (done.returncode, done.stdout[:6]) == (0, "equal "), done.stdout
 
 
@@ -281,8 +286,8 @@ def test_moved_answers_and_benchmarks_can_be_named(scored, cards):
     done = scored("--answers", "moved.jsonl")
     (line,) = done.stderr.splitlines()
     assert "its benchmark 'hdb/cards' is not in the working directory" in line
-    assert "--benchmark PATH" in line
-    done = scored("--answers", "moved.jsonl", "--benchmark", "elsewhere/cards")
+    assert "name its folder before the result" in line
+    done = scored("--answers", "moved.jsonl", benchmark="elsewhere/cards")
     assert (done.returncode, done.stdout[:6]) == (0, "equal "), done.stdout
 
 

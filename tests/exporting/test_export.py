@@ -416,7 +416,7 @@ def test_a_table_is_replaced_whole_or_not_at_all(tmp_path):
 
 def test_answers_without_a_run_file_need_a_benchmark(tmp_path):
     _, answers = cards(tmp_path, {"id": "1", "prediction": CARD})
-    with pytest.raises(HdbenchError, match="--benchmark"):
+    with pytest.raises(HdbenchError, match="before them"):
         export(answers, "csv")
 
 
@@ -495,7 +495,7 @@ def test_json_lines_name_the_models_of_a_file(tmp_path):
 
 def test_format_follows_the_file_ending_and_is_csv_without_one(tmp_path, run_hdbench):
     benchmark, answers = cards(tmp_path, {"id": "0001", "prediction": CARD})
-    command = ("export", answers, "--benchmark", benchmark)
+    command = ("export", benchmark, answers)
     done = run_hdbench(*command, cwd=tmp_path)
     table = tmp_path / f"{answers.stem}.csv"
     assert (done.returncode, csv_rows(table)[0]) == (0, ["id", *CARD_FIELDS, "status"]), done.stderr
@@ -507,7 +507,7 @@ def test_format_follows_the_file_ending_and_is_csv_without_one(tmp_path, run_hdb
     assert done.stderr.startswith("error: table.txt: its ending says no format: choose one of xlsx")
     assert not (tmp_path / "table.txt").exists()
     piped = subprocess.run(
-        [sys.executable, "-m", "hdbench", "export", "-", "--benchmark", benchmark],
+        [sys.executable, "-m", "hdbench", "export", benchmark, "-"],
         cwd=tmp_path,
         input=answers.read_bytes(),
         capture_output=True,

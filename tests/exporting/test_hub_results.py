@@ -269,8 +269,8 @@ def test_what_cannot_be_exported_is_an_error_in_one_line(form, cards, run_hdbenc
     )
     (cards / "no.json").write_text("{}")
     for arguments, said in (
-        ([answers, "--benchmark", "hdb/zettelkatalog"], "holds 2 runs (one, two)"),
-        ([answers], "--benchmark"),
+        (["hdb/zettelkatalog", answers], "holds 2 runs (one, two)"),
+        ([answers], "name the benchmark of these answers before them"),
         (["no.json"], "not a result of hdbench score --json"),
         (["none"], "none: cannot be read"),
     ):

@@ -200,7 +200,7 @@ def test_leaderboard_shows_two_versions_side_by_side(answers, command, tmp_path)
     run = tmp_path / "run.jsonl"
     run.write_text("".join(json.dumps(line) + "\n" for line in lines))
     asked = ["--revision", OLD, "--revision", NEW]
-    shown = command("leaderboard", run, "--benchmark", "hdb/zettelkatalog", *asked)
+    shown = command("leaderboard", "hdb/zettelkatalog", run, *asked)
     assert f"{OLD} (1.1.0+sample)" in " ".join(shown.split())
     row = next(line.split() for line in shown.splitlines() if "reader" in line)
     name, before, after, change = row  # eight items are too few for ranks

@@ -176,7 +176,7 @@ def test_two_runs_are_scored_and_compared(runs, run_hdbench):
 
 def test_the_report_is_in_german_with_the_model_s_name(runs, run_hdbench):
     done = run_hdbench(
-        *("report", "gut.jsonl", "--benchmark", "hdb/karten", "--name", "Modell gut"),
+        *("report", "hdb/karten", "gut.jsonl", "--name", "Modell gut"),
         *("-o", "bericht", "--language", "de"),
         cwd=runs,
     )

@@ -161,7 +161,7 @@ def test_without_intervals_the_german_page_says_why(cards):
 
 def test_the_command_line_writes_a_german_page(cards, run_hdbench):
     (cards / "answers.jsonl").write_text('{"id": "0000", "prediction": {}}\n')
-    arguments = ("answers.jsonl", "--benchmark", "hdb/cards", "-o", "out", "--language")
+    arguments = ("hdb/cards", "answers.jsonl", "-o", "out", "--language")
     done = run_hdbench("report", *arguments, "de", cwd=cards)
     assert done.returncode == 0, done.stderr
     page = Page((cards / "out/index.html").read_text())

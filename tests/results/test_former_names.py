@@ -72,7 +72,7 @@ def test_commands_treat_old_results_and_benchmarks_as_current(before, built, run
         ["compare", "a.json", "b.json", "--json", "out.json"],
         ["leaderboard", "a.json", "b.json", "--format", "json"],
         ["score", "hdb/avisblatt", "b.jsonl", "--json", "again.json"],
-        ["report", "a.json", "-o", "report", "--benchmark", "hdb/avisblatt"],
+        ["report", "hdb/avisblatt", "a.json", "-o", "report"],
     ):
         now, then = (run_hdbench(*command, cwd=folder) for folder in (built, before))
         assert (then.returncode, then.stdout) == (now.returncode, now.stdout) == (0, now.stdout), (

@@ -160,7 +160,7 @@ def test_link_among_own_images_is_reported(here, in_process):
     shutil.copyfile(image, here / "mine/card1.jpg")
     (here / "mine/card2.jpg").symlink_to("card1.jpg")
     done = in_process(
-        *("run", "--images", "mine", "--as", "hdb/zettelkatalog", "--model", "m", "--dry-run"),
+        *("run", "hdb/zettelkatalog", "--images", "mine", "--model", "m", "--dry-run"),
         *("--endpoint", "http://127.0.0.1:9/v1"),
     )
     assert done.returncode == 0, done.stderr
@@ -174,7 +174,7 @@ def test_own_images_are_read_with_a_benchmarks_prompt(here, in_process, tiny_mod
     shutil.copyfile(images[0], here / "mine/card 1.jpg")
     (here / "mine/broken.jpg").write_bytes(b"no image")
     done = in_process(
-        *("run", "--images", "mine", "--as", "hdb/zettelkatalog", "--model", tiny_model),
+        *("run", "hdb/zettelkatalog", "--images", "mine", "--model", tiny_model),
         *("--max-new-tokens", "5", "-o", "runs/mine"),
     )
     assert done.returncode == 0, done.stderr
@@ -190,8 +190,6 @@ def test_own_images_are_read_with_a_benchmarks_prompt(here, in_process, tiny_mod
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--model", "x"), "give a benchmark, or --images SOURCE --as BENCHMARK"),
-        (("hdb/zettelkatalog", "--images", ".", "--model", "x"), "give a benchmark, or --images"),
         (("hdb/nothing", "--model", "x"), "no benchmark here"),
         (("hdb/zettelkatalog", "--model", "x", "--backend", "magic"), "no backend 'magic'"),
         (("hdb/zettelkatalog", "--model", "x", "--backend", "endpoint"), "--endpoint URL"),

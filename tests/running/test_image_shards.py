@@ -276,7 +276,7 @@ def test_run_on_shards_resumes_and_is_scored_like_the_benchmark(here, run_hdbenc
     columns = {"id": [*contents][4:], "image": images_column([*contents.values()][4:])}
     (here / "cards/2.parquet").write_bytes(parquet_of(columns))
     answer = json.dumps({"author": {"last_name": "Muster", "first_name": ""}})
-    command = ("run", "--images", "cards", "--as", "hdb/zettelkatalog", "--model", "served-model")
+    command = ("run", "hdb/zettelkatalog", "--images", "cards", "--model", "served-model")
     with FaultyServer(lambda _: Response(completion(answer))) as server:
         command = (*command, "--endpoint", server.url, "-o", "runs/mine")
         planned = run_hdbench(*command, "--dry-run", cwd=here)

@@ -76,7 +76,7 @@ def test_a_run_asks_each_text_after_its_prompt_and_no_image(cards, hdbench):
 def test_own_images_are_not_asked_with_the_prompt_of_texts(cards, hdbench):
     (cards / "mine").mkdir()
     Image.new("RGB", (9, 9)).save(cards / "mine/a.png")
-    command = ("run", "--images", "mine", "--as", "hdb/cards", "--model", "m")
+    command = ("run", "hdb/cards", "--images", "mine", "--model", "m")
     done = hdbench(*command, "--endpoint", "http://127.0.0.1:9/v1")
     assert done.exit_code != 0
     assert "--images: hdb/cards is asked with texts, not with images" in str(done.exception)

@@ -178,7 +178,7 @@ def test_a_run_that_saw_the_items_says_nothing_of_it(here):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--images", "mine", "--as", "hdb/cards", "--model", "m"), "own images are the question"),
+        (("hdb/cards", "--images", "mine", "--model", "m"), "own images are the question"),
         (("hdb/cards", "--model", "tesseract"), "tesseract reads images and nothing else"),
         (("hdb/cards", "--model", "tesseract", "--dry-run"), "tesseract reads images"),
     ],

@@ -48,7 +48,7 @@ def test_a_run_is_scored_verified_and_reported(toy):
     assert record["statistics"] == {"right": [1, 1, 0, 0]}
     assert record["signature"].startswith("toy_length|")
     assert run("verify", "a.json").startswith("equal under rules 1")
-    run("report", "a.json", "-o", "report", "--benchmark", "hdb/cards")
+    run("report", "hdb/cards", "a.json", "-o", "report")
     assert "share_right" in Path("report/index.html").read_text()
 
 

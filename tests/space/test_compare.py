@@ -309,7 +309,7 @@ def test_the_answer_to_a_program_is_that_of_hdbench_compare(client, space, run_h
     (tmp_path / "poor.jsonl").write_text(lines(POOR))
     files = [handle_file(tmp_path / name) for name in ("good.jsonl", "poor.jsonl")]
     compared = client.predict("cards", files, [], "documented", api_name="/compare")
-    command = ("compare", "good.jsonl", "poor.jsonl", "--benchmark", space / "hdb/cards")
+    command = ("compare", space / "hdb/cards", "good.jsonl", "poor.jsonl")
     assert run_hdbench(*command, "--json", "c.json", cwd=tmp_path).returncode == 0
     assert compared == json.loads((tmp_path / "c.json").read_text())
     assert compared["comparisons"][0]["better"] == "good"

@@ -63,10 +63,10 @@ def of_run(folder: Path, items: int) -> int:
 
 def report(benchmark: Path, answers: Path, folder: Path) -> tuple[float, float, int]:
     """The seconds, the CPU seconds and the peak memory in bytes of one report."""
-    command = [sys.executable, "-m", "hdbench", "report", str(answers), "-o", "report"]
+    command = [sys.executable, "-m", "hdbench", "report"]
     start = time.perf_counter()
     process = subprocess.Popen(
-        [*command, "--benchmark", str(benchmark)],
+        [*command, str(benchmark), str(answers), "-o", "report"],
         cwd=folder,
         env=os.environ | {"HDBENCH_CACHE": str(folder / "cache")},
         stdout=subprocess.DEVNULL,

@@ -127,7 +127,7 @@ def read_hand_over(path: Path) -> HandedOver:
         if len(names) != 1 or not names[0].endswith(SUFFIX) or not is_pseudonym(annotator):
             raise HdbenchError(
                 "{place}: must have the history of one annotator, such as anna{ending}, and "
-                "nothing else: hdbench annotate --hand-over writes such a file",
+                "nothing else: hdbench hand-over writes such a file",
                 place=path,
                 ending=SUFFIX,
             )

@@ -11,12 +11,23 @@ from hdbench.errors import Message
 DESCRIPTION = "benchmark.yaml"
 
 _BARE = re.compile(r"\w[\w.-]*", re.ASCII)
+_NAME = re.compile(r"(\w[\w-]*/)?\w[\w-]*", re.ASCII)
 
 
 def recipe_names() -> list[str]:
     """Return the benchmarks that this hdbench can build."""
     own = resources.folder("dataset_scripts")
     return sorted(folder.name for folder in own.iterdir() if (folder / DESCRIPTION).is_file())
+
+
+def is_name(text: str) -> bool:
+    """Return whether a text looks like a benchmark's name, rather than like a file's.
+
+    Example:
+        >>> is_name("hdb/avisblatt"), is_name("answers.jsonl"), is_name("runs/2026/one")
+        (True, False, False)
+    """
+    return _NAME.fullmatch(text) is not None
 
 
 def full_name(name: str, *, on_the_hub: bool = False) -> str:

@@ -9,6 +9,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from hdbench import __version__
+from hdbench.cli.former_spellings import in_current_spelling
 from hdbench.cli.helping import TranslatedContext, translated_usage_errors
 from hdbench.common.texts import Language
 from hdbench.common.translation import VARIABLE, current_language, set_language
@@ -18,11 +19,18 @@ _PANELS: dict[str | None, dict[str, str]] = {
         "demo": "Build a small sample into ./hdb, load it, and score its example answers.",
         "sample": "Draw a sample of a collection, simple or stratified.",
         "new": "Make a benchmark from your own images, and a ground truth where there is one.",
-        "annotate": "Make or correct the ground truth in the browser, the image beside a form.",
-        "agreement": "How well do the people agree who annotated the same items?",
         "check": "Find everything that is wrong with a folder of your own before it is built.",
         "build": "Build the datasets into a folder that stands for the Hub.",
         "errata": "Record errata: known errors in a published ground truth.",
+    },
+    "Annotate": {
+        "annotate": "Make or correct the ground truth in the browser, the image beside a form.",
+        "assign": "Give the same items to several people, to see how well they agree.",
+        "hand-over": "Write your work into a ZIP, for somebody who works on a copy of the "
+        "collection.",
+        "merge": "Take in what somebody else wrote with hdbench hand-over.",
+        "agreement": "How well do the people agree who annotated the same items?",
+        "review": "Look again at doubtful values of a ground truth, in the browser.",
     },
     "Run a model": {
         "run": "Ask a vision model about every item, and keep its answers.",
@@ -59,8 +67,8 @@ COMMANDS: dict[str | None, dict[str | None, dict[str, str]]] = {
         None: {
             "add": "Record a correction in a recipe's errata.yaml, which makes a new version of "
             "the dataset.",
-            "review": "Record the slips that second looks found, all as one new version of the "
-            "dataset.",
+            "from-review": "Record the slips that second looks found, all as one new version of "
+            "the dataset.",
         },
     },
     "trust": {
@@ -121,11 +129,25 @@ class _CommandGroup(TyperGroup):
         return loaded
 
 
+class _Command(TyperCommand):
+    """A command whose usage line has its arguments as they are called, without further signs."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """Return the parts of the usage line behind the command's name."""
+        pieces = [self.options_metavar or ""]
+        parameters: list[Any] = self.get_params(ctx)
+        for parameter in parameters:
+            if parameter.param_type_name == "argument":
+                name = parameter.metavar
+                pieces.append(name if parameter.required else f"[{name}]")
+        return pieces
+
+
 def _loaded(listed: Any, module: str) -> Any:
     """Import a command, whose options are described in its docstring."""
     function = import_module(f"hdbench.cli.{module}").command
     alone = typer.Typer(add_completion=False, rich_markup_mode="markdown")
-    alone.command(listed.name, rich_help_panel=listed.rich_help_panel)(function)
+    alone.command(listed.name, cls=_Command, rich_help_panel=listed.rich_help_panel)(function)
     loaded: Any = typer.main.get_command(alone)
     help_text, shared = loaded.help, import_module("hdbench.cli.arguments").__doc__
     texts = _descriptions(shared or "") | _descriptions(help_text)
@@ -133,6 +155,7 @@ def _loaded(listed: Any, module: str) -> Any:
     for parameter in loaded.params:
         parameter.help = parameter.help or texts.get(parameter.name)
         if parameter.param_type_name == "argument":
+            parameter.metavar = parameter.metavar or parameter.name.upper()
             parameter.display_type_rich = _no_type
     return loaded
 
@@ -156,9 +179,10 @@ class _AllCommands(_CommandGroup):
     ) -> Any:
         """Read the arguments, for the language first: help and errors are already in it."""
         lenient = typer.Context(self, resilient_parsing=True, ignore_unknown_options=True)
-        options, _, _ = self.make_parser(lenient).parse_args([*args])
+        options, rest, _ = self.make_parser(lenient).parse_args([*args])
         language = options.get("_language") or os.environ.get(VARIABLE)
         set_language(language)
+        args = [*args[: len(args) - len(rest)], *in_current_spelling(rest)]
         if current_language() != "en":
             self.context_class = TranslatedContext
             if "_language" in options:  # so that a command that is shown can be copied

@@ -3,9 +3,12 @@
 Those that a command's own docstring does not describe mean the same in each that has them:
 
 Args:
-    benchmark: The benchmark, such as zettelkatalog; by default the one that a run names.
-    runs: Runs, each one model's answers to one benchmark: run folders, folders of them, or results
-        of hdbench score --json; with --benchmark also answers in any form.
+    paths: Runs, each one model's answers to one benchmark: run folders, folders of them, or results
+        of hdbench score --json; behind the name of their benchmark, such as zettelkatalog, also
+        answers in any form.
+    annotator: Your pseudonym, which stands in the history: a-z, 0-9, _ and -. If several people
+        work on a collection, each needs one.
+    port: The port of the page; 0 for any that is free.
     name: The model's name, if the answers do not say it.
     language: The page's language; by default that of hdbench --language.
     protocol: The rules to score by. documented: as the benchmark's authors describe them.
@@ -36,6 +39,7 @@ Args:
 """
 
 import math
+import os
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -45,14 +49,18 @@ from typing import Annotated, NamedTuple
 
 import typer
 
+from hdbench.answers.run_info import is_run, read_run_info
 from hdbench.answers.unpacking import MAX_UNPACKED
-from hdbench.benchmarks.names import DESCRIPTION, full_name
+from hdbench.benchmarks.names import DESCRIPTION, full_name, is_name
 from hdbench.errors import HdbenchError, Message
 
 DEFAULT_OUT = Path("hdb")
-BENCHMARK = "A benchmark, such as zettelkatalog: built here, or else taken from the Hub."
 JsonOut = Annotated[Path | None, typer.Option("--json", metavar="OUT")]
-Runs = Annotated[list[Path], typer.Argument(metavar="RUN…")]
+Annotator = Annotated[str, typer.Option("--as", metavar="PSEUDONYM")]
+Port = Annotated[int, typer.Option(min=0, max=65535)]
+Runs = Annotated[list[Path], typer.Argument(metavar="[BENCHMARK] RUN…")]
+Run = Annotated[list[Path], typer.Argument(metavar="[BENCHMARK] RUN")]
+Plan = Annotated[list[Path], typer.Argument(metavar="[BENCHMARK] PLAN")]
 Revision = Annotated[str | None, typer.Option(metavar="REVISION")]
 Name = Annotated[str | None, typer.Option("--name", metavar="MODEL")]
 Names = Annotated[
@@ -64,16 +72,8 @@ Names = Annotated[
         metavar="MODEL",
     ),
 ]
-OfBenchmark = Annotated[str | None, typer.Option(metavar="BENCHMARK")]
 By = Annotated[str | None, typer.Option(metavar="COLUMN")]
 Also = Annotated[list[str] | None, typer.Option(metavar="RULES")]
-OfPlan = Annotated[
-    str | None,
-    typer.Option(
-        help="The benchmark, such as zettelkatalog; by default the one that the plan names.",
-        metavar="BENCHMARK",
-    ),
-]
 
 
 def finite(value: float | None) -> float | None:
@@ -88,95 +88,81 @@ def names_in(text: str | None) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()] if text else []
 
 
-Other = Annotated[Path | None, typer.Argument(hidden=True, metavar="BENCHMARK")]
-"""A second argument of a command with one: the benchmark, before the run or behind it."""
+def split_benchmark(paths: Sequence[Path]) -> tuple[str | None, list[Path]]:
+    """Tell the benchmark, which is named first or not at all, from what follows.
+
+    A benchmark that is built is also known as one in any other place.
+
+    Args:
+        paths: the arguments of a command.
+
+    Returns:
+        The benchmark, or None; and the other arguments.
+    """
+    first, *others = paths
+    if not others:
+        return None, [first]
+    if is_built(first) or (is_name(str(first)) and not os.path.lexists(first)):
+        return str(first), others
+    built = [path for path in others if is_built(path)]
+    if len(built) == 1:
+        return str(built[0]), [path for path in paths if path != built[0]]
+    return None, list(paths)
 
 
-def _misplaced(context: typer.Context, benchmark: str | None) -> None:
+def split_benchmark_and_one(paths: Sequence[Path]) -> tuple[str | None, Path]:
+    """Do the same as `split_benchmark`, for a command that takes one thing besides.
+
+    Raises:
+        HdbenchError: there are more.
+    """
+    benchmark, others = split_benchmark(paths)
+    if len(others) > 1:
+        raise HdbenchError(
+            "{paths}: name the benchmark, such as zettelkatalog, and then only one of these",
+            paths=" ".join(map(str, others)),
+        )
+    return benchmark, others[0]
+
+
+def required_benchmark(benchmark: str | None, runs: Sequence[Path]) -> str:
+    """Return the benchmark that was named, or else the one that all of the runs name.
+
+    Raises:
+        HdbenchError: one is not there, or names none; or they name several.
+    """
     if benchmark is not None:
+        return benchmark
+    for run in runs:
+        if run != Path("-") and not run.exists():
+            raise HdbenchError("{place}: no such file or folder", place=run)
+    named = {run: read_run_info(run).benchmark for run in runs if is_run(run)}
+    for run in runs:
+        if run not in named:
+            raise HdbenchError(
+                "{run}: does not say which benchmark it answers: name it first, as in "
+                "zettelkatalog {run}",
+                run=run,
+            )
+    if len(set(named.values())) > 1:
         raise HdbenchError(
-            "the benchmark is named first, without --benchmark: {command} {benchmark} ANSWERS",
-            command=context.command_path,
-            benchmark=benchmark,
+            "these runs answer different benchmarks: {names}",
+            names=", ".join(sorted(set(named.values()))),
         )
-
-
-Misplaced = Annotated[
-    str | None, typer.Option("--benchmark", hidden=True, is_eager=True, callback=_misplaced)
-]
-"""The option of a command that takes the benchmark as its first argument: says so."""
-
-
-def benchmark_first(
-    command: str, benchmark: str, answers: Sequence[Path]
-) -> tuple[str, list[Path]]:
-    """Tell benchmark and answers apart, for a command that takes the benchmark first.
-
-    Args:
-        command: the command, for the message.
-        benchmark: what was named first.
-        answers: what was named behind it.
-
-    Returns:
-        The benchmark, and the answers.
-
-    Raises:
-        HdbenchError: a file was named first, and none of the others is a benchmark that is built.
-    """
-    built = [path for path in answers if is_built(path)]
-    if not is_built(benchmark) and len(built) == 1:
-        return str(built[0]), [Path(benchmark), *(path for path in answers if path != built[0])]
-    if Path(benchmark).is_file():
-        raise HdbenchError(
-            "{file}: a file of answers, not a benchmark: name the benchmark first: hdbench "
-            "{command} BENCHMARK {file}",
-            file=benchmark,
-            command=command,
-        )
-    return benchmark, list(answers)
-
-
-def benchmark_apart(
-    paths: Sequence[Path | None], benchmark: str | None
-) -> tuple[list[Path], str | None]:
-    """Tell benchmark and runs apart, for a command that takes the benchmark as an option.
-
-    Args:
-        paths: the runs, among them perhaps the benchmark.
-        benchmark: the option.
-
-    Returns:
-        The runs, and the benchmark.
-    """
-    runs = [path for path in paths if path is not None]
-    built = [run for run in runs if is_built(run)]
-    if benchmark is not None or len(built) != 1 or len(runs) == 1:
-        return runs, benchmark
-    return [run for run in runs if run != built[0]], str(built[0])
-
-
-def one_run(run: Path, other: Path | None, benchmark: str | None) -> tuple[Path, str | None]:
-    """Tell benchmark and run apart, for a command that takes one run.
-
-    Raises:
-        HdbenchError: two were named, of which neither or both are a benchmark that is built.
-    """
-    runs, benchmark = benchmark_apart([run, other], benchmark)
-    if len(runs) > 1:
-        raise HdbenchError(
-            "{run} and {other}: this command takes one run; name its benchmark with --benchmark",
-            run=runs[0],
-            other=runs[1],
-        )
-    return runs[0], benchmark
+    return next(iter(named.values()))
 
 
 def is_built(name: str | Path) -> bool:
-    """Return whether a benchmark that is built here has that name, and nothing else does."""
+    """Return whether a benchmark that is built here has that name, and no file or run has it."""
+    path = Path(name)
     try:
-        if Path(name).exists():
-            return (Path(name) / DESCRIPTION).is_file()
-        return (Path(full_name(str(name))) / DESCRIPTION).is_file()
+        if (path / DESCRIPTION).is_file():
+            return True
+        return (
+            not path.is_file()
+            and not is_run(path)
+            and (Path(full_name(str(name))) / DESCRIPTION).is_file()
+        )
     except OSError:  # too long for a name, or in a folder that must not be read
         return False
 

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from hdbench.annotating.reviewing.review_list import write_review_list
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.cli.arguments import JsonOut, OfBenchmark, Runs, benchmark_apart
+from hdbench.cli.arguments import JsonOut, Runs, split_benchmark
 from hdbench.cli.compare import load_comparable
 from hdbench.cli.terminal import localized, localized_table, say
 from hdbench.common.jsonio import write_json, write_whole
@@ -27,9 +27,8 @@ MAX_ROWS = 200
 
 
 def command(
-    runs: Runs,
+    paths: Runs,
     *,
-    benchmark: OfBenchmark = None,
     protocol: str = "documented",
     json_out: JsonOut = None,
     csv_out: Annotated[Path | None, typer.Option("--csv", metavar="OUT")] = None,
@@ -46,17 +45,17 @@ def command(
     items. Of three models by three makers, all are asked, and all have to agree.
 
     Args:
-        runs: Runs: run folders, folders of them, or results of hdbench score --json --details; with
-            --benchmark also answers in any form.
+        paths: Runs: run folders, folders of them, or results of hdbench score --json --details;
+            behind the name of their benchmark, such as zettelkatalog, also answers in any form.
         json_out: Write the findings to this file.
         csv_out: Write a work list to this file, with a column for verdicts.
         html_out: Write a page to this file, with the picture of each item.
-        list_out: Write a list to this file, for second looks with hdbench annotate --review.
+        list_out: Write a list to this file, for second looks with hdbench review.
         agreeing: For --list: the share of the values on which ground truth and models agree that is
             to be looked at too.
         seed: For --list: the seed of that draw, and of the order.
     """
-    runs, benchmark = benchmark_apart(runs, benchmark)
+    benchmark, runs = split_benchmark(paths)
     loaded = load_comparable(runs, benchmark, Settings(protocol, details=True))
     no_witness = [
         name

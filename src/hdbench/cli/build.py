@@ -26,7 +26,7 @@ from hdbench.errors import HdbenchError, Message, joined
 
 
 def command(
-    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME…]")] = None,
+    names: Annotated[list[str] | None, typer.Argument(metavar="BENCHMARK…")] = None,
     *,
     every: Annotated[bool, typer.Option("--all")] = False,
     source: Path | None = None,

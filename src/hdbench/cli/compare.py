@@ -12,27 +12,28 @@ from hdbench.cli.arguments import (
     By,
     JsonOut,
     Names,
-    OfBenchmark,
     Runs,
     answers_at,
-    benchmark_apart,
+    split_benchmark,
 )
 from hdbench.cli.result_tables import MAX_FIELDS, print_groups
 from hdbench.cli.terminal import ends, localized, localized_table, number, print_line, say
 from hdbench.common.jsonio import write_json
 from hdbench.common.printing import printable
+from hdbench.common.translation import current_language
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.by_column import differences_by_column
 from hdbench.evaluation.runs import benchmark_of, load_runs, with_same_items
 from hdbench.evaluation.score import Settings
+from hdbench.output.leaderboard import formats
+from hdbench.output.leaderboard.boards import leaderboards
 from hdbench.results.result import Result
 from hdbench.statistics.comparison import Comparison, compare_runs
 
 
 def command(
-    runs: Runs,
+    paths: Runs,
     *,
-    benchmark: OfBenchmark = None,
     name: Names = None,
     protocol: str = "documented",
     errata: str = "accepted",
@@ -42,17 +43,20 @@ def command(
 ) -> None:
     """Compare runs on the same items: can they be told apart?
 
+    Two are shown side by side with their fields, and the items in which they differ most. Three or
+    more are ranked as in hdbench leaderboard, with the difference between any two.
+
     Differences have 95 % intervals from a paired bootstrap over items; the primary metric, or the
     figure that it is compared by, is tested with a paired permutation test, corrected for the
     number of pairs. Below 20 items there are no intervals, and nothing is called separable.
 
-    With --benchmark, a run that is - is a file of answers on standard input.
+    A run that is - is a file of answers on standard input, behind the name of its benchmark.
 
     Args:
         seed: The seed of the random numbers.
         json_out: Write the comparisons to this file.
     """
-    runs, benchmark = benchmark_apart(runs, benchmark)
+    benchmark, runs = split_benchmark(paths)
     settings = Settings(protocol, errata=errata)
     loaded = load_comparable(runs, benchmark, settings, names=name or ())
     first = next(iter(loaded.values()))
@@ -71,12 +75,17 @@ def command(
             record["by"] = group.to_dict()
     if json_out:
         write_json(json_out, {"comparisons": records})
-    for position, comparison in enumerate(comparisons):
-        if position:
-            Console().print()
-        print_comparison(Console(), comparison)
-        if groups:
-            print_groups(Console(), groups[position])
+    console = Console()
+    if len(comparisons) == 1:
+        print_comparison(console, comparisons[0])
+    else:
+        formats.print_boards(console, leaderboards(loaded, seed=seed), current_language())
+        print_pairs(console, comparisons)
+    for comparison, group in zip(comparisons, groups, strict=False):
+        if len(comparisons) > 1:
+            console.print()
+            print_names(console, comparison)
+        print_groups(console, group)
 
 
 def load_comparable(
@@ -107,6 +116,39 @@ def load_comparable(
     return loaded
 
 
+def print_names(console: Console, comparison: Comparison) -> None:
+    """Print which run is A, and which is B."""
+    a, b = printable(comparison.a), printable(comparison.b)
+    console.print(Text.assemble("A ", (a.plain, "bold"), ", B ", (b.plain, "bold")))
+
+
+def print_pairs(console: Console, comparisons: Sequence[Comparison]) -> None:
+    """Print the difference of each two runs in the figure that they are compared by, in a line.
+
+    Args:
+        console: the terminal.
+        comparisons: from `hdbench.statistics.comparison`.
+    """
+    title = Message("Pairs ({figure})", figure=comparisons[0].judged_by)
+    table = localized_table(title, "A", "B", right=("A - B", "95 % interval", "p"))
+    table.add_column()
+    for pair in comparisons:
+        difference = pair.figures[pair.judged_by]
+        interval = difference.interval
+        table.add_row(
+            printable(pair.a),
+            printable(pair.b),
+            number(difference.difference, "+.4f"),
+            ends(interval.low, interval.high, form="+.4f") if interval else "–",
+            number(pair.p_holm, ".4f"),
+            localized("not separable")
+            if pair.better is None
+            else localized("{better} is better", better="A" if pair.better == pair.a else "B"),
+        )
+    console.print(table)
+    say("p is corrected for the number of pairs; name two runs alone to see where they differ")
+
+
 def print_comparison(console: Console, comparison: Comparison) -> None:
     """Print two runs side by side: their figures, fields, and the items where they differ most.
 
@@ -114,8 +156,7 @@ def print_comparison(console: Console, comparison: Comparison) -> None:
         console: the terminal.
         comparison: from `hdbench.statistics.comparison`.
     """
-    a, b = printable(comparison.a), printable(comparison.b)
-    console.print(Text.assemble("A ", (a.plain, "bold"), ", B ", (b.plain, "bold")))
+    print_names(console, comparison)
     has_intervals = any(difference.interval for difference in comparison.figures.values())
     head = ["95 % interval"] if has_intervals else []
     table = localized_table(None, "figure", right=("A", "B", "A - B", *head))

@@ -26,7 +26,7 @@ from hdbench.results.parts import NOT_READ
 from hdbench.results.summary import ResultSummary
 
 
-def command(name: Annotated[str, typer.Argument()] = "zettelkatalog") -> None:
+def command(name: Annotated[str, typer.Argument(metavar="BENCHMARK")] = "zettelkatalog") -> None:
     """Build a small sample into ./hdb, load it, and score its example answers.
 
     Args:

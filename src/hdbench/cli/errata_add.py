@@ -8,7 +8,9 @@ from hdbench.cli.arguments import DEFAULT_OUT
 from hdbench.cli.terminal import say
 from hdbench.datasets.building.errata_add import add_correction
 
-RecipeName = Annotated[str, typer.Argument(help="The benchmark, or the folder of its recipe.")]
+RecipeName = Annotated[
+    str, typer.Argument(help="The benchmark, or the folder of its recipe.", metavar="BENCHMARK")
+]
 ApprovedBy = Annotated[str, typer.Option(metavar="NAME")]
 AcceptedAt = Annotated[str | None, typer.Option("--accepted", metavar="URL")]
 

@@ -24,7 +24,7 @@ from hdbench.running.evaluating import evaluate as evaluate_model
 
 
 def command(
-    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME…]")] = None,
+    names: Annotated[list[str] | None, typer.Argument(metavar="BENCHMARK…")] = None,
     *,
     every: Annotated[bool, typer.Option("--all")] = False,
     model: Annotated[str, typer.Option()],

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, get_args
 
 import typer
 
-from hdbench.cli.arguments import OfBenchmark, Other, answers_at, one_run
+from hdbench.cli.arguments import Run, answers_at, split_benchmark_and_one
 from hdbench.cli.terminal import STAYS, in_bytes, say, say_notes
 from hdbench.common.jsonio import write_whole
 from hdbench.errors import HdbenchError
@@ -18,12 +18,10 @@ HUB_FORMS: tuple[HubForm, ...] = get_args(HubForm)
 
 
 def command(
-    run_path: Annotated[Path, typer.Argument(metavar="RUN")],
-    other: Other = None,
+    paths: Run,
     *,
     form: Annotated[Literal[Format, HubForm] | None, typer.Option("--format")] = None,
     out: Annotated[Path | None, typer.Option("-o", "--out")] = None,
-    benchmark: OfBenchmark = None,
     protocol: str = "documented",
 ) -> None:
     """Write a run's answers as a table, or its score for the Hub.
@@ -34,14 +32,15 @@ def command(
     read. JSON Lines and Parquet, with one row per item, lose nothing.
 
     Args:
-        run_path: A run folder; with --benchmark also answers in any form, and - for those on
-            standard input; for eval-results and model-index also a result of hdbench score --json.
+        paths: A run folder; behind the name of its benchmark, such as zettelkatalog, also answers
+            in any form, and - for those on standard input; for eval-results and model-index also a
+            result of hdbench score --json.
         form: The answers as xlsx, csv, jsonl or parquet; or the score in a form that the Hub reads:
             eval-results for a model's folder .eval_results, model-index for its card. By default as
             the ending of --out says, and csv without --out.
         out: The file; by default one named after the run, and standard output for the Hub's forms.
     """
-    run_path, benchmark = one_run(run_path, other, benchmark)
+    benchmark, run_path = split_benchmark_and_one(paths)
     match form or _form_of(out):
         case "eval-results" | "model-index" as hub_form:
             text = hub_results(run_path, hub_form, benchmark=benchmark, protocol=protocol)

@@ -8,7 +8,12 @@ from rich.console import Console
 from rich.text import Text
 
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.cli.arguments import JsonOut, Misplaced, Runs, benchmark_first
+from hdbench.cli.arguments import (
+    JsonOut,
+    Runs,
+    required_benchmark,
+    split_benchmark,
+)
 from hdbench.cli.terminal import ends, localized, localized_table, number, print_line, print_marked
 from hdbench.common.extras import needed
 from hdbench.common.jsonio import write_json
@@ -27,10 +32,8 @@ from hdbench.trust.words import warning_in_words
 
 
 def command(
-    benchmark: str,
-    runs: Runs,
+    paths: Runs,
     *,
-    _misplaced: Misplaced = None,
     total: Annotated[int | None, typer.Option(min=1, max=10**12)] = None,
     plan: Annotated[Path | None, typer.Option(metavar="PLAN")] = None,
     prices: Annotated[Path | None, typer.Option(metavar="FILE")] = None,
@@ -47,8 +50,8 @@ def command(
     nobody looks at values that the models agree on. All with 90 % intervals.
 
     Args:
-        benchmark: The benchmark: items of the collection that were checked.
-        runs: What models answered to them, the one that is preferred first.
+        paths: What models answered to those items of the collection that were checked, the one that
+            is preferred first. Before them, the benchmark with these items; run folders name it.
         total: How many items the whole collection has; by default what the benchmark says that it
             is a sample of.
         plan: A plan of hdbench trust plan for these runs, whose sample was checked: what its
@@ -82,7 +85,8 @@ def command(
         plan=plan,
         protocol=protocol,
     )
-    benchmark, runs = benchmark_first("forecast", benchmark, runs)
+    named, runs = split_benchmark(paths)
+    benchmark = required_benchmark(named, runs)
     forecast = forecast_of(load_benchmark(benchmark), runs, wish)
     if json_out:
         write_json(json_out, forecast.model_dump(mode="json"))

@@ -13,9 +13,8 @@ from hdbench.cli.arguments import (
     DEFAULT_OUT,
     Also,
     Names,
-    OfBenchmark,
     Runs,
-    benchmark_apart,
+    split_benchmark,
 )
 from hdbench.cli.rules import beside
 from hdbench.cli.terminal import say
@@ -34,9 +33,8 @@ Form = Literal["table", "markdown", "csv", "json", "latex", "html"]
 
 
 def command(
-    runs: Runs,
+    paths: Runs,
     *,
-    benchmark: OfBenchmark = None,
     name: Names = None,
     protocol: str = "documented",
     errata: str = "accepted",
@@ -67,7 +65,7 @@ def command(
         revision: A revision of the benchmark on the Hub, such as hdbench-1.0.0; if given more than
             once, old and new scores and ranks are shown side by side.
     """
-    runs, benchmark = benchmark_apart(runs, benchmark)
+    benchmark, runs = split_benchmark(paths)
     versions = list(dict.fromkeys(revision or ()))
     side_by_side = {
         "--changes": show_changes,

@@ -8,10 +8,9 @@ import typer
 from hdbench.cli.arguments import (
     By,
     Name,
-    OfBenchmark,
-    Other,
+    Run,
     answers_at,
-    one_run,
+    split_benchmark_and_one,
 )
 from hdbench.cli.terminal import say, say_notes
 from hdbench.common.texts import Language
@@ -21,11 +20,9 @@ from hdbench.output.report.folder import write_report
 
 
 def command(
-    run: Path,
-    other: Other = None,
+    paths: Run,
     *,
     out: Annotated[Path, typer.Option("-o", "--out")],
-    benchmark: OfBenchmark = None,
     name: Name = None,
     protocol: str = "documented",
     errata: str = "accepted",
@@ -39,14 +36,14 @@ def command(
     worst 500 and 200 at random, and items.parquet has them all.
 
     Args:
-        run: A run (one model's answers to one benchmark): a run folder, or a result of hdbench
-            score --json --details; with --benchmark also answers in any form, of which - reads a
-            file from standard input.
+        paths: A run (one model's answers to one benchmark): a run folder, or a result of hdbench
+            score --json --details; behind the name of its benchmark, such as zettelkatalog, also
+            answers in any form, of which - reads a file from standard input.
         out: The folder to write; an older report is replaced.
         without_media: The same model's run of hdbench run --without-media: its score is shown
             beside.
     """
-    run, benchmark = one_run(run, other, benchmark)
+    benchmark, run = split_benchmark_and_one(paths)
     with answers_at(run) as (path, called):
         report = write_report(
             path,

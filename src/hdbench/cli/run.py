@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.cli.arguments import BENCHMARK, finite
+from hdbench.cli.arguments import finite
 from hdbench.cli.terminal import localized, say, say_error, shown
 from hdbench.common.extras import needed
 from hdbench.common.regular_files import not_opened
@@ -45,14 +45,13 @@ MaxNewTokens = Annotated[int, typer.Option(min=1)]
 
 
 def command(
-    benchmark: Annotated[str | None, typer.Argument(help=BENCHMARK)] = None,
+    benchmark: str,
     *,
     model: Annotated[str, typer.Option()],
     out: Annotated[Path | None, typer.Option("-o", "--out")] = None,
     backend: str | None = None,
     endpoint: Annotated[str | None, typer.Option(metavar="URL")] = None,
     images: Annotated[str | None, typer.Option(metavar="SOURCE")] = None,
-    as_benchmark: Annotated[str | None, typer.Option("--as")] = None,
     limit: int | None = None,
     ids: str | None = None,
     quick: Annotated[bool, typer.Option("--quick")] = False,
@@ -87,12 +86,12 @@ def command(
     Exit status 0: done; 1: no item was answered, or too many failed; 2: it could not be done.
 
     Args:
+        benchmark: The benchmark, such as zettelkatalog: built here, or else taken from the Hub.
         out: The run's folder; by default a new one below runs/.
         backend: transformers, endpoint or tesseract; by default chosen by --model and --endpoint.
-        images: Your own images instead of a benchmark's items: a folder with one image per item, or
-            one folder of pages per item; or shards of them, Parquet or tar: a file, a folder, a
-            pattern such as 'cards/*.tar', or a URL (hf://, s3://, https://).
-        as_benchmark: With --images: the benchmark whose prompt is used.
+        images: Your own images instead of the benchmark's items, with its prompt: a folder with one
+            image per item, or one folder of pages per item; or shards of them, Parquet or tar: a
+            file, a folder, a pattern such as 'cards/*.tar', or a URL (hf://, s3://, https://).
         limit: Stop after this many items.
         ids: Only these items, separated by commas; or a file with one id per line.
         quick: Only a fixed subset of 20 items.
@@ -121,12 +120,9 @@ def command(
             price and time as far as they are known.
     """
     chosen_engine = read_engine(engine, tasks, workers, engine_option)
-    if (images is None) == (benchmark is None) or (images is None) != (as_benchmark is None):
-        raise HdbenchError("give a benchmark, or --images SOURCE --as BENCHMARK")
     if images is not None and without_media:
         raise HdbenchError("--without-media: own images are the question: leave out one of them")
-    media = as_benchmark is None and not without_media
-    loaded = load_benchmark(benchmark or as_benchmark or "", media=media)
+    loaded = load_benchmark(benchmark, media=images is None and not without_media)
     if images is not None:
         if loaded.spec.media == "text":
             raise HdbenchError(

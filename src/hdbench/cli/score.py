@@ -11,16 +11,15 @@ from rich.console import Console
 from hdbench.answers import ReadAs
 from hdbench.answers.answers import UnknownIdsError
 from hdbench.cli.arguments import (
-    BENCHMARK,
     Also,
     By,
     JsonOut,
-    Misplaced,
     Name,
     Revision,
     answers_at,
-    benchmark_first,
     finite,
+    required_benchmark,
+    split_benchmark_and_one,
 )
 from hdbench.cli.result_tables import print_groups, print_held_out, print_result, print_under
 from hdbench.cli.rules import beside, read_options
@@ -40,10 +39,8 @@ from hdbench.results.summary import ResultSummary
 
 
 def command(
-    benchmark: Annotated[str, typer.Argument(help=BENCHMARK)],
-    predictions: Path,
+    paths: Annotated[list[Path], typer.Argument(metavar="[BENCHMARK] ANSWERS")],
     *,
-    _misplaced: Misplaced = None,
     protocol: str = "documented",
     errata: str = "accepted",
     option: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE")] = None,
@@ -70,9 +67,11 @@ def command(
     is unusable, and the message says where.
 
     Args:
-        predictions: The answers: JSON Lines, JSON, CSV, XLSX or Parquet, plain, gzip or Zstandard;
+        paths: The answers: JSON Lines, JSON, CSV, XLSX or Parquet, plain, gzip or Zstandard;
             a folder with its parts, or a folder or ZIP of ID.json or ID.txt; or a run (one model's
-            answers to one benchmark). - reads a file from standard input.
+            answers to one benchmark). - reads a file from standard input. Before them, the
+            benchmark, such as zettelkatalog: built here, or else taken from the Hub. A run names
+            its own.
         option: An option of the metric, with its value as JSON, such as threshold=0.8; may be
             repeated.
         held_out: The benchmark's held-out ground truths: their score and how far it lies from the
@@ -88,7 +87,8 @@ def command(
             lower is better (CER), higher.
         all_warnings: Print all warnings, not only the gravest.
     """
-    benchmark, (predictions,) = benchmark_first("score", benchmark, [predictions])
+    named, predictions = split_benchmark_and_one(paths)
+    benchmark = required_benchmark(named, [predictions])
     settings = Settings(
         protocol,
         options=read_options(option or ()),

@@ -62,6 +62,11 @@ def say_notes(notes: Iterable[str]) -> None:
         say("note: {note}", note=note, err=True)
 
 
+def page_language(chosen: str | None) -> str | None:
+    """Return a page's language: the chosen one, else the terminal's; None lets a browser decide."""
+    return chosen or (None if current_language() == "en" else current_language())
+
+
 def say_error(error: Exception) -> None:
     """Print an error as one line, as every command ends with."""
     typer.echo(f"{localized('error')}: {one_line(error)}", err=True)

@@ -7,7 +7,7 @@ import typer
 from rich.console import Console
 
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.cli.arguments import OfPlan
+from hdbench.cli.arguments import Plan, split_benchmark_and_one
 from hdbench.cli.terminal import FIELD_WIDTH, localized_table, number, print_line, say
 from hdbench.common.printing import heading
 from hdbench.common.progress import in_lines
@@ -27,14 +27,13 @@ from hdbench.trust.plan import read_plan
 
 
 def command(
-    plan_file: Annotated[Path, typer.Argument(metavar="PLAN")],
+    paths: Plan,
     *,
     out: Annotated[Path, typer.Option("-o", "--out")],
     control: Annotated[int, typer.Option(min=1)] = 100,
     form: Annotated[Literal["jsonl", "csv", "xlsx", "marcxml"], typer.Option("--format")] = "jsonl",
     records: Annotated[Path | None, typer.Option(metavar="FILE")] = None,
     mapping: Annotated[Path | None, typer.Option("--marc", metavar="MAPPING")] = None,
-    benchmark: OfPlan = None,
 ) -> None:
     """Take values over, item by item, and list what people have to look at.
 
@@ -43,7 +42,8 @@ def command(
     hdbench annotate --only opens both.
 
     Args:
-        plan_file: The plan; its sample has been checked.
+        paths: The plan; its sample has been checked. Before it, the benchmark that has the checked
+            ground truth, if it is not the one that the plan names.
         out: The folder to write. If it was interrupted there, it resumes.
         control: How many items are drawn at random from those with values taken over, to be checked
             blind.
@@ -53,6 +53,7 @@ def command(
             what they do not have is filled in.
         mapping: With --format marcxml: the mapping between fields and MARC, as for hdbench new.
     """
+    benchmark, plan_file = split_benchmark_and_one(paths)
     if (records or mapping) and form != "marcxml":
         raise HdbenchError("--records and --marc: go with --format marcxml")
     plan = read_plan(plan_file)
@@ -79,6 +80,8 @@ def print_applied(console: Console, applied: Applied, out: Path) -> None:
     """Print the outcomes for the values, and the next step.
 
     Args:
+        paths: The plan; its sample has been checked. Before it, the benchmark that has the checked
+            ground truth, if it is not the one that the plan names.
         console: the terminal.
         applied: the outcome of applying the decision.
         out: the folder.
@@ -129,6 +132,8 @@ def print_marc(console: Console, written: Written, out: Path) -> None:
     """Print what was written as MARC.
 
     Args:
+        paths: The plan; its sample has been checked. Before it, the benchmark that has the checked
+            ground truth, if it is not the one that the plan names.
         console: the terminal.
         written: the counts of what was written.
         out: the folder.

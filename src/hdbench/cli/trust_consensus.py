@@ -6,16 +6,14 @@ from typing import Annotated
 import typer
 
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.cli.arguments import Misplaced, Runs, benchmark_first
+from hdbench.cli.arguments import Runs, required_benchmark, split_benchmark
 from hdbench.cli.terminal import say
 from hdbench.trust.consensus import write_consensus
 
 
 def command(
-    benchmark: str,
-    runs: Runs,
+    paths: Runs,
     *,
-    _misplaced: Misplaced = None,
     out: Annotated[Path, typer.Option("-o", "--out")],
 ) -> None:
     """Write what several runs say together as a run of its own.
@@ -24,11 +22,12 @@ def command(
     scored, compared and ranked like that of any model.
 
     Args:
-        benchmark: The benchmark that the runs answer.
-        runs: What two or more models answered; the one that is preferred first.
+        paths: What two or more models answered; the one that is preferred first. Before them, the
+            benchmark; run folders name it.
         out: The run folder to write.
     """
-    benchmark, runs = benchmark_first("trust consensus", benchmark, runs)
+    named, runs = split_benchmark(paths)
+    benchmark = required_benchmark(named, runs)
     answered = write_consensus(load_benchmark(benchmark), runs, out)
     say(
         "{out}: {count:,} answer",

@@ -7,7 +7,7 @@ import typer
 from rich.console import Console
 
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.cli.arguments import OfPlan
+from hdbench.cli.arguments import JsonOut, split_benchmark_and_one
 from hdbench.cli.terminal import FIELD_WIDTH, localized_table, number, print_line
 from hdbench.common.jsonio import write_json
 from hdbench.common.printing import heading
@@ -20,17 +20,19 @@ from hdbench.trust.words import control_sentences
 
 
 def command(
-    out: Annotated[Path, typer.Argument(metavar="OUT")],
+    paths: Annotated[list[Path], typer.Argument(metavar="[BENCHMARK] OUT")],
     *,
-    benchmark: OfPlan = None,
-    json_out: Annotated[Path | None, typer.Option("--json", metavar="FILE")] = None,
+    json_out: JsonOut = None,
 ) -> None:
     """Estimate again how many of the values taken over are wrong, from the control sample alone.
 
     Args:
-        out: The folder of hdbench trust apply; its control sample has been checked.
+        paths: The folder of hdbench trust apply; its control sample has been checked. Before it,
+            the benchmark that has the checked ground truth, if it is not the one that the plan
+            names.
         json_out: Write everything to this file.
     """
+    benchmark, out = split_benchmark_and_one(paths)
     if json_out:
         check_replaceable(json_out)
     plan, _ = read_begun(out)

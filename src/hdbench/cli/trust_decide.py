@@ -7,7 +7,7 @@ import typer
 from rich.console import Console
 
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.cli.arguments import JsonOut, OfPlan
+from hdbench.cli.arguments import JsonOut, Plan, split_benchmark_and_one
 from hdbench.cli.terminal import (
     FIELD_WIDTH,
     localized,
@@ -30,9 +30,8 @@ from hdbench.trust.words import sentences, warning_in_words
 
 
 def command(
-    plan_file: Annotated[Path, typer.Argument(metavar="PLAN")],
+    paths: Plan,
     *,
-    benchmark: OfPlan = None,
     json_out: JsonOut = None,
     page: Annotated[Path | None, typer.Option(metavar="OUT.html")] = None,
     language: Language | None = None,
@@ -42,10 +41,12 @@ def command(
     That nothing can be is a result as well, and exits with 0.
 
     Args:
-        plan_file: The plan; its sample has been checked.
+        paths: The plan; its sample has been checked. Before it, the benchmark that has the checked
+            ground truth, if it is not the one that the plan names.
         json_out: Write everything to this file.
         page: Write a page with the sentences, the curve and the tables.
     """
+    benchmark, plan_file = split_benchmark_and_one(paths)
     if json_out:
         check_replaceable(json_out)
     if page:
@@ -65,6 +66,8 @@ def print_decision(console: Console, decision: Decision) -> None:
     """Print the decision, the thresholds, the fields, and warnings.
 
     Args:
+        paths: The plan; its sample has been checked. Before it, the benchmark that has the checked
+            ground truth, if it is not the one that the plan names.
         console: the terminal.
         decision: the decision.
     """

@@ -8,7 +8,12 @@ from rich.console import Console
 from rich.text import Text
 
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.cli.arguments import Misplaced, Runs, benchmark_first, names_in
+from hdbench.cli.arguments import (
+    Runs,
+    names_in,
+    required_benchmark,
+    split_benchmark,
+)
 from hdbench.cli.terminal import localized, print_line, print_marked
 from hdbench.common.printing import printable
 from hdbench.errors import Message
@@ -16,10 +21,8 @@ from hdbench.trust.plan import Plan, PlanOptions, Right, VerdictName, make_plan,
 
 
 def command(
-    benchmark: str,
-    runs: Runs,
+    paths: Runs,
     *,
-    _misplaced: Misplaced = None,
     number: Annotated[int, typer.Option("-n", "--number", min=1)] = 150,
     limit: float = 0.05,
     confidence: float = 0.9,
@@ -36,9 +39,9 @@ def command(
     Do it before anybody looks at the ground truth: what is decided holds for this plan only.
 
     Args:
-        benchmark: The benchmark with all items; those of the sample need no ground truth yet.
-        runs: What two or more models answered to all items, or the same model several times; the
-            one that is preferred first.
+        paths: What two or more models answered to all items, or the same model several times; the
+            one that is preferred first. Before them, the benchmark with all items, of which those
+            of the sample need no ground truth yet; run folders name it.
         number: How many items are to be checked.
         limit: The largest share of wrong values among those taken over.
         confidence: What the verdict is calibrated for; no other is possible.
@@ -66,7 +69,8 @@ def command(
         seed=seed,
         scores=scores,
     )
-    benchmark, runs = benchmark_first("trust plan", benchmark, runs)
+    named, runs = split_benchmark(paths)
+    benchmark = required_benchmark(named, runs)
     plan = make_plan(load_benchmark(benchmark), runs, wish)
     write_plan(out, plan)
     print_plan(Console(), plan, out)

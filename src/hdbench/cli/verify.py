@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from hdbench.cli.arguments import Other, Revision, one_run
+from hdbench.cli.arguments import Revision, split_benchmark_and_one
 from hdbench.cli.terminal import shown
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.verify import verify as verify_result
@@ -14,11 +14,9 @@ from hdbench.trust.verifying import verify_decision
 
 
 def command(
-    result: Path,
-    other: Other = None,
+    paths: Annotated[list[Path], typer.Argument(metavar="[BENCHMARK] RESULT")],
     *,
     answers: Annotated[Path | None, typer.Option(metavar="PATH")] = None,
-    benchmark: Annotated[str | None, typer.Option(metavar="BENCHMARK")] = None,
     revision: Revision = None,
 ) -> None:
     """Compute a result or a decision again: is it equal, and if not, what differs and why?
@@ -26,12 +24,12 @@ def command(
     Exit status 0: equal; 1: something differs; 2: it cannot be computed again.
 
     Args:
-        result: What hdbench score --json or hdbench trust decide --json wrote.
+        paths: What hdbench score --json or hdbench trust decide --json wrote. Before it, the
+            benchmark, if it is another one than the result names.
         answers: The answers; by default those that the result names.
-        benchmark: The benchmark, such as zettelkatalog; by default the one that the result names.
     """
     differs = False
-    result, benchmark = one_run(result, other, benchmark)
+    benchmark, result = split_benchmark_and_one(paths)
     if is_decision(result):
         if answers is not None:
             raise HdbenchError("--answers: the answers of a decision are those of its plan")

@@ -115,10 +115,10 @@ def _results_at(path: Path, benchmark: str | None, called: str | None) -> dict[s
             raise
         if called is not None:
             raise HdbenchError(
-                "{place}: name the benchmark of these answers with --benchmark", place=called
+                "{place}: name the benchmark of these answers before them", place=called
             ) from error
         raise HdbenchError(
-            "{why}; for answers, name their benchmark with --benchmark", why=error
+            "{why}; for answers, name their benchmark before them", why=error
         ) from error
 
 
@@ -267,8 +267,7 @@ def _runs_at(path: Path, benchmark: str | None) -> Iterator[tuple[Path, str | No
         return
     if benchmark is None:
         raise HdbenchError(
-            "{place}: no run here (no {run_file}): name the benchmark of these answers with "
-            "--benchmark",
+            "{place}: no run here (no {run_file}): name the benchmark of these answers before them",
             place=path,
             run_file=RUN_FILE,
         )

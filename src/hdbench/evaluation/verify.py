@@ -179,8 +179,8 @@ def _other_dataset(old: Result, name: str, version: str, sha256: str) -> Message
         return None
     return Message(
         "it was scored against {benchmark} {old} (metadata sha256 {old_sha256}…), and {name} here "
-        "is {version} ({sha256}…): name a folder with that version with --benchmark PATH, or take "
-        "it from the Hub with --revision hdbench-{old}",
+        "is {version} ({sha256}…): name a folder with that version before the result, or take it "
+        "from the Hub with --revision hdbench-{old}",
         benchmark=then.benchmark,
         old=then.dataset_version,
         old_sha256=then.dataset_sha256[:12],
@@ -194,8 +194,8 @@ def _benchmark(old: Result, benchmark: str | None, revision: str | None, where: 
     name = benchmark or old.dataset.benchmark
     if not (benchmark or revision or os.path.exists(os.path.join(name, "benchmark.yaml"))):
         raise HdbenchError(
-            "{place}: its benchmark {name!r} is not in the working directory: name it with "
-            "--benchmark PATH",
+            "{place}: its benchmark {name!r} is not in the working directory: name its folder "
+            "before the result",
             place=where,
             name=name,
         )

@@ -71,8 +71,8 @@ def _causes(then: Decision, now: Decision) -> Iterator[Message]:
     if then.truths_sha256 != now.truths_sha256:
         yield Message(
             "ground truths of the sample are others now ({benchmark_then} {version_then} then, "
-            "{benchmark_now} {version_now} now): name the benchmark as it was with --benchmark "
-            "PATH, or decide again",
+            "{benchmark_now} {version_now} now): name the folder of the benchmark as it was before "
+            "the decision, or decide again",
             benchmark_then=then.benchmark,
             version_then=then.benchmark_version,
             benchmark_now=now.benchmark,

@@ -80,7 +80,7 @@ def hub_results(
     if run.is_file() and benchmark is None and not is_result(run):
         raise HdbenchError(
             "{place}: not a result of hdbench score --json: name the benchmark of these "
-            "answers with --benchmark",
+            "answers before them",
             place=run,
         )
     runs = load_runs([run], benchmark=benchmark, settings=Settings(protocol))
@@ -105,7 +105,7 @@ def hub_results(
     loaded = load_benchmark(benchmark or result.dataset.benchmark)
     if loaded.spec.metric != result.metric.name or not result.ids:
         raise HdbenchError(
-            "{place}: is not a result for {benchmark}: name its benchmark with --benchmark",
+            "{place}: is not a result for {benchmark}: name its own benchmark before it",
             place=run,
             benchmark=loaded.id,
         )

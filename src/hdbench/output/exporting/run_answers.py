@@ -81,8 +81,8 @@ class RunAnswers:
         if benchmark is None:
             if not is_run(path):
                 raise HdbenchError(
-                    "{place}: no run here (no {run_file}): name the benchmark of these "
-                    "answers with --benchmark",
+                    "{place}: no run here (no {run_file}): name the benchmark of these answers "
+                    "before them",
                     place=called or path,
                     run_file=RUN_FILE,
                 )

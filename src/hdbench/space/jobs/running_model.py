@@ -187,7 +187,7 @@ def run_on_image(  # noqa: PLR0917  what a visitor gives
     shutil.copyfile(image, copied)
     prompt_file = folder / PROMPT
     prompt_file.write_text(prompt, encoding="utf-8", errors="replace")
-    options = ["--images", str(copied.parent), "--as", loaded.id, "--prompt", str(prompt_file)]
+    options = [loaded.id, "--images", str(copied.parent), "--prompt", str(prompt_file)]
     questions = [Question(copied.stem, [copied])]
     return ModelRun(folder, source, loaded, questions, options, own_image=True)
 

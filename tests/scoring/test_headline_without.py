@@ -24,7 +24,7 @@ def scored(metric, pairs):
 
 def without(metric, pairs, field):
     result = scored(metric, pairs)
-    return metric.rates_without(result.totals, result.fields, field)
+    return metric.rates_without(result.totals, result.outcomes, field)
 
 
 def removed(record, field):

@@ -482,3 +482,14 @@ def test_every_figure_of_odd_answers_is_finite():
         result = figures(pairs, protocol)
         json.dumps(result, allow_nan=False)
         assert all(math.isfinite(v) for v in result.values() if isinstance(v, float))
+
+
+
+
+def test_a_name_in_brackets_is_that_of_all_who_have_it():
+    muster = {"name": "Muster, B.", "alternateName": ["D"], "inferred": "function"}
+    truth = {"send_date": [], "sender_persons": [muster, "D"], "receiver_persons": []}
+    metric = LettersF1(inferred_from_function=True)
+    for answered in ("D", "<D>"):
+        counts = metric.score({"sender_persons": [answered]}, metric.prepare(truth)).statistics
+        assert [counts[f"sender_persons.{name}"] for name in COUNTS] == [2, 0, 0]

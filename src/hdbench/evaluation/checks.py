@@ -269,7 +269,7 @@ def _warn_of_organisations(result: Result, examples: Iterable[str]) -> Iterator[
 
 def _without(result: Result, name: str) -> Message | None:
     """Return the score with and without a field, if that can be told."""
-    rates = result.metric.rates_without(result.population_totals, result.population_fields, name)
+    rates = result.metric.rates_without(result.population_totals, result.population_outcomes, name)
     if not rates:
         return None
     headline = next(iter(rates))

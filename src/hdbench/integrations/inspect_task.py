@@ -208,7 +208,7 @@ def figures(
                 statistic: [metadata["statistics"].get(statistic, 0) for _, metadata in items]
                 for statistic in rules.statistics
             },
-            fields={},
+            outcomes={},
             worst=[],
             per_item=[],
         )

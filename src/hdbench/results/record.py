@@ -127,14 +127,14 @@ def to_record(result: Result, *, details: bool = False, intervals: bool = True) 
         **({} if result.run == NO_RUN else {"run": result.run.to_dict()}),
         **({"usage": usage} if usage else {}),
         "item_set": item_set(result.ids),
-        "outcomes": {name: dict(sorted(result.fields[name].items())) for name in OUTCOMES},
+        "outcomes": {name: dict(sorted(result.outcomes[name].items())) for name in OUTCOMES},
         "ids": list(result.ids),
         **(
             {
                 "strata": list(result.strata),
                 "stratum_outcomes": {
                     str(stratum): {name: dict(sorted(fields[name].items())) for name in OUTCOMES}
-                    for stratum, fields in sorted(result.stratum_fields.items())
+                    for stratum, fields in sorted(result.stratum_outcomes.items())
                 },
             }
             if result.strata
@@ -202,13 +202,13 @@ def from_record(value: Any, where: str) -> Result:
     outcomes = _counts(value, "outcomes", where)
     per_item = _per_item(value.get("per_item"), ids, metric, where)
     dataset = _dataset(value, metric.name, where)
-    strata, stratum_fields = _strata(value, dataset, ids, where)
+    strata, stratum_outcomes = _strata(value, dataset, ids, where)
     result = Result(
         metric=metric,
         ids=ids,
         status=_status(value, len(ids), where),
         statistics={name: statistics.get(name, zeros) for name in metric.statistics},
-        fields={name: Counter(outcomes.get(name, {})) for name in OUTCOMES},
+        outcomes={name: Counter(outcomes.get(name, {})) for name in OUTCOMES},
         kinds=_kinds(value, where),
         strict_statistics=_strict_statistics(value, metric, ids, where),
         worst=[],
@@ -223,7 +223,7 @@ def from_record(value: Any, where: str) -> Result:
         versions=record.versions,
         strata=strata,
         statuses=[item["status"] for item in per_item],
-        stratum_fields=stratum_fields,
+        stratum_outcomes=stratum_outcomes,
     )
     try:  # with sums that no answers give, a rate may be infinite
         json.dumps([result.figures(), result.field_rates()], allow_nan=False)

@@ -47,7 +47,7 @@ class Result:
         ids: the items' ids, in the dataset's order.
         status: what was done to read an answer → number of items; together these are all items.
         statistics: name of a statistic → its value for each item.
-        fields: outcome → how often each field had it.
+        outcomes: outcome → how often each field had it.
         worst: what became of the items with the lowest figures, the lowest first.
         per_item: what became of every item; empty unless details were asked for.
         kinds: what an unparsable answer was → number of items; without those that only strict
@@ -69,7 +69,7 @@ class Result:
         versions: the versions with which it was scored.
         strata: each item's stratum, if the benchmark is a stratified sample; otherwise empty. The
             rates are then estimates for the whole.
-        stratum_fields: stratum → `fields` of its items.
+        stratum_outcomes: stratum → `outcomes` of its items.
         item_weights: the items' weights, if they are some of the items of a stratified sample.
         statuses: what was done to read the answer to each item; empty in a result that was read
             from a file without details.
@@ -79,7 +79,7 @@ class Result:
     ids: Sequence[str]
     status: Mapping[Status, int]
     statistics: Mapping[str, Sequence[float]]
-    fields: Mapping[Outcome, Mapping[str, int]]
+    outcomes: Mapping[Outcome, Mapping[str, int]]
     worst: list[dict[str, Any]]
     per_item: list[dict[str, Any]]
     kinds: Mapping[Kind, int] = field(default_factory=dict)
@@ -94,7 +94,7 @@ class Result:
     usage: Mapping[str, AmountUsed] = field(default_factory=dict)
     versions: Versions = field(default_factory=installed_versions)
     strata: Sequence[int] = ()
-    stratum_fields: Mapping[int, Mapping[Outcome, Mapping[str, int]]] = field(default_factory=dict)
+    stratum_outcomes: Mapping[int, Mapping[Outcome, Mapping[str, int]]] = field(default_factory=dict)
     item_weights: Sequence[float] | None = None
     statuses: Sequence[Status] = field(default=(), compare=False)
 
@@ -152,13 +152,13 @@ class Result:
         }
 
     @cached_property
-    def population_fields(self) -> Mapping[Outcome, Mapping[str, float]]:
-        """The `fields` that rates follow from: with the items' weights, if they have any."""
+    def population_outcomes(self) -> Mapping[Outcome, Mapping[str, float]]:
+        """The `outcomes` that rates follow from: with the items' weights, if they have any."""
         if self.weighed is None:
-            return self.fields
+            return self.outcomes
         weight = dict(zip(self.strata, self.weighed.weights, strict=True))
         population: dict[Outcome, dict[str, float]] = {outcome: {} for outcome in OUTCOMES}
-        for stratum, fields in self.stratum_fields.items():
+        for stratum, fields in self.stratum_outcomes.items():
             for outcome, counts in fields.items():
                 sums = population[outcome]
                 for name, count in counts.items():
@@ -303,8 +303,8 @@ class Result:
             },
             strict_statistics={},
             other_errata={},
-            fields={outcome: {} for outcome in OUTCOMES},
-            stratum_fields={},
+            outcomes={outcome: {} for outcome in OUTCOMES},
+            stratum_outcomes={},
             worst=[],
             per_item=[],
         )
@@ -327,12 +327,12 @@ class Result:
             statistics={name: chosen(column) for name, column in self.statistics.items()},
             strict_statistics={},
             other_errata={},
-            fields={outcome: {} for outcome in OUTCOMES},
+            outcomes={outcome: {} for outcome in OUTCOMES},
             kinds={},
             worst=[],
             per_item=[],
             strata=chosen(self.strata),
-            stratum_fields={},
+            stratum_outcomes={},
             item_weights=None if self.weighed is None else chosen(self.weighed.weights),
             statuses=statuses,
         )
@@ -365,10 +365,10 @@ class Result:
         Raises:
             HdbenchError: an option names a field that no item has.
         """
-        counted = self.metric.field_rates(self.totals, self.fields)
+        counted = self.metric.field_rates(self.totals, self.outcomes)
         if self.weighed is None:
             return counted
-        estimated = self.metric.field_rates(self.population_totals, self.population_fields)
+        estimated = self.metric.field_rates(self.population_totals, self.population_outcomes)
         return _with_counts(self.metric, estimated, counted)
 
     def to_dict(self, *, details: bool = False) -> dict[str, Any]:

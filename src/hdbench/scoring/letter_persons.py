@@ -44,6 +44,7 @@ def prepare_persons(
     names: dict[str, None] = {}
     known_as: dict[str, dict[str, None]] = {}
     surnames: dict[str, dict[str, None]] = {}
+    bare: dict[str, str] = {}
     left_out: set[str] = set()
     for person in parts(persons):
         if person is None:
@@ -53,16 +54,17 @@ def prepare_persons(
         if name in ("", "null", "None"):
             continue
         texts = _known_as(authority_name, others, published=published)
-        marked = [] if inferred is None else [with_marks(text, inferred) for text in texts]
+        marked = {} if inferred is None else {with_marks(text, inferred): text for text in texts}
         if not wanted[inferred]:
             left_out.update(marked)
             continue
         names[name] = None
-        for text in (*texts, *marked):
-            known_as.setdefault(text, {})[name] = None
+        bare |= marked
         for text in texts:
+            known_as.setdefault(text, {})[name] = None
             if surname := read_name(text).surname:
                 surnames.setdefault(surname, {})[name] = None
+    known_as |= {marked: known_as[text] for marked, text in bare.items()}
     return PreparedPersons(
         tuple(names),
         {text: tuple(found) for text, found in known_as.items()},

@@ -45,7 +45,7 @@ def outcomes_of_fields(result: Result) -> dict[str, dict[Outcome, int]]:
     metrics have no outcomes.
     """
     fields: dict[str, Counter[Outcome]] = {}
-    for outcome, counts in result.fields.items():
+    for outcome, counts in result.outcomes.items():
         for path, count in counts.items():
             fields.setdefault(INDEX.sub("", path), Counter())[outcome] += count
     for field in () if fields else result.metric.set_fields:
@@ -60,5 +60,5 @@ def outcomes_of_fields(result: Result) -> dict[str, dict[Outcome, int]]:
                 spurious=int(spurious - substituted),
             )
     return {
-        field: {name: counts[name] for name in result.fields} for field, counts in fields.items()
+        field: {name: counts[name] for name in result.outcomes} for field, counts in fields.items()
     }

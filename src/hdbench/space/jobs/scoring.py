@@ -144,7 +144,7 @@ def score_upload(
 
 def _number_of_fields(result: Result) -> int:
     """Return the fields of all answers and references, as far as the result has them one by one."""
-    counted = sum(count for counts in result.fields.values() for count in counts.values())
+    counted = sum(count for counts in result.outcomes.values() for count in counts.values())
     return max(counted, sum(len(item["fields"]) for item in result.per_item))
 
 

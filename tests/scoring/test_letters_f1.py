@@ -484,8 +484,6 @@ def test_every_figure_of_odd_answers_is_finite():
         assert all(math.isfinite(v) for v in result.values() if isinstance(v, float))
 
 
-
-
 def test_a_name_in_brackets_is_that_of_all_who_have_it():
     muster = {"name": "Muster, B.", "alternateName": ["D"], "inferred": "function"}
     truth = {"send_date": [], "sender_persons": [muster, "D"], "receiver_persons": []}

@@ -94,7 +94,9 @@ class Result:
     usage: Mapping[str, AmountUsed] = field(default_factory=dict)
     versions: Versions = field(default_factory=installed_versions)
     strata: Sequence[int] = ()
-    stratum_outcomes: Mapping[int, Mapping[Outcome, Mapping[str, int]]] = field(default_factory=dict)
+    stratum_outcomes: Mapping[int, Mapping[Outcome, Mapping[str, int]]] = field(
+        default_factory=dict
+    )
     item_weights: Sequence[float] | None = None
     statuses: Sequence[Status] = field(default=(), compare=False)
 

@@ -58,6 +58,7 @@ def test_a_german_page_has_german_words_and_numbers(boards):
     assert '<html lang="de">' in page
     for said in ("1.263 Einträge", "0,900", "0,850 bis 0,950", "höher ist besser", "Menschen: 2"):
         assert said in page
+    assert "mit 95\N{NO-BREAK SPACE}% Konfidenz" in page
     text = re.sub("<[^>]*>", "", page.partition("<main")[2])
     for english in ("items", "higher", "people", "interval", "rank ", "0.9"):
         assert english not in text

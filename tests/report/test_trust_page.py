@@ -236,6 +236,7 @@ def test_on_the_german_page_nothing_is_english_but_names(which, request):
     assert "Ob mehrere Startwerte versucht wurden" in text
     assert ("hdbench trust apply" in text) == (which == "decision")
     assert "\\xa0" not in german
+    assert not re.search(r"\d%", text)
 
 
 def test_decision_page_is_written_only_to_an_html_file(decision, tmp_path):

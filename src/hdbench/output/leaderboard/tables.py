@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from markupsafe import escape
+
 from hdbench import __version__
 from hdbench.benchmarks.agreement import Ceiling
 from hdbench.common.texts import in_terminal
@@ -121,7 +123,8 @@ def _on_page(board: Board, language: str) -> dict[str, object]:
     return {
         "board": board,
         "title": title(board, language),
-        "about_ranks": about_ranks(board, language),
+        # As markup: the no-break space before a percent sign would be shown as its escape.
+        "about_ranks": escape(about_ranks(board, language)),
         "notes": notes(board, language),
         "columns": [
             (key, column_name(key, board, language), first or best)

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from hdbench.common.templates import html_templates
-from hdbench.common.texts import Texts, decimal, grouped
+from hdbench.common.texts import Texts, decimal, grouped, numbers_of
 from hdbench.errors import escaped
 
 TEXTS = Texts(Path(__file__).with_name("texts"))
@@ -21,7 +21,7 @@ def render(template: str, language: str = "en", **context: Any) -> str:
     """Return a page from a template of this package.
 
     In a template `t(key, name=value)` is a text from `TEXTS` in the page's language, and
-    `decimal("0.5")` a number as it is written in that language.
+    `decimal("0.5")` and `percentage("50.0")` are numbers as they are written in that language.
 
     Whatever a template outputs is escaped, and its control and invisible characters and lone
     surrogates are written as escapes, so that the page can be written as UTF-8. The style sheet and
@@ -33,8 +33,23 @@ def render(template: str, language: str = "en", **context: Any) -> str:
         language: the page's language, one of `hdbench.common.texts.LANGUAGES`.
         context: the values for the template.
     """
-    own = {"t": partial(markup, language=language), "decimal": partial(decimal, language=language)}
+    own = {
+        name: partial(function, language=language)
+        for name, function in (("t", markup), ("decimal", decimal), ("percentage", percentage))
+    }
     return _environment().get_template(template).render(**own, language=language, **context)
+
+
+def percentage(number: str, language: str) -> Markup:
+    r"""Return a number with the percent sign, as a language writes them.
+
+    It is markup, as a no-break space would be shown as its escape.
+
+    Example:
+        >>> percentage("12.5", "en"), percentage("12.5", "de")
+        (Markup('12.5%'), Markup('12,5\xa0%'))
+    """
+    return escape(numbers_of(language).written(f"{number}%"))
 
 
 def markup(key: str, language: str, **values: Any) -> Markup:

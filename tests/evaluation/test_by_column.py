@@ -290,6 +290,12 @@ def test_the_report_has_a_section(cards, language, said):
     assert re.search(rf"<td[^>]*>{decimal}</td>", section)
 
 
+def test_a_german_report_says_in_german_how_numbers_were_cut(cards):
+    result = score("hdb/cards", "a.jsonl", Settings(details=True))
+    page = report_page(result, load_benchmark("hdb/cards"), by=of(result, "year"), language="de")
+    assert "60 verschiedene Zahlen in 5 Gruppen: &lt; 1810, 1810–1819" in page
+
+
 def test_the_command_report_takes_the_column(cards, run_hdbench):
     done = run_hdbench(
         *("report", "hdb/cards", "a.jsonl", "--by", "language", "-o", "out"),

@@ -10,6 +10,7 @@ from markupsafe import Markup
 from hdbench.answers.answer import STATUSES
 from hdbench.answers.run_info import RunInfo
 from hdbench.benchmarks.benchmark import Benchmark
+from hdbench.common.translation import translated
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.by_column import ByColumn, Group
 from hdbench.output.report.details import MOST_LOST, Excerpt, Item
@@ -128,6 +129,7 @@ def report_page(
         summary=summary,
         floor=floor and floor.rates[result.headline],
         by=by,
+        ranges=translated(by.note, language) if by and by.note else None,
         small_groups=in_words(**by.warning, language=language) if by and by.warning else None,
         no_interval=_no_interval(result.intervals, language),
         few=MIN_ITEMS,

@@ -427,4 +427,4 @@ def test_of_one_item_there_is_no_interval_and_it_says_why(cards, report):
     metadata.write_text(metadata.read_text().splitlines()[0] + "\n")
     page = Page(report(RIGHT))
     assert "1 item: too few for an interval." in page.text
-    assert page.row("f1_micro")[1:3] == ("1.0000", "no value")
+    assert page.row("f1_micro")[1:3] == ("1.0000", "not computed")

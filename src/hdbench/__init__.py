@@ -1,5 +1,29 @@
 """hdbench: benchmarks of the digital humanities, built, loaded and scored."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hdbench.api import (
+        Benchmark,
+        Board,
+        Comparison,
+        ReadAs,
+        Result,
+        Settings,
+        compare_runs,
+        load_benchmark,
+        load_runs,
+        rank_runs,
+        read_result,
+        read_results,
+        score,
+        score_runs,
+        write_results,
+    )
+    from hdbench.errors import HdbenchError
+    from hdbench.scoring.metric import Metric
+
 __version__ = "0.2.0"
 
 YEAR = 2026
@@ -7,3 +31,36 @@ YEAR = 2026
 
 NAMESPACE = "hdb"
 """Where the benchmarks that hdbench builds are on the Hub, unless another namespace is named."""
+
+__all__ = [
+    "Benchmark",
+    "Board",
+    "Comparison",
+    "HdbenchError",
+    "Metric",
+    "ReadAs",
+    "Result",
+    "Settings",
+    "compare_runs",
+    "load_benchmark",
+    "load_runs",
+    "rank_runs",
+    "read_result",
+    "read_results",
+    "score",
+    "score_runs",
+    "write_results",
+]
+_ELSEWHERE = {"HdbenchError": "hdbench.errors", "Metric": "hdbench.scoring.metric"}
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is public when it is asked for, as most commands need little of it."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_ELSEWHERE.get(name, "hdbench.api")), name)
+
+
+def __dir__() -> list[str]:
+    """Return the public names alone."""
+    return __all__

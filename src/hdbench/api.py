@@ -1,17 +1,228 @@
-"""What programs import: scoring answers, and reading and writing results."""
+"""What programs import: `import hdbench as hd` has all of it."""
+
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+from typing import Any
 
 from hdbench.answers import ReadAs
+from hdbench.answers.in_memory import entries, write_entries
+from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
+from hdbench.benchmarks.in_memory import benchmark_in_memory
+from hdbench.errors import HdbenchError
 from hdbench.evaluation.runs import load_runs
-from hdbench.evaluation.score import Settings, score, score_runs
+from hdbench.evaluation.score import Settings, score_loaded, with_names
+from hdbench.output.leaderboard.boards import Board, leaderboards
 from hdbench.results.files import read_result, read_results, write_results
+from hdbench.results.result import Result
+from hdbench.statistics.comparison import Comparison, compare
 
 __all__ = [
+    "Benchmark",
+    "Board",
+    "Comparison",
     "ReadAs",
+    "Result",
     "Settings",
+    "compare_runs",
+    "load_benchmark",
     "load_runs",
+    "rank_runs",
     "read_result",
     "read_results",
     "score",
     "score_runs",
     "write_results",
 ]
+
+IN_MEMORY = "answers in memory"
+"""What messages and results call answers that are in no file."""
+
+
+def score(
+    benchmark: Any,
+    answers: Any,
+    settings: Settings = Settings(details=True),
+    *,
+    metric: str | None = None,
+    model: str | None = None,
+    **options: Any,
+) -> Result:
+    """Score one model's answers.
+
+    An id without an answer counts as a complete failure. The figures are those that `hdbench score`
+    gives for the same answers in JSON Lines.
+
+    Args:
+        benchmark: a benchmark's name, such as `zettelkatalog`, or its folder; a benchmark from
+            `load_benchmark`; a `datasets.Dataset` of one; or, with `metric`, ground truths of your
+            own, in any of the forms of `answers`.
+        answers: a file or folder in any of the forms that `hdbench score` takes; a DataFrame of
+            pandas or polars, or a `datasets.Dataset`, with a row for each item; a list of
+            dictionaries that have an `id`; a list of pairs of id and answer; or a dictionary id →
+            answer. An answer is a record, or the text that the model wrote.
+        settings: how they are scored: protocol, errata, reading; by default `documented`, with what
+            became of every item and field.
+        metric: for ground truths of your own: the metric's name, such as `record_f1`.
+        model: the model's name, if the answers do not say it.
+        options: the metric's options, such as `threshold=0.8`.
+
+    Raises:
+        HdbenchError: the benchmark, the answers or an option is unusable, or several models
+            answered.
+
+    Example:
+        >>> truths = {"0001": {"title": "Stellingen", "year": 1924}, "0002": {"title": "Faust"}}
+        >>> answers = {"0001": {"title": "Stellingen", "year": 1925}, "0002": {"title": "Faust"}}
+        >>> result = score(truths, answers, metric="record_f1")
+        >>> round(result.value, 3)
+        0.667
+    """
+    results = score_runs(benchmark, answers, settings, metric=metric, model=model, **options)
+    if len(results) > 1:
+        raise HdbenchError(
+            "several models answered ({names}): use score_runs",
+            names=", ".join(map(repr, results)),
+        )
+    return next(iter(results.values()))
+
+
+def score_runs(
+    benchmark: Any,
+    answers: Any,
+    settings: Settings = Settings(details=True),
+    *,
+    metric: str | None = None,
+    model: str | None = None,
+    **options: Any,
+) -> dict[str | None, Result]:
+    """Score the answers of several models, which a column `model` tells apart.
+
+    Args:
+        benchmark: see `score`, as for all the rest.
+        answers: the answers.
+        settings: how they are scored.
+        metric: the metric's name.
+        model: the model's name, if the answers do not say it.
+        options: the metric's options.
+
+    Returns:
+        Model → result; one under None if the answers name no model.
+
+    Raises:
+        HdbenchError: the benchmark, the answers or an option is unusable.
+    """
+    own_records = metric is not None
+    with (
+        _benchmark(benchmark, metric, options, settings) as loaded,
+        _file_of(answers) as (path, name),
+    ):
+        given = settings if own_records else _with_options(settings, options)
+        [results] = score_loaded(loaded, path, [given], name=name)
+    if model is None:
+        return results
+    return {result.model: result for result in with_names(list(results.values()), [model])}
+
+
+def compare_runs(
+    a: Result | str | PathLike[str], b: Result | str | PathLike[str], *, seed: int = 0
+) -> Comparison:
+    """Compare two runs on the same items: can they be told apart?
+
+    Args:
+        a: a result, a run folder, or a result file of `hdbench score --json`.
+        b: the other one.
+        seed: for the random numbers.
+
+    Returns:
+        Differences with 95 % intervals, and whether the primary metric differs; see
+        `hdbench.statistics.comparison.compare_runs`.
+
+    Raises:
+        HdbenchError: a run is unusable, or they differ in items, metric or options.
+    """
+    (name_a, first), (name_b, second) = _named([a, b]).items()
+    return compare(
+        first,
+        second,
+        headline=first.headline,
+        higher_is_better=first.higher_is_better,
+        names=(name_a, name_b),
+        seed=seed,
+    )
+
+
+def rank_runs(
+    runs: Mapping[str, Result] | Iterable[Result | str | PathLike[str]], *, seed: int = 0
+) -> Board:
+    """Rank runs on the same items, as far as these can tell them apart.
+
+    Args:
+        runs: name → result, results, run folders or result files. Several runs of one model are one
+            row.
+        seed: for the random numbers.
+
+    Returns:
+        The leaderboard, best first; see `hdbench.statistics.ranking.rank_models`.
+
+    Raises:
+        HdbenchError: a run is unusable, or they are not of one kind: their benchmark, items,
+            prompt, protocol or options differ.
+    """
+    boards = leaderboards(runs if isinstance(runs, Mapping) else _named(runs), seed=seed)
+    if len(boards) != 1:
+        raise HdbenchError(
+            "these runs are of {count} kinds, which are never ranked together: they differ in "
+            "benchmark, items, prompt, protocol or options",
+            count=len(boards),
+        )
+    return boards[0]
+
+
+def _named(runs: Iterable[Result | str | PathLike[str]]) -> dict[str, Result]:
+    """Return runs by names of their own."""
+    named: dict[str, Result] = {}
+    for run in runs:
+        loaded = {run.model: run} if isinstance(run, Result) else load_runs([Path(run)])
+        for model, result in loaded.items():
+            name = model or "run"
+            number = 1
+            while name in named:
+                number += 1
+                name = f"{model or 'run'} ({number})"
+            named[name] = result
+    return named
+
+
+def _with_options(settings: Settings, options: Mapping[str, Any]) -> Settings:
+    return replace(settings, options={**settings.options, **options})
+
+
+@contextmanager
+def _benchmark(
+    benchmark: Any, metric: str | None, options: Mapping[str, Any], settings: Settings
+) -> Iterator[Benchmark]:
+    if isinstance(benchmark, Benchmark):
+        yield benchmark
+    elif isinstance(benchmark, str | PathLike):
+        if metric is not None:
+            raise HdbenchError("metric= is for ground truths of your own: a benchmark has its own")
+        yield load_benchmark(str(benchmark), revision=settings.revision)
+    else:
+        with tempfile.TemporaryDirectory(prefix="hdbench-") as folder:
+            yield benchmark_in_memory(benchmark, Path(folder), metric=metric, options=options)
+
+
+@contextmanager
+def _file_of(answers: Any) -> Iterator[tuple[Path, str | None]]:
+    """Give the file with answers, and what messages call it; None for its path."""
+    if isinstance(answers, str | PathLike):
+        yield Path(answers), None
+        return
+    with tempfile.TemporaryDirectory(prefix="hdbench-") as folder:
+        path = Path(folder, "answers.jsonl")
+        write_entries(path, entries(answers))
+        yield path, IN_MEMORY

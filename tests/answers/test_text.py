@@ -265,6 +265,12 @@ def test_a_text_cut_anywhere_gives_only_values_that_were_written(record, data):
         assert leaves(reading.prediction) <= leaves(record)
 
 
+@pytest.mark.parametrize("value", ['["', '{"', '["A", 3', '["A'])
+def test_a_quote_behind_a_bracket_in_a_value_stays(value):
+    record = {"title": "A", "place": value}
+    assert read_text(json.dumps(record) + " end")[:2] == (record, "unwrapped")
+
+
 @given(st.dictionaries(WORDS, VALUES, min_size=1, max_size=4), WORDS, WORDS)
 def test_sound_json_is_never_changed(record, before, after):
     assume(kind_of_object(record, None) is None)  # as `{"error": …}`

@@ -10,7 +10,7 @@ IN_THREADS = """
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from hdbench.output.report.thumbnails import thumbnail
+from hdbench.common.thumbnails import thumbnail
 from hdbench.running.backend import ImageLimits
 from hdbench.running.images import load_images
 

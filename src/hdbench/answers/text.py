@@ -260,11 +260,7 @@ class _Reader:
                 better = self.respelled(other, level)
                 if better is None:
                     answer = None if self.kinds[before:] else answer
-                elif (
-                    answer is None
-                    or better.status in ("clean", "unwrapped")
-                    or self.fit(better) >= self.fit(answer)
-                ):
+                elif answer is None or self.is_better(better, answer):
                     answer = at_least("repaired", better)
         return answer or self.nothing(text, kind_of_text(plain, self.schema))
 
@@ -280,6 +276,16 @@ class _Reader:
         else:
             answer = self.value(value, level) if isinstance(value, dict | list) else None
         return answer if answer and answer.is_record else None
+
+    def is_better(self, respelled: Answer, found: Answer) -> bool:
+        """Return whether a record in a respelled text takes the place of one that it has itself.
+
+        Sound JSON stays, unless the other fits the schema better.
+        """
+        if found.status == "unwrapped":
+            return self.fit(respelled) > self.fit(found)
+        is_sound = respelled.status in ("clean", "unwrapped")
+        return is_sound or self.fit(respelled) >= self.fit(found)
 
     def fit(self, answer: Answer) -> int:
         return self.schema.fit(answer.prediction) if self.schema else 0

@@ -175,13 +175,10 @@ def print_comparison(console: Console, comparison: Comparison) -> None:
     for name, difference in comparison.figures.items():
         if difference.why is not None:
             print_line(console, Message("{figure}: {why}", figure=name, why=difference.why))
-    verdict = Message("not separable")
-    if comparison.better:
-        verdict = Message("{better} is better", better=printable(comparison.better).plain)
     line = localized(
         "{headline}: {verdict}: {why}",
         headline=comparison.judged_by,
-        verdict=verdict,
+        verdict=comparison.verdict,
         why=comparison.why,
     )
     console.print(line, soft_wrap=True, markup=False)

@@ -33,12 +33,13 @@ from hdbench.scoring.metric import (
 )
 
 if TYPE_CHECKING:
+    from hdbench.display.table import Table
     from hdbench.scoring.analysis.error_classes import ErrorClass
-    from hdbench.statistics.bootstrap import Intervals
+    from hdbench.statistics.bootstrap import Interval, Intervals
     from hdbench.statistics.effort import Effort
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
     """The figures of one set of answers, with what is needed to trust and recompute them.
 
@@ -99,6 +100,45 @@ class Result:
     )
     item_weights: Sequence[float] | None = None
     statuses: Sequence[Status] = field(default=(), compare=False)
+
+    def __repr__(self) -> str:
+        """Return what was scored, the primary metric and the coverage."""
+        from hdbench.results.tables import line_of  # noqa: PLC0415  as for all that shows it
+
+        return line_of(self)
+
+    def _repr_html_(self) -> str:
+        from hdbench.results.tables import html_of  # noqa: PLC0415
+
+        return html_of(self)
+
+    @property
+    def items(self) -> "Table":
+        """A row for each item; see `hdbench.results.tables.items_table`."""
+        from hdbench.results.tables import items_table  # noqa: PLC0415
+
+        return items_table(self)
+
+    @property
+    def fields(self) -> "Table":
+        """A row for each field; see `hdbench.results.tables.fields_table`."""
+        from hdbench.results.tables import fields_table  # noqa: PLC0415
+
+        return fields_table(self)
+
+    @property
+    def errors(self) -> "Table":
+        """A row for each wrong value; see `hdbench.results.tables.errors_table`."""
+        from hdbench.results.tables import errors_table  # noqa: PLC0415
+
+        return errors_table(self)
+
+    @cached_property
+    def field_intervals(self) -> "dict[str, Interval]":
+        """Field → the interval of its F1; see `hdbench.results.field_intervals`."""
+        from hdbench.results.field_intervals import field_intervals  # noqa: PLC0415
+
+        return field_intervals(self)
 
     @cached_property
     def totals(self) -> dict[str, float]:

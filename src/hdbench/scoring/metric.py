@@ -234,6 +234,17 @@ class Metric(ABC):
         self.protocol = check_protocol(protocol)
         self._published = self.protocol == "published"
 
+    def __eq__(self, other: object) -> bool:
+        """Return whether it is the same method with the same protocol and options."""
+        if not isinstance(other, Metric):
+            return NotImplemented
+        own, others = ((type(metric), metric.protocol, metric.options) for metric in (self, other))
+        return own == others
+
+    def __hash__(self) -> int:
+        """Return a hash of the method and the protocol, as options may be of any kind."""
+        return hash((type(self), self.protocol))
+
     @property
     def headline(self) -> str:
         """The figure used for ranking, unless a benchmark names another."""

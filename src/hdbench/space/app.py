@@ -13,7 +13,7 @@ from starlette.routing import Mount
 
 from hdbench import __version__
 from hdbench.common.servers import GRACE, end_in_time, interrupt_on_sigterm, listening
-from hdbench.output.report.thumbnails import keep_in
+from hdbench.common.thumbnails import keep_in
 from hdbench.space.annotate.pages import Annotate
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs import working

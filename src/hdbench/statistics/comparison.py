@@ -3,12 +3,14 @@
 import heapq
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import combinations
 from statistics import NormalDist
-from typing import Literal
+from typing import Any, Literal
 
-from hdbench.errors import HdbenchError, Message
+from hdbench.display.html import HtmlTable, block
+from hdbench.display.table import Table
+from hdbench.errors import HdbenchError, Message, escaped
 from hdbench.scoring.metric import figure_names, figure_of, judging_figure
 from hdbench.statistics.bootstrap import MIN_ITEMS, Interval
 from hdbench.statistics.differences import Differences, DrawnDifferences, differences
@@ -66,7 +68,7 @@ class ItemDifference:
     b: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """Two runs on the same items.
 
@@ -124,6 +126,49 @@ class Comparison:
     level: float
     seed: int
     estimated: str | None = None
+
+    @property
+    def verdict(self) -> str:
+        """Return which of them is better, or that they cannot be told apart."""
+        if self.better is None:
+            return Message("not separable")
+        return Message("{better} is better", better=self.better)
+
+    def __repr__(self) -> str:
+        """Return the verdict, and why."""
+        return (
+            f"<Comparison of {escaped(self.a)} and {escaped(self.b)} on {self.items:,} items\n"
+            f" {self.judged_by}: {escaped(self.verdict)}: {self.why}>"
+        )
+
+    def _repr_html_(self) -> str:
+        table = HtmlTable(self.table.columns, [[*row.values()] for row in self.table])
+        lines = [f"a: {self.a}", f"b: {self.b}", self.why]
+        return block(title=f"{self.judged_by}: {self.verdict}", lines=lines, tables=[table])
+
+    @property
+    def table(self) -> Table:
+        """A row for each figure: its values, their difference, and the interval of that."""
+        rows = [
+            {
+                "figure": name,
+                "a": difference.a,
+                "b": difference.b,
+                "difference": difference.difference,
+                "low": difference.interval and difference.interval.low,
+                "high": difference.interval and difference.interval.high,
+            }
+            for name, difference in self.figures.items()
+        ]
+        return Table(rows, ["figure", "a", "b", "difference", "low", "high"])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON data."""
+        return asdict(self)
+
+    def to_pandas(self) -> Any:
+        """Return `table` as a `pandas.DataFrame`."""
+        return self.table.to_pandas()
 
 
 def compare(

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from itertools import groupby, islice
 from pathlib import Path
 
+from hdbench.common.thumbnails import ItemPicture, pictures
 from hdbench.common.translation import translated
 from hdbench.output.audit.findings import Audit, Finding
 from hdbench.output.audit.models import MAKERS
 from hdbench.output.report.differences import TextPart, differences
 from hdbench.output.report.items import Value, cut
 from hdbench.output.report.rendering import render
-from hdbench.output.report.thumbnails import ItemPicture, pictures
 from hdbench.scoring.analysis.forms import text_of
 
 MAX_ITEMS = 1_000

@@ -9,6 +9,9 @@ from types import MappingProxyType
 from typing import Any
 
 from hdbench.benchmarks.agreement import Ceiling
+from hdbench.display.html import HtmlTable, block
+from hdbench.display.table import Table
+from hdbench.errors import escaped
 from hdbench.results.drafts import own_drafts
 from hdbench.results.model_facts import ModelFacts
 from hdbench.results.record import item_set
@@ -16,6 +19,14 @@ from hdbench.results.result import Result
 from hdbench.scoring.metric import judging_figure
 from hdbench.statistics.bootstrap import Interval
 from hdbench.statistics.ranking import Ranks, Standing, rank_models
+
+_SHOWN = 10
+"""Maximum number of models that a short description names."""
+
+_COLUMNS = (
+    *("rank", "model", "value", "judged", "low", "high", "answered", "runs"),
+    *("seconds", "tokens", "cost_usd"),
+)
 
 
 @dataclass(frozen=True)
@@ -127,7 +138,7 @@ class BoardRow:
     runs: list[Run]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Board:
     """A leaderboard.
 
@@ -149,6 +160,56 @@ class Board:
     rows: list[BoardRow]
     public_since: str | None = None
     people: Ceiling | None = None
+
+    def __repr__(self) -> str:
+        """Return the best models with their ranks and values."""
+        lines = [
+            f" {row.rank.shown() if row.rank else '–'} {escaped(row.model)} {row.judged:.4f}"
+            for row in self.rows[:_SHOWN]
+        ]
+        if len(self.rows) > _SHOWN:
+            lines.append(f" and {len(self.rows) - _SHOWN:,} more")
+        head = f"<Board of {len(self.rows):,} models by {self.judged_by}"
+        of = f"on {self.kind.items:,} items of {self.kind.benchmark}"
+        return "\n".join([f"{head} {of}", *lines]) + ">"
+
+    def _repr_html_(self) -> str:
+        of = f"{self.kind.items:,} items of {self.kind.benchmark}, {self.kind.protocol}"
+        names = ["rank", "model", self.judged_by, "low", "high", "answered"]
+        keys = ["rank", "model", "judged", "low", "high", "answered"]
+        rows = [[row[key] for key in keys] for row in self.table]
+        return block(
+            title=f"{len(self.rows):,} models", lines=[of], tables=[HtmlTable(names, rows)]
+        )
+
+    @property
+    def table(self) -> Table:
+        """A row for each model, best first.
+
+        `value` is the primary metric, `judged` the figure that ranks, with its interval in `low`
+        and `high`; `seconds` and `tokens` are means of an answer, `cost_usd` is that of a run.
+        """
+        rows = [
+            {
+                "rank": row.rank and row.rank.shown(),
+                "model": row.model,
+                "value": row.value,
+                "judged": row.judged,
+                "low": row.interval and row.interval.low,
+                "high": row.interval and row.interval.high,
+                "answered": row.answered,
+                "runs": len(row.runs),
+                "seconds": row.seconds,
+                "tokens": row.tokens,
+                "cost_usd": row.cost_usd,
+            }
+            for row in self.rows
+        ]
+        return Table(rows, _COLUMNS)
+
+    def to_pandas(self) -> Any:
+        """Return `table` as a `pandas.DataFrame`."""
+        return self.table.to_pandas()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the leaderboard as JSON data."""

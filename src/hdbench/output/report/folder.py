@@ -9,6 +9,7 @@ from pathlib import Path
 from hdbench.common.cache import user_cache
 from hdbench.common.extras import MissingExtraError
 from hdbench.common.regular_files import without_links
+from hdbench.common.thumbnails import keep_in
 from hdbench.datasets.building.namespace import writing
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.by_column import by_column
@@ -18,7 +19,6 @@ from hdbench.output.report.details import WHOLE, Details
 from hdbench.output.report.drawing import Drawing, DrawingHere
 from hdbench.output.report.page import report_page
 from hdbench.output.report.tables import csv_bytes, csv_files, field_rows
-from hdbench.output.report.thumbnails import keep_in
 from hdbench.output.report.workbook import workbook
 from hdbench.results.files import write_records
 from hdbench.results.record import to_record

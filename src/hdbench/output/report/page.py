@@ -10,6 +10,7 @@ from markupsafe import Markup
 from hdbench.answers.answer import STATUSES
 from hdbench.answers.run_info import RunInfo
 from hdbench.benchmarks.benchmark import Benchmark
+from hdbench.common.thumbnails import ItemPicture, pictures
 from hdbench.common.translation import translated
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.by_column import ByColumn, Group
@@ -17,7 +18,6 @@ from hdbench.output.report.details import MOST_LOST, Excerpt, Item
 from hdbench.output.report.effort import keystrokes, outcomes_of_fields
 from hdbench.output.report.items import BANDS, ItemView, cut, item_views
 from hdbench.output.report.rendering import TEXTS, render
-from hdbench.output.report.thumbnails import ItemPicture, pictures
 from hdbench.output.report.truth_errors import truth_error_url
 from hdbench.results.error_counts import item_errors
 from hdbench.results.files import given_options

@@ -24,10 +24,10 @@ from hdbench.answers.run_info import RUN_FILE
 from hdbench.answers.text import read_text
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.jsonio import write_json, write_whole
+from hdbench.common.thumbnails import FORMATS, MAX_PIXELS, thumbnail
 from hdbench.common.translation import translated
 from hdbench.datasets.building.run_tables import answers_jsonl
 from hdbench.errors import HdbenchError, Message
-from hdbench.output.report.thumbnails import FORMATS, MAX_PIXELS, thumbnail
 from hdbench.running.answers_file import read_answers
 from hdbench.running.backend import Question
 from hdbench.running.choosing import QUICK, of_benchmark

@@ -16,12 +16,12 @@ from hdbench.answers.bounds import Bounds
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.benchmarks.spec import HELD_OUT_ENDING
 from hdbench.common.progress import Listener, listening
+from hdbench.common.thumbnails import keep_in
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.held_out import read_held_out, score_held_out, totals
 from hdbench.evaluation.score import Settings, score_runs
 from hdbench.output.report.page import report_page
 from hdbench.output.report.tables import csv_files
-from hdbench.output.report.thumbnails import keep_in
 from hdbench.output.report.workbook import workbook
 from hdbench.results.files import write_results
 from hdbench.results.record import to_record

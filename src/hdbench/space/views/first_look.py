@@ -14,11 +14,11 @@ from starlette.routing import Route
 
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.documentation import documentation
+from hdbench.common.thumbnails import thumbnail
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.opened_run import OpenedRun
 from hdbench.output.report.differences import TextPart
 from hdbench.output.report.items import MAX_FIELD, ItemView, ShownField, Value, cut, item_views
-from hdbench.output.report.thumbnails import thumbnail
 from hdbench.results.error_counts import item_errors
 from hdbench.results.items import ScoreCollector, prepare
 from hdbench.scoring.flatten import flatten

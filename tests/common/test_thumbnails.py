@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from PIL import Image
 
+from hdbench.common import thumbnails
+from hdbench.common.thumbnails import thumbnail
 from hdbench.errors import HdbenchError
-from hdbench.output.report import thumbnails
-from hdbench.output.report.thumbnails import thumbnail
 
 HEAD = "data:image/webp;base64,"
 
@@ -172,7 +172,7 @@ def test_another_process_finds_what_is_kept(tmp_path, kept):
     (file,) = kept.iterdir()
     os.utime(file, (1, 1))
     code = (
-        "from pathlib import Path; import sys; from hdbench.output.report import thumbnails\n"
+        "from pathlib import Path; import sys; from hdbench.common import thumbnails\n"
         "thumbnails._made = None\n"
         "thumbnails.keep_in(Path(sys.argv[1])); print(thumbnails.thumbnail(Path(sys.argv[2])))"
     )

@@ -1,0 +1,171 @@
+"""Answers that a program has in memory, as the entries of a JSON Lines file."""
+
+import datetime
+import json
+import math
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from hdbench.errors import HdbenchError
+
+_MEDIA = ("Image", "Audio", "Video", "Pdf")
+"""Columns of a `datasets.Dataset` that are no answers."""
+
+Entry = dict[str, Any]
+"""An id and an answer, as `EntryReader` reads it."""
+
+
+def entries(values: Any, *, content: str = "prediction") -> Iterator[Entry]:
+    """Yield an entry for each answer, in their order.
+
+    In tables, missing values (NaN, NaT, `pd.NA`, null) are None, and whole floats in a column with
+    missing values are integers, which such a column cannot hold: 1957.0 is 1957. The id is the
+    column `id`, or else a pandas index that has a name.
+
+    Args:
+        values: a DataFrame of pandas or polars, a `datasets.Dataset`, entries as dictionaries with
+            an `id`, pairs of id and answer, or a dictionary id → answer.
+        content: the key under which an answer that is a record stands.
+
+    Raises:
+        HdbenchError: it is none of these, or a table has no ids.
+
+    Example:
+        >>> list(entries({"0001": {"year": 1957}, "0002": "The year is 1957."}))
+        [{'id': '0001', 'prediction': {'year': 1957}}, {'id': '0002', 'text': 'The year is 1957.'}]
+    """
+    if _is(values, "pandas", "DataFrame"):
+        yield from _of_pandas(values)
+    elif _is(values, "polars", "DataFrame"):
+        yield from _of_pandas(values.to_pandas())
+    elif _is(values, "datasets", "Dataset"):
+        yield from _of_dataset(values)
+    elif isinstance(values, Mapping):
+        yield from (_entry(item, answer, content) for item, answer in values.items())
+    elif isinstance(values, Iterable) and not isinstance(values, str | bytes):
+        for value in values:
+            if isinstance(value, Mapping):
+                yield dict(value)
+            elif isinstance(value, tuple | list) and len(value) == 2:  # noqa: PLR2004
+                yield _entry(value[0], value[1], content)
+            else:
+                raise HdbenchError(
+                    "{value}: neither a dictionary with an id nor a pair of id and answer",
+                    value=_short(value),
+                )
+    else:
+        raise HdbenchError(
+            "{type}: give a path, a DataFrame, a Dataset, a list of dictionaries or pairs, or a "
+            "dictionary of ids and answers",
+            type=type(values).__name__,
+        )
+
+
+def write_entries(path: Path, written: Iterable[Entry]) -> None:
+    """Write entries as JSON Lines; NaN within lists and dictionaries becomes null.
+
+    Raises:
+        HdbenchError: a value cannot be written as JSON.
+    """
+    with path.open("w", encoding="utf-8", errors="surrogatepass", newline="\n") as file:
+        for entry in written:
+            try:
+                line = _encode(entry)
+            except ValueError:  # a NaN somewhere inside
+                line = _encode(_finite(entry))
+            file.write(line + "\n")
+
+
+def _is(value: Any, package: str, name: str) -> bool:
+    """Return whether a value is of a class of a package, which is not imported for that."""
+    module = sys.modules.get(package)
+    return module is not None and isinstance(value, getattr(module, name))
+
+
+def _entry(item: Any, answer: Any, content: str) -> Entry:
+    item_id = str(item) if isinstance(item, int) else item
+    return {"id": item_id, ("text" if isinstance(answer, str) else content): answer}
+
+
+def _of_pandas(frame: Any) -> Iterator[Entry]:
+    if "id" not in frame.columns:
+        if frame.index.nlevels > 1 or frame.index.name is None:
+            raise HdbenchError(
+                "the table has no ids: it needs a column id, or an index that has a name"
+            )
+        frame = frame.reset_index(names="id")
+    if not frame.columns.is_unique:
+        raise HdbenchError(
+            "two columns are called {name!r}",
+            name=str(frame.columns[frame.columns.duplicated()][0]),
+        )
+    names = [str(name) for name in frame.columns]
+    columns = [_column(frame[name]) for name in frame.columns]
+    place = names.index("id")
+    columns[place] = [
+        int(item) if isinstance(item, float) and item.is_integer() else item
+        for item in columns[place]
+    ]
+    for row in zip(*columns, strict=True):
+        yield dict(zip(names, row, strict=True))
+
+
+def _column(series: Any) -> list[Any]:
+    """Return the values of a column, None for those that are missing."""
+    values, missing = series.tolist(), series.isna().tolist()
+    if not any(missing):
+        return list(values)
+    present = [value for value, gone in zip(values, missing, strict=True) if not gone]
+    floats = [value for value in present if isinstance(value, float)]
+    are_whole = all(map(float.is_integer, floats))
+    return [
+        None if gone else int(value) if are_whole and isinstance(value, float) else value
+        for value, gone in zip(values, missing, strict=True)
+    ]
+
+
+def _of_dataset(dataset: Any) -> Iterator[Entry]:
+    media = [name for name, kind in dataset.features.items() if type(kind).__name__ in _MEDIA]
+    yield from dataset.remove_columns(media)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(inner) for inner in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        if math.isnan(value):
+            return None
+        raise HdbenchError("{value} is not a finite number.", value=value)
+    if hasattr(value, "tolist"):
+        return _finite(value.tolist())
+    return value
+
+
+def _plain(value: Any) -> Any:
+    """Return what JSON can hold in the place of a value of numpy, pandas or the calendar."""
+    if hasattr(value, "tolist"):  # an array or a number of numpy
+        return value.tolist()
+    if isinstance(value, datetime.datetime):
+        is_date = value.time() == datetime.time()
+        return value.date().isoformat() if is_date else value.isoformat()
+    if isinstance(value, datetime.date):
+        return value.isoformat()
+    if type(value).__name__ in ("NAType", "NaTType"):
+        return None
+    raise HdbenchError(
+        "{value}: a {type} cannot be an answer: leave its column out, or make it text or numbers",
+        value=_short(value),
+        type=type(value).__name__,
+    )
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:80]}…"  # noqa: PLR2004
+
+
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, default=_plain).encode

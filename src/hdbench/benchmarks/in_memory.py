@@ -1,0 +1,93 @@
+"""A benchmark of ground truths that a program has in memory."""
+
+import json
+import shutil
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from hdbench.answers.fields import nested
+from hdbench.answers.in_memory import Entry, entries, write_entries
+from hdbench.answers.inferred import schema_of
+from hdbench.benchmarks.benchmark import METADATA, SCHEMA, Benchmark, load_benchmark
+from hdbench.benchmarks.provenance import COLUMNS
+from hdbench.benchmarks.spec import BenchmarkSpec
+from hdbench.benchmarks.truths import TRUTH, TRUTHS
+from hdbench.common.jsonio import write_whole
+from hdbench.errors import HdbenchError
+from hdbench.scoring import METRICS, make_metric
+from hdbench.scoring.metric import PROTOCOLS, higher_is_better
+
+MOST_FOR_FORM = 1_000
+"""Maximum number of ground truths from which the form of an answer follows."""
+
+NAME = "records"
+"""The name of a benchmark of records that are in no dataset."""
+
+
+def benchmark_in_memory(
+    records: Any, folder: Path, *, metric: str | None, options: Mapping[str, Any]
+) -> Benchmark:
+    """Write ground truths into a folder, and return them as a benchmark.
+
+    Args:
+        records: in one of the forms of `hdbench.answers.in_memory.entries`: a ground truth is the
+            value of `ground_truth` (a record, or its JSON text), or else what stands beside the id.
+        folder: an empty folder.
+        metric: the metric's name; None for that of a `datasets.Dataset` of a benchmark that is
+            built here or on the Hub, with its options.
+        options: the metric's options.
+
+    Raises:
+        HdbenchError: the records or an option is unusable, or no metric is known for them.
+    """
+    rows = [_row(entry) for entry in entries(records, content=TRUTH)]
+    write_entries(folder / METADATA, rows)
+    if metric is None:
+        like = _benchmark_of(records)
+        for file in like.scored_by():
+            if file.name != METADATA:
+                shutil.copyfile(file, folder / file.name)
+        return replace(like, folder=folder, revision=None, within=None)
+    made = make_metric(metric, **options)
+    spec = BenchmarkSpec(
+        name=NAME,
+        title=NAME,
+        version="1.0.0",
+        metric=metric,
+        headline=made.headline,
+        higher_is_better=higher_is_better(made, made.headline),
+        protocols={protocol: dict(options) for protocol in PROTOCOLS},
+        media="text",
+        split="test",
+        licence="other",
+        citation="",
+    )
+    benchmark = Benchmark(NAME, folder, spec)
+    truths = (made.right_answer(item.ground_truth) for item in benchmark.items())
+    schema = schema_of(islice(truths, MOST_FOR_FORM), made.options.get("root_list"))
+    write_whole(folder / SCHEMA, json.dumps(schema.alternatives[0]).encode())
+    return benchmark
+
+
+def _benchmark_of(records: Any) -> Benchmark:
+    """Return the benchmark that a `datasets.Dataset` was loaded from."""
+    name = getattr(getattr(records, "info", None), "dataset_name", None)
+    if not name:
+        raise HdbenchError(
+            "say how these records are scored, with metric=: one of {metrics}",
+            metrics=", ".join(METRICS),
+        )
+    return load_benchmark(name)
+
+
+def _row(entry: Entry) -> Entry:
+    """Return a line of the metadata: the id, the ground truths, and what they come from."""
+    item = entry.get("id")
+    row = {"id": str(item) if isinstance(item, int) else item}
+    if TRUTH not in entry:
+        record = {name: value for name, value in entry.items() if name != "id"}
+        return row | {TRUTH: nested(record, frozenset())}
+    return row | {name: entry[name] for name in (*TRUTHS, *COLUMNS) if name in entry}

@@ -1,0 +1,166 @@
+"""A result as tables: its items, its fields, and its errors with what was expected and found."""
+
+from collections.abc import Mapping, Sequence
+from operator import itemgetter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.common.thumbnails import thumbnail
+from hdbench.display.html import HtmlTable, Picture, block
+from hdbench.display.table import Table
+from hdbench.errors import HdbenchError, escaped
+from hdbench.results.warning_texts import gravest_first, in_language
+
+if TYPE_CHECKING:
+    from hdbench.results.result import Result
+
+ERROR_COLUMNS = ("id", "field", "expected", "found", "kind", "similarity", "image")
+"""Columns of the table of errors."""
+
+_RATES = ("f1", "accuracy", "precision", "recall")
+_WORST = 5
+_ERRORS_SHOWN = 6
+_FIELDS_SHOWN = 25
+
+
+def items_table(result: "Result") -> Table:
+    """Return a row for each item: what was done to read its answer, and its statistics.
+
+    Only a result with details has the status of each item.
+    """
+    names = list(result.statistics)
+    statuses = result.statuses or [item["status"] for item in result.per_item]
+    columns = [result.statistics[name] for name in names]
+    rows = [
+        {
+            "id": item,
+            "status": statuses[place] if statuses else None,
+            **{name: column[place] for name, column in zip(names, columns, strict=True)},
+        }
+        for place, item in enumerate(result.ids)
+    ]
+    return Table(rows, ["id", "status", *names])
+
+
+def fields_table(result: "Result") -> Table:
+    """Return a row for each field, with its counts and rates, and the interval of the first one.
+
+    `low` and `high` are None where there is no interval; see `field_intervals`.
+    """
+    rates, intervals = result.field_rates(), result.field_intervals
+    names = list(dict.fromkeys(name for of_field in rates.values() for name in of_field))
+    rows = []
+    for field, of_field in rates.items():
+        interval = intervals.get(field)
+        ends = {"low": interval and interval.low, "high": interval and interval.high}
+        rows.append({"field": field} | {name: of_field.get(name) for name in names} | ends)
+    return Table(rows, ["field", *names, "low", "high"])
+
+
+def errors_table(result: "Result") -> Table:
+    """Return a row for each wrong value, with the path of the item's first image if it is here.
+
+    Raises:
+        HdbenchError: the result has no details.
+    """
+    if result.ids and not result.per_item:
+        raise HdbenchError(
+            "this result has no details of its items: score the answers with Settings(details=True)"
+        )
+    images = images_of(result)
+    rows = [
+        {
+            "id": item["id"],
+            "field": match.field,
+            "expected": match.reference,
+            "found": match.prediction,
+            "kind": kind,
+            "similarity": match.similarity,
+            "image": str(images[item["id"]]) if item["id"] in images else None,
+        }
+        for item, errors in zip(result.per_item, result.item_errors, strict=True)
+        for match, kind in errors
+    ]
+    return Table(rows, ERROR_COLUMNS)
+
+
+def images_of(result: "Result") -> Mapping[str, Path]:
+    """Return id → the item's first image, if the benchmark that was scored against is here."""
+    try:
+        benchmark = load_benchmark(result.dataset.benchmark)
+        if benchmark.spec.media == "text" or (
+            benchmark.content_hash() != result.dataset.dataset_sha256
+        ):
+            return {}
+        return {item: files[0] for item, files in benchmark.media().items() if files}
+    except HdbenchError:
+        return {}
+
+
+def line_of(result: "Result") -> str:
+    """Return a result in a few lines: what was scored, the primary metric, and the coverage."""
+    of = result.dataset.benchmark or "references without a benchmark"
+    return "\n".join(
+        [
+            f"<Result of {escaped(result.model or result.answers.path or 'answers')} on {of}",
+            f" {_headline(result)}",
+            f" {result.answered:,} of {len(result.ids):,} items answered, {result.metric.name}, "
+            f"{result.metric.protocol}>",
+        ]
+    )
+
+
+def html_of(result: "Result") -> str:
+    """Return a result for a notebook: its primary metric, coverage, fields and worst items."""
+    tables: list[HtmlTable] = []
+    fields = fields_table(result)
+    if len(fields):
+        rate = fields.columns
+        names = ["field", *(name for name in _RATES if name in rate)]
+        rows = [[row[name] for name in names] for row in fields[:_FIELDS_SHOWN]]
+        tables.append(HtmlTable(names, rows, "Fields"))
+    if worst := result.worst or sorted(result.per_item, key=itemgetter(result.metric.item_figure)):
+        tables.append(_worst(result, worst[:_WORST]))
+    coverage = f"{result.answered:,} of {len(result.ids):,} items answered"
+    warnings = [
+        in_language(warning, "en").text for warning in gravest_first(result.reading.warnings)[:3]
+    ]
+    return block(
+        title=_headline(result),
+        lines=[f"{result.model or result.answers.path} on {result.dataset.benchmark}", coverage],
+        tables=tables,
+        below=[*warnings, result.signature],
+    )
+
+
+def _headline(result: "Result") -> str:
+    interval = result.intervals.describe(result.headline)
+    return f"{result.headline} {result.value:.4f} ({interval})"
+
+
+def _worst(result: "Result", items: Sequence[Mapping[str, Any]]) -> HtmlTable:
+    images = images_of(result)
+    rows = []
+    for item in items:
+        errors = [match for match in item["fields"] if match["outcome"] != "correct"]
+        shown = "; ".join(
+            f"{match['field']}: {match['reference']!r} / {match['prediction']!r}"
+            for match in errors[:_ERRORS_SHOWN]
+        )
+        more = f"; and {len(errors) - _ERRORS_SHOWN} more" if len(errors) > _ERRORS_SHOWN else ""
+        picture = _picture(images, item["id"])
+        rows.append([picture, item["id"], item[result.metric.item_figure], shown + more])
+    return HtmlTable(
+        ["image", "id", result.metric.item_figure, "expected / found"], rows, "Worst items"
+    )
+
+
+def _picture(images: Mapping[str, Path], item: str) -> Picture | None:
+    if item not in images:
+        return None
+    try:
+        uri = thumbnail(images[item], width=256)
+    except HdbenchError:  # a damaged image, which a report names
+        return None
+    return None if uri is None else Picture(uri, item)

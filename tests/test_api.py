@@ -1,0 +1,220 @@
+"""Scoring, comparing and ranking what a program has in memory."""
+
+import datetime
+import json
+import pickle
+from pathlib import Path
+
+import datasets
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import hdbench as hd
+
+TRUTHS = {
+    "a": {"title": "Faust", "publication": {"year": 1808, "pages": 309}},
+    "b": {"title": "Stellingen", "publication": {"year": 1924, "pages": None}},
+    "c": {"title": "Rechnung", "publication": {"year": None, "pages": 2}},
+}
+ANSWERS = {
+    "a": {"title": "Faust", "publication": {"year": 1808, "pages": 300}},
+    "b": {"title": "Stelling", "publication": {"year": None, "pages": None}},
+}
+TABLE = pd.DataFrame(
+    {
+        "id": ["a", "b"],
+        "title": ["Faust", "Stelling"],
+        "publication.year": [1808, None],
+        "publication.pages": [300.0, float("nan")],
+    }
+)
+
+
+def scored(answers, **options):
+    return hd.score(TRUTHS, answers, metric="record_f1", **options)
+
+
+@pytest.fixture
+def expected(tmp_path):
+    lines = [{"id": item, "prediction": answer} for item, answer in ANSWERS.items()]
+    path = tmp_path / "answers.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return scored(path)
+
+
+FORMS = {
+    "dictionary": ANSWERS,
+    "pairs": [*ANSWERS.items()],
+    "entries": [{"id": item, "prediction": answer} for item, answer in ANSWERS.items()],
+    "fields": [{"id": item, **answer} for item, answer in ANSWERS.items()],
+    "texts": {item: json.dumps(answer) for item, answer in ANSWERS.items()},
+    "table": TABLE,
+    "index": TABLE.set_index("id"),
+    "named index": TABLE.set_index("id").rename_axis("card"),
+    "nullable": TABLE.convert_dtypes(),
+    "objects": TABLE.astype(object),
+    "cells": pd.DataFrame({"id": [*ANSWERS], "prediction": [*ANSWERS.values()]}),
+    "dataset": datasets.Dataset.from_list(
+        [{"id": item, **answer} for item, answer in ANSWERS.items()]
+    ),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_each_form_gives_the_figures_of_json_lines(form, expected):
+    result = scored(FORMS[form])
+    assert result.rates == expected.rates
+    assert result.statistics == expected.statistics
+    assert [item["fields"] for item in result.per_item] == [
+        item["fields"] for item in expected.per_item
+    ]
+
+
+def test_counts_are_those_derived_by_hand(expected):
+    # a: title and year right, pages wrong. b: title wrong, year missing. c: all missing.
+    counts = ("true_positives", "false_positives", "false_negatives")
+    assert [expected.rates[name] for name in counts] == [2, 2, 5]
+    assert expected.value == pytest.approx(2 * 2 / (2 * 2 + 2 + 5))
+
+
+@pytest.mark.parametrize(
+    "truths",
+    [
+        [{"id": item, "ground_truth": truth} for item, truth in TRUTHS.items()],
+        [{"id": item, "ground_truth": json.dumps(truth)} for item, truth in TRUTHS.items()],
+        [*TRUTHS.items()],
+        pd.json_normalize([{"id": item, **truth} for item, truth in TRUTHS.items()]),
+    ],
+    ids=["records", "texts", "pairs", "table"],
+)
+def test_own_records_come_in_the_same_forms(truths, expected):
+    assert hd.score(truths, ANSWERS, metric="record_f1").rates == expected.rates
+
+
+def test_values_of_numpy_pandas_and_the_calendar_are_plain_ones():
+    truths = {"1": {"day": "1926-02-16", "names": ["A", "B"], "count": 3, "none": None}}
+    frame = pd.DataFrame(
+        {
+            "id": np.array([1]),
+            "day": pd.to_datetime(["1926-02-16"]),
+            "names": [np.array(["A", "B"])],
+            "count": np.array([3], dtype="int8"),
+            "none": [pd.NaT],
+        }
+    )
+    assert hd.score(truths, frame, metric="record_f1").value == 1
+    one = {"1": truths["1"] | {"day": datetime.date(1926, 2, 16), "none": float("nan")}}
+    assert hd.score(truths, one, metric="record_f1").value == 1
+
+
+def test_whole_numbers_stay_apart_where_nothing_is_missing():
+    floats = pd.DataFrame({"id": ["a"], "weight": [2.0]})
+    result = hd.score({"a": {"weight": 2.0}}, floats, metric="record_f1", compare="exact")
+    assert result.value == 1
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.none() | st.integers(0, 9) | st.text(max_size=3), min_size=1, max_size=6))
+def test_a_column_of_anything_is_that_of_json_lines(values):
+    truths = {str(place): {"x": 1, "y": "a"} for place in range(len(values))}
+    rows = [{"id": str(place), "x": value, "y": "a"} for place, value in enumerate(values)]
+    by_rows = hd.score(truths, rows, metric="record_f1")
+    frame = pd.DataFrame(
+        {name: [row[name] for row in rows] for name in ("id", "x", "y")}, dtype=object
+    )
+    assert hd.score(truths, frame, metric="record_f1").rates == by_rows.rates
+
+
+@pytest.mark.parametrize(
+    ("answers", "told"),
+    [
+        (TABLE.drop(columns="id"), "the table has no ids"),
+        (pd.concat([TABLE, TABLE[["title"]]], axis=1), "two columns are called 'title'"),
+        ([1], "1: neither a dictionary with an id nor a pair"),
+        (7, "int: give a path, a DataFrame"),
+        ({"a": {"title": b"x"}}, "a bytes cannot be an answer"),
+        ([{"title": "Faust"}], 'answers in memory:1: needs an "id"'),
+        ([{"id": "a", "model": name, "title": "x"} for name in "xy"], "several models answered"),
+    ],
+)
+def test_what_cannot_be_read_is_one_line(answers, told):
+    with pytest.raises(hd.HdbenchError, match=told):
+        scored(answers)
+
+
+def test_records_without_a_metric_are_told_to_name_one():
+    with pytest.raises(hd.HdbenchError, match="with metric=: one of zettel_f1"):
+        hd.score(TRUTHS, ANSWERS)
+    with pytest.raises(hd.HdbenchError, match="a benchmark has its own"):
+        hd.score("hdb/cards", ANSWERS, metric="record_f1")
+
+
+def test_a_benchmark_is_a_name_an_object_or_a_dataset(cards, monkeypatch):
+    monkeypatch.chdir(cards)
+    answers = {"0000": {"title": "Stellingen"}}
+    named = hd.score("cards", answers)
+    assert hd.score(hd.load_benchmark("cards"), answers).rates == named.rates
+    assert hd.score(Path("hdb/cards"), answers).rates == named.rates
+    rows = list(map(json.loads, Path("hdb/cards/metadata.jsonl").read_text().splitlines()))
+    dataset = datasets.Dataset.from_list(
+        [{key: row[key] for key in ("id", "ground_truth")} for row in rows]
+    )
+    dataset.info.dataset_name = "cards"
+    assert hd.score(dataset, answers).rates == named.rates
+    assert len(hd.score(dataset.select([0]), answers).ids) == 1
+
+
+def test_a_result_is_short_equal_and_pickled(expected):
+    assert repr(expected).count("\n") == 2
+    assert len(repr(expected)) < 400
+    assert pickle.loads(pickle.dumps(expected)) == expected
+    assert scored(ANSWERS, threshold=0.5) != expected
+    assert expected.to_dict()["f1_micro"] == expected.value
+
+
+def test_its_tables_have_items_fields_and_errors(expected):
+    items = expected.items.to_pandas()
+    assert items["id"].tolist() == ["a", "b", "c"]
+    assert items["status"].tolist() == ["clean", "clean", "unanswered"]
+    fields = expected.fields.to_pandas().set_index("field")
+    assert fields.loc["title", "f1"] == pytest.approx(2 * 1 / (2 * 1 + 1 + 2))
+    assert fields["low"].isna().all()  # fewer than 20 items
+    errors = expected.errors.to_pandas()
+    wrong = errors[errors.field == "title"][["id", "expected", "found"]].values.tolist()
+    assert wrong == [["b", "Stellingen", "Stelling"], ["c", "Rechnung", None]]
+    assert len(errors) == 5
+
+
+def test_html_is_escaped_and_without_scripts():
+    hostile = "<script>alert(1)</script>"
+    result = hd.score(
+        {"a": {"title": "x"}}, {"a": {"title": hostile}}, metric="record_f1", model=hostile
+    )
+    for html in (result._repr_html_(), result.errors._repr_html_()):
+        assert "<script" not in html
+        assert "&lt;script&gt;" in html
+
+
+def test_runs_are_compared_and_ranked_without_saying_more():
+    truths = {str(place): {"x": place % 7, "y": "a"} for place in range(40)}
+    good = hd.score(truths, truths, metric="record_f1", model="good")
+    poor = hd.score(
+        truths, {key: {"x": 99, "y": "a"} for key in truths}, metric="record_f1", model="poor"
+    )
+    comparison = hd.compare_runs(poor, good)
+    assert (comparison.better, comparison.judged_by) == ("good", "f1_micro")
+    assert "good is better" in repr(comparison)
+    figures = comparison.to_pandas().set_index("figure")
+    assert figures.loc["f1_micro", "difference"] == -0.5
+    board = hd.rank_runs([poor, good])
+    assert board.to_pandas()[["model", "rank"]].values.tolist() == [["good", "1"], ["poor", "2"]]
+    assert repr(board).splitlines()[1] == " 1 good 1.0000"
+    for shown in (comparison, board):
+        assert "<table" in shown._repr_html_()
+        assert pickle.loads(pickle.dumps(shown)) == shown
+    other = hd.score({"1": {"x": 1}}, {"1": {"x": 1}}, metric="record_f1")
+    with pytest.raises(hd.HdbenchError, match="of 2 kinds, which are never ranked together"):
+        hd.rank_runs([good, other])

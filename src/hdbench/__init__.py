@@ -1,9 +1,9 @@
 """hdbench: benchmarks of the digital humanities, built, loaded and scored."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # that of typing, which takes longer to import than all else here
 if TYPE_CHECKING:
+    from typing import Any
+
     from hdbench.api import (
         Benchmark,
         Board,
@@ -54,10 +54,12 @@ __all__ = [
 _ELSEWHERE = {"HdbenchError": "hdbench.errors", "Metric": "hdbench.scoring.metric"}
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     """Import what is public when it is asked for, as most commands need little of it."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module  # noqa: PLC0415
+
     return getattr(import_module(_ELSEWHERE.get(name, "hdbench.api")), name)
 
 

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from itertools import islice
 from typing import Any
 
@@ -270,8 +271,8 @@ def nested(record: dict[str, Any], names: frozenset[str]) -> dict[str, Any]:
         return record
     result: dict[str, Any] = {}
     made: set[int] = set()  # objects made here, which may be filled; a given value is not touched
-    for key, value in record.items():
-        *outer, last = path_of(key, names)
+    for (key, value), path in zip(record.items(), _paths(tuple(record), names), strict=True):
+        *outer, last = path
         node = result
         for depth, part in enumerate(outer):
             if part not in node and part not in (record if depth == 0 else ()):
@@ -285,6 +286,12 @@ def nested(record: dict[str, Any], names: frozenset[str]) -> dict[str, Any]:
             node, last = result, key
         node[last] = value
     return result
+
+
+@lru_cache(maxsize=64)
+def _paths(keys: tuple[str, ...], names: frozenset[str]) -> list[tuple[str, ...]]:
+    """Return the path of each key; the rows of a table have the same ones."""
+    return [path_of(key, names) for key in keys]
 
 
 def shown(names: Iterable[str]) -> Message:

@@ -6,7 +6,10 @@ from typing import Any, NamedTuple
 from hdbench.common.templates import html_templates
 
 _LONG = 200
-"""Maximum characters of a cell."""
+"""Maximum characters of a line in a cell."""
+
+_SHORT = 24
+"""Maximum characters of a cell that is not broken."""
 
 
 class Picture(NamedTuple):
@@ -21,12 +24,18 @@ class Picture(NamedTuple):
     alt: str
 
 
+class Lines(tuple[str, ...]):
+    """Lines of a cell."""
+
+    __slots__ = ()
+
+
 class HtmlTable(NamedTuple):
     """A table.
 
     Attributes:
         head: the names of its columns.
-        rows: the cells of each row: texts, numbers, pictures, or None.
+        rows: the cells of each row: texts, numbers, lines, pictures, or None.
         title: what stands above it.
     """
 
@@ -59,10 +68,15 @@ def block(
 
 
 def _cell(value: Any) -> dict[str, Any]:
-    """Return a cell's text, or its picture, and whether it is a number."""
+    """Return a cell's lines, or its picture, and whether it is a number."""
     if isinstance(value, Picture):
-        return {"picture": value, "text": "", "is_number": False}
+        return {"picture": value, "lines": [], "is_number": False, "is_short": True}
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    lines = [*map(_text, value if isinstance(value, Lines) else [value])]
+    is_short = max(map(len, lines), default=0) <= _SHORT
+    return {"picture": None, "lines": lines, "is_number": is_number, "is_short": is_short}
+
+
+def _text(value: Any) -> str:
     text = "" if value is None else f"{value:.3f}" if isinstance(value, float) else str(value)
-    text = text if len(text) <= _LONG else f"{text[:_LONG]}…"
-    return {"picture": None, "text": text, "is_number": is_number}
+    return text if len(text) <= _LONG else f"{text[:_LONG]}…"

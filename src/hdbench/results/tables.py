@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.common.thumbnails import thumbnail
-from hdbench.display.html import HtmlTable, Picture, block
+from hdbench.display.html import HtmlTable, Lines, Picture, block
 from hdbench.display.table import Table
 from hdbench.errors import HdbenchError, escaped
 from hdbench.results.warning_texts import gravest_first, in_language
@@ -118,8 +118,8 @@ def html_of(result: "Result") -> str:
     if len(fields):
         rate = fields.columns
         names = ["field", *(name for name in _RATES if name in rate)]
-        rows = [[row[name] for name in names] for row in fields[:_FIELDS_SHOWN]]
-        tables.append(HtmlTable(names, rows, "Fields"))
+        rows = [[*(row[name] for name in names), _interval(row)] for row in fields[:_FIELDS_SHOWN]]
+        tables.append(HtmlTable([*names, "95 % interval"], rows, "Fields"))
     if worst := result.worst or sorted(result.per_item, key=itemgetter(result.metric.item_figure)):
         tables.append(_worst(result, worst[:_WORST]))
     coverage = f"{result.answered:,} of {len(result.ids):,} items answered"
@@ -144,16 +144,25 @@ def _worst(result: "Result", items: Sequence[Mapping[str, Any]]) -> HtmlTable:
     rows = []
     for item in items:
         errors = [match for match in item["fields"] if match["outcome"] != "correct"]
-        shown = "; ".join(
-            f"{match['field']}: {match['reference']!r} / {match['prediction']!r}"
+        lines = [
+            f"{match['field']}: {_value(match['reference'])} / {_value(match['prediction'])}"
             for match in errors[:_ERRORS_SHOWN]
-        )
-        more = f"; and {len(errors) - _ERRORS_SHOWN} more" if len(errors) > _ERRORS_SHOWN else ""
+        ]
+        if len(errors) > _ERRORS_SHOWN:
+            lines.append(f"{len(errors) - _ERRORS_SHOWN:,} more")
         picture = _picture(images, item["id"])
-        rows.append([picture, item["id"], item[result.metric.item_figure], shown + more])
+        rows.append([picture, item["id"], item[result.metric.item_figure], Lines(lines)])
     return HtmlTable(
         ["image", "id", result.metric.item_figure, "expected / found"], rows, "Worst items"
     )
+
+
+def _interval(row: Mapping[str, Any]) -> str:
+    return "–" if row["low"] is None else f"{row['low']:.3f} to {row['high']:.3f}"
+
+
+def _value(value: Any) -> str:
+    return "–" if value is None else str(value)
 
 
 def _picture(images: Mapping[str, Path], item: str) -> Picture | None:

@@ -28,6 +28,11 @@ _LISTS = {"localized_table", "heads"}
 _OTHER_KINDS = {"TextError"}
 """Subclass of the error that takes the key of a text."""
 
+_PLACEHOLDER = re.compile(r"\{.*?\}")
+
+_SPACED = re.compile("[;:!?%]")
+"""Signs that some languages have a space before: for them, a text of a page needs no word."""
+
 
 def python(fileobj: IO[bytes], *_: object, **__: object) -> Iterator[Found]:
     """Find the templates of messages in a module, which are literals.
@@ -69,7 +74,9 @@ def texts(fileobj: IO[bytes], *_: object, **__: object) -> Iterator[Found]:
     while waiting:
         value = waiting.pop()
         if isinstance(value, str):
-            yield from _constants(ast.Constant(value))
+            bare = _PLACEHOLDER.sub("", value)
+            if any(map(str.isalpha, bare)) or _SPACED.search(bare):
+                yield 1, "gettext", value, []
         elif isinstance(value, dict) and value.keys() == {"one", "other"}:
             yield 1, "ngettext", (value["one"], value["other"]), []
         elif isinstance(value, dict):  # what else stands beside a problem's texts is not shown
@@ -103,7 +110,7 @@ def _constants(*nodes: ast.AST) -> Iterator[Found]:
     """Return all texts with a word in them that stand in some nodes."""
     for part in (part for node in nodes for part in ast.walk(node)):
         text = getattr(part, "value", None)
-        if isinstance(text, str) and any(map(str.isalpha, re.sub(r"\{.*?\}", "", text))):
+        if isinstance(text, str) and any(map(str.isalpha, _PLACEHOLDER.sub("", text))):
             yield getattr(part, "lineno", 1), "gettext", text, []
 
 

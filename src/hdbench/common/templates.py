@@ -9,7 +9,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup, escape
 
-from hdbench.errors import escaped
+from hdbench.errors import FRENCH_SPACE, escaped
 
 LINE_BREAK = "↵"
 """Sign before a line break in a value, so that it can be seen."""
@@ -29,7 +29,7 @@ STRICT: dict[str, Any] = {
 def html_templates(
     package: str, *, finalize: Callable[[Any], Any] | None = None
 ) -> jinja2.Environment:
-    """Return the HTML templates of a package; `shown` and `breakable` are filters.
+    """Return the HTML templates of a package; `shown`, `sentence` and `breakable` are filters.
 
     Args:
         package: its name; the templates are in its folder `templates`.
@@ -38,7 +38,7 @@ def html_templates(
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader(package), autoescape=True, finalize=finalize, **STRICT
     )
-    environment.filters |= {"shown": shown, "breakable": breakable}
+    environment.filters |= {"shown": shown, "sentence": sentence, "breakable": breakable}
     return environment
 
 
@@ -56,6 +56,16 @@ def shown(text: str) -> Markup:
         for printable, group in groupby(text, str.isprintable)
         for piece in ("".join(group),)
     )
+
+
+def sentence(text: str) -> Markup:
+    r"""Return a text of ours with untrusted values in it, as `shown` does; French spaces stay.
+
+    Example:
+        >>> print(sentence("<b>\u202f: \u202e").replace("\u202f", "_"))
+        &lt;b&gt;_: <span class="invisible">\u202e</span>
+    """
+    return Markup("\N{NARROW NO-BREAK SPACE}").join(map(shown, FRENCH_SPACE.split(text)))
 
 
 def breakable(name: str) -> Markup:

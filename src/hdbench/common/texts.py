@@ -11,12 +11,21 @@ import yaml
 
 from hdbench.common.catalogues import translation
 
-Language = Literal["en", "de"]
+Language = Literal["en", "de", "fr"]
 LANGUAGES: tuple[str, ...] = get_args(Language)
-"""The languages that every text has, the one that it is first written in before the others.
+"""All languages, the one that texts are first written in before the others.
 
 Another one takes its entry here and its catalogue, see CONTRIBUTING.md.
 """
+
+PARTIAL = ("fr",)
+"""The languages in which only a run's report and the page of a leaderboard are translated."""
+
+COMPLETE = tuple(language for language in LANGUAGES if language not in PARTIAL)
+"""The languages that every text has, in which the Space and the editor are offered."""
+
+UNREVIEWED = ("fr",)
+"""The languages whose translation no native speaker has reviewed: pages in them say so."""
 
 
 class Numbers(NamedTuple):
@@ -46,7 +55,7 @@ def numbers_of(language: str) -> Numbers:
 
 
 def language_of(accept: str | None) -> str:
-    """Return the language for a browser, from its Accept-Language; English if there is none.
+    """Return the complete language for a browser, from its Accept-Language; English without one.
 
     Browsers name the languages in the order in which the user wants them (RFC 9110, 12.5.4).
 
@@ -56,9 +65,19 @@ def language_of(accept: str | None) -> str:
     """
     for part in (accept or "")[:1000].split(","):
         language = part.strip()[:2].lower()
-        if language in LANGUAGES:
+        if language in COMPLETE:
             return language
     return "en"
+
+
+def completed(language: str) -> str:
+    """Return the language for what only complete languages have: English for a partial one.
+
+    Example:
+        >>> completed("de"), completed("fr")
+        ('de', 'en')
+    """
+    return language if language in COMPLETE else "en"
 
 
 def decimal(number: str, language: str) -> str:
@@ -160,10 +179,10 @@ class Texts:
 
     @cached_property
     def translations(self) -> dict[str, dict[str, str]]:
-        """Language → key → text, for pages: of those with a plural, the plural."""
+        """Complete language → key → text, for pages: of those with a plural, the plural."""
         return {
             language: {key: self.template(key, language) for key in self.english}
-            for language in LANGUAGES
+            for language in COMPLETE
         }
 
     def text(self, key: str, language: str, **values: Any) -> str:

@@ -87,7 +87,9 @@ class ResultSummary:
         items, perfect = len(self.result.ids), self.result.rates["items_perfect"]
         names = self._names if items > 1 else self._name
         sentence = self._text("summary_items", count=perfect, items=items, names=names)
-        return f"{sentence}{self._mean()}."
+        if mean := self._mean():
+            sentence = self._text("summary_both", items=sentence, mean=mean)
+        return f"{sentence}."
 
     @property
     def lost(self) -> str:
@@ -236,7 +238,7 @@ class ResultSummary:
         if ends is not None:
             low, high = (written(end, digits, self.language) for end in (ends.low, ends.high))
             sentence += self._text("summary_interval", low=low, high=high)
-        return f"; {sentence}"
+        return sentence
 
     def _text(self, key: str, **values: object) -> str:
         return _TEXTS.text(key, self.language, **values)

@@ -18,7 +18,7 @@ _TEXTS = Texts(Path(__file__).with_name("texts"))
 
 
 def translations() -> dict[str, dict[str, str]]:
-    """Return language → key → text; every language has every key."""
+    """Return complete language → key → text; each has every key."""
     return _TEXTS.translations
 
 

@@ -16,7 +16,7 @@ from hdbench.answers.schema import AnswerSchema
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.common.hashing import file_sha256
 from hdbench.common.jsonio import json_reason, parse_json
-from hdbench.common.texts import LANGUAGES, Texts
+from hdbench.common.texts import COMPLETE, Texts, completed
 from hdbench.datasets.building.archive import CHECKSUMS
 from hdbench.errors import HdbenchError, Message
 from hdbench.scoring.analysis.forms import text_of
@@ -64,7 +64,7 @@ class Review:
         self._list = read_review_list(path)
         self._name = folder.resolve().name
         self._annotator = annotator
-        self._language = language
+        self._language = language and completed(language)
         self._media = CollectionMedia(folder)
         form = form_of(AnswerSchema.load(folder / SCHEMA))
         self._fields = [_field(form, entry.field) for entry in self._list.entries]
@@ -228,7 +228,7 @@ def _progress(entry: Entry, look: Look) -> str:
 def _field(form: dict[str, Any], field: str) -> dict[str, Any]:
     """Return the names of a field in each language, and the values that can be entered."""
     node: dict[str, Any] | None = form
-    names: dict[str, list[str]] = {language: [] for language in LANGUAGES}
+    names: dict[str, list[str]] = {language: [] for language in COMPLETE}
     for step in parse_field(field):
         if isinstance(step, int):
             node = node.get("item") if node else None

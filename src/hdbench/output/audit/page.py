@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import groupby, islice
 from pathlib import Path
 
+from hdbench.common.texts import completed
 from hdbench.common.thumbnails import ItemPicture, pictures
 from hdbench.common.translation import translated
 from hdbench.output.audit.findings import Audit, Finding
@@ -45,11 +46,13 @@ def audit_page(
         audit: from `hdbench.output.audit.findings.audit`.
         title: the benchmark's title.
         media: id → the files that the models were shown; see `Benchmark.media`.
-        language: the page's language, one of `hdbench.common.texts.LANGUAGES`.
+        language: the page's language, one of `hdbench.common.texts.LANGUAGES`; English instead of
+            a partial one.
 
     Returns:
         HTML that can be written as UTF-8; everything untrusted is escaped.
     """
+    language = completed(language)
     groups = [
         (item, list(group)) for item, group in groupby(audit.findings, lambda finding: finding.id)
     ]

@@ -10,7 +10,7 @@ import jinja2
 from markupsafe import Markup, escape
 
 from hdbench.common.templates import html_templates
-from hdbench.common.texts import Texts, decimal, grouped, numbers_of
+from hdbench.common.texts import UNREVIEWED, Texts, decimal, grouped, numbers_of
 from hdbench.errors import escaped
 
 TEXTS = Texts(Path(__file__).with_name("texts"))
@@ -37,7 +37,8 @@ def render(template: str, language: str = "en", **context: Any) -> str:
         name: partial(function, language=language)
         for name, function in (("t", markup), ("decimal", decimal), ("percentage", percentage))
     }
-    return _environment().get_template(template).render(**own, language=language, **context)
+    about = {"language": language, "is_unreviewed": language in UNREVIEWED}
+    return _environment().get_template(template).render(**own, **about, **context)
 
 
 def percentage(number: str, language: str) -> Markup:

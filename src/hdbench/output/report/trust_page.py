@@ -10,7 +10,7 @@ from markupsafe import Markup, escape
 
 from hdbench.common.jsonio import write_whole
 from hdbench.common.templates import shown
-from hdbench.common.texts import grouped
+from hdbench.common.texts import completed, grouped
 from hdbench.errors import HdbenchError
 from hdbench.output.report.items import cut
 from hdbench.output.report.rendering import TEXTS, render
@@ -114,9 +114,11 @@ def decision_page(decision: Decision, language: str = "en", source: str | None =
 
     Args:
         decision: the decision.
-        language: the page's language, one of `hdbench.common.texts.LANGUAGES`.
+        language: the page's language, one of `hdbench.common.texts.LANGUAGES`; English instead of
+            a partial one.
         source: the name of the file that the decision was read from; None if it was just computed.
     """
+    language = completed(language)
     walk, outcome = decision.counting, decision.outcome
     points = [(point, _verdict(decision, point)) for point in decision.curve]
     values = decision.items * (len(walk.fields) + len(walk.left_out))

@@ -61,3 +61,12 @@ def test_second_looks(folder, tmp_path):
     assert english.json() == {"error": "there is nothing to take back"}
     assert german.json() == {"error": "Es gibt nichts zurückzunehmen"}
     review.close()
+
+
+def test_a_partial_language_is_not_offered(folder, tmp_path):
+    path = write_list(tmp_path / "review.jsonl", entry("b1", "title", "Fausst", "Faust"))
+    for page in (Editor(folder, "anna", language="fr"), Review(folder, path, "berta", "fr")):
+        started = page.start()
+        assert started["language"] == "en"
+        assert [*started["texts"]] == ["en", "de"]
+        page.close()

@@ -69,8 +69,9 @@ def hdbench(tmp_path_factory):
         pofile.write_po(file, catalogue)
     registered = package / "common/texts.py"
     text = registered.read_text()
-    assert text.count('Literal["en", "de"]') == 1
-    registered.write_text(text.replace('Literal["en", "de"]', 'Literal["en", "de", "el"]'))
+    languages = 'Literal["en", "de", "fr"'
+    assert text.count(languages) == 1
+    registered.write_text(text.replace(languages, f'{languages}, "el"'))
     write_collection(folder, items=100)
 
     def run(*arguments, status=0):

@@ -279,7 +279,7 @@ def test_what_the_run_says_of_itself_is_shown(cards):
 def test_a_result_without_its_items_is_refused(cards):
     folder = cards / "hdb/cards"
     (cards / "answers.jsonl").write_text('{"id": "0000", "prediction": {}}\n')
-    result = score(str(folder), cards / "answers.jsonl")
+    result = score(str(folder), cards / "answers.jsonl", Settings())
     with pytest.raises(HdbenchError, match="--details"):
         report_page(result, load_benchmark(str(folder)))
 

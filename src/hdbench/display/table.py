@@ -9,7 +9,7 @@ _SHOWN = 20
 """Maximum number of rows that a notebook shows."""
 
 
-class Table(Sequence[Mapping[str, Any]]):
+class RowTable(Sequence[Mapping[str, Any]]):
     """A sequence of rows, each column → value; all rows have the same columns.
 
     Args:
@@ -17,9 +17,9 @@ class Table(Sequence[Mapping[str, Any]]):
         columns: the columns, in order.
 
     Example:
-        >>> table = Table([{"field": "title", "f1": 0.9}], ["field", "f1"])
+        >>> table = RowTable([{"field": "title", "f1": 0.9}], ["field", "f1"])
         >>> table
-        <Table of 1 row: field, f1>
+        <RowTable of 1 row: field, f1>
         >>> table[0]["f1"]
         0.9
     """
@@ -31,12 +31,12 @@ class Table(Sequence[Mapping[str, Any]]):
     def __getitem__(self, index: int) -> Mapping[str, Any]: ...
 
     @overload
-    def __getitem__(self, index: slice) -> "Table": ...
+    def __getitem__(self, index: slice) -> "RowTable": ...
 
-    def __getitem__(self, index: int | slice) -> "Mapping[str, Any] | Table":
+    def __getitem__(self, index: int | slice) -> "Mapping[str, Any] | RowTable":
         """Return a row, or some rows as a table."""
         if isinstance(index, slice):
-            return Table(self._rows[index], self.columns)
+            return RowTable(self._rows[index], self.columns)
         return self._rows[index]
 
     def __len__(self) -> int:
@@ -45,7 +45,7 @@ class Table(Sequence[Mapping[str, Any]]):
 
     def __eq__(self, other: object) -> bool:
         """Return whether columns and rows are the same."""
-        if not isinstance(other, Table):
+        if not isinstance(other, RowTable):
             return NotImplemented
         return (self.columns, [*self]) == (other.columns, [*other])
 
@@ -54,7 +54,7 @@ class Table(Sequence[Mapping[str, Any]]):
     def __repr__(self) -> str:
         """Return the number of rows, and the columns."""
         rows = "1 row" if len(self) == 1 else f"{len(self):,} rows"
-        return f"<Table of {rows}: {', '.join(self.columns)}>"
+        return f"<RowTable of {rows}: {', '.join(self.columns)}>"
 
     def _repr_html_(self) -> str:
         rows = [[row[name] for name in self.columns] for row in self[:_SHOWN]]

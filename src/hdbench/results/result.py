@@ -33,7 +33,7 @@ from hdbench.scoring.metric import (
 )
 
 if TYPE_CHECKING:
-    from hdbench.display.table import Table
+    from hdbench.display.table import RowTable
     from hdbench.scoring.analysis.error_classes import ErrorClass
     from hdbench.statistics.bootstrap import Interval, Intervals
     from hdbench.statistics.effort import Effort
@@ -113,21 +113,21 @@ class Result:
         return html_of(self)
 
     @property
-    def items(self) -> "Table":
+    def items(self) -> "RowTable":
         """A row for each item; see `hdbench.results.tables.items_table`."""
         from hdbench.results.tables import items_table  # noqa: PLC0415
 
         return items_table(self)
 
     @property
-    def fields(self) -> "Table":
+    def fields(self) -> "RowTable":
         """A row for each field; see `hdbench.results.tables.fields_table`."""
         from hdbench.results.tables import fields_table  # noqa: PLC0415
 
         return fields_table(self)
 
     @property
-    def errors(self) -> "Table":
+    def errors(self) -> "RowTable":
         """A row for each wrong value; see `hdbench.results.tables.errors_table`."""
         from hdbench.results.tables import errors_table  # noqa: PLC0415
 

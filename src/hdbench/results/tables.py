@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.common.thumbnails import thumbnail
 from hdbench.display.html import HtmlTable, Lines, Picture, block
-from hdbench.display.table import Table
+from hdbench.display.table import RowTable
 from hdbench.errors import HdbenchError, escaped
 from hdbench.results.warning_texts import gravest_first, in_language
 
@@ -24,7 +24,7 @@ _ERRORS_SHOWN = 6
 _FIELDS_SHOWN = 25
 
 
-def items_table(result: "Result") -> Table:
+def items_table(result: "Result") -> RowTable:
     """Return a row for each item: what was done to read its answer, and its statistics.
 
     Only a result with details has the status of each item.
@@ -40,10 +40,10 @@ def items_table(result: "Result") -> Table:
         }
         for place, item in enumerate(result.ids)
     ]
-    return Table(rows, ["id", "status", *names])
+    return RowTable(rows, ["id", "status", *names])
 
 
-def fields_table(result: "Result") -> Table:
+def fields_table(result: "Result") -> RowTable:
     """Return a row for each field, with its counts and rates, and the interval of the first one.
 
     `low` and `high` are None where there is no interval; see `field_intervals`.
@@ -55,10 +55,10 @@ def fields_table(result: "Result") -> Table:
         interval = intervals.get(field)
         ends = {"low": interval and interval.low, "high": interval and interval.high}
         rows.append({"field": field} | {name: of_field.get(name) for name in names} | ends)
-    return Table(rows, ["field", *names, "low", "high"])
+    return RowTable(rows, ["field", *names, "low", "high"])
 
 
-def errors_table(result: "Result") -> Table:
+def errors_table(result: "Result") -> RowTable:
     """Return a row for each wrong value, with the path of the item's first image if it is here.
 
     Raises:
@@ -82,7 +82,7 @@ def errors_table(result: "Result") -> Table:
         for item, errors in zip(result.per_item, result.item_errors, strict=True)
         for match, kind in errors
     ]
-    return Table(rows, ERROR_COLUMNS)
+    return RowTable(rows, ERROR_COLUMNS)
 
 
 def images_of(result: "Result") -> Mapping[str, Path]:

@@ -9,7 +9,7 @@ from statistics import NormalDist
 from typing import Any, Literal
 
 from hdbench.display.html import HtmlTable, block
-from hdbench.display.table import Table
+from hdbench.display.table import RowTable
 from hdbench.errors import HdbenchError, Message, escaped
 from hdbench.scoring.metric import figure_names, figure_of, judging_figure
 from hdbench.statistics.bootstrap import MIN_ITEMS, Interval
@@ -147,7 +147,7 @@ class Comparison:
         return block(title=f"{self.judged_by}: {self.verdict}", lines=lines, tables=[table])
 
     @property
-    def table(self) -> Table:
+    def table(self) -> RowTable:
         """A row for each figure: its values, their difference, and the interval of that."""
         rows = [
             {
@@ -160,7 +160,7 @@ class Comparison:
             }
             for name, difference in self.figures.items()
         ]
-        return Table(rows, ["figure", "a", "b", "difference", "low", "high"])
+        return RowTable(rows, ["figure", "a", "b", "difference", "low", "high"])
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON data."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from hdbench.benchmarks.agreement import Ceiling
 from hdbench.display.html import HtmlTable, block
-from hdbench.display.table import Table
+from hdbench.display.table import RowTable
 from hdbench.errors import escaped
 from hdbench.results.drafts import own_drafts
 from hdbench.results.model_facts import ModelFacts
@@ -183,7 +183,7 @@ class Board:
         )
 
     @property
-    def table(self) -> Table:
+    def table(self) -> RowTable:
         """A row for each model, best first.
 
         `value` is the primary metric, `judged` the figure that ranks, with its interval in `low`
@@ -205,7 +205,7 @@ class Board:
             }
             for row in self.rows
         ]
-        return Table(rows, _COLUMNS)
+        return RowTable(rows, _COLUMNS)
 
     def to_pandas(self) -> Any:
         """Return `table` as a `pandas.DataFrame`."""

@@ -323,3 +323,12 @@ def test_a_module_for_other_rules_says_so(namespace, tmp_path):
     module.write_text(source.replace("rules = 3", "rules = 4"))
     with pytest.raises(ValueError, match=r"for rules 4, and hdbench .* has rules 3"):
         evaluate.load(str(module))
+
+
+def test_a_missing_number_in_a_record_is_null(namespace):
+    metric = evaluate.load("hdb/record_f1")
+    told = [
+        metric.compute(predictions=[{"a": 1, "b": gone}], references=[{"a": 1}])
+        for gone in (float("nan"), None)
+    ]
+    assert told[0] == told[1]

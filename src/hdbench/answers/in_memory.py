@@ -69,13 +69,21 @@ def write_entries(path: Path, written: Iterable[Entry]) -> None:
     Raises:
         HdbenchError: a value cannot be written as JSON.
     """
-    with path.open("w", encoding="utf-8", errors="surrogatepass", newline="\n") as file:
+    with path.open("w", encoding="ascii", newline="\n") as file:
         for entry in written:
-            try:
-                line = _encode(entry)
-            except ValueError:  # a NaN somewhere inside
-                line = _encode(_finite(entry))
-            file.write(line + "\n")
+            file.write(as_json(entry) + "\n")
+
+
+def as_json(value: Any) -> str:
+    """Return a value as JSON; NaN within lists and dictionaries becomes null.
+
+    Raises:
+        HdbenchError: there is something in it that JSON cannot hold.
+    """
+    try:
+        return _encode(value)
+    except ValueError:  # a NaN somewhere inside
+        return _encode(_finite(value))
 
 
 def _is(value: Any, package: str, name: str) -> bool:
@@ -168,4 +176,4 @@ def _short(value: Any) -> str:
     return text if len(text) <= 80 else f"{text[:80]}…"  # noqa: PLR2004
 
 
-_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, default=_plain).encode
+_encode = json.JSONEncoder(allow_nan=False, default=_plain).encode

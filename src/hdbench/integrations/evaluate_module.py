@@ -10,6 +10,7 @@ import evaluate
 
 from hdbench import __version__
 from hdbench.answers.answer import Answer
+from hdbench.answers.in_memory import as_json
 from hdbench.answers.inferred import schema_of
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.text import read_text
@@ -179,8 +180,8 @@ def _encode(name: str, value: Any) -> str:
             number=value,
         )
     try:
-        return json.dumps(value)
-    except (TypeError, ValueError, RecursionError) as error:
+        return as_json(value)
+    except (HdbenchError, TypeError, ValueError, RecursionError) as error:
         raise HdbenchError("{name} is not a JSON value: {why}", name=name, why=error) from error
 
 

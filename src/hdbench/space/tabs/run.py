@@ -34,7 +34,7 @@ FORMS = [".jpg", ".jpeg", ".png", ".tif", ".tiff", ".webp"]
 ITEMS = 5
 """Suggested number of items."""
 
-TOLD_EVERY = 2.0
+SHOWN_EVERY = 2.0
 """Seconds between updates for waiting visitors on how many are ahead of them. Gradio notices
 only then whether a visitor has left."""
 
@@ -177,10 +177,10 @@ class _VisitorRuns:
 
     def _waiting(self, turn: Turn, folder: Path, language: str) -> Iterator[list[Any]]:
         """Yield the outputs while a run waits for its turn, until it is cancelled."""
-        told_at = time.monotonic() - TOLD_EVERY
+        shown_at = time.monotonic() - SHOWN_EVERY
         while running_model.still_wanted(folder) and (before := self._turns.wait(turn)):
-            if time.monotonic() - told_at >= TOLD_EVERY:
-                told_at = time.monotonic()
+            if time.monotonic() - shown_at >= SHOWN_EVERY:
+                shown_at = time.monotonic()
                 line = shared.waits(Waits(before - 1, again=False), language)
                 yield _outputs(run_line(line, language), going=True)
 

@@ -238,6 +238,18 @@ def sample(built_once) -> Path:
     return built_once("sample", ("zettelkatalog", "--sample"))
 
 
+@pytest.fixture(scope="session")
+def tiny_model(tmp_path_factory) -> Path:
+    """A folder with a LLaVA of random weights, always the same, and its processor."""
+    import torch  # noqa: PLC0415  slow to import
+    from helpers.tiny_llava import save_tiny_llava  # noqa: PLC0415
+
+    torch.set_num_threads(1)
+    folder = tmp_path_factory.mktemp("tiny") / "llava"
+    save_tiny_llava(folder)
+    return folder
+
+
 @pytest.fixture
 def own_folder(tmp_path, monkeypatch):
     """An empty working directory."""

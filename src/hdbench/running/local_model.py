@@ -4,7 +4,8 @@ import copy
 import gc
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from PIL import Image
@@ -34,6 +35,7 @@ class LocalModel:
         trust_remote_code: run Python code that comes with it.
 
     Attributes:
+        source: where the model is.
         device: where it computes.
         dtype: bfloat16 on CUDA that has it, float32 on a CPU, otherwise float16.
         ends: tokens that end an answer.
@@ -48,16 +50,13 @@ class LocalModel:
     ) -> None:
         self._torch = vlm_module("torch")
         self._transformers = vlm_module("transformers")
-        # Warnings and bars would tear the run's own progress bar.
-        self._transformers.logging.set_verbosity_error()
-        self._transformers.logging.disable_progress_bar()
-        self._source = source
+        self.source = source
         self.device = self._torch.device(device or _best_device(self._torch))
         self.dtype = _dtype(self._torch, self.device)
         self._trust_remote_code = trust_remote_code
-        config = self._load(self._transformers.AutoConfig).get_text_config()
+        config = self._read_config().get_text_config()
         self._room = getattr(config, "max_position_embeddings", None)
-        self._processor = self._load(self._transformers.AutoProcessor)
+        self._processor = self._read_processor()
         # It takes no instructions, and its processor writes the prompt.
         self.has_own_prompt = isinstance(self._processor, self._transformers.GotOcr2Processor)
         self._check_processor()
@@ -117,7 +116,7 @@ class LocalModel:
         constraint = grammar.processor(len(ids)) if grammar else None
         lost: str | None = None
         try:
-            with self._torch.inference_mode():
+            with self._generating():
                 output = model.generate(
                     **inputs.to(self.device, getattr(self._torch, self.dtype)),
                     max_new_tokens=decoding.max_new_tokens,
@@ -132,7 +131,7 @@ class LocalModel:
             if not _is_out_of_memory(self._torch, error):
                 raise HdbenchError(
                     "{model}: the model fails on {ids}: {kind}: {why}",
-                    model=self._source.name,
+                    model=self.source.name,
                     ids=", ".join(ids),
                     kind=type(error).__name__,
                     why=one_line(error),
@@ -218,10 +217,32 @@ class LocalModel:
             text, tokens, finish_reason=reason, constrained=constrained, keeps_schema=keeps
         )
 
+    def _read_config(self) -> Any:
+        return self._load(self._transformers.AutoConfig)
+
+    def _read_processor(self) -> Any:
+        """Return the processor, which is changed here."""
+        return self._load(self._transformers.AutoProcessor)
+
+    def _read_generation_config(self) -> Any:
+        """Return the model's own settings for generating; None if it has none."""
+        try:
+            return self._transformers.GenerationConfig.from_pretrained(self.source.folder)
+        except OSError:
+            return None
+
+    @contextmanager
+    def _generating(self) -> Iterator[None]:
+        with self._torch.inference_mode():
+            yield
+
     def _load(self, loader: Any, **options: Any) -> Any:
+        # Warnings and bars would tear the run's own progress bar.
+        self._transformers.logging.set_verbosity_error()
+        self._transformers.logging.disable_progress_bar()
         try:
             return loader.from_pretrained(
-                self._source.folder,
+                self.source.folder,
                 trust_remote_code=self._trust_remote_code,  # never None, which asks at the terminal
                 local_files_only=True,
                 **options,
@@ -231,19 +252,19 @@ class LocalModel:
                 raise HdbenchError(
                     "{model}: comes with Python code of its own, which is not run unless "
                     "--trust-remote-code allows it: read it first",
-                    model=self._source.name,
+                    model=self.source.name,
                 ) from error
             # transformers names the package, if only in the cause, but not how to install it here.
             reason = f"{error} {error.__cause__}".lower()
             if missing := [name for name in missing_packages("vlm") if name.lower() in reason]:
                 raise HdbenchError(
                     "{model}: needs {packages}: install what local models need with: {command}",
-                    model=self._source.name,
+                    model=self.source.name,
                     packages=_and(missing),
                     command=install_command("vlm"),
                 ) from error
             raise HdbenchError(
-                "{model}: cannot be loaded: {why}", model=self._source.name, why=one_line(error)
+                "{model}: cannot be loaded: {why}", model=self.source.name, why=one_line(error)
             ) from error
 
     def _loaded(self) -> Any:
@@ -255,38 +276,38 @@ class LocalModel:
                 use_safetensors=True,  # other formats can run code
             )
             self._model.eval()
-            # Only what is recorded: not the model's own repetition penalty, for example.
-            self._model.generation_config = self._transformers.GenerationConfig(
-                do_sample=False,
-                eos_token_id=sorted(self.ends),
-                pad_token_id=self._processor.tokenizer.pad_token_id,
-            )
+            self._model.generation_config = self._greedy()
         return self._model
+
+    def _greedy(self) -> Any:
+        """Return only what is recorded: not the model's own repetition penalty, for example."""
+        return self._transformers.GenerationConfig(
+            do_sample=False,
+            eos_token_id=sorted(self.ends),
+            pad_token_id=self._processor.tokenizer.pad_token_id,
+        )
 
     def _check_processor(self) -> None:
         processor = self._processor
         if not (hasattr(processor, "image_processor") and hasattr(processor, "tokenizer")):
             raise HdbenchError(
-                "{model}: not a model that takes images and text", model=self._source.name
+                "{model}: not a model that takes images and text", model=self.source.name
             )
         if not (processor.chat_template or self.has_own_prompt):
             raise HdbenchError(
                 "{model}: its processor has no chat template, so there is no telling how to ask "
                 "it: choose an instruction-tuned model",
-                model=self._source.name,
+                model=self.source.name,
             )
 
     def _find_ends(self) -> frozenset[int]:
-        try:
-            config = self._transformers.GenerationConfig.from_pretrained(self._source.folder)
-            ends = config.eos_token_id
-        except OSError:  # it has none
-            ends = None
+        config = self._read_generation_config()
+        ends = None if config is None else config.eos_token_id
         if ends is None:
             ends = self.tokenizer.eos_token_id
         if ends is None:
             raise HdbenchError(
-                "{model}: no token that ends an answer is known", model=self._source.name
+                "{model}: no token that ends an answer is known", model=self.source.name
             )
         ends = set(ends if isinstance(ends, list) else [ends])
         if self.has_own_prompt:  # generation_config.json may lack it

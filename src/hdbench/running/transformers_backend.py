@@ -110,6 +110,7 @@ class TransformersBackend(Backend):
         prompt: what is asked of each item.
         schema: the benchmark's answer schema, for `asked.schema`.
         device: see `LocalModel`.
+        model: a model that is loaded already; by default the one that is asked for is loaded.
         readers: processes that decode images; by default one per processor, see `ImageReaders`.
 
     Raises:
@@ -123,6 +124,7 @@ class TransformersBackend(Backend):
         schema: dict[str, Any] | None,
         *,
         device: str | None = None,
+        model: LocalModel | None = None,
         readers: int | None = None,
     ) -> None:
         super().__init__(asked, prompt, schema)
@@ -136,8 +138,11 @@ class TransformersBackend(Backend):
         self._window = size * max(1, min(WINDOW, fitting)) if size > 1 else 1
         self._readers = readers
         vlm_module("torch")  # before a folder of gigabytes is hashed
-        self._source = find_model(asked.model, asked.revision)
-        self._model = LocalModel(self._source, device, trust_remote_code=asked.trust_remote_code)
+        self._model = model or LocalModel(
+            find_model(asked.model, asked.revision),
+            device,
+            trust_remote_code=asked.trust_remote_code,
+        )
         self._grammar: SchemaGrammar | None = None
         if asked.schema and schema is not None:
             self._grammar = SchemaGrammar(schema, self._model.tokenizer, self._model.ends)
@@ -149,9 +154,9 @@ class TransformersBackend(Backend):
         of about the same size come into the same batch.
         """
         return {
-            "model": self._source.name,
-            "revision": self._source.revision,
-            "sha256": self._source.sha256,
+            "model": self._model.source.name,
+            "revision": self._model.source.revision,
+            "sha256": self._model.source.sha256,
             "dtype": self._model.dtype,
             **dataclasses.asdict(self.asked.limits),
             "batch_size": self._batch_size,
@@ -201,7 +206,7 @@ class TransformersBackend(Backend):
                 Message(
                     "{model}: the model takes no instructions: it is asked with its own prompt "
                     "(OCR) instead of the benchmark's, and answers in plain text",
-                    model=self._source.name,
+                    model=self._model.source.name,
                 )
             )
         remaining = iter(questions)
@@ -254,7 +259,7 @@ class TransformersBackend(Backend):
         return HdbenchError(
             "{model}: the model accepts none of the first {count} items ({place}: {why}): fix it "
             "and run again",
-            model=self._source.name,
+            model=self._model.source.name,
             count=LOST_IN_A_ROW,
             place=first_id,
             why=first.error,

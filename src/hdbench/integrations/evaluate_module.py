@@ -1,6 +1,5 @@
 """Base of the modules for `evaluate.load`: from JSON values to a result."""
 
-import json
 import warnings
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -9,21 +8,13 @@ import datasets
 import evaluate
 
 from hdbench import __version__
-from hdbench.answers.answer import Answer
 from hdbench.answers.in_memory import as_json
-from hdbench.answers.inferred import schema_of
-from hdbench.answers.schema import AnswerSchema
-from hdbench.answers.text import read_text
 from hdbench.benchmarks.configurations import Configuration, configuration_of
-from hdbench.common.jsonio import FINITE, parse_json
 from hdbench.errors import HdbenchError
-from hdbench.results.items import prepare, score_items
+from hdbench.integrations.by_position import score_by_position
 from hdbench.results.result import signature
 from hdbench.scoring import METRICS
-from hdbench.scoring.metric import Metric, reference_for, with_former_names
-
-SHOW_THE_FORM = 1_000
-"""Maximum ground truths from which to see what a record in a text looks like."""
+from hdbench.scoring.metric import with_former_names
 
 _CONFIGURATIONS = """
 Configurations:
@@ -127,21 +118,9 @@ class MetricModule(evaluate.Metric):  # type: ignore[misc]  # evaluate is not ty
                 "give a record (dict), or the model's text (str), which is searched for one",
                 stacklevel=3,  # the caller of compute
             )
-        first = (
-            _reference(metric, *numbered) for numbered in enumerate(references[:SHOW_THE_FORM])
+        result = score_by_position(
+            metric, configuration.answer_schema(), predictions, references, details=details
         )
-        schema = configuration.answer_schema() or schema_of(
-            (metric.right_answer(reference) for reference in first),
-            metric.options.get("root_list"),
-        )
-        items = (
-            (
-                _answer(text, schema)._replace(id=str(position)),
-                prepare(metric, _reference(metric, position, reference), f"references[{position}]"),
-            )
-            for position, (text, reference) in enumerate(zip(predictions, references, strict=True))
-        )
-        result = score_items(metric, items, details=details)
         figures, spread = result.to_dict(details=details), result.spread_dict()
         for part, name in (
             (spread["intervals"], "figures"),
@@ -183,28 +162,3 @@ def _encode(name: str, value: Any) -> str:
         return as_json(value)
     except (HdbenchError, TypeError, ValueError, RecursionError) as error:
         raise HdbenchError("{name} is not a JSON value: {why}", name=name, why=error) from error
-
-
-def _reference(metric: Metric, position: int, encoded: str) -> Any:
-    """Return a ground truth as the protocol takes it; JSON text, as in the metadata, is parsed."""
-    value = json.loads(encoded)
-    if isinstance(value, str):
-        try:
-            value = parse_json(value, FINITE)
-        except ValueError as error:
-            raise HdbenchError(
-                "references[{position}] is not JSON: {why}", position=position, why=error
-            ) from error
-    if not isinstance(value, dict):
-        raise HdbenchError(
-            "references[{position}] is not a record: {type}",
-            position=position,
-            type=type(value).__name__,
-        )
-    return reference_for(metric.protocol, value)
-
-
-def _answer(encoded: str, schema: AnswerSchema) -> Answer:
-    """Return a prediction; a string is a model's raw text, which is read."""
-    value = json.loads(encoded)
-    return read_text(value, schema) if isinstance(value, str) else Answer(value)

@@ -1,0 +1,81 @@
+"""Scoring of answers without ids: each has its ground truth at the same position."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from hdbench.answers.answer import Answer
+from hdbench.answers.inferred import schema_of
+from hdbench.answers.schema import AnswerSchema
+from hdbench.answers.text import read_text
+from hdbench.common.jsonio import FINITE, parse_json
+from hdbench.errors import HdbenchError
+from hdbench.results.items import prepare, score_items
+from hdbench.results.result import Result
+from hdbench.scoring.metric import Metric, reference_for
+
+SHOW_THE_FORM = 1_000
+"""Maximum ground truths from which to see what a record in a text looks like."""
+
+
+def score_by_position(
+    metric: Metric,
+    schema: AnswerSchema | None,
+    predictions: Sequence[str],
+    references: Sequence[str],
+    *,
+    details: bool = False,
+) -> Result:
+    """Score JSON values that are given as JSON texts.
+
+    Args:
+        metric: the metric.
+        schema: the form of an answer; None infers it from the references.
+        predictions: answers; a string is a model's raw text, in which the record is looked for.
+        references: as many ground truths; a string is JSON text, as in the metadata.
+        details: keep what became of every item and field.
+
+    Raises:
+        HdbenchError: a reference is not a record, or there is nothing to score by.
+    """
+    if schema is None:
+        first = (
+            _reference(metric, *numbered) for numbered in enumerate(references[:SHOW_THE_FORM])
+        )
+        schema = schema_of(
+            (metric.right_answer(reference) for reference in first),
+            metric.options.get("root_list"),
+        )
+    items = (
+        (
+            _answer(text, schema)._replace(id=str(position)),
+            prepare(metric, _reference(metric, position, reference), f"references[{position}]"),
+        )
+        for position, (text, reference) in enumerate(zip(predictions, references, strict=True))
+    )
+    return score_items(metric, items, details=details)
+
+
+def _reference(metric: Metric, position: int, encoded: str) -> Any:
+    """Return a ground truth as the protocol takes it; JSON text, as in the metadata, is parsed."""
+    value = json.loads(encoded)
+    if isinstance(value, str):
+        try:
+            value = parse_json(value, FINITE)
+        except ValueError as error:
+            raise HdbenchError(
+                "references[{position}] is not JSON: {why}", position=position, why=error
+            ) from error
+    if not isinstance(value, dict):
+        raise HdbenchError(
+            "references[{position}] is not a record: {type}",
+            position=position,
+            type=type(value).__name__,
+        )
+    return reference_for(metric.protocol, value)
+
+
+def _answer(encoded: str, schema: AnswerSchema) -> Answer:
+    """Return a prediction; a string is a model's raw text, which is read."""
+    value = json.loads(encoded)
+    return read_text(value, schema) if isinstance(value, str) else Answer(value)

@@ -108,7 +108,7 @@ class RunPlan:
         schema = None if path is None else read_schema(path)
         backend = make_backend(self.asked, prompt.text, schema)
         try:
-            yield backend, Prepared(prompt.text, schema, self._settings(backend, prompt))
+            yield backend, Prepared(prompt.text, schema, self.settings(backend, prompt))
         finally:
             backend.close()
 
@@ -124,7 +124,7 @@ class RunPlan:
                 "--without-media: {backend} reads images and nothing else", backend=kind.name
             )
 
-    def _settings(self, backend: Backend, prompt: Prompt) -> dict[str, Any]:
+    def settings(self, backend: Backend, prompt: Prompt) -> dict[str, Any]:
         """Return the run's settings for run.json; a later sitting must have the same ones."""
         partial = self.own_images or self.choice.subset is not None
         return {

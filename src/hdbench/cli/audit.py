@@ -15,6 +15,7 @@ from hdbench.cli.compare import load_comparable
 from hdbench.cli.terminal import localized, localized_table, say
 from hdbench.common.jsonio import write_json, write_whole
 from hdbench.common.printing import printable
+from hdbench.common.translation import current_language
 from hdbench.evaluation.score import Settings
 from hdbench.output.audit.findings import Audit
 from hdbench.output.audit.findings import audit as audit_runs
@@ -73,7 +74,9 @@ def command(
         write_whole(csv_out, work_list(audit))
     if html_out:
         loaded_benchmark = load_benchmark(benchmark or audit.benchmark or "", media=True)
-        page = audit_page(audit, loaded_benchmark.spec.title, loaded_benchmark.media())
+        language = current_language()
+        title = loaded_benchmark.spec.title_in(language)
+        page = audit_page(audit, title, loaded_benchmark.media(), language)
         write_whole(html_out, page.encode(errors="backslashreplace"))
     if list_out:
         write_review_list(list_out, review_list(audit, loaded, agreeing=agreeing, seed=seed))

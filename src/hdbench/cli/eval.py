@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from hdbench.answers.subset import subset_in_words
 from hdbench.cli.arguments import DEFAULT_OUT, JsonOut, finite
 from hdbench.cli.run import (
     BatchSize,
@@ -114,7 +115,7 @@ def print_evaluations(console: Console, evaluations: Sequence["Evaluation"]) -> 
             localized("{answered} of {items} answered", **answered),
         ]
         if scored.result.run.subset is not None:
-            parts.append(shown(scored.result.run.subset))
+            parts.append(shown(subset_in_words(scored.result.run.subset)))
         if scored.least is not None:
             least = scored.least
             parts.append(

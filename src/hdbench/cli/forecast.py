@@ -91,7 +91,7 @@ def command(
     if json_out:
         write_json(json_out, forecast.model_dump(mode="json"))
     if plot:
-        write_forecast_plot(plot, forecast)
+        write_forecast_plot(plot, forecast, current_language())
     print_forecast(Console(), forecast)
     for path in filter(None, (json_out, plot)):
         typer.echo(escaped(str(path)))

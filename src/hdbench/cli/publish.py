@@ -99,7 +99,7 @@ def print_repositories(console: Console, repositories: Sequence[Repository]) -> 
         heading = Message(
             "{id} ({kind}, {licence}, {tag}): {count} files, {size}",
             id=repository.id,
-            kind=repository.kind,
+            kind=Message(repository.kind),
             licence=repository.licence,
             tag=repository.tag or Message("no tag"),
             count=len(repository.files),

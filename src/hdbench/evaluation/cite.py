@@ -7,6 +7,7 @@ from pathlib import Path
 
 from hdbench import YEAR, __version__
 from hdbench.answers import READING
+from hdbench.answers.subset import subset_in_words
 from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
 from hdbench.benchmarks.names import full_name
 from hdbench.benchmarks.spec import HubSource
@@ -180,7 +181,7 @@ def _model(result: Result) -> str | None:
 def _subset(result: Result) -> Iterator[str]:
     """Yield which of the items, and whether the model saw them."""
     if result.run.subset is not None:
-        yield f" ({result.run.subset})"
+        yield Message(" ({how})", how=subset_in_words(result.run.subset))
     if result.run.without_media:
         yield Message(", asked without media")
 

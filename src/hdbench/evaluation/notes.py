@@ -1,6 +1,7 @@
 """Notes for a person on the items that a run was scored on."""
 
 from hdbench.answers.run_info import RUN_FILE
+from hdbench.answers.subset import subset_in_words
 from hdbench.errors import Message
 from hdbench.evaluation.opened_run import OpenedRun
 from hdbench.results.result import Result
@@ -115,7 +116,8 @@ def _not_asked(run: OpenedRun, asked: int) -> list[str]:
     left_out = sum(1 for _ in run.benchmark.ids()) - asked
     if not left_out:
         return []
-    how = f" ({run.info.subset})" if run.info.subset else ""
+    subset = run.info.subset
+    how = Message(" ({how})", how=subset_in_words(subset)) if subset else ""
     if left_out == 1:
         template = "{place}: 1 item was not asked{how}, and is not scored"
     else:

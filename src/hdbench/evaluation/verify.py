@@ -17,6 +17,7 @@ from hdbench.results.files import given_options, read_records
 from hdbench.results.record import from_record, to_record
 from hdbench.results.result import Result
 from hdbench.scoring.metric import EFFORT
+from hdbench.statistics.bootstrap import method_in_words
 
 SHOWN = 20
 """Maximum number of differing figures that are listed, and of items."""
@@ -252,8 +253,9 @@ def _compare(
     method, now = ((data.get("intervals") or {}).get("method") for data in (record, again))
     if method != now:
         record, again = (_without_intervals(data) for data in (record, again))
+        then, today = (name and method_in_words(name) for name in (method, now))
         outcome.notes.append(
-            Message("intervals: not compared: then {method}, now {now}", method=method, now=now)
+            Message("intervals: not compared: then {method}, now {now}", method=then, now=today)
         )
     outcome.figures, outcome.differences = compared(_compared(record), _compared(again))
     outcome.values = len(new.ids) * (len(new.statistics) - len(_uncounted(record, new)))

@@ -8,6 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple, cast
 
+from hdbench.answers.subset import FIRST, NAMED, OF_ALL, QUICKLY
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common import pdf
 from hdbench.common.regular_files import Entries, entries, read_at_most
@@ -79,15 +80,15 @@ def of_benchmark(
     chosen = [item for item in shown if not ids or item in set(ids)]
     how = []
     if len(chosen) < len(shown):
-        how.append(f"{len(chosen)} named ids")
+        how.append(NAMED.format(count=len(chosen)))
     if quick and len(chosen) > QUICK:
         drawn = set(random.Random(0).sample(sorted(chosen), QUICK))  # noqa: S311  no secret
         chosen = [item for item in chosen if item in drawn]
-        how.append(f"quick, {QUICK} drawn with seed 0")
+        how.append(QUICKLY.format(count=QUICK, seed=0))
     if limit is not None and limit < len(chosen):
         chosen = chosen[:limit]
-        how.append(f"the first {limit}")
-    subset = f"{'; '.join(how)}, of {len(shown)} items" if how else None
+        how.append(FIRST.format(count=limit))
+    subset = f"{'; '.join(how)}, {OF_ALL.format(count=len(shown))}" if how else None
     questions = [Question(item, *shown[item]) for item in chosen]
     if without_media:
         questions = [question._replace(media=[], without_media=True) for question in questions]

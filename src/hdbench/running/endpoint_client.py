@@ -163,7 +163,7 @@ class EndpointClient:
                     data = await _bounded(response)
         # A UnicodeError means that the host's name is too long to be looked up.
         except (*_UNCONNECTED, UnicodeError) as error:
-            reason = self._line(str(error)) or Message("no answer")
+            reason = Message(self._line(str(error)) or "no answer")
             raise Unanswered(
                 Message("cannot be reached ({reason})", reason=reason), unconnected=True
             ) from error
@@ -172,7 +172,7 @@ class EndpointClient:
                 Message("no answer within {seconds:g} s", seconds=self._seconds), timed_out=True
             ) from error
         except httpx2.HTTPError as error:
-            reason = self._line(str(error)) or type(error).__name__
+            reason = Message(self._line(str(error)) or type(error).__name__)
             raise Unanswered(
                 Message("the connection was lost ({reason})", reason=reason)
             ) from error

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from hdbench.errors import Message
+from hdbench.errors import Message, joined
 from hdbench.scoring.metric import figure_of
 from hdbench.statistics.delta import covariances, interval_ends, is_large
 from hdbench.statistics.rare_failures import Rest, joined_level, parts_of, share_bounds
@@ -330,6 +330,11 @@ def _adapted(table: StatisticsTable, names: Sequence[str]) -> str:
     shares = any(figure.share_of or figure.worst_share for figure in figures)
     fewer = any(table.support(name)[1] < table.effective for name in names)
     return (OF_SHARES if shares else "") + (OF_FEWER if fewer else "")
+
+
+def method_in_words(method: str) -> Message:
+    """Return what a `method` of intervals says, as a message."""
+    return joined([Message(part) for part in method.split("; ")], "; ")
 
 
 def method_of(results: Sequence[Scored], *, large: bool = False) -> str:

@@ -336,10 +336,9 @@ function pressed(event) {
 
 function words() {
   translate();
-  const ctrl = language === "de" ? "Strg" : "Ctrl";
   const keys = [
     ["help_next", "Alt ←", "Alt →"], ["help_next_done", "Alt ↵"], ["help_outside", "n", "p"],
-    ["help_undo", `${ctrl} Z`], ["help_items", "/"], ["help_status", ...STATUSES.map((_, place) => `Alt ${place + 1}`)],
+    ["help_undo", `${say("key_ctrl")} Z`], ["help_items", "/"], ["help_status", ...STATUSES.map((_, place) => `Alt ${place + 1}`)],
     ["help_image", "+", "−", "0", "r"], ["help_drag", "←", "→", "↑", "↓"], ["help_pages", "[", "]"],
     ["help_escape", "Esc"], ["help_help", "?"],
   ];

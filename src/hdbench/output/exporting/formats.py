@@ -11,7 +11,8 @@ from typing import Any
 from hdbench.common.csv_files import write_csv
 from hdbench.common.excel import workbook_into, write_text
 from hdbench.common.jsonio import whole_file
-from hdbench.errors import HdbenchError
+from hdbench.common.translation import current_language, translated
+from hdbench.errors import HdbenchError, Message
 from hdbench.output.exporting.cells import Cell
 
 MAX_ROWS, MAX_COLUMNS = 1_048_576, 16_384
@@ -113,7 +114,7 @@ def _write_xlsx(
         text = book.add_format(base)
         bold = book.add_format(base | {"bold": True, "bottom": 1, "bg_color": "#E7E9ED"})
         number = book.add_format({"valign": "top", "align": "left"})
-        sheet = book.add_worksheet("Answers")
+        sheet = book.add_worksheet(translated(Message("Answers"), current_language()))
         for column, (title, width) in enumerate(zip(head, widths, strict=True)):
             sheet.set_column(column, column, max(_NARROWEST, width, len(title)) + 3)
         sheet.freeze_panes(1, 1)

@@ -3,8 +3,10 @@
 from pathlib import Path
 from typing import Any
 
+from hdbench.answers.subset import subset_in_words
 from hdbench.benchmarks.agreement import Ceiling
 from hdbench.common.texts import Texts, decimal
+from hdbench.common.translation import translated
 from hdbench.errors import escaped
 from hdbench.output.leaderboard.boards import Board, BoardRow
 from hdbench.results.warning_texts import in_words
@@ -38,12 +40,13 @@ def title(board: Board, language: str = "en", *, protocol: bool = True) -> str:
         sha256 = kind.prompt_sha256 or say("hash_not_known", language)
         prompt = f"{kind.prompt} ({sha256[: 12 if kind.prompt_sha256 else None]})"
     items = say("items", language, count=kind.items)
+    subset = translated(subset_in_words(kind.subset or ""), language)
     parts = [
         f"{kind.benchmark} {kind.dataset_version}",
         *([kind.protocol] if protocol else []),
         *(kind.read_as if protocol else ()),
         *([f"errata {kind.errata}"] if protocol and kind.errata else []),
-        items + (f" ({kind.subset})" if kind.subset else ""),
+        items + (f" ({subset})" if subset else ""),
         prompt,
     ]
     return escaped(", ".join(parts))

@@ -52,14 +52,14 @@ class Drawing:
                 with suppress(OSError):  # it did not read everything
                     cast(BinaryIO, process.stdin).close()
 
-    def begin(self, result: Result, errors: Mapping[str, Any]) -> None:
+    def begin(self, result: Result, errors: Mapping[str, Any], language: str) -> None:
         """Have the plots drawn; the arguments are those of `hdbench.output.report.plots.plots`.
 
         Raises:
             HdbenchError: the process has died.
         """
         with _alive():
-            pickle.dump((replace(result, per_item=[]), errors), self._input)
+            pickle.dump((replace(result, per_item=[]), errors, language), self._input)
             self._input.close()
 
     def plots(self) -> dict[str, bytes]:
@@ -76,9 +76,9 @@ class Drawing:
 class DrawingHere:
     """Draws plots in this process, which has already imported matplotlib."""
 
-    def begin(self, result: Result, errors: Mapping[str, Any]) -> None:
+    def begin(self, result: Result, errors: Mapping[str, Any], language: str) -> None:
         """Keep what is to be drawn; see `Drawing.begin`."""
-        self._drawn = result, errors
+        self._drawn = result, errors, language
 
     def plots(self) -> dict[str, bytes]:
         """Draw the plots."""
@@ -101,8 +101,8 @@ def _draw() -> None:
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the other process
     with suppress(EOFError, BrokenPipeError):  # it has ended
-        result, errors = pickle.load(sys.stdin.buffer)  # noqa: S301  from no other process
-        pickle.dump(plots(result, errors), sys.stdout.buffer)
+        drawn = pickle.load(sys.stdin.buffer)  # noqa: S301  from no other process
+        pickle.dump(plots(*drawn), sys.stdout.buffer)
         sys.stdout.flush()
 
 

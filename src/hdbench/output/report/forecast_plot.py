@@ -1,15 +1,18 @@
 """A forecast as a plot: a person's remaining work, or all costs, against remaining errors."""
 
+from functools import partial
 from pathlib import Path
 
 from matplotlib import style
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import StrMethodFormatter
+from matplotlib.ticker import FuncFormatter
 
 from hdbench.common.jsonio import write_whole
+from hdbench.common.texts import decimal, grouped
 from hdbench.errors import HdbenchError
 from hdbench.output.report.plot_parts import LOCK, SETTINGS, as_bytes, short
+from hdbench.output.report.rendering import TEXTS
 from hdbench.trust.forecasting.amounts import Amount, ModelForecast, RuleForecast
 from hdbench.trust.forecasting.forecast import Forecast
 
@@ -39,7 +42,7 @@ def check_plot(path: Path) -> str:
     return kind
 
 
-def write_forecast_plot(path: Path, forecast: Forecast) -> None:
+def write_forecast_plot(path: Path, forecast: Forecast, language: str = "en") -> None:
     """Write the plot.
 
     The x axis shows costs: hours of a person, or US dollars if wage and prices are known. The y
@@ -50,31 +53,38 @@ def write_forecast_plot(path: Path, forecast: Forecast) -> None:
     Args:
         path: the file; its name ends in `.png` or `.svg`.
         forecast: the forecast.
+        language: that of the texts in it, one of `hdbench.common.texts.LANGUAGES`.
 
     Raises:
         HdbenchError: it has another name, or cannot be written.
     """
     kind = check_plot(path)
     with LOCK, style.context(["default", SETTINGS]):
-        write_whole(path, as_bytes(_figure(forecast), kind))
+        write_whole(path, as_bytes(_figure(forecast, language), kind))
 
 
-def _figure(forecast: Forecast) -> Figure:
+def _figure(forecast: Forecast, language: str) -> Figure:
+    say = partial(TEXTS.text, language=language)
     figure = Figure(figsize=(9, 5.6), layout="constrained")
     axes = figure.subplots()
-    title = f"{forecast.total:,} items, forecast from {forecast.items:,} of {forecast.benchmark}"
+    title = say(
+        "plot_forecast",
+        total=forecast.total,
+        items=forecast.items,
+        benchmark=forecast.benchmark,
+    )
     figure.suptitle(short(title, 90), x=0.01, ha="left", fontsize=11, parse_math=False)
     money = forecast.wage is not None and forecast.rule_usd is not None
     for index, model in enumerate(forecast.models):
-        _model(axes, model, index, money=money)
-    axes.plot([], [], ":", color=_MORE, label="between: only some items checked, chosen at random")
+        label = say("plot_model", model=short(model.model))
+        _model(axes, model, index, label, money=money)
+    axes.plot([], [], ":", color=_MORE, label=say("plot_some_checked"))
     if forecast.rule:
-        _rule(axes, forecast, money=money)
-    unit = "US dollars for models and people" if money else "hours of a person"
-    axes.set_xlabel(f"{unit}, fewer are better")
-    axes.set_ylabel("wrong values that remain (to the letter), fewer are better")
+        _rule(axes, forecast, language, money=money)
+    axes.set_xlabel(say("plot_money" if money else "plot_hours"))
+    axes.set_ylabel(say("plot_remaining"))
     for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: grouped(round(value), language)))
     axes.margins(0.06)
     right, top = axes.get_xlim()[1], axes.get_ylim()[1]
     axes.set_xlim(-right / 50, right)  # so that intervals at 0 are not on the axis
@@ -84,7 +94,7 @@ def _figure(forecast: Forecast) -> Figure:
     return figure
 
 
-def _model(axes: Axes, model: ModelForecast, index: int, *, money: bool) -> None:
+def _model(axes: Axes, model: ModelForecast, index: int, label: str, *, money: bool) -> None:
     """Draw a model as it is, and with all values checked; between them, with some checked."""
     color, marker = _COLORS[index % len(_COLORS)], _MARKERS[index % len(_MARKERS)]
     paid = model.usd.amount.whole.value if money and model.usd and model.usd.amount else 0.0
@@ -99,24 +109,24 @@ def _model(axes: Axes, model: ModelForecast, index: int, *, money: bool) -> None
         color=color,
         markersize=7,
         clip_on=False,
-        label=f"{short(model.model)}: as it is, and fully checked",
+        label=label,
     )
     _interval(axes, paid, model.edits, color)
 
 
-def _rule(axes: Axes, forecast: Forecast, *, money: bool) -> None:
+def _rule(axes: Axes, forecast: Forecast, language: str, *, money: bool) -> None:
     steps = forecast.rule
     costs = [_cost(forecast, step, money=money) for step in steps]
     wrong = [step.remaining["letter"] for step in steps]
     ends = [amount.whole.value for amount in wrong]
     decided = forecast.promise is not None
-    label = "the plan's decision" if decided else "taken over from a trust score on: no promise"
+    label = TEXTS.text("plot_decision" if decided else "plot_no_promise", language)
     axes.plot(costs, ends, "o-", color=_RULE, markersize=5, clip_on=False, label=label)
     for cost, step, amount in zip(costs, steps, wrong, strict=True):
         _interval(axes, cost, amount, _RULE)
         if step.threshold is not None and (decided or step.threshold in _NAMED):
             axes.annotate(
-                f"{step.threshold:g}",
+                decimal(f"{step.threshold:g}", language),
                 (cost, amount.whole.value),
                 xytext=(6, 5),
                 textcoords="offset points",

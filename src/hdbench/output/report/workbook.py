@@ -8,6 +8,7 @@ from typing import Any
 
 from hdbench.answers.answer import STATUSES
 from hdbench.answers.run_info import NO_RUN
+from hdbench.answers.subset import subset_in_words
 from hdbench.common.excel import workbook_into, write_text
 from hdbench.common.translation import translated
 from hdbench.errors import Message
@@ -19,7 +20,7 @@ from hdbench.results.result import Result
 from hdbench.results.summary import ResultSummary
 from hdbench.scoring.analysis.error_classes import ERROR_CLASSES
 from hdbench.scoring.metric import figure_of
-from hdbench.statistics.bootstrap import Intervals
+from hdbench.statistics.bootstrap import Intervals, method_in_words
 
 MAX_ROWS = 100_000
 """Maximum rows below a sheet's header: a sheet can have 1,048,576, but is hardly usable then."""
@@ -182,11 +183,13 @@ def _summary(
     for sentence in (summary.work, summary.lost, summary.score, summary.resources):
         if sentence:
             yield _LEAD, [sentence]
+    subset = result.run.subset
+    chosen = {} if subset is None else {"subset": say(subset_in_words(subset))}
     yield _TEXT, []
     yield from _flat(
         {
             "model": result.model,
-            "run": {} if result.run == NO_RUN else result.run.to_dict(),
+            "run": {} if result.run == NO_RUN else result.run.to_dict() | chosen,
             "benchmark": dataset.benchmark or None,
             "benchmark version": dataset.dataset_version or None,
             "metric": metric.name,
@@ -236,7 +239,7 @@ def _summary(
             "answers": {} if result.answers == NO_FILE else dict(result.answers),
             "dataset sha256": dataset.dataset_sha256 or None,
             "item set": item_set(result.ids),
-            "intervals": intervals.method,
+            "intervals": say(method_in_words(intervals.method)),
             "resamples": intervals.resamples,
             "seed": intervals.seed,
         },

@@ -21,6 +21,7 @@ from PIL import Image
 from hdbench.answers.answer import WrittenAnswer
 from hdbench.answers.folders import OUR_ANSWERS
 from hdbench.answers.run_info import RUN_FILE
+from hdbench.answers.subset import OF_ALL, STOPPED
 from hdbench.answers.text import read_text
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.jsonio import write_json, write_whole
@@ -387,8 +388,8 @@ def _close(context: SpaceContext, run: ModelRun, answers: list[WrittenAnswer]) -
     record["benchmark"] = context.public_id(run.benchmark)
     if len(answers) < len(run.questions):
         record["items"] = [answer["id"] for answer in answers]
-        chosen = record.get("subset") or f"of {len(run.questions)} items"
-        record["subset"] = f"stopped after {len(answers)}; {chosen}"
+        chosen = record.get("subset") or OF_ALL.format(count=len(run.questions))
+        record["subset"] = f"{STOPPED.format(count=len(answers))}; {chosen}"
     write_json(run.path / RUN_FILE, record)
 
 

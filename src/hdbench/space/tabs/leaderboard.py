@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 import gradio as gr
 
+from hdbench.answers.subset import subset_in_words
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.translation import is_translated, translated
 from hdbench.errors import HdbenchError, escaped
@@ -216,6 +217,7 @@ def report_address(benchmark: str, run: str, protocol: str) -> str:
 def _name(board: Board, language: str) -> str:
     """Return the conditions of the board's runs, and its number of models."""
     kind = board.kind
+    subset = translated(subset_in_words(kind.subset or ""), language)
     if kind.prompt is None:
         prompt = text("leaderboard_no_prompt", language)
     else:
@@ -224,7 +226,7 @@ def _name(board: Board, language: str) -> str:
         "leaderboard_board_name",
         language,
         items=kind.items,
-        subset=f" ({cut(escaped(kind.subset), MAX_NAME)})" if kind.subset else "",
+        subset=f" ({cut(escaped(subset), MAX_NAME)})" if subset else "",
         prompt=prompt,
         models=len(board.rows),
     )

@@ -1,143 +1,108 @@
-"""A third language is a catalogue and its registration: then nothing is left in English."""
-
-import os
-import re
-import shutil
-import subprocess
-import sys
+"""A third language is a catalogue and its registration: then no command prints English."""
 
 import pytest
-from babel.messages import pofile
-from helpers.collection import READERS, TRUTH, write_collection
+import typer
+from cli.test_help import walk as commands_of
+from helpers.collection import READERS, TRUTH
 from helpers.english import words
-from helpers.translations import PACKAGE, extracted, forms, german
-from report.test_page import Page
+from helpers.pseudo_locale import PseudoLocale, Walk, book_texts, foreign, page_texts
+from helpers.pseudo_walks import WALKS
+from report.test_plots import texts as plot_texts
 
 from hdbench.answers.answer import STATUSES
+from hdbench.cli import app
+from hdbench.scoring import make_metric
 
 pytestmark = pytest.mark.slow
 
-RUNS = [f"runs/{reader}" for reader in READERS]
+COMMANDS = {" ".join(path): each for path, each in commands_of(typer.main.get_command(app)) if path}
 
-LETTERS = str.maketrans("abcdefghijklmnopqrstuvwxyz", "αβχδεφγηιϳκλμνοπϙρστυϋωξψζ")
+ZETTEL_F1 = make_metric("zettel_f1")
 
 NAMES = {
-    *("hdbench", "cards", "runs", *READERS, *TRUTH, "diss", "python", "documented", "nothing"),
+    *words(["cards karten leer probe wrong theirs nothing", *READERS, *TRUTH, "diss titel jahr"]),
+    *words(["shelfmark imprint keywords century all out zettelkatalog anna ben a"]),
     *STATUSES,  # beside their translation
-    *(
-        "precision",
-        "recall",
-        "threshold",
-        "weights",
-        "xlsx",
-        "json",
-        "decide",
-        "plan",
-        "prompt.txt",
-        "folder",
-        "only",
-    ),
+    *words([*(each.name for each in ZETTEL_F1.figures), *ZETTEL_F1.statistics]),
+    *("precision", "recall", "threshold", "weights", "lists", "documented", "published", "blind"),
+    *("sample", "images", "licence", "said", "publication", "sha", "http", "python", "status"),
+    *("model", "image", "manuscripts", "other", "library_reference"),
+    *("type", "required"),  # of a JSON Schema
+    *("author", "url"),  # of BibTeX
 }
-"""What stays: names of commands, files, fields and values."""
+"""What stays: names of files, fields, figures and values."""
 
+OF_HELP = (
+    NAMES
+    | {
+        word
+        for name, command in COMMANDS.items()
+        for word in (
+            *words([name]),
+            *(word for each in command.params for word in words([str(each.default)])),
+        )
+    }
+    | {"load_dataset", "auth", "login", "proposed", "auto"}
+)
+"""In the help, also names of commands and functions, and values of options."""
 
-def foreign(text):
-    """The text in letters that English does not have; placeholders, commands and tags stay."""
-    parts = re.split(r"(\{[^}]*\}|<[^>]*>|`[^`]*`|--[a-z-]+|&\w+;)", text)
-    return "".join(
-        part.translate(LETTERS) if number % 2 == 0 else part for number, part in enumerate(parts)
-    )
+KEPT = ("hdb", "other", "karten", "leer", "probe", "out")
+"""Folders with files for programs."""
 
 
 @pytest.fixture(scope="module")
-def hdbench(tmp_path_factory):
-    """The command line of a copy that has one more language, in a folder with runs."""
-    folder = tmp_path_factory.mktemp("pseudo")
-    package = folder / "hdbench"
-    shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__", "*.mo"))
-    for name in ("metrics", "dataset_scripts", "spaces"):
-        shutil.copytree(PACKAGE.parents[1] / name, package / name)
-    catalogue = extracted(folder)
-    for entry in catalogue:
-        if entry.id:
-            told = tuple(foreign(text) for text, _ in forms(entry))
-            entry.string = told if isinstance(entry.id, tuple) else told[0]
-    path = package / "locale/el/LC_MESSAGES/hdbench.po"
-    path.parent.mkdir(parents=True)
-    catalogue.locale = "el"
-    with path.open("wb") as file:
-        pofile.write_po(file, catalogue)
-    registered = package / "common/texts.py"
-    text = registered.read_text()
-    languages = 'Literal["en", "de", "fr"'
-    assert text.count(languages) == 1
-    registered.write_text(text.replace(languages, f'{languages}, "el"'))
-    write_collection(folder, items=100)
-
-    def run(*arguments, status=0):
-        done = subprocess.run(
-            [sys.executable, "-m", "hdbench", *arguments],
-            cwd=folder,
-            env=os.environ
-            | {"PYTHONPATH": str(folder), "HDBENCH_LANGUAGE": "el", "COLUMNS": "200"},
-            capture_output=True,
-            text=True,
-        )
-        assert done.returncode == status, done.stderr
-        return f"{done.stdout}\n{done.stderr}"
-
-    run.folder = folder
-    return run
+def pseudo(pseudo_locale):
+    modules = "hdbench.cli hdbench.compare hdbench.datasets.building.builder hdbench.cli.score"
+    made = PseudoLocale(pseudo_locale, *modules.split(), "hdbench.evaluation.verify")
+    yield made
+    made.forks.close()
 
 
-ENGLISH = {word for word in words(german()) if len(word) > 3} - NAMES
+def files_below(folder):
+    """The files that people read, apart from those in folders for programs."""
+    for path in sorted(folder.rglob("*.*")):
+        name = path.relative_to(folder)
+        if name.parts[0] not in KEPT:
+            yield name.as_posix(), path
 
 
-STAYS = r"\||Card, Moran and Newell"
-"""Lines with a signature, or a publication's title."""
+def texts_of(path):
+    """The texts in a page, a workbook or a plot."""
+    if path.suffix == ".html":
+        return page_texts(path.read_text())
+    if path.suffix == ".xlsx":
+        return book_texts(path)
+    return plot_texts(path.read_text()) if path.suffix == ".svg" else []
 
 
-def left(text):
-    """The lines that have a word of our English texts, with these words."""
-    lines = {
-        line: {word for word in words([line]) if word in ENGLISH} for line in text.splitlines()
-    }
-    return {line: found for line, found in lines.items() if found and not re.search(STAYS, line)}
+@pytest.mark.parametrize("name", WALKS)
+def test_commands_and_their_files_have_no_english(pseudo, tmp_path, name):
+    prepare, steps = WALKS[name]
+    walk = Walk(NAMES)
+    with prepare(tmp_path) as url:
+        for line, status in steps:
+            done = pseudo.run(*line.format(url=url).split(), cwd=tmp_path)
+            assert done.returncode == status, (line, done.stdout, done.stderr)
+            assert done.stdout or done.stderr
+            is_page = done.stdout.startswith("<!DOCTYPE html>")
+            walk.read(page_texts(done.stdout) if is_page else done.stdout.splitlines(), line)
+            walk.read(done.stderr.splitlines(), line)
+    for file, path in files_below(tmp_path):
+        walk.read(texts_of(path), file)
+    walk.check()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "status"),
-    [
-        (("score", "cards", f"runs/{READERS[0]}"), 0),
-        (("compare", f"runs/{READERS[0]}", f"runs/{READERS[1]}"), 0),
-        (("leaderboard", "runs"), 0),
-        (("export", "cards", f"runs/{READERS[0]}", "--out", "a.csv"), 0),
-        (("forecast", "cards", *RUNS, "--total", "2000", "--wage", "30"), 0),
-        (("trust", "plan", "cards", *RUNS, "-n", "60", "-o", "plan.yaml"), 0),
-        (("trust", "decide", "plan.yaml"), 0),
-        (("run", "cards", "--model", "m", "--endpoint", "nonsense", "--out", "x"), 2),
-        (("score", "cards", "nothing"), 2),
-        (("check", "nothing"), 2),
-    ],
-)
-def test_a_command_prints_no_english(hdbench, arguments, status):
-    assert left(hdbench(*arguments, status=status)) == {}
+def test_every_command_is_on_a_walk():
+    lines = [f"{line} " for _, steps in WALKS.values() for line, _ in steps]
+    begun = {name for name in COMMANDS for line in lines if line.startswith(f"{name} ")}
+    assert COMMANDS.keys() - begun == set()
 
 
-def test_help_has_no_english_of_ours(hdbench):
-    text = hdbench("score", "--help")
-    assert "Σχορε" in text or "Sχορε" in text
-    assert "A file" not in text
-
-
-@pytest.mark.parametrize("command", ["report", "leaderboard"])
-def test_a_page_has_no_english(hdbench, command):
-    if command == "report":
-        hdbench("report", "cards", f"runs/{READERS[0]}", "--out", "page")
-        html = (hdbench.folder / "page/index.html").read_text()
-    else:
-        html = hdbench("leaderboard", "runs", "--format", "html")
-    page = Page(html)
-    assert '<html lang="el"' in html
-    texts = [" ".join(text.split()) for text in page.texts]
-    assert left("\n".join(texts)) == {}
+def test_no_help_has_english(pseudo, tmp_path):
+    walk = Walk(OF_HELP)
+    for name in ["", *COMMANDS]:
+        done = pseudo.run(*name.split(), "--help", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert foreign("Usage: ").strip() in done.stdout
+        walk.read(done.stdout.splitlines(), f"{name} --help")
+    walk.check()

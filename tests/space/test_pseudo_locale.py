@@ -1,0 +1,145 @@
+"""The Space in a language that is a catalogue alone: nothing is left in English."""
+
+import re
+
+import pytest
+from helpers.english import words
+from helpers.planned_cards import RIGHT, agreeing
+from helpers.pseudo_locale import LANGUAGE, PseudoLocale, Walk, book_texts, foreign
+from playwright.sync_api import expect
+from space.german import NAMES as FIGURES
+from space.pages import go_to_tab, report, save, settled, upload
+from space.servers import APP, serving, wait_for_client
+
+from hdbench.answers.answer import STATUSES
+from hdbench.benchmarks.benchmark import load_benchmark
+
+pytestmark = pytest.mark.nightly
+
+
+NAMES = {*words(FIGURES), *STATUSES, "documented", "tesseract", "min", "sample", "diss", "image"}
+"""What stays: names of figures, of a protocol, a version, a program and an image, statuses beside
+their translation, and a unit."""
+
+
+@pytest.fixture(scope="module")
+def pseudo(pseudo_locale):
+    made = PseudoLocale(pseudo_locale, "hdbench.space.app")
+    yield made
+    made.forks.close()
+
+
+@pytest.fixture(scope="module")
+def url(pseudo, shown):
+    """The address of a Space with all parts."""
+    settings = {"HDBENCH_MODELS": "tesseract", "HDBENCH_RESULTS_REPOSITORY": "hdb/results"}
+    environment = pseudo.environment | settings | {"HDBENCH_OPERATOR": "UB Musterstadt"}
+    with serving(APP, cwd=shown, process=pseudo.forks, **environment) as url:
+        wait_for_client(url)
+        yield f"{url}?lang={LANGUAGE}"
+
+
+@pytest.fixture
+def walk():
+    """What is seen on the way must have no English."""
+    walk = Walk(NAMES)
+    yield walk
+    walk.check()
+
+
+def test_scoring_has_no_english(visit_at, url, walk, tmp_path):
+    page = visit_at(url, accept_downloads=True)
+    expect(page.locator("html")).to_have_attribute("lang", LANGUAGE)
+    page.get_by_text(foreign("Settings"), exact=True).click()
+    page.get_by_text(foreign("Advanced"), exact=True).click()
+    settled(page)
+    walk.see(page, "start")
+    page.locator("#score").click()
+    page.locator("#first [role=alert]").wait_for()
+    walk.see(page, "no file")
+    upload(page, "cards.pdf", b"%PDF-1.7")
+    page.locator("#first [role=alert]").get_by_text(foreign("PDF")).first.wait_for()
+    walk.see(page, "a PDF")
+    page.locator("#example").click()
+    inside = report(page)
+    expect(inside.locator("html")).to_have_attribute("lang", LANGUAGE)
+    walk.see(page, "score")
+    [frame] = [each for each in page.frames if each != page.main_frame]
+    walk.see(frame, "report")
+    walk.read(book_texts(save(page, "xlsx", tmp_path)), "workbook")
+    page.locator("#submit-panel").get_by_role("button").first.click()
+    page.locator("#submit-send").click()
+    page.locator("#submit-told [role=alert]").wait_for()
+    walk.see(page, "submit")
+    gone = page.request.get(f"{url.partition('?')[0]}report/{'x' * 32}?lang={LANGUAGE}").text()
+    assert foreign("This report is no longer here") in gone
+    walk.read([re.sub(r"<[^>]*>", " ", gone)], "no report")
+
+
+def test_the_other_tabs_have_no_english(visit_at, url, walk):
+    page = visit_at(url)
+    go_to_tab(page, foreign("Compare"))
+    page.locator("#compare").click()
+    page.locator("#comparison [role=alert]").wait_for()
+    walk.see(page, "nothing to compare")
+    for model in ("reader-tiny", "reader-large"):
+        page.locator("#compare-recorded input").click()
+        page.get_by_role("option", name=model).click()
+    page.locator("#compare-recorded input").blur()
+    page.locator("#compare").click()
+    page.locator(".hdb-verdicts").wait_for()
+    walk.see(page, "comparison")
+    go_to_tab(page, foreign("Leaderboard"))
+    page.locator("#leaderboard table").wait_for()
+    walk.see(page, "leaderboard")
+    go_to_tab(page, foreign("About"))
+    page.get_by_text("UB Musterstadt").wait_for()
+    page.get_by_role("button", name="Zettelkatalog").click()
+    walk.see(page, "about")
+
+
+def test_decisions_have_no_english(visit_at, url, walk, tmp_path):
+    catalogue = agreeing(tmp_path, items=700)
+    sample = catalogue.plan(90).sample
+    catalogue.check(sample, lambda place: RIGHT | ({"title": "Urfaust"} if place < 2 else {}))
+    page = visit_at(url)
+    go_to_tab(page, foreign("How much to check?"))
+    walk.see(page, "trust")
+    chosen = page.locator("#decision-file input[type=file]")
+    chosen.set_input_files({"name": "0.json", "mimeType": "text/json", "buffer": b"{}"})
+    page.locator("#decision .hdb-problem").wait_for()
+    walk.see(page, "no decision")
+    page.locator("#decision-file").get_by_role("button").first.click()
+    content = catalogue.decide().model_dump_json().encode()
+    chosen.set_input_files({"name": "1.json", "mimeType": "text/json", "buffer": content})
+    page.locator("#decision").get_by_text("1.json").wait_for()
+    report(page, "#decision")
+    walk.see(page, "decision")
+    [frame] = [each for each in page.frames if each != page.main_frame]
+    walk.see(frame, "its page")
+
+
+@pytest.mark.needs("tesseract")
+def test_running_a_model_has_no_english(visit_at, url, shown, walk):
+    page = visit_at(url)
+    go_to_tab(page, foreign("Run a model"))
+    page.get_by_role("button", name=foreign("Prompt")).click()
+    page.locator("#run-prompt textarea").wait_for()
+    walk.see(page, "run")
+    page.locator("#run-items input[type=number]").fill("2")
+    page.locator("#run-items input[type=number]").press("Tab")
+    page.locator("#run-start").click()
+    page.locator("#run-cancel").wait_for()
+    walk.see(page, "waiting")
+    report(page, "#run-report")
+    walk.see(page, "run result")
+    go_to_tab(page, foreign("Your own image"))
+    page.locator("#run-start-image").click()
+    page.locator("#run-status [role=alert]").wait_for()
+    walk.see(page, "no image")
+    image = load_benchmark(str(shown / "hdb/zettelkatalog")).media()["sample-01-0"][0]
+    page.locator("#run-image input[type=file]").set_input_files(image)
+    page.locator("#run-image").get_by_role("link").wait_for()
+    page.locator("#run-start-image").click()
+    page.locator("#run-first table").wait_for()
+    walk.see(page, "own image")

@@ -40,11 +40,11 @@ def pseudo(pseudo_locale):
 
 @pytest.fixture
 def serve(pseudo):
-    """Serve the editor of a collection, until the test ends."""
+    """Serve the page of a command, until the test ends."""
     running = []
 
-    def serve(folder, *options):
-        command = ["-m", "hdbench", "annotate", str(folder), "--port", "0", *map(str, options)]
+    def serve(name, folder, *options):
+        command = ["-m", "hdbench", name, str(folder), *map(str, options), "--port", "0"]
         ours, theirs = os.pipe()
         with open(theirs, "w") as out:
             started = pseudo.forks.start(*command, cwd=folder, env=pseudo.environment, stdout=out)
@@ -87,7 +87,7 @@ def folder(tmp_path):
 
 def test_the_form_has_no_english(folder, visit_at, serve, walk):
     drafts = [f"--drafts={folder.parent / name}.jsonl" for name in ("one", "two")]
-    url = serve(folder, "--as", "anna", *drafts)
+    url = serve("annotate", folder, "--as", "anna", *drafts)
     page = visit_at(url, awaited="#id:not(:empty)")
     expect(page.locator("html")).to_have_attribute("lang", LANGUAGE)
     expect(page.locator(".settle")).to_be_visible()
@@ -120,9 +120,6 @@ def test_the_form_has_no_english(folder, visit_at, serve, walk):
     page.locator("#next").click()
     expect(page.locator("#message")).not_to_be_empty()
     walk.see(page, "last item")
-    page.locator("#undo").click()
-    expect(page.locator("#message")).to_contain_text("anna")
-    walk.see(page, "nothing to undo")
 
 
 def test_assigned_items_have_no_english(tmp_path, visit_at, serve, walk):
@@ -132,7 +129,7 @@ def test_assigned_items_have_no_english(tmp_path, visit_at, serve, walk):
     with Store.open(folder, "ben") as store:
         store.change("b1", "ground_truth", "", RECORD, after=None, how="blind")
         store.change("b1", "status", "", "done", after=None, how="blind")
-    page = visit_at(serve(folder, "--as", "anna"), awaited="#id:not(:empty)")
+    page = visit_at(serve("annotate", folder, "--as", "anna"), awaited="#id:not(:empty)")
     walk.see(page, "own entries")
     page.locator("[id='f:title']").fill("Urfaust")
     saved(page)
@@ -152,7 +149,7 @@ def test_the_review_has_no_english(tmp_path, visit_at, serve, walk):
         entry("b2", "year", 1808, 1808, "control"),
     )
     path = write_list(tmp_path / "review.jsonl", *entries)
-    page = visit_at(serve(folder, "--review", path, "--as", "anna"), awaited="#label:not(:empty)")
+    page = visit_at(serve("review", folder, path, "--as", "anna"), awaited="#label:not(:empty)")
     expect(page.locator("html")).to_have_attribute("lang", LANGUAGE)
     walk.see(page, "question")
     page.locator("#save-reading").click()
@@ -186,18 +183,19 @@ def test_the_review_has_no_english(tmp_path, visit_at, serve, walk):
     walk.see(page, "taken back")
 
 
-def test_refusals_have_no_english(folder, serve, walk):
-    url = serve(folder, "--as", "anna")
+def test_refusals_have_no_english(folder, serve):
+    walk = Walk(NAMES | {"to"})  # a key of what is sent
+    url = serve("annotate", folder, "--as", "anna")
     asked = {"headers": {"accept-language": LANGUAGE}, "timeout": 120}
     change = {"what": "ground_truth", "field": "a[b]", "to": 1, "after": None}
     for place, sent in (
-        ("items/0/change", change),
+        ("items/1/change", change),
         ("items/1/undo", {}),
         ("items/9/change", change),
-        ("items/0/change", {"what": "status"}),
-        ("items/0/change", change | {"field": "x" * 10_000}),
-        ("items/0/change", change | {"what": "status", "field": "", "to": "x"}),
+        ("items/1/change", {"what": "status"}),
+        ("items/1/change", change | {"what": "status", "field": "", "to": "x"}),
     ):
         answer = httpx.post(f"{url}{place}", json=sent, **asked)
-        assert answer.is_client_error
+        assert answer.is_client_error, (place, sent, answer.text)
         walk.read([answer.json()["error"]], place)
+    walk.check()

@@ -22,6 +22,10 @@ NAMES = {*words(FIGURES), *STATUSES, "documented", "tesseract", "min", "sample",
 their translation, and a unit."""
 
 
+VALUES = {"Dissertation or thesis"}
+"""Values of the example that are English."""
+
+
 @pytest.fixture(scope="module")
 def pseudo(pseudo_locale):
     made = PseudoLocale(pseudo_locale, "hdbench.space.app")
@@ -66,7 +70,8 @@ def test_scoring_has_no_english(visit_at, url, walk, tmp_path):
     walk.see(page, "score")
     [frame] = [each for each in page.frames if each != page.main_frame]
     walk.see(frame, "report")
-    walk.read(book_texts(save(page, "xlsx", tmp_path)), "workbook")
+    texts = book_texts(save(page, "xlsx", tmp_path))
+    walk.read((text for text in texts if text not in VALUES), "workbook")
     page.locator("#submit-panel").get_by_role("button").first.click()
     page.locator("#submit-send").click()
     page.locator("#submit-told [role=alert]").wait_for()

@@ -22,7 +22,7 @@ from hdbench.output.report.page import report_page
 PACKAGE = Path(hdbench.__file__).parent
 NARROW = "\N{NARROW NO-BREAK SPACE}"
 FILES = (
-    *(f"output/report/texts/{name}.yaml" for name in ("page", "words", "leaderboard")),
+    *(f"output/report/texts/{name}.yaml" for name in ("page", "plots", "words", "leaderboard")),
     "output/report/texts/truth_error.yaml",
     "output/leaderboard/texts/leaderboard.yaml",
     "results/texts/summary.yaml",

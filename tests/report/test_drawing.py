@@ -28,7 +28,7 @@ def processes():
 
 
 def drawn(drawing, result, errors):
-    drawing.begin(result, errors)
+    drawing.begin(result, errors, "en")
     return drawing.plots()
 
 
@@ -42,7 +42,7 @@ def test_another_process_draws_the_same_plots(result):
 def test_the_process_ends_with_a_report_that_comes_to_nothing(result):
     def failing():
         with Drawing.started() as drawing:
-            drawing.begin(result, result.errors_by_class)
+            drawing.begin(result, result.errors_by_class, "en")
             raise HdbenchError("no such run")
 
     with pytest.raises(HdbenchError, match="no such run"):

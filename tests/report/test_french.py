@@ -33,12 +33,12 @@ FILES = (
 NAMES = {
     *("hdbench", "documented", "published", "precision", "recall", "micro", "macro", "compare"),
     *("trust", "plan", "decide", "cards", "title", "year", "place", "invented", "form"),
-    *("benchmark", "truncated"),
+    *("benchmark", "truncated", "weights"),
     *STATUSES,
     *READERS,
     *TRUTH,
 }
-"""Names of commands, figures, fields and values."""
+"""Names of commands, options, figures, fields and values."""
 
 
 def english_forms(text):

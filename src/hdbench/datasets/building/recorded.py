@@ -12,6 +12,8 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, InstanceOf
 
 from hdbench.answers.answer import WrittenAnswer
+from hdbench.answers.fields import MAX_NUMBER
+from hdbench.answers.run_info import MAX_USD
 from hdbench.common.checked import validate
 from hdbench.common.jsonio import MAX_LINE, UNIQUE, parse_line
 from hdbench.common.os_errors import read_errors
@@ -28,6 +30,8 @@ MAX_NAME = 200
 
 _NAME = re.compile(r"[A-Za-z0-9][\w.+-]*(/[A-Za-z0-9][\w.+-]*)*", re.ASCII)
 
+_Counted = Annotated[str, Field(pattern="^(input|output)$")]
+_Count = Annotated[int, Field(ge=0, le=MAX_NUMBER)]
 _Named = Annotated[str, Field(pattern=r"\S")]  # no pattern matches a lone surrogate
 
 
@@ -41,6 +45,8 @@ class _RecordedAnswer(_Checked):
     id: _Named
     answer: Any
     text: str | None = None
+    tokens: dict[_Counted, _Count] | None = None
+    seconds: Annotated[float, Field(ge=0, le=MAX_NUMBER)] | None = None
 
 
 class RecordedRun(_Checked):
@@ -50,19 +56,21 @@ class RecordedRun(_Checked):
         run: its name, unique in its file even ignoring case, and with "_" for "/".
         provider: who served the model.
         model: the model's name as the provider gives it.
-        prompt: the name of the prompt's file.
+        prompt: the name of the prompt's file; None if it is not known.
         published: the figures as published.
         reproducible: whether its answers give these figures; None if that is not said.
+        cost_usd: what the run cost; None if that is not known.
         answers: one per item, with `id`, `prediction` (None where nothing was parsed) and `text`
-            (None where it was not kept).
+            (None where it was not kept), and `tokens` and `seconds` where they were recorded.
     """
 
     run: _Named
     provider: _Named
     model: _Named
-    prompt: _Named
+    prompt: _Named | None
     published: Annotated[InstanceOf[dict[str, Any]], Field(alias="scores")]
     reproducible: bool | None = None
+    cost_usd: Annotated[float, Field(ge=0, lt=MAX_USD)] | None = None
     answers: Annotated[list[Any], Field(min_length=1)]
 
     @property
@@ -83,7 +91,7 @@ def read_recorded(path: Path) -> Iterator[RecordedRun]:
     """
     runs_by_folder: dict[str, str] = {}
     for where, value in _lines(path):
-        run = _recorded_run(value, where)
+        run = checked_run(value, where)
         folder = run.folder.casefold()
         if folder in runs_by_folder:
             raise HdbenchError(
@@ -139,7 +147,16 @@ def _gzip_errors(path: Path) -> Iterator[None]:
         ) from error
 
 
-def _recorded_run(value: dict[str, Any], where: str) -> RecordedRun:
+def checked_run(value: dict[str, Any], where: str) -> RecordedRun:
+    """Return a line of a file of runs as a run.
+
+    Args:
+        value: the line's object.
+        where: the line's place, for messages.
+
+    Raises:
+        HdbenchError: it is not a run, or its name cannot name a folder.
+    """
     run = validate(RecordedRun, value, Path(where))
     is_table = run.run.casefold().endswith(".parquet")  # the tables are beside the runs
     if len(run.run) > MAX_NAME or not _NAME.fullmatch(run.run) or is_table:
@@ -168,7 +185,16 @@ def _recorded_run(value: dict[str, Any], where: str) -> RecordedRun:
             raise HdbenchError(
                 "{place}: answer: contains NaN or Infinity, which JSON does not have", place=place
             )
-        answers[answer.id] = {"id": answer.id, "prediction": answer.answer, "text": answer.text}
+        written: WrittenAnswer = {
+            "id": answer.id,
+            "prediction": answer.answer,
+            "text": answer.text,
+        }
+        if answer.tokens:
+            written["tokens"] = answer.tokens
+        if answer.seconds is not None:
+            written["seconds"] = answer.seconds
+        answers[answer.id] = written
     return run.model_copy(update={"answers": list(answers.values())})
 
 

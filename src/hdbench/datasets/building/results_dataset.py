@@ -4,27 +4,31 @@ import datetime
 import re
 import shutil
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
 from hdbench.answers.folders import OUR_ANSWERS
 from hdbench.answers.run_info import RUN_FILE, Prompt, RunInfo
-from hdbench.benchmarks.names import recipe_names
-from hdbench.benchmarks.spec import UrlSource
-from hdbench.common import resources
-from hdbench.common.folder_files import file_in
 from hdbench.common.hashing import file_sha256
 from hdbench.common.jsonio import write_json
 from hdbench.common.progress import progress
 from hdbench.datasets.building.card import fill_card
 from hdbench.datasets.building.namespace import writing
-from hdbench.datasets.building.recipe import find_recipe, read_registry
-from hdbench.datasets.building.recorded import read_recorded
+from hdbench.datasets.building.published_archive import PublishedArchive
+from hdbench.datasets.building.recorded import RecordedRun
+from hdbench.datasets.building.results_sources import (
+    PUBLISHED,
+    PublishedBenchmark,
+    no_runs,
+    published_benchmarks,
+    recipe_folder,
+    results_source,
+)
 from hdbench.datasets.building.run_tables import (
     ANSWERS_TABLE,
     RUN_TABLE,
@@ -34,26 +38,12 @@ from hdbench.datasets.building.run_tables import (
     run_row,
     write_table,
 )
-from hdbench.errors import HdbenchError, Message
+from hdbench.errors import Message, shortened
 from hdbench.results.model_facts import MODELS_FILE, RESULTS
 
 NAME = RESULTS
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
-
-
-class _Published(NamedTuple):
-    """A benchmark whose runs may be in the source.
-
-    Attributes:
-        name: the dataset's name, without its namespace.
-        file: the name of the file with its runs.
-        prompts: the name of each published prompt → its sha256.
-    """
-
-    name: str
-    file: str
-    prompts: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -64,13 +54,15 @@ class BuiltResults:
         folder: the repository.
         runs: benchmark → how many runs it has.
         answers: how many there are in all.
-        missing: the files that the source lacks.
+        missing: the names in the source of benchmarks without runs.
+        left_out: run → why it is left out.
     """
 
     folder: Path
     runs: dict[str, int]
     answers: int
     missing: list[str]
+    left_out: dict[str, Message]
 
     @property
     def line(self) -> Message:
@@ -86,87 +78,90 @@ class BuiltResults:
             missing=", ".join(self.missing),
         )
 
+    @property
+    def left_out_lines(self) -> list[Message]:
+        """Return a line for each reason why runs are left out."""
+        runs_by_reason: dict[Message, list[str]] = {}
+        for run, why in self.left_out.items():
+            runs_by_reason.setdefault(why, []).append(run)
+        return [
+            Message(
+                "{count:,} run is left out, since {why}: {names}",
+                plural="{count:,} runs are left out, since {why}: {names}",
+                count=len(runs),
+                why=why,
+                names=shortened(runs),
+            )
+            for why, runs in runs_by_reason.items()
+        ]
 
-def build_results(out: Path, source: Path | None) -> BuiltResults:
+
+def build_results(
+    out: Path, source: Path | None, archive: PublishedArchive = PUBLISHED
+) -> BuiltResults:
     """Write `hdb/results` into a namespace folder, whole or not at all.
 
     Building the same input again gives the same bytes.
 
     Args:
         out: the namespace folder, such as `hdb`.
-        source: a folder with a file `<published name>.jsonl.gz` for one or more benchmarks.
+        source: see `results_source`.
+        archive: what is downloaded if there is no source.
 
     Raises:
-        HdbenchError: there is no source, or one of its files is unusable.
+        HdbenchError: the source cannot be read or downloaded, or has no runs.
     """
-    if source is None:
-        raise HdbenchError(
-            "{name}: the recorded runs cannot be downloaded: name the folder with their .jsonl.gz "
-            "files with --source DIR",
-            name=NAME,
-        )
-    benchmarks = _published_benchmarks()
-    available = [benchmark for benchmark in benchmarks if (source / benchmark.file).is_file()]
-    missing = [benchmark.file for benchmark in benchmarks if benchmark not in available]
-    if not available:
-        raise HdbenchError(
-            "{place}: has no recorded runs: it must have one or more of {names}",
-            place=source,
-            names=", ".join(missing),
-        )
+    benchmarks = published_benchmarks()
+    runs = results_source(source, benchmarks, archive)
     with writing(out, NAME) as folder:
         rows: list[dict[str, Any]] = []
-        for benchmark in available:
-            rows += _write_benchmark(benchmark, file_in(source, benchmark.file), folder)
+        for benchmark in filter(runs.has, benchmarks):
+            rows += _write_benchmark(benchmark, runs.runs(benchmark), folder)
+        if not rows:
+            raise no_runs(str(source or archive.address), benchmarks)
         write_table(folder / "runs.parquet", pa.Table.from_pylist(rows, RUNS))
         counts = Counter(row["benchmark"].removeprefix("hdb/") for row in rows)
-        built = BuiltResults(folder, dict(counts), sum(row["items"] for row in rows), missing)
-        (folder / "README.md").write_text(_card(built, rows), encoding="utf-8")
-        shutil.copyfile(_recipe() / MODELS_FILE, folder / MODELS_FILE)
+        built = BuiltResults(
+            folder,
+            dict(counts),
+            sum(row["items"] for row in rows),
+            [runs.name_of(benchmark) for benchmark in benchmarks if benchmark.name not in counts],
+            dict(runs.left_out),
+        )
+        (folder / "README.md").write_text(_card(built, rows, runs.commit), encoding="utf-8")
+        shutil.copyfile(recipe_folder() / MODELS_FILE, folder / MODELS_FILE)
     return replace(built, folder=out / NAME)
 
 
-def _published_benchmarks() -> list[_Published]:
-    """Return the benchmarks that were published as folders of one repository, with prompts."""
-    benchmarks = []
-    for name in recipe_names():
-        recipe = find_recipe(name)
-        if isinstance(recipe.spec.source, UrlSource):
-            prompts = PurePosixPath(recipe.spec.source.prompt).parent
-            registry = read_registry(recipe.folder)
-            hashes = {
-                path.name: sha256
-                for path, sha256 in ((PurePosixPath(key), registry[key]) for key in registry)
-                if path.parent == prompts
-            }
-            benchmarks.append(_Published(name, f"{prompts.parent.name}.jsonl.gz", hashes))
-    return benchmarks
-
-
-def _write_benchmark(benchmark: _Published, file: Path, folder: Path) -> Iterator[dict[str, Any]]:
+def _write_benchmark(
+    benchmark: PublishedBenchmark, runs: Iterable[RecordedRun], folder: Path
+) -> Iterator[dict[str, Any]]:
     """Write the runs of a benchmark, and yield the row of each."""
     benchmark_folder = folder / benchmark.name
-    benchmark_folder.mkdir()
     tables = []
-    for run in progress(read_recorded(file), f"Runs of {benchmark.name}"):
+    for run in progress(runs, f"Runs of {benchmark.name}"):
         info = RunInfo(
             run=run.run,
             benchmark=f"hdb/{benchmark.name}",
             model=run.model,
             provider=run.provider,
             date=_date(run.run),
-            prompt=Prompt(name=run.prompt, sha256=benchmark.prompts.get(run.prompt) or None),
+            prompt=None
+            if run.prompt is None
+            else Prompt(name=run.prompt, sha256=benchmark.prompts.get(run.prompt) or None),
             items=[answer["id"] for answer in run.answers],
             published=run.published,
             reproducible=run.reproducible,
+            cost_usd=run.cost_usd,
         )
-        (benchmark_folder / run.folder).mkdir()
+        (benchmark_folder / run.folder).mkdir(parents=True)
         write_json(benchmark_folder / run.folder / RUN_FILE, info.model_dump(exclude_none=True))
         (benchmark_folder / run.folder / OUR_ANSWERS).write_bytes(answers_jsonl(run.answers))
         tables.append(answers_table(info, run.answers))
         yield run_row(info, run.answers)
-    # One row group per run would be two and a half times as large.
-    write_table(benchmark_folder / ANSWERS_TABLE, pa.concat_tables(tables))
+    if tables:
+        # One row group per run would be two and a half times as large.
+        write_table(benchmark_folder / ANSWERS_TABLE, pa.concat_tables(tables))
 
 
 def _date(run: str) -> str | None:
@@ -182,11 +177,7 @@ def _date(run: str) -> str | None:
     return None
 
 
-def _recipe() -> Path:
-    return resources.folder("dataset_scripts") / NAME
-
-
-def _card(built: BuiltResults, rows: list[dict[str, Any]]) -> str:
+def _card(built: BuiltResults, rows: list[dict[str, Any]], commit: str) -> str:
     """Return the recipe's README.md, filled in, with what `load_dataset` needs in its YAML."""
     # The second of each finds runs that are added later, such as those that the Space proposes.
     files = {"runs": ["runs.parquet", f"*/*/{RUN_TABLE}"]} | {
@@ -216,9 +207,11 @@ def _card(built: BuiltResults, rows: list[dict[str, Any]]) -> str:
         "dates": f", of {dates[0]} to {dates[-1]}" if dates else "",
         "table": "\n".join(lines),
         "missing": ", ".join(built.missing),
+        "commit": commit,
+        "left_out": str(len(built.left_out) or ""),
         "those": "that benchmark" if len(built.missing) == 1 else "those benchmarks",
         "config": rows[-1]["benchmark"].removeprefix("hdb/"),
         "run": run,
         "folder": run.replace("/", "_"),
     }
-    return fill_card(_recipe(), {"configs": configs}, values).text
+    return fill_card(recipe_folder(), {"configs": configs}, values).text

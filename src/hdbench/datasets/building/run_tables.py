@@ -29,6 +29,7 @@ RUNS = pa.schema(
         "answered": pa.int64(),
         "published": pa.string(),
         "reproducible": pa.bool_(),
+        "cost_usd": pa.float64(),
     }
 )
 """The columns of a table of runs."""
@@ -46,8 +47,7 @@ ANSWERS = pa.schema(
         "error": pa.string(),
     }
 )
-"""The columns of a table of answers. Runs recorded so far have no tokens, seconds and errors;
-later runs have them, and the form is to stay the same."""
+"""The columns of a table of answers, whatever is known of a run: the form is to stay the same."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -76,6 +76,7 @@ def run_row(info: RunInfo, answers: Sequence[WrittenAnswer]) -> dict[str, Any]:
         "answered": len(answered),
         "published": None if info.published is None else json_text(info.published),
         "reproducible": info.reproducible,
+        "cost_usd": info.cost_usd,
     }
 
 

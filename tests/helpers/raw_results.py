@@ -1,4 +1,4 @@
-"""A stub of the published repository, in the layout that results have there, made of their JSONL."""
+"""Stub of the published repository, with runs in its layout that are made of their JSONL."""
 
 import csv
 import gzip
@@ -17,13 +17,13 @@ TESTS = "benchmarks/benchmarks_tests.csv"
 TOP = f"humanities_data_benchmark-{REVISION}"
 
 
-def raw_files(runs_by_benchmark, parsed_by_publisher=lambda text: None, usage=None):
+def raw_files(runs_by_benchmark, parsed_by_publisher=None, usage=None):
     """Return path → bytes of the files that the publisher has for runs.
 
     Args:
         runs_by_benchmark: the published name of a benchmark → its runs, as in their JSONL.
-        parsed_by_publisher: what the publisher's program finds in a text; an older answer that is
-            just that has no `parsed`, as at the source.
+        parsed_by_publisher: text → what the publisher's program finds in it; an older answer that
+            is just that has no `parsed`, as at the source.
         usage: the number of an answer → its `usage`; the answers have none if it is left out.
     """
     files, tests, number = {}, {}, count(1)
@@ -44,7 +44,8 @@ def raw_files(runs_by_benchmark, parsed_by_publisher=lambda text: None, usage=No
                     request["score"] = answer.get("score") or {}
                     is_given = answer["answer"] is not None
                 else:
-                    found = parsed_by_publisher(answer.get("text"))
+                    is_found = parsed_by_publisher is not None and "text" in answer
+                    found = parsed_by_publisher(answer["text"]) if is_found else None
                     # Not `!=`, since the order of keys is to come out of the text as it was.
                     is_given = json.dumps(found) != json.dumps(answer["answer"])
                 if is_given:

@@ -16,6 +16,7 @@ from hdbench.evaluation.score import Settings
 from hdbench.output.leaderboard import formats
 from hdbench.output.leaderboard.boards import leaderboards
 from hdbench.output.leaderboard.changes import changes
+from hdbench.output.leaderboard.tables import board_table
 from hdbench.output.leaderboard.words import about_ranks, notes
 from hdbench.results.files import write_results
 from hdbench.results.parts import NO_FILE
@@ -155,7 +156,7 @@ LONG = [
 
 @pytest.mark.parametrize(
     ("columns", "left_out"),
-    [(80, ["s/item", "USD/run"]), (90, ["USD/run"]), (100, [])],
+    [(80, ["s/item", "USD/1,000 items"]), (90, ["USD/1,000 items"]), (100, [])],
 )
 def test_narrow_terminal_breaks_no_word_and_cuts_no_figure(here, run_hdbench, columns, left_out):
     for place, model in enumerate(LONG):
@@ -173,7 +174,8 @@ def test_narrow_terminal_breaks_no_word_and_cuts_no_figure(here, run_hdbench, co
         for part in re.findall(r"[^-/]+", model):
             assert re.search(rf"(?<![^\s/-]){re.escape(part)}(?![^\s/-])", body), part
     [heads] = [line.split() for line in out.splitlines() if line.lstrip().startswith("rank")]
-    assert [name for name in ("s/item", "USD/run") if name not in heads] == left_out
+    names = {"s/item": "s/item", "USD/1,000": "USD/1,000 items"}  # which takes two lines
+    assert [names[head] for head in names if head not in heads] == left_out
     told = f"No room for {', '.join(left_out)}: see --format csv."
     assert (told in " ".join(out.split())) == bool(left_out)
 
@@ -285,7 +287,11 @@ def test_cost_and_time_are_means_where_they_are_known(here):
     rows = {row.model: row for row in board.rows}
     reader, other = rows["reader"], rows["other"]
     assert (reader.seconds, reader.tokens, reader.cost_usd) == (2.0, 100.0, 1.5)
+    assert reader.item_usd == pytest.approx(3.0 / (24 + 24))
     assert (other.seconds, other.tokens, other.cost_usd) == (None, None, None)
+    assert other.item_usd is None
+    costs = {row["cost"].text for row in board_table(board, "en").rows}
+    assert costs == {"", "62.50"}  # 1,000 · 3 USD / 48 items
 
 
 def test_change_from_lost_answers_is_beside_the_published_order(here):

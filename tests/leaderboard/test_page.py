@@ -37,6 +37,7 @@ def row(model, value, ranks, *, seconds, interval=0.05):
     about = {"provider": None, "released": None, "after_public": True, "drafted": 3}
     about |= {"spread": None, "runs_apart": False, "better": (), "without_media": None}
     used = {"answered": 0.95, "seconds": seconds, "tokens": None, "cost_usd": None}
+    used |= {"item_usd": None}
     figures = {"value": value, "judged": value, "interval": ends}
     return BoardRow(Ranks(*ranks), model, **figures, runs=[run], **about, **used)
 

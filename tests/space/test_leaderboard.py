@@ -157,7 +157,7 @@ def test_ranks_and_values_are_those_of_the_command(opened, folder, run_hdbench):
     assert len(heads) == len(rows(page)[0]) == 12
     assert table.locator("tbody th[scope=row]").count() == 4
     assert [row[9] for row in rows(page)] == ["2.5"] * 4
-    assert [row[10] for row in rows(page)] == ["1.50", *["not known"] * 3]
+    assert [row[10] for row in rows(page)] == ["62.50", *["not known"] * 3]  # 1.5 USD for 24 items
 
 
 def test_interval_bar_is_drawn_on_the_scale_of_the_board(opened, folder, run_hdbench):

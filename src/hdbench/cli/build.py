@@ -15,12 +15,14 @@ from hdbench.cli.arguments import DEFAULT_OUT
 from hdbench.cli.check import lines_of, warnings_line
 from hdbench.cli.terminal import say, say_error
 from hdbench.common.names import bare
+from hdbench.common.progress import in_lines
 from hdbench.datasets.building.builder import build as build_dataset
 from hdbench.datasets.building.builder import install_spaces
 from hdbench.datasets.building.checks.folder import refuse_errors
 from hdbench.datasets.building.checks.problems import CheckReport, FaultyFolderError
 from hdbench.datasets.building.metadata import Built
 from hdbench.datasets.building.recipe import Recipe, find_recipe, plain_folder
+from hdbench.datasets.building.results_check import check_results
 from hdbench.datasets.building.results_dataset import NAME, build_results
 from hdbench.errors import HdbenchError, Message, joined
 
@@ -36,6 +38,7 @@ def command(
     accept_licence: Annotated[bool, typer.Option("--accept-licence")] = False,
     run_script: Annotated[bool, typer.Option("--run-script")] = False,
     accept_changed: Annotated[list[str] | None, typer.Option(metavar="FILE")] = None,
+    check: Annotated[bool, typer.Option("--check")] = False,
 ) -> None:
     """Build the datasets into a folder that stands for the Hub.
 
@@ -46,7 +49,8 @@ def command(
         names: Benchmarks, or folders with a benchmark.yaml; or results, the dataset of the recorded
             runs.
         every: Build every benchmark that hdbench has.
-        source: A folder with the published files; by default they are downloaded.
+        source: A folder with the published files; by default they are downloaded. For results also
+            the published repository's .tar.gz, or a folder with .jsonl.gz files of recorded runs.
         out: The namespace folder to write to.
         sample: Build the small sample that hdbench carries.
         allow_missing: Keep rows whose image is missing.
@@ -55,14 +59,19 @@ def command(
             rights, so read it first.
         accept_changed: A file of --source that may differ from the published one, such as a
             corrected table; the dataset then has a version of its own. May be repeated.
+        check: Only for results: build nothing, but compare what --source, or the download, has with
+            what was built into --out before, and show what is equal, what differs and why. Exit
+            status 1 if anything differs.
     """
     if NAME in map(bare, names or ()) and not every:
         if len(names or ()) > 1 or sample or allow_missing or accept_changed:
             raise HdbenchError(
-                "{name}: is built on its own, and takes only --source and --out", name=NAME
+                "{name}: is built on its own, and takes only --source, --out and --check", name=NAME
             )
-        say(build_results(out, source).line)
+        _results(out, source, check=check)
         return
+    if check:
+        raise HdbenchError("--check: only for {name}", name=NAME)
     if every == bool(names):
         raise HdbenchError(
             "name benchmarks ({names}), or give --all", names=", ".join(recipe_names())
@@ -96,6 +105,22 @@ def command(
         say("{folder}: Space", folder=folder)
     if failed:
         raise typer.Exit(2)
+
+
+def _results(out: Path, source: Path | None, *, check: bool) -> None:
+    """Build the recorded runs, or compare them with those that were built before."""
+    with in_lines():  # half a gigabyte may be downloaded
+        if not check:
+            built = build_results(out, source)
+            say(built.line)
+            for line in built.left_out_lines:
+                say(line, err=True)
+            return
+        checked = check_results(out, source)
+    for line in checked.lines:
+        say(line)
+    if checked.differs:
+        raise typer.Exit(1)
 
 
 def _facts(built: Built) -> list[str]:

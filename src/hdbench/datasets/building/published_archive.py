@@ -181,7 +181,7 @@ class _Reading:
             strict: see `packed_files`.
         """
         done = self._mebibytes(needed, revision, strict=strict)
-        for _ in progress(done, "MiB", length and length // _MIB):
+        for _ in progress(done, "MiB of the archive", length and length // _MIB):
             pass
         return self._keys
 

@@ -4,6 +4,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
+from math import fsum
 from statistics import fmean
 from types import MappingProxyType
 from typing import Any
@@ -114,6 +115,7 @@ class BoardRow:
         seconds: mean time of an answer; None where that is not known.
         tokens: mean number of output tokens of an answer; None where that is not known.
         cost_usd: mean cost of a run; None where that is not known.
+        item_usd: mean cost of an item, over the runs whose cost is known; None if there are none.
         without_media: the headline of its runs without media, their mean; None if there are none.
         runs: its runs, by name.
     """
@@ -134,6 +136,7 @@ class BoardRow:
     seconds: float | None
     tokens: float | None
     cost_usd: float | None
+    item_usd: float | None
     without_media: float | None
     runs: list[Run]
 
@@ -336,7 +339,13 @@ def _row(
     runs = sorted(map(_run, results), key=lambda run: run.run or "")
     providers = {result.run.provider for result in results}
     items = sum(len(result.ids) for result in results)
-    costs = [result.run.cost_usd for result in results if result.run.cost_usd is not None]
+    costs = [
+        (result.run.cost_usd, len(result.ids))
+        for result in results
+        if result.run.cost_usd is not None
+    ]
+    total = fsum(cost for cost, _ in costs)
+    paid_items = sum(count for _, count in costs)
     return BoardRow(
         rank=standing.rank,
         model=standing.name,
@@ -353,7 +362,8 @@ def _row(
         answered=sum(run.answered for run in runs) / items if items else 0.0,
         seconds=_mean(results, "seconds"),
         tokens=_mean(results, "output_tokens"),
-        cost_usd=sum(costs) / len(costs) if costs else None,
+        cost_usd=total / len(costs) if costs else None,
+        item_usd=total / paid_items if paid_items else None,
         without_media=fmean(_run(floor).value for floor in floors) if floors else None,
         runs=runs,
     )

@@ -58,13 +58,15 @@ def print_boards(console: Console, boards: Sequence[Board], language: str = "en"
             del columns[several]
             below = [row.pop(several) for row in rows]
         head = [column_name(key, board, language) for key in columns]
+        if columns[-1] == "cost":  # its name is much wider than its figures
+            head[-1] = head[-1].replace(" ", "\n")
         model = columns.index("model")
         left_out: list[str] = []
         while columns[-1] in _DISPENSABLE and _room(console, head, rows, model) < _wanted(
             rows, model
         ):
             columns.pop()
-            left_out.insert(0, head.pop())
+            left_out.insert(0, head.pop().replace("\n", " "))
             rows = [row[:-1] for row in rows]
         _print(
             console,
@@ -310,6 +312,7 @@ def _lines(board: Board) -> list[dict[str, Cell]]:
             "seconds_per_item": row.seconds,
             "output_tokens_per_item": row.tokens,
             "cost_usd_per_run": row.cost_usd,
+            "cost_usd_per_item": row.item_usd,
         }
         for row in board.rows
     ]

@@ -186,5 +186,5 @@ def _cells(board: Board, row: BoardRow, language: str, plus_minus: bool) -> Boar
         "answered": shown(row.answered, ".0%"),
         "seconds": shown(row.seconds, ".1f"),
         "tokens": shown(row.tokens, ".0f"),
-        "cost": shown(row.cost_usd, ".2f"),
+        "cost": shown(None if row.item_usd is None else 1000 * row.item_usd, ".2f"),
     }

@@ -174,7 +174,7 @@ class RawRuns:
                 "{place}: {name}: not a table of tests: {why}",
                 place=self._place,
                 name=TESTS,
-                why=Message(str(error)),
+                why=error,
             ) from error
         return tests
 

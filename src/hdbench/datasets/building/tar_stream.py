@@ -59,16 +59,18 @@ class _ForwardFile:
 
     def read(self, size: int) -> bytes:
         if not 0 <= size <= _BLOCK:
-            raise tarfile.ReadError("a header is too large")
+            raise tarfile.ReadError(Message("a header is too large"))
         self.last = self._file.read(size)
         self._at += len(self.last)
         if self._at > MAX_UNPACKED:
-            raise tarfile.ReadError(f"more than {MAX_UNPACKED >> 30} GiB unpacked")
+            raise tarfile.ReadError(
+                Message("more than {most} GiB unpacked", most=MAX_UNPACKED >> 30)
+            )
         return self.last
 
     def seek(self, place: int) -> None:
         if place < self._at:
-            raise tarfile.ReadError("a file begins before the end of another")
+            raise tarfile.ReadError(Message("a file begins before the end of another"))
         while self._at < place and self.read(min(_BLOCK, place - self._at)):
             pass
 
@@ -78,7 +80,7 @@ class _ForwardFile:
             parts.append(part)
             size -= len(part)
         if size:
-            raise tarfile.ReadError("unexpected end of data")
+            raise tarfile.ReadError(Message("it ends in the middle of a file"))
         return b"".join(parts)
 
 
@@ -108,15 +110,15 @@ def packed_files(
                 )
             yield from _entries(archive, unpacked, needed)
             if unpacked.last != _END:  # `tarfile` takes damage between two files for the end
-                raise tarfile.ReadError("no end of the archive")
+                raise tarfile.ReadError(Message("its end is missing"))
             while unpacked.read(_BLOCK):  # up to the checksum of the whole
                 if any(unpacked.last):
-                    raise tarfile.ReadError("something behind the end of the archive")
+                    raise tarfile.ReadError(Message("something follows its end"))
     except (*_DAMAGED, RecursionError) as error:
         raise HdbenchError(
             "{place}: not a .tar.gz of the published repository, or damaged: {why}",
             place=place,
-            why=Message(str(error)),
+            why=error,
         ) from error
 
 
@@ -137,5 +139,5 @@ def _entries(
             yield None
         archive.members.clear()  # type: ignore[attr-defined]  # they would grow with the archive
         if len(archive.pax_headers) > _MAX_FACTS:
-            raise tarfile.ReadError("too many global headers")
+            raise tarfile.ReadError(Message("too many headers"))
         member = archive.next()

@@ -180,14 +180,29 @@ def global_headers(count):
     return gzip.compress(data + gzip.decompress(packed(FILES, commit=None)))
 
 
+def many_facts():
+    """Headers for all entries that state more and more about them."""
+    facts = [{"comment": REVISION, f"fact{number}": "x"} for number in range(300)]
+    return gzip.compress(
+        b"".join(
+            tarfile.TarInfo.create_pax_global_header(fact) + tarfile.TarInfo(f"{TOP}/x").tobuf()
+            for fact in facts
+        )
+    )
+
+
+def negative_size():
+    """A file of less than no bytes, so that the next one would be one of those before it."""
+    header = bytearray(tarfile.TarInfo(f"{TOP}/x").tobuf())
+    header[124:136] = (-1024).to_bytes(12, "big", signed=True)
+    header[148:156] = b" " * 8
+    header[148:156] = b"%06o\0 " % sum(header)
+    return gzip.compress(UNPACKED[: 512 * 3] + header + UNPACKED[512 * 3 :])
+
+
 def damaged(data):
     """The archive with another checksum at its end."""
     return data[:-8] + bytes(8)
-
-
-def without_end(data):
-    """The archive cut off between two of its files, and packed again."""
-    return gzip.compress(gzip.decompress(data).rstrip(b"\0")[: 512 * 5])
 
 
 PACKED = packed(FILES)
@@ -199,17 +214,23 @@ WRONG = {
     "nothing": (gzip.compress(b""), "empty file"),
     "another commit": (packed(FILES, commit="0" * 40), f"not the archive of commit {REVISION}"),
     "a wrong checksum": (damaged(PACKED), "CRC check failed"),
-    "cut off inside": (without_end(PACKED), "damaged"),
+    "cut off in a file": (
+        gzip.compress(UNPACKED[: UNPACKED.index(FILES[REQUEST]) + 9]),
+        "ends in the middle of a file",
+    ),
+    "cut off behind a file": (gzip.compress(UNPACKED[: 512 * 7]), "its end is missing"),
     "garbage between two files": (
         gzip.compress(UNPACKED[: 512 * 6] + b"\1" * 512 + UNPACKED[512 * 6 :]),
-        "damaged",
+        "its end is missing",
     ),
     "garbage at the end": (gzip.compress(UNPACKED + b"more" * 128), "something follows its end"),
     "a huge header": (
         packed(FILES | {pax_member("x", 2**20): bytes(2**20)}),
         "a header is too large",
     ),
-    "endless headers": (global_headers(5_000), "damaged"),
+    "endless headers": (global_headers(5_000), "maximum recursion depth exceeded"),
+    "too many headers": (many_facts(), "too many headers"),
+    "a negative size": (negative_size(), "a file begins before the end of another"),
 }
 
 
@@ -220,8 +241,9 @@ def test_what_is_not_that_archive_is_refused(download, server, tmp_path, data, m
         download()
     assert len(server.asked) == 1
     (tmp_path / "copy.tar.gz").write_bytes(data)
-    with pytest.raises(HdbenchError, match=message):
+    with pytest.raises(HdbenchError, match=message) as error:
         from_file(tmp_path / "copy.tar.gz", REVISION, NEEDED, kept_form)
+    assert error.value.message.count("copy.tar.gz: ") == 1
 
 
 def test_a_download_has_to_name_its_commit_and_a_file_need_not(download, server, tmp_path):

@@ -180,7 +180,10 @@ def _why(field: str, value: Any, before: Any, built: Path) -> Message:
         if NOT_PARSED in (value, before) and None in (value, before):
             return Message("not JSON: scored as an error in one, as no answer in the other")
         if before is None:
-            return Message("read from the text; nothing was parsed in {built}", built=built)
+            return Message(
+                "the source has a record, parsed then or now from the text; {built} has none",
+                built=built,
+            )
     if field == "text" and not value and not before:
         return Message("empty in one, not kept in the other")
     if before is None:

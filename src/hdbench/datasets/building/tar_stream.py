@@ -114,6 +114,8 @@ def packed_files(
             while unpacked.read(_BLOCK):  # up to the checksum of the whole
                 if any(unpacked.last):
                     raise tarfile.ReadError(Message("something follows its end"))
+    except HdbenchError:  # which is a ValueError
+        raise
     except (*_DAMAGED, RecursionError) as error:
         raise HdbenchError(
             "{place}: not a .tar.gz of the published repository, or damaged: {why}",

@@ -36,6 +36,7 @@ OLD = run(
     {"id": "a_3", "answer": {"error": "x"}, "text": "I am sorry."},
     {"id": "a_4", "answer": CARD, "text": "given apart from the text"},
     {"id": "a_5", "answer": None},
+    {"id": "a_6", "answer": {"error": "x"}, "text": ""},
 )
 NEW = run(
     "2025-11-25/T0420",
@@ -51,7 +52,7 @@ OLD_FOLDER, NEW_FOLDER = "results/2025-03-02/T0007", "results/2025-11-25/T0420"
 
 def in_text(text):
     """What the publisher's program would have found in these texts."""
-    return {TEXT: CARD, FENCED: CARD, "I am sorry.": {"error": "x"}}.get(text)
+    return {TEXT: CARD, FENCED: CARD}.get(text, {"error": "x"})
 
 
 def usage(number):
@@ -100,7 +101,7 @@ def answers_of(place, run):
 def test_a_copy_gives_the_dataset_of_its_json_lines(tmp_path, recorded, copied):
     build_results(tmp_path / "hdb", recorded)
     result = build_results(tmp_path / "copied", copied(tmp_path, FILES))
-    assert (result.runs, result.answers) == ({"avisblatt": 1, "zettelkatalog": 2}, 9)
+    assert (result.runs, result.answers) == ({"avisblatt": 1, "zettelkatalog": 2}, 10)
     assert result.left_out == {}
     expected, found = tree(tmp_path / "hdb/results"), tree(tmp_path / "copied/results")
     cards = [files.pop("README.md").decode() for files in (expected, found)]
@@ -119,12 +120,12 @@ def test_tokens_seconds_and_price_come_along(tmp_path):
     info = read_run_info(folder / "zettelkatalog/2025-11-25_T0420")
     assert info.cost_usd == 0.75
     answers = answers_of(tmp_path, "2025-11-25_T0420")
-    assert answers["b"]["tokens"] == {"input": 1006, "output": 6}
+    assert answers["b"]["tokens"] == {"input": 1007, "output": 7}
     assert [answer["seconds"] for answer in answers.values()] == [1.5] * 3
     costs = {
         row["run"]: row["cost_usd"] for row in pq.read_table(folder / "runs.parquet").to_pylist()
     }
-    assert costs == {"2025-03-02/T0007": 1.25, "2025-11-25/T0420": 0.75, "2025-09-02/T0145": 0.25}
+    assert costs == {"2025-03-02/T0007": 1.5, "2025-11-25/T0420": 0.75, "2025-09-02/T0145": 0.25}
 
 
 def test_a_price_that_some_answers_lack_is_not_known(tmp_path):
@@ -148,8 +149,8 @@ def test_a_price_that_some_answers_lack_is_not_known(tmp_path):
         ({"text": "I am sorry."}, {"error": "x"}),
         ({"text": f"```json\n{TEXT[:-1]}\n```"}, {"error": "x"}),
         ({"text": ""}, {"error": "x"}),
-        ({"text": None}, None),
-        ({}, None),
+        ({"text": None}, {"error": "x"}),
+        ({}, {"error": "x"}),
         ({"text": TEXT, "parsed": {"b": 1}}, {"b": 1}),
         ({"text": TEXT, "parsed": None}, None),
         ({"text": TEXT, "usage": {}}, None),
@@ -273,7 +274,7 @@ def test_the_check_says_what_differs_and_why(tmp_path, recorded):
         "  model of 1 run (2025-03-02_T0007): the values differ",
         "  prediction of 2 answers in 1 run (2025-03-02_T0007): "
         f"the source has a record, parsed then or now from the text; {here} has none",
-        "  prediction of 1 answer in 1 run (2025-03-02_T0007): "
+        "  prediction of 2 answers in 1 run (2025-03-02_T0007): "
         "not JSON: scored as an error in one, as no answer in the other",
         "  published of 1 run (2025-11-25_T0420): the values differ",
         "  reproducible of 1 run (2025-11-25_T0420): "
@@ -293,7 +294,7 @@ def test_the_check_is_a_command_with_an_exit_status(tmp_path, recorded, run_hdbe
     assert "hdb/results: has no recorded runs to compare with: build them first" in done.stderr
     done = hdbench("results", "--source", archive)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("hdb/results: 3 runs (avisblatt 1, zettelkatalog 2), 9 answers")
+    assert done.stdout.startswith("hdb/results: 3 runs (avisblatt 1, zettelkatalog 2), 10 answers")
     done = hdbench("results", "--source", recorded, "--check")
     assert (done.returncode, done.stdout.count(" equal\n")) == (0, 2)
     write(recorded, zettelkatalog=[OLD])

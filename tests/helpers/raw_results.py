@@ -44,9 +44,8 @@ def raw_files(runs_by_benchmark, parsed_by_publisher=None, usage=None):
                     request["score"] = answer.get("score") or {}
                     is_given = answer["answer"] is not None
                 else:
-                    is_found = parsed_by_publisher is not None and "text" in answer
-                    found = parsed_by_publisher(answer["text"]) if is_found else None
-                    # Not `!=`, since the order of keys is to come out of the text as it was.
+                    # As texts, since the order of keys is to come out as it was.
+                    found = parsed_by_publisher and parsed_by_publisher(answer.get("text") or "")
                     is_given = json.dumps(found) != json.dumps(answer["answer"])
                 if is_given:
                     request["parsed"] = answer["answer"]

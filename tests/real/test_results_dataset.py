@@ -4,12 +4,15 @@ import gzip
 import json
 import shutil
 from collections import Counter
+from pathlib import Path
 
 import datasets
 import pytest
 from helpers.lost_answers import RECORDED, Recorded
+from helpers.raw_results import packed, raw_files
 
 from hdbench.answers.run_info import read_run_info
+from hdbench.datasets.building.raw_runs import parsed_text
 from hdbench.results.model_facts import read_model_facts
 
 pytestmark = pytest.mark.nightly
@@ -25,11 +28,12 @@ RUNS = {
     "advertxml": 42,
 }
 
+COMPANIES = ("companylists", "company_lists", "record_f1", "f1_macro")
 ALL = (
     *RECORDED,
     Recorded("bibliography", "bibliographic_data", "record_f1", "similarity"),
     Recorded("blacklist", "blacklist_cards", "record_f1", "similarity"),
-    Recorded("companylists", "company_lists", "record_f1", "f1_macro"),
+    Recorded(*COMPANIES),
     Recorded("manuscripts", "medieval_manuscripts", "text_cer", "cer"),
     Recorded("advertxml", "book_advert_xml", "text_cer", "similarity"),
 )
@@ -168,6 +172,60 @@ def test_building_it_again_gives_the_same_bytes(built, shared, run_hdbench, tmp_
     assert paths == sorted(path.relative_to(second) for path in second.rglob("*") if path.is_file())
     assert len(paths) == 2 * 477 + 8 + 4
     assert all((first / path).read_bytes() == (second / path).read_bytes() for path in paths)
+
+
+def test_an_archive_of_these_runs_gives_the_same_dataset(built, shared, run_hdbench, tmp_path):
+    runs = {each.folder: each.runs(shared) for each in ALL}
+    (tmp_path / "copy.tar.gz").write_bytes(packed(raw_files(runs, parsed_text)))
+    command = ("build", "results", "--source", "copy.tar.gz")
+    done = run_hdbench(*command, cwd=tmp_path, HDBENCH_CACHE=str(tmp_path / "cache"))
+    assert done.returncode == 0, done.stderr
+    assert f"hdb/results: {sum(RUNS.values())} runs (" in done.stdout
+    first, second = built / "hdb/results", tmp_path / "hdb/results"
+    paths = {path.relative_to(first) for path in first.rglob("*") if path.is_file()}
+    assert paths == {path.relative_to(second) for path in second.rglob("*") if path.is_file()}
+    different = [
+        path for path in paths if (first / path).read_bytes() != (second / path).read_bytes()
+    ]
+    assert different == [Path("README.md")]  # which says of what these runs are a part
+    check = (*command, "--out", built / "hdb", "--check")
+    done = run_hdbench(*check, cwd=tmp_path, HDBENCH_CACHE=str(tmp_path / "cache"))
+    assert done.returncode == 0, done.stdout
+    assert done.stdout.splitlines() == [
+        f"{name}: {count} of {count} runs are equal" for name, count in sorted(RUNS.items())
+    ]
+
+
+def test_an_older_run_is_reproduced_from_its_texts(built, shared, run_hdbench, tmp_path):
+    """Its recorded answers, of which some are missing, do not give the published figures."""
+    name = "2025-10-28/T0364"
+    [run] = [run for run in Recorded(*COMPANIES).runs(shared) if run["run"] == name]
+    assert run["reproducible"] is False
+    for answer in run["answers"]:
+        if answer["answer"] is None:
+            answer["answer"] = parsed_text(answer["text"])
+    files = raw_files({"company_lists": [run]}, parsed_text)
+    requests = [json.loads(data) for path, data in files.items() if "/request_" in path]
+    assert all("parsed" not in request for request in requests if request.get("text"))
+    (tmp_path / "copy.tar.gz").write_bytes(packed(files))
+    done = run_hdbench(
+        *("build", "results", "--source", "copy.tar.gz"),
+        cwd=tmp_path,
+        HDBENCH_CACHE=str(tmp_path / "cache"),
+    )
+    assert done.returncode == 0, done.stderr
+    folder = tmp_path / "hdb/results/companylists/2025-10-28_T0364"
+    info = read_run_info(folder)
+    assert info.reproducible is True
+    done = run_hdbench(
+        *("score", "hdb/companylists", folder, "--protocol", "published"),
+        *("--json", tmp_path / "result.json"),
+        cwd=built,
+    )
+    assert done.returncode == 0, done.stderr
+    result = json.loads((tmp_path / "result.json").read_text())
+    figures = {key: result[OUR_NAMES.get(key, key)] for key in info.published}
+    assert figures == info.published
 
 
 def test_a_file_that_was_cut_off_in_a_copy_is_refused(shared, run_hdbench, tmp_path):

@@ -27,8 +27,7 @@ SCORING = "scoring.json"
 """The name of the file with a run's figures."""
 
 NOT_PARSED = {"error": "x"}
-"""The record that unparsable text became in older runs, its message left out, and that counted in
-the figures as a record with one wrong field."""
+"""The record that was scored in older runs where there was none: an error, its message left out."""
 
 _FENCED = re.compile(r"```(?:json)?\s*(.*?)\s*```", re.DOTALL)
 
@@ -215,24 +214,25 @@ def _answer(item: str, request: dict[str, Any], *, is_newer: bool) -> dict[str, 
     """Return the answer of a request, as a line of recorded runs has it.
 
     In newer runs, it is what was parsed at the time, and what was not parsed was scored as no
-    answer. In older ones, the text was parsed wherever nothing else was, when the run was scored.
+    answer. In older ones, what has no `parsed` was parsed from the text when the run was scored:
+    with these answers, twelve runs have their published figures that do not have them otherwise.
     """
     text = request.get("text")
     if not isinstance(text, str):
         text = None
     parsed = request.get("parsed")
-    if "parsed" not in request and not is_newer and text is not None:
-        parsed = _parsed(text)
+    if "parsed" not in request and not is_newer:
+        parsed = parsed_text(text or "")
     return {"id": item, "answer": parsed, "text": text} | about(request)
 
 
-def _parsed(text: str) -> Any:
+def parsed_text(text: str) -> Any:
     """Return what the publisher's program found in a text: JSON, alone or in a fence.
 
     Example:
-        >>> _parsed('Here it is: ```json {"year": 1957} ```')
+        >>> parsed_text('Here it is: ```json {"year": 1957} ```')
         {'year': 1957}
-        >>> _parsed("I am sorry.")
+        >>> parsed_text("I am sorry.")
         {'error': 'x'}
     """
     fenced = _FENCED.search(text)

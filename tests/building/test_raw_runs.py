@@ -242,8 +242,8 @@ def test_the_check_of_the_same_runs_says_that_all_are_equal(tmp_path, recorded):
     before = tree(tmp_path / "hdb")
     check = check_results(tmp_path / "hdb", as_archive(tmp_path, FILES))
     assert check.lines == [
-        "avisblatt: 1 of 1 run is equal",
-        "zettelkatalog: 2 of 2 runs are equal",
+        "avisblatt: 1 of 1 run has equal answers and figures",
+        "zettelkatalog: 2 of 2 runs have equal answers and figures",
     ]
     assert not check.differs
     assert tree(tmp_path / "hdb") == before
@@ -266,9 +266,9 @@ def test_the_check_says_what_differs_and_why(tmp_path, recorded):
     here = tmp_path / "hdb/results"
     assert check.differs
     assert check.lines == [
-        "avisblatt: 0 of 1 run is equal",
+        "avisblatt: 0 of 1 run has equal answers and figures",
         "  only in the source: 1 run (2025-09-02_T0145)",
-        "zettelkatalog: 0 of 3 runs are equal",
+        "zettelkatalog: 0 of 3 runs have equal answers and figures",
         f"  only in {here}: 1 run (2025-12-01_T0500)",
         "  items of 1 run (2025-03-02_T0007): the values differ",
         "  model of 1 run (2025-03-02_T0007): the values differ",
@@ -284,6 +284,21 @@ def test_the_check_says_what_differs_and_why(tmp_path, recorded):
     ]
 
 
+def test_tokens_alone_make_no_answer_differ(tmp_path, recorded):
+    write(recorded, zettelkatalog=[NEW], avisblatt=[])
+    (recorded / "fraktur_adverts.jsonl.gz").unlink()
+    build_results(tmp_path / "hdb", recorded)
+    files = raw_files({"library_cards": [NEW]}, usage=usage)
+    check = check_results(tmp_path / "hdb", as_archive(tmp_path, files))
+    assert check.differs
+    assert check.lines == [
+        "zettelkatalog: 1 of 1 run has equal answers and figures",
+        "  cost_usd of 1 run (2025-11-25_T0420): only the source has it",
+        "  tokens of 3 answers in 1 run (2025-11-25_T0420): only the source has it",
+        "  seconds of 3 answers in 1 run (2025-11-25_T0420): only the source has it",
+    ]
+
+
 def test_the_check_is_a_command_with_an_exit_status(tmp_path, recorded, run_hdbench):
     def hdbench(*arguments):
         return run_hdbench("build", *arguments, cwd=tmp_path, HDBENCH_CACHE=str(tmp_path / "cache"))
@@ -296,7 +311,7 @@ def test_the_check_is_a_command_with_an_exit_status(tmp_path, recorded, run_hdbe
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("hdb/results: 3 runs (avisblatt 1, zettelkatalog 2), 10 answers")
     done = hdbench("results", "--source", recorded, "--check")
-    assert (done.returncode, done.stdout.count(" equal\n")) == (0, 2)
+    assert (done.returncode, done.stdout.count(" equal answers and figures\n")) == (0, 2)
     write(recorded, zettelkatalog=[OLD])
     done = hdbench("results", "--source", recorded, "--check")
     assert done.returncode == 1

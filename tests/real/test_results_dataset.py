@@ -192,7 +192,8 @@ def test_an_archive_of_these_runs_gives_the_same_dataset(built, shared, run_hdbe
     done = run_hdbench(*check, cwd=tmp_path, HDBENCH_CACHE=str(tmp_path / "cache"))
     assert done.returncode == 0, done.stdout
     assert done.stdout.splitlines() == [
-        f"{name}: {count} of {count} runs are equal" for name, count in sorted(RUNS.items())
+        f"{name}: {count} of {count} runs have equal answers and figures"
+        for name, count in sorted(RUNS.items())
     ]
 
 

@@ -18,6 +18,7 @@ from hdbench.datasets.building.results_dataset import NAME, build_results
 from hdbench.datasets.building.results_sources import PUBLISHED
 from hdbench.errors import HdbenchError, Message, shortened
 
+_AMOUNTS = ("cost_usd", "tokens", "seconds")
 _ANSWER_FIELDS = ("prediction", "text", "tokens", "seconds")
 _DIFFERENT = Message("the values differ")
 
@@ -97,7 +98,7 @@ def _compared(
     equal = 0
     for run in common:
         differences = list(_differences(now[run], then[run], built))
-        equal += not differences
+        equal += all(difference.field in _AMOUNTS for difference in differences)
         for difference in differences:
             runs = runs_by_difference.setdefault(difference, [])
             if run not in runs[-1:]:
@@ -105,8 +106,8 @@ def _compared(
             answers[difference] = answers.get(difference, 0) + 1
     lines = [
         Message(
-            "{benchmark}: {equal:,} of {count:,} run is equal",
-            plural="{benchmark}: {equal:,} of {count:,} runs are equal",
+            "{benchmark}: {equal:,} of {count:,} run has equal answers and figures",
+            plural="{benchmark}: {equal:,} of {count:,} runs have equal answers and figures",
             benchmark=benchmark,
             equal=equal,
             count=len(now.keys() | then.keys()),

@@ -29,7 +29,7 @@ from hdbench.output.leaderboard.words import (
 from hdbench.output.report.tables import Cell, TableRows, csv_bytes
 from hdbench.statistics.bootstrap import MIN_ITEMS
 
-_DISPENSABLE = ("answered", "seconds", "tokens", "cost")
+_DISPENSABLE = ("answered", "cost", "seconds", "tokens")
 """Columns that are left out, from the right, if there is no room for the models' names."""
 
 _LEAST_ROOM = 24
@@ -58,8 +58,9 @@ def print_boards(console: Console, boards: Sequence[Board], language: str = "en"
             del columns[several]
             below = [row.pop(several) for row in rows]
         head = [column_name(key, board, language) for key in columns]
-        if columns[-1] == "cost":  # its name is much wider than its figures
-            head[-1] = head[-1].replace(" ", "\n")
+        if "cost" in columns:  # its name is much wider than its figures
+            cost = columns.index("cost")
+            head[cost] = head[cost].replace(" ", "\n")
         model = columns.index("model")
         left_out: list[str] = []
         while columns[-1] in _DISPENSABLE and _room(console, head, rows, model) < _wanted(

@@ -32,9 +32,9 @@ COLUMNS = {
     "without_media": "",
     "runs": "descending",
     "answered": "descending",
+    "cost": "ascending",
     "seconds": "ascending",
     "tokens": "ascending",
-    "cost": "ascending",
 }
 """Column → its order when first sorted; empty if the best comes first."""
 
@@ -184,7 +184,7 @@ def _cells(board: Board, row: BoardRow, language: str, plus_minus: bool) -> Boar
         "without_media": shown(row.without_media),
         "runs": BoardCell(spread_in_words(row, language), len(row.runs)),
         "answered": shown(row.answered, ".0%"),
+        "cost": shown(None if row.item_usd is None else 1000 * row.item_usd, ".2f"),
         "seconds": shown(row.seconds, ".1f"),
         "tokens": shown(row.tokens, ".0f"),
-        "cost": shown(None if row.item_usd is None else 1000 * row.item_usd, ".2f"),
     }

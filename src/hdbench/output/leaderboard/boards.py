@@ -26,7 +26,7 @@ _SHOWN = 10
 
 _COLUMNS = (
     *("rank", "model", "value", "judged", "low", "high", "answered", "runs"),
-    *("seconds", "tokens", "cost_usd"),
+    *("seconds", "tokens", "cost_usd", "item_usd"),
 )
 
 
@@ -190,7 +190,8 @@ class Board:
         """A row for each model, best first.
 
         `value` is the primary metric, `judged` the figure that ranks, with its interval in `low`
-        and `high`; `seconds` and `tokens` are means of an answer, `cost_usd` is that of a run.
+        and `high`; `seconds` and `tokens` are means of an answer, `cost_usd` is the price of a run,
+        and `item_usd` that of an item.
         """
         rows = [
             {
@@ -205,6 +206,7 @@ class Board:
                 "seconds": row.seconds,
                 "tokens": row.tokens,
                 "cost_usd": row.cost_usd,
+                "item_usd": row.item_usd,
             }
             for row in self.rows
         ]

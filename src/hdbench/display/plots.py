@@ -1,48 +1,36 @@
 """Figures for a paper or a notebook, drawn from plain rows of numbers."""
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
 
-from hdbench.display.style import ONE_COLUMN, TWO_COLUMNS, Plot
+from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
+from matplotlib.transforms import blended_transform_factory
 
+from hdbench.display.heat import heat_map
+from hdbench.display.rows import Dot, Point
+from hdbench.display.scatter import Cost, scatter
+from hdbench.display.style import (
+    BLUE,
+    GREY,
+    ONE_COLUMN,
+    ORANGE,
+    TEXT,
+    Numbers,
+    Plot,
+    finished,
+    label_below,
+    longest_label,
+    new_plot,
+    paper_style,
+    short,
+)
+from hdbench.display.words import axis_label, known, listed, row_in_words, say
 
-class Dot(NamedTuple):
-    """A value with its interval.
+__all__ = ["Cost", "Dot", "Plot", "Point", "differences", "dots", "heat_map", "scatter"]
 
-    Attributes:
-        label: what it is a value of, such as a field or a model: untrusted text.
-        value: the value; None if there is none.
-        low: the lower end of its interval; None if it has none.
-        high: the upper end.
-        note: a text in a column of its own, such as a range of ranks.
-    """
-
-    label: str
-    value: float | None
-    low: float | None = None
-    high: float | None = None
-    note: str = ""
-
-
-class Point(NamedTuple):
-    """A value against what it costs.
-
-    Attributes:
-        label: what it is a value of, such as a model: untrusted text.
-        value: the value.
-        x: its price or seconds; None if that is not known.
-        low: the lower end of the value's interval; None if it has none.
-        high: the upper end.
-    """
-
-    label: str
-    value: float
-    x: float | None
-    low: float | None = None
-    high: float | None = None
-
-
-Cost = Literal["price", "seconds"]
+_ROW = 0.17  # inches
+_AROUND = 0.62  # inches, of all but the rows and the title
+_MAX_NOTE = 16
 
 
 def dots(
@@ -59,10 +47,13 @@ def dots(
 ) -> Plot:
     """Draw values as dots with their intervals, a row for each, the first at the top.
 
+    A value without an interval is an open dot if others have one, and the label below says so; a
+    missing value is said to be one.
+
     Args:
         rows: the values, in the order in which they are shown.
         figure: the name of what is drawn, such as `f1_micro`.
-        higher_is_better: its direction, which the axis names; None if it has none.
+        higher_is_better: its direction, which is named below; None if it has none.
         title: the title; none if it is empty.
         line: a value that is drawn across all rows, with its label, such as what people reach.
         notes: the head of the column of notes.
@@ -70,7 +61,16 @@ def dots(
         language: one of `hdbench.common.texts.LANGUAGES`.
         width: the width in inches.
     """
-    raise NotImplementedError
+    with paper_style():
+        plot, axes = _rows(rows, title, notes, language, width)
+        of_all = [*rows, line] if line else rows
+        _draw(axes, rows)
+        if line is not None and (reached := known(line.value)) is not None:
+            _line(axes, line, reached)
+        _scale(axes, of_all)
+        axes.xaxis.set_major_formatter(Numbers(language))
+        alt = _label(plot, of_all, figure, level, language, higher_is_better=higher_is_better)
+        return finished(plot, listed(alt, _in_words(of_all, language), language))
 
 
 def differences(
@@ -84,71 +84,126 @@ def differences(
     language: str = "en",
     width: float = ONE_COLUMN,
 ) -> Plot:
-    """Draw differences as dots with their intervals, and a line at 0.
+    """Draw differences as dots with their intervals, and a line at 0, which is in the middle.
 
     Args:
         rows: the differences, in the order in which they are shown.
         figure: the name of what differs; empty if the rows name it.
-        names: the two that are compared: a positive difference is in favor of... the first's value
-            minus the second's.
-        title: same as in `dots`, as for the rest.
-        notes: see `dots`.
-        level: see `dots`.
-        language: see `dots`.
-        width: see `dots`.
+        names: what is compared: the values of the first minus those of the second.
+        title: the title; none if it is empty.
+        notes: the head of the column of notes.
+        level: the nominal coverage of the intervals.
+        language: one of `hdbench.common.texts.LANGUAGES`.
+        width: the width in inches.
     """
-    raise NotImplementedError
+    with paper_style():
+        plot, axes = _rows(rows, title, notes, language, width)
+        axes.axvline(0, color=TEXT, linewidth=0.8, zorder=1)
+        _draw(axes, rows)
+        farthest = max((abs(end) for end in _ends(rows)), default=0.0) or 1.0
+        axes.set_xlim(-1.08 * farthest, 1.08 * farthest)
+        axes.xaxis.set_major_formatter(Numbers(language, signed=True))
+        minus = say("minus", language, a=short(names[0]), b=short(names[1])) if names else ""
+        subject = ": ".join(filter(None, (figure, minus)))
+        alt = _label(plot, rows, subject, level, language)
+        return finished(plot, listed(alt, _in_words(rows, language), language))
 
 
-def scatter(
-    points: Sequence[Point],
-    *,
+def _rows(
+    rows: Sequence[Dot], title: str, notes: str, language: str, width: float
+) -> tuple[Plot, Axes]:
+    """Return a figure with a place for each row, and with the notes beside them."""
+    plot, axes = new_plot(width, _AROUND + _ROW * max(len(rows), 2), title)
+    most = longest_label(width)
+    axes.set_yticks(range(len(rows)), [short(row.label, most) for row in rows])
+    axes.tick_params(axis="y", length=0)
+    axes.set_ylim(max(len(rows), 2) - 0.4, -0.6)
+    axes.spines["left"].set_visible(False)
+    axes.xaxis.set_major_locator(MaxNLocator(nbins=max(4, int(1.4 * width)), steps=[1, 2, 5, 10]))
+    axes.grid(axis="x")
+    beside = blended_transform_factory(axes.transAxes, axes.transData)
+    for index, row in enumerate(rows):
+        if row.note:
+            note = short(row.note, _MAX_NOTE)
+            axes.text(1.03, index, note, transform=beside, va="center_baseline")
+        if known(row.value) is None:
+            missing = say("no_value", language)
+            axes.text(0.01, index, missing, transform=beside, va="center_baseline", color=GREY)
+    if notes and any(row.note for row in rows):
+        head = short(notes, _MAX_NOTE)
+        axes.text(1.03, -0.75, head, transform=beside, va="bottom", color=GREY)
+    return plot, axes
+
+
+def _draw(axes: Axes, rows: Sequence[Dot]) -> None:
+    """Draw the dots; those without an interval are open if others have one."""
+    some = any(row.interval for row in rows)
+    for index, row in enumerate(rows):
+        value = known(row.value)
+        if value is None:
+            continue
+        if row.interval:
+            axes.plot(row.interval, [index, index], "-", color=BLUE, linewidth=1.6, clip_on=False)
+        face = "white" if some and not row.interval else BLUE
+        axes.plot(
+            [value],
+            [index],
+            "o",
+            color=BLUE,
+            markerfacecolor=face,
+            markersize=4,
+            clip_on=False,
+            zorder=3,
+        )
+
+
+def _line(axes: Axes, line: Dot, value: float) -> None:
+    """Draw a value across all rows, with its label above them."""
+    if line.interval:
+        axes.axvspan(*line.interval, facecolor=ORANGE, alpha=0.2, linewidth=0, zorder=0.5)
+    axes.axvline(value, color=ORANGE, linewidth=1.2, linestyle=(0, (4, 2)), zorder=1)
+    above = blended_transform_factory(axes.transData, axes.transData)
+    axes.text(value, -0.75, short(line.label, _MAX_NOTE), transform=above, va="bottom", ha="center")
+
+
+def _scale(axes: Axes, rows: Sequence[Dot]) -> None:
+    """Show all values, but nothing beyond 0 and 1 where all are between."""
+    ends = _ends(rows)
+    low, high = min(ends, default=0.0), max(ends, default=1.0)
+    space = 0.06 * (high - low) or 0.05
+    shown = low - space, high + space
+    if low >= 0 and high <= 1:
+        shown = max(shown[0], -0.01), min(shown[1], 1.01)
+    axes.set_xlim(*shown)
+
+
+def _ends(rows: Sequence[Dot]) -> list[float]:
+    """Return all values, and the ends of their intervals."""
+    values = [value for row in rows if (value := known(row.value)) is not None]
+    return values + [end for row in rows for end in row.interval or ()]
+
+
+def _label(
+    plot: Plot,
+    rows: Sequence[Dot],
     figure: str,
-    cost: Cost,
-    higher_is_better: bool = True,
-    title: str = "",
-    line: Dot | None = None,
-    level: float = 0.95,
-    language: str = "en",
-    width: float = TWO_COLUMNS,
-) -> Plot:
-    """Draw values against price or seconds, with the Pareto line of those that none beats in both.
-
-    Args:
-        points: the values; those whose price or seconds are not known are named below.
-        figure: the name of what is drawn.
-        cost: what it is drawn against: US dollars per 1,000 items, or seconds per item.
-        higher_is_better: the direction of the values; lower costs are always better.
-        title: same as in `dots`, as for the rest.
-        line: see `dots`.
-        level: see `dots`.
-        language: see `dots`.
-        width: see `dots`.
-    """
-    raise NotImplementedError
-
-
-def heat_map(
-    values: Sequence[Sequence[float | None]],
+    level: float,
+    language: str,
     *,
-    rows: Sequence[str],
-    columns: Sequence[str],
-    figure: str,
     higher_is_better: bool | None = None,
-    title: str = "",
-    language: str = "en",
-    width: float = TWO_COLUMNS,
-) -> Plot:
-    """Draw values between 0 and 1 as colors, with the numbers in the cells.
+) -> str:
+    """Write what the dots are below them, and return it."""
+    some = any(row.interval for row in rows)
+    label = axis_label(
+        figure, language, level=level if some else None, higher_is_better=higher_is_better
+    )
+    is_open = some and any(row.value is not None and not row.interval for row in rows)
+    label_below(plot, label + (f"\n{say('open_dot', language)}" if is_open else ""))
+    return label
 
-    Args:
-        values: a row of values for each of `rows`; None where there is none.
-        rows: the rows' labels, such as fields: untrusted text.
-        columns: the columns' labels, such as models.
-        figure: the name of what is drawn.
-        higher_is_better: same as in `dots`, as for the rest.
-        title: see `dots`.
-        language: see `dots`.
-        width: see `dots`.
-    """
-    raise NotImplementedError
+
+def _in_words(rows: Sequence[Dot], language: str) -> list[str]:
+    return [
+        row_in_words(short(row.label), known(row.value), row.interval, language, row.note)
+        for row in rows
+    ]

@@ -1,5 +1,7 @@
-"""The style that all figures share: sizes for a paper, colors, labels, and the same bytes each time."""
+"""The style of all figures: sizes for a paper, colors, labels, and the same bytes each time."""
 
+import io
+import textwrap
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,8 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from matplotlib import font_manager, style
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.ticker import ScalarFormatter
 
+from hdbench.common.texts import decimal
 from hdbench.errors import escaped
 
 ONE_COLUMN, TWO_COLUMNS = 3.5, 7.0
@@ -33,6 +39,9 @@ MAX_LABEL = 40
 
 _FONT = "DejaVu Sans"  # which comes with matplotlib
 _SIZE = 7.5
+_MARGIN = 0.04  # inches
+_MAX_LINES = 4
+_SIGNS_PER_INCH = 15.5  # at that size
 
 _SETTINGS: Any = {
     "font.family": _FONT,
@@ -46,6 +55,7 @@ _SETTINGS: Any = {
     "figure.dpi": 150,
     "figure.titlesize": _SIZE + 0.5,
     "text.color": TEXT,
+    "text.parse_math": False,  # untrusted text is no formula
     "axes.edgecolor": GREY,
     "axes.labelcolor": TEXT,
     "xtick.color": GREY,
@@ -104,3 +114,100 @@ class Plot(Figure):
             options["metadata"] = {_WITHOUT_DATE[kind]: None} | (options.get("metadata") or {})
         with paper_style():
             super().savefig(fname, **{"dpi": DPI} | options)
+
+    def bytes_of(self, kind: str) -> bytes:
+        """Return the figure as a file.
+
+        Args:
+            kind: `pdf`, `png` or `svg`.
+        """
+        data = io.BytesIO()
+        self.savefig(data, format=kind)
+        return data.getvalue()
+
+    def _repr_svg_(self) -> str:
+        """Return what a notebook shows."""
+        return self.bytes_of("svg").decode()
+
+
+def new_plot(width: float, height: float, title: str = "") -> tuple[Plot, Axes]:
+    """Return a figure with its title, and its axes.
+
+    Args:
+        width: its width in inches.
+        height: its height without the title.
+        title: untrusted text; a line for each of its lines, or more where it is long.
+    """
+    lines = [part for line in title.splitlines() for part in wrapped(line, width)][:_MAX_LINES]
+    height += 0.15 * len(lines)
+    layout = ConstrainedLayoutEngine(w_pad=_MARGIN, h_pad=_MARGIN)
+    plot = Plot(figsize=(width, height), layout=layout)
+    if lines:
+        plot.suptitle("\n".join(lines), x=_MARGIN / width, ha="left")
+    return plot, plot.subplots()
+
+
+def finished(plot: Plot, alt: str) -> Plot:
+    """Return a figure with what it says in words, its places computed once."""
+    plot.alt = alt
+    engine = plot.get_layout_engine()
+    if engine is not None:
+        for _ in range(2):  # long labels are not within the figure after the first time
+            engine.execute(plot)
+        plot.set_layout_engine(None)  # with "none", a save would draw twice
+    return plot
+
+
+def label_below(plot: Plot, text: str) -> None:
+    """Write what the x axis shows below it, at the right, in as many lines as it needs."""
+    width = plot.get_size_inches()[0]
+    lines = [part for line in text.split("\n") for part in wrapped(line, width)]
+    plot.supxlabel("\n".join(lines), x=1 - _MARGIN / width, ha="right", size=_SIZE)
+
+
+def wrapped(text: str, width: float) -> list[str]:
+    """Return untrusted text as lines that fit into so many inches."""
+    signs = int(width * _SIGNS_PER_INCH)
+    return textwrap.wrap(short(text, _MAX_LINES * signs), signs)
+
+
+def short(value: str, most: int = MAX_LABEL) -> str:
+    """Return untrusted text as a label: its middle cut, with escapes for what cannot be shown.
+
+    What differs is at the end of some names and at the start of others.
+    """
+    if len(value) > 2 * most:  # however long it is
+        value = value[:most] + value[-most:]
+    font = font_manager.get_font(font_manager.findfont(_FONT))
+    label = "".join(
+        sign if font.get_char_index(ord(sign)) else ascii(sign)[1:-1] for sign in escaped(value)
+    )
+    if len(label) <= most:
+        return label
+    end = most // 3
+    return f"{label[: most - 1 - end]}…{label[-end:]}"
+
+
+def longest_label(width: float) -> int:
+    """Return how many characters a row's label may have beside axes in so many inches."""
+    return min(MAX_LABEL, int(width * _SIGNS_PER_INCH * 0.45))
+
+
+class Numbers(ScalarFormatter):
+    """Numbers on an axis as a language writes them.
+
+    Args:
+        language: one of `hdbench.common.texts.LANGUAGES`.
+        signed: write a plus sign too.
+    """
+
+    def __init__(self, language: str, *, signed: bool = False) -> None:
+        super().__init__(useOffset=False, useMathText=False)
+        self.set_scientific(False)
+        self._language = language
+        self._signed = signed
+
+    def __call__(self, x: float, pos: int | None = None) -> str:
+        """Return the label of a tick."""
+        number = decimal(super().__call__(x, pos), self._language)
+        return f"+{number}" if self._signed and x > 0 else number

@@ -24,7 +24,7 @@ from hdbench.display.style import (
 from hdbench.display.words import axis_label, known, listed, row_in_words, say
 
 _ROW = 0.17  # inches
-_DIGITS, _PERCENT = 0.25, 0.16  # inches that a cell needs for `0.85`, and for `85`
+_DIGITS, _PERCENT = 0.25, 0.12  # inches that a cell needs for `0.85`, and for `85`
 _UPRIGHT = 12  # columns from which on their labels stand upright
 _MANY = 25  # columns from which on the gaps between cells are thin
 _DARK = 0.45  # below it, a color needs white letters
@@ -126,6 +126,7 @@ def _numbers(
     *,
     percent: bool,
 ) -> None:
+    size = 5 if percent else 6
     for y, row in enumerate(cells):
         for x, value in enumerate(row):
             if value is None:
@@ -134,4 +135,12 @@ def _numbers(
                 text = f"{100 * value:.0f}" if percent else decimal(f"{value:.2f}", language)
                 red, green, blue, _ = colors.to_rgba(np.array(value))
                 ink = "white" if 0.3 * red + 0.59 * green + 0.11 * blue < _DARK else "black"
-            axes.text(x + 0.5, y + 0.5, text, ha="center", va="center", color=ink, size=6)
+            axes.text(
+                x + 0.5,
+                y + 0.5,
+                text,
+                ha="center",
+                va="center",
+                color=ink,
+                size=size,
+            )

@@ -1,10 +1,10 @@
 """Figures for a paper or a notebook, drawn from plain rows of numbers."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
-from matplotlib.transforms import blended_transform_factory
 
 from hdbench.display.heat import heat_map
 from hdbench.display.rows import Dot, Point
@@ -31,6 +31,7 @@ __all__ = ["Cost", "Dot", "Plot", "Point", "differences", "dots", "heat_map", "s
 _ROW = 0.17  # inches
 _AROUND = 0.62  # inches, of all but the rows and the title
 _MAX_NOTE = 16
+_ABOVE = -0.75  # the place above the first row
 
 
 def dots(
@@ -119,35 +120,38 @@ def _rows(
     axes.tick_params(axis="y", length=0)
     axes.set_ylim(max(len(rows), 2) - 0.4, -0.6)
     axes.spines["left"].set_visible(False)
-    axes.xaxis.set_major_locator(MaxNLocator(nbins=max(4, int(1.4 * width)), steps=[1, 2, 5, 10]))
+    axes.xaxis.set_major_locator(MaxNLocator(nbins=max(5, int(1.4 * width)), steps=[1, 2, 5, 10]))
     axes.grid(axis="x")
-    beside = blended_transform_factory(axes.transAxes, axes.transData)
+    beside: Any = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
     for index, row in enumerate(rows):
         if row.note:
             note = short(row.note, _MAX_NOTE)
-            axes.text(1.03, index, note, transform=beside, va="center_baseline")
+            axes.annotate(note, (1, index), (8, 0), va="center_baseline", **beside)
         if known(row.value) is None:
             missing = say("no_value", language)
-            axes.text(0.01, index, missing, transform=beside, va="center_baseline", color=GREY)
+            axes.annotate(missing, (0, index), (3, 0), va="center_baseline", color=GREY, **beside)
     if notes and any(row.note for row in rows):
-        head = short(notes, _MAX_NOTE)
-        axes.text(1.03, -0.75, head, transform=beside, va="bottom", color=GREY)
+        axes.annotate(short(notes, _MAX_NOTE), (1, _ABOVE), (8, 0), color=GREY, **beside)
     return plot, axes
 
 
 def _draw(axes: Axes, rows: Sequence[Dot]) -> None:
     """Draw the dots; those without an interval are open if others have one."""
-    some = any(row.interval for row in rows)
-    for index, row in enumerate(rows):
-        value = known(row.value)
-        if value is None:
-            continue
-        if row.interval:
-            axes.plot(row.interval, [index, index], "-", color=BLUE, linewidth=1.6, clip_on=False)
-        face = "white" if some and not row.interval else BLUE
+    placed = [(index, row, known(row.value)) for index, row in enumerate(rows)]
+    with_interval = [(index, *row.interval) for index, row, _ in placed if row.interval]
+    if with_interval:
+        places, lows, highs = zip(*with_interval, strict=True)
+        axes.hlines(places, lows, highs, color=BLUE, linewidth=1.6, clip_on=False)
+    for face in (BLUE, "white"):
+        dots_of = [
+            (value, index)
+            for index, row, value in placed
+            if value is not None
+            and (face == "white") == bool(with_interval and row.interval is None)
+        ]
         axes.plot(
-            [value],
-            [index],
+            [value for value, _ in dots_of],
+            [index for _, index in dots_of],
             "o",
             color=BLUE,
             markerfacecolor=face,
@@ -162,8 +166,7 @@ def _line(axes: Axes, line: Dot, value: float) -> None:
     if line.interval:
         axes.axvspan(*line.interval, facecolor=ORANGE, alpha=0.2, linewidth=0, zorder=0.5)
     axes.axvline(value, color=ORANGE, linewidth=1.2, linestyle=(0, (4, 2)), zorder=1)
-    above = blended_transform_factory(axes.transData, axes.transData)
-    axes.text(value, -0.75, short(line.label, _MAX_NOTE), transform=above, va="bottom", ha="center")
+    axes.text(value, _ABOVE, short(line.label, _MAX_NOTE), ha="center")
 
 
 def _scale(axes: Axes, rows: Sequence[Dot]) -> None:

@@ -55,6 +55,7 @@ _SETTINGS: Any = {
     "figure.dpi": 150,
     "figure.titlesize": _SIZE + 0.5,
     "text.color": TEXT,
+    "text.hinting": "no_hinting",  # a text is as wide at any number of dots per inch
     "text.parse_math": False,  # untrusted text is no formula
     "axes.edgecolor": GREY,
     "axes.labelcolor": TEXT,
@@ -152,8 +153,7 @@ def finished(plot: Plot, alt: str) -> Plot:
     plot.alt = alt
     engine = plot.get_layout_engine()
     if engine is not None:
-        for _ in range(2):  # long labels are not within the figure after the first time
-            engine.execute(plot)
+        engine.execute(plot)
         plot.set_layout_engine(None)  # with "none", a save would draw twice
     return plot
 

@@ -143,22 +143,22 @@ def _draw(axes: Axes, rows: Sequence[Dot]) -> None:
         places, lows, highs = zip(*with_interval, strict=True)
         axes.hlines(places, lows, highs, color=BLUE, linewidth=1.6, clip_on=False)
     for face in (BLUE, "white"):
-        dots_of = [
+        drawn = [
             (value, index)
             for index, row, value in placed
             if value is not None
             and (face == "white") == bool(with_interval and row.interval is None)
         ]
-        axes.plot(
-            [value for value, _ in dots_of],
-            [index for _, index in dots_of],
-            "o",
-            color=BLUE,
-            markerfacecolor=face,
-            markersize=4,
-            clip_on=False,
-            zorder=3,
-        )
+        if drawn:  # a line without points would take up room at the figure's corner
+            axes.plot(
+                *zip(*drawn, strict=True),
+                "o",
+                color=BLUE,
+                markerfacecolor=face,
+                markersize=3.6,
+                clip_on=False,
+                zorder=3,
+            )
 
 
 def _line(axes: Axes, line: Dot, value: float) -> None:

@@ -31,7 +31,7 @@ BLUE, ORANGE, GREEN, PURPLE, SKY, YELLOW = (
 )
 TEXT, DARK, GREY, PALE = "#222222", "#3A3A3A", "#767676", "#DDDDDD"
 
-DPI = 300
+DPI = 200
 """Dots per inch of a picture."""
 
 MAX_LABEL = 40

@@ -52,7 +52,7 @@ class Drawing:
                 with suppress(OSError):  # it did not read everything
                     cast(BinaryIO, process.stdin).close()
 
-    def begin(self, result: Result, errors: Mapping[str, Any], language: str) -> None:
+    def begin(self, result: Result, errors: Mapping[str, Any], language: str = "en") -> None:
         """Have the plots drawn; the arguments are those of `hdbench.output.report.plots.plots`.
 
         Raises:
@@ -76,7 +76,7 @@ class Drawing:
 class DrawingHere:
     """Draws plots in this process, which has already imported matplotlib."""
 
-    def begin(self, result: Result, errors: Mapping[str, Any], language: str) -> None:
+    def begin(self, result: Result, errors: Mapping[str, Any], language: str = "en") -> None:
         """Keep what is to be drawn; see `Drawing.begin`."""
         self._drawn = result, errors, language
 
@@ -101,8 +101,8 @@ def _draw() -> None:
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the other process
     with suppress(EOFError, BrokenPipeError):  # it has ended
-        drawn = pickle.load(sys.stdin.buffer)  # noqa: S301  from no other process
-        pickle.dump(plots(*drawn), sys.stdout.buffer)
+        drawn = plots(*pickle.load(sys.stdin.buffer))  # noqa: S301  from no other process
+        pickle.dump(drawn, sys.stdout.buffer)
         sys.stdout.flush()
 
 

@@ -88,8 +88,7 @@ def write_report(
         protocol: the protocol that answers are scored by.
         errata: which corrections of ground-truth values count; see `Settings`.
         by: a column of the benchmark, by whose values the headline is also shown.
-        language: that of the page, the workbook and the plots, one of
-            `hdbench.common.texts.LANGUAGES`.
+        language: that of page, plots and workbook, one of `hdbench.common.texts.LANGUAGES`.
         without_media: the same model's run without media, if it is to be shown too.
         whole: a run with more items than this is large.
         called: what messages and the result call the run's answers; by default the path.

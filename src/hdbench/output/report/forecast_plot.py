@@ -2,26 +2,37 @@
 
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-from matplotlib import style
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
 from hdbench.common.jsonio import write_whole
-from hdbench.common.texts import decimal, grouped
+from hdbench.common.texts import decimal, written
+from hdbench.display.style import (
+    BLUE,
+    DARK,
+    GREEN,
+    GREY,
+    ORANGE,
+    PURPLE,
+    SKY,
+    TWO_COLUMNS,
+    Plot,
+    finished,
+    new_plot,
+    paper_style,
+    short,
+)
 from hdbench.errors import HdbenchError
-from hdbench.output.report.plot_parts import LOCK, SETTINGS, as_bytes, short
 from hdbench.output.report.rendering import TEXTS
 from hdbench.trust.forecasting.amounts import Amount, ModelForecast, RuleForecast
 from hdbench.trust.forecasting.forecast import Forecast
 
 KINDS = ("png", "svg")
 
-# Okabe and Ito's, without the one of the rule.
-_COLORS = ("#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#3A3A3A")
-_RULE = "#0072B2"
-_MORE = "#777777"
+_COLORS = (ORANGE, GREEN, PURPLE, SKY, DARK)
+_RULE = BLUE
 _MARKERS = "sD^vPX*"
 
 _NAMED = (1.0, 0.98, 0.92, 0.8, 0.65, 0.5, 0.0)
@@ -53,63 +64,60 @@ def write_forecast_plot(path: Path, forecast: Forecast, language: str = "en") ->
     Args:
         path: the file; its name ends in `.png` or `.svg`.
         forecast: the forecast.
-        language: that of the texts in it, one of `hdbench.common.texts.LANGUAGES`.
+        language: one of `hdbench.common.texts.LANGUAGES`.
 
     Raises:
         HdbenchError: it has another name, or cannot be written.
     """
     kind = check_plot(path)
-    with LOCK, style.context(["default", SETTINGS]):
-        write_whole(path, as_bytes(_figure(forecast, language), kind))
+    with paper_style():
+        write_whole(path, _figure(forecast, language).bytes_of(kind))
 
 
-def _figure(forecast: Forecast, language: str) -> Figure:
-    say = partial(TEXTS.text, language=language)
-    figure = Figure(figsize=(9, 5.6), layout="constrained")
-    axes = figure.subplots()
-    title = say(
-        "plot_forecast",
+def _figure(forecast: Forecast, language: str) -> Plot:
+    title = _say(
+        "forecast_title",
+        language,
         total=forecast.total,
-        items=forecast.items,
+        count=forecast.items,
         benchmark=forecast.benchmark,
     )
-    figure.suptitle(short(title, 90), x=0.01, ha="left", fontsize=11, parse_math=False)
+    plot, axes = new_plot(TWO_COLUMNS, 4.4, title)
     money = forecast.wage is not None and forecast.rule_usd is not None
     for index, model in enumerate(forecast.models):
-        label = say("plot_model", model=short(model.model))
-        _model(axes, model, index, label, money=money)
-    axes.plot([], [], ":", color=_MORE, label=say("plot_some_checked"))
+        _model(axes, model, index, language, money=money)
+    axes.plot([], [], ":", color=GREY, label=_say("forecast_between", language))
     if forecast.rule:
         _rule(axes, forecast, language, money=money)
-    axes.set_xlabel(say("plot_money" if money else "plot_hours"))
-    axes.set_ylabel(say("plot_remaining"))
+    axes.set_xlabel(_say("forecast_money" if money else "forecast_hours", language))
+    axes.set_ylabel(_say("forecast_wrong", language))
     for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_formatter(FuncFormatter(lambda value, _: grouped(round(value), language)))
+        axis.set_major_formatter(FuncFormatter(lambda x, _: written(x, 0, language)))
     axes.margins(0.06)
     right, top = axes.get_xlim()[1], axes.get_ylim()[1]
     axes.set_xlim(-right / 50, right)  # so that intervals at 0 are not on the axis
     axes.set_ylim(0, top)
-    axes.grid(color="#DDDDDD")
-    figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize=9)
-    return figure
+    axes.grid()
+    plot.legend(loc="outside lower center", ncols=2)
+    return finished(plot, title)
 
 
-def _model(axes: Axes, model: ModelForecast, index: int, label: str, *, money: bool) -> None:
+def _model(axes: Axes, model: ModelForecast, index: int, language: str, *, money: bool) -> None:
     """Draw a model as it is, and with all values checked; between them, with some checked."""
     color, marker = _COLORS[index % len(_COLORS)], _MARKERS[index % len(_MARKERS)]
     paid = model.usd.amount.whole.value if money and model.usd and model.usd.amount else 0.0
     people = model.wages if money else model.hours
     end = paid + (0.0 if people is None else people.whole.value)
     wrong = model.edits.whole
-    axes.plot([paid, end], [wrong.value, 0], ":", color=color, linewidth=1)
+    axes.plot([paid, end], [wrong.value, 0], ":", color=color)
     axes.plot(
         [paid, end],
         [wrong.value, 0],
         marker,
         color=color,
-        markersize=7,
+        markersize=5,
         clip_on=False,
-        label=label,
+        label=_say("forecast_model", language, model=short(model.model)),
     )
     _interval(axes, paid, model.edits, color)
 
@@ -120,17 +128,16 @@ def _rule(axes: Axes, forecast: Forecast, language: str, *, money: bool) -> None
     wrong = [step.remaining["letter"] for step in steps]
     ends = [amount.whole.value for amount in wrong]
     decided = forecast.promise is not None
-    label = TEXTS.text("plot_decision" if decided else "plot_no_promise", language)
-    axes.plot(costs, ends, "o-", color=_RULE, markersize=5, clip_on=False, label=label)
+    label = _say("forecast_decision" if decided else "forecast_scores", language)
+    axes.plot(costs, ends, "o-", color=_RULE, markersize=4, clip_on=False, label=label)
     for cost, step, amount in zip(costs, steps, wrong, strict=True):
         _interval(axes, cost, amount, _RULE)
         if step.threshold is not None and (decided or step.threshold in _NAMED):
             axes.annotate(
                 decimal(f"{step.threshold:g}", language),
                 (cost, amount.whole.value),
-                xytext=(6, 5),
+                xytext=(5, 4),
                 textcoords="offset points",
-                fontsize=9,
                 color=_RULE,
             )
 
@@ -144,4 +151,10 @@ def _cost(forecast: Forecast, step: RuleForecast, *, money: bool) -> float:
 def _interval(axes: Axes, cost: float, amount: Amount, color: str) -> None:
     estimate = amount.whole
     if estimate.low is not None and estimate.high is not None:
-        axes.plot([cost, cost], [estimate.low, estimate.high], color=color, linewidth=2, alpha=0.4)
+        axes.plot(
+            [cost, cost], [estimate.low, estimate.high], color=color, linewidth=1.6, alpha=0.4
+        )
+
+
+def _say(key: str, language: str, **values: Any) -> str:
+    return TEXTS.text(key, language, **values)

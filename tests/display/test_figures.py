@@ -96,7 +96,7 @@ def test_any_number_of_rows_has_room(number):
     assert len(labels) == number
     boxes = extents(plot, labels)
     assert not overlaps(boxes)
-    assert all(0 <= box.x0 and box.y0 >= 0 and box.y1 <= plot.bbox.y1 for box in boxes)
+    assert all(box.x0 >= 0 and box.y0 >= 0 and box.y1 <= plot.bbox.y1 for box in boxes)
     assert plot.get_size_inches()[0] == 3.5
 
 
@@ -178,8 +178,12 @@ def test_cells_have_their_numbers_and_a_dash_where_there_is_none():
     plot = heat_map(values, rows=["title", "year", "place"], columns=["A", "B"], figure="f1")
     cells = {text.get_position(): text.get_text() for text in plot.axes[0].texts}
     assert cells == {
-        **{(0.5, 0.5): "0.25", (1.5, 0.5): "–", (0.5, 1.5): "1.00"},
-        **{(1.5, 1.5): "–", (0.5, 2.5): "0.00", (1.5, 2.5): "0.50"},
+        (0.5, 0.5): "0.25",
+        (1.5, 0.5): "–",
+        (0.5, 1.5): "1.00",
+        (1.5, 1.5): "–",
+        (0.5, 2.5): "0.00",
+        (1.5, 2.5): "0.50",
     }
     [mesh] = plot.axes[0].collections
     assert mesh.get_clim() == (0, 1)

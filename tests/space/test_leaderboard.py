@@ -88,7 +88,7 @@ def opened(visit_at, url):
     def opened(name="Leaderboard", **options):
         page = visit_at(url, **options)
         go_to_tab(page, name)
-        page.locator(".hdb-board tbody").wait_for()
+        page.locator(".hdb-scroll tbody").wait_for()
         page.locator("#board-filters > button").click()
         page.locator("#board-words").wait_for()
         settled(page)
@@ -99,7 +99,7 @@ def opened(visit_at, url):
 
 def rows(page):
     """The texts of the cells of each row."""
-    return page.locator(".hdb-board tbody tr").evaluate_all(
+    return page.locator(".hdb-scroll tbody tr").evaluate_all(
         "rows => rows.map((row) => [...row.cells].map((cell) => cell.innerText.trim()))"
     )
 
@@ -151,7 +151,7 @@ def test_ranks_and_values_are_those_of_the_command(opened, folder, run_hdbench):
     told = page.locator(".hdb-board").inner_text()
     meaning = "A rank such as 1–3 means that over all items of this kind the model may be anywhere"
     assert told.index(meaning) < told.index("open-small")
-    table = page.locator(".hdb-board table")
+    table = page.locator(".hdb-scroll table")
     assert "24 items, prompt.txt; models: 4" in table.locator("caption").inner_text()
     heads = table.locator("thead th[scope=col]").all_inner_texts()
     assert len(heads) == len(rows(page)[0]) == 12
@@ -165,11 +165,14 @@ def test_interval_bar_is_drawn_on_the_scale_of_the_board(opened, folder, run_hdb
     found = by_command(run_hdbench, folder)
     low = min(row["interval"]["low"] for row in found)
     high = max(row["interval"]["high"] for row in found)
-    bars = page.locator(".hdb-interval").evaluate_all(
-        "bars => bars.map((bar) => ['x1', 'x2'].map((end) => +bar.getAttribute(end)))"
+    bars = page.locator(".hdb-mark-spread").evaluate_all(
+        "bars => bars.map((bar) => ['x', 'width'].map((end) => +bar.getAttribute(end)))"
     )
-    for (start, end), row in zip(bars, found, strict=True):
-        for place, value in ((start, row["interval"]["low"]), (end, row["interval"]["high"])):
+    for (start, width), row in zip(bars, found, strict=True):
+        for place, value in (
+            (start, row["interval"]["low"]),
+            (start + width, row["interval"]["high"]),
+        ):
             assert place == pytest.approx(100 * (value - low) / (high - low), abs=0.06)
     assert f"from {low:.3f} to {high:.3f}" in page.locator(".hdb-board").inner_text()
 
@@ -205,7 +208,7 @@ def test_filters_hide_rows_and_keep_ranks(opened):
     assert told == "1 of 4 models shown. The ranks are among all 4."
     page.locator("#board-words").get_by_label("Model").fill("nobody")
     page.get_by_text("0 of 4 models shown").wait_for()
-    expect(page.locator(".hdb-board table")).to_have_count(0)
+    expect(page.locator(".hdb-scroll table")).to_have_count(0)
 
 
 @pytest.mark.nightly

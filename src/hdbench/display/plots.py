@@ -8,7 +8,7 @@ from matplotlib.ticker import MaxNLocator
 
 from hdbench.display.heat import heat_map
 from hdbench.display.rows import Dot, Point
-from hdbench.display.scatter import Cost, scatter
+from hdbench.display.scatter import scatter
 from hdbench.display.style import (
     BLUE,
     GREY,
@@ -24,7 +24,7 @@ from hdbench.display.style import (
     paper_style,
     short,
 )
-from hdbench.display.words import axis_label, known, listed, row_in_words, say
+from hdbench.display.words import Cost, axis_label, known, listed, row_in_words, say
 
 __all__ = ["Cost", "Dot", "Plot", "Point", "differences", "dots", "heat_map", "scatter"]
 

@@ -1,7 +1,6 @@
 """Values against what they cost, with names that do not cover each other."""
 
 from collections.abc import Sequence
-from typing import Literal
 
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
@@ -22,9 +21,7 @@ from hdbench.display.style import (
     paper_style,
     short,
 )
-from hdbench.display.words import axis_label, known, listed, row_in_words, say
-
-Cost = Literal["price", "seconds"]
+from hdbench.display.words import Cost, axis_label, known, listed, row_in_words, say
 
 _WIDE = 20
 """From this ratio of the highest to the lowest cost on, the axis is logarithmic."""

@@ -3,11 +3,14 @@
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from hdbench.common.texts import Texts, written
 
 _TEXTS = Texts(Path(__file__).with_name("texts"))
+
+Cost = Literal["price", "seconds"]
+"""Cost of an item: US dollars for 1,000 of them, or seconds for each."""
 
 MAX_NAMED = 60
 """Maximum number of rows that are named in words."""

@@ -14,6 +14,7 @@ from starlette.routing import Mount
 from hdbench import __version__
 from hdbench.common.servers import GRACE, end_in_time, interrupt_on_sigterm, listening
 from hdbench.common.thumbnails import keep_in
+from hdbench.display.marks import STYLE
 from hdbench.space.annotate.pages import Annotate
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs import working
@@ -158,7 +159,7 @@ def serve(
             theme=gr.themes.Default(
                 font=["system-ui", "sans-serif"], font_mono=["ui-monospace", "monospace"]
             ),
-            css_paths=Path(__file__).with_name("style.css"),
+            css_paths=[STYLE, Path(__file__).with_name("style.css")],
             footer_links=["api"],
             run_history=False,
             enable_monitoring=False,

@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from math import fsum
 from statistics import fmean
@@ -118,6 +118,7 @@ class BoardRow:
         item_usd: mean cost of an item, over the runs whose cost is known; None if there are none.
         without_media: the headline of its runs without media, their mean; None if there are none.
         runs: its runs, by name.
+        fields: field → `Board.field_figure`, the mean over its runs.
     """
 
     rank: Ranks | None
@@ -139,6 +140,7 @@ class BoardRow:
     item_usd: float | None
     without_media: float | None
     runs: list[Run]
+    fields: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, repr=False)
@@ -154,6 +156,7 @@ class Board:
         rows: the models, the best figure first.
         public_since: the day from which the ground truth was public; None if that is not known.
         people: the figures that people reach against each other; None if not stated.
+        field_figure: the figure of a field, higher is better; None if fields have none.
     """
 
     kind: RunKind
@@ -163,6 +166,7 @@ class Board:
     rows: list[BoardRow]
     public_since: str | None = None
     people: Ceiling | None = None
+    field_figure: str | None = None
 
     def __repr__(self) -> str:
         """Return the best models with their ranks and values."""
@@ -286,6 +290,7 @@ def leaderboards(
                 rows=rows,
                 public_since=public,
                 people=people,
+                field_figure=_field_figure(first),
             )
         )
     order = list(dict.fromkeys(board.kind.benchmark for board in boards))
@@ -368,7 +373,25 @@ def _row(
         item_usd=total / paid_items if paid_items else None,
         without_media=fmean(_run(floor).value for floor in floors) if floors else None,
         runs=runs,
+        fields=_fields(results),
     )
+
+
+def _field_figure(result: Result) -> str | None:
+    figures = result.metric.field_figures
+    return figures[0].name if figures else None
+
+
+def _fields(results: Sequence[Result]) -> dict[str, float]:
+    """Return the figure of each field that a ground truth has, the mean over runs."""
+    values: dict[str, list[float]] = {}
+    for result in results:
+        figure = _field_figure(result)
+        for name, rates in result.field_rates().items():
+            in_truth = rates.get("true_positives", 1) or rates.get("false_negatives")
+            if in_truth and figure is not None and rates.get(figure) is not None:
+                values.setdefault(name, []).append(rates[figure])
+    return {name: fmean(of_runs) for name, of_runs in values.items()}
 
 
 def _run(result: Result) -> Run:

@@ -9,6 +9,7 @@ from hdbench import __version__
 from hdbench.benchmarks.agreement import Ceiling
 from hdbench.common.texts import in_terminal
 from hdbench.output.leaderboard.boards import Board, BoardRow
+from hdbench.output.leaderboard.figures import figures
 from hdbench.output.leaderboard.words import (
     about_ranks,
     column_name,
@@ -136,8 +137,16 @@ def _on_page(board: Board, language: str) -> dict[str, object]:
             for cells, row in zip(table.rows, board.rows, strict=True)
         ],
         "people": board.people and (table.people, board.people.value, people),
+        "line": _line(board) if people else None,
+        "figures": figures(board, board.rows, language),
         "ends": Interval(low, high) if low < high else None,
     }
+
+
+def _line(board: Board) -> float | None:
+    """Return what people reach by the figure that ranks; None if that is not stated."""
+    people = board.people
+    return people.value if people is not None and people.headline == board.judged_by else None
 
 
 def number(value: float | None, language: str, form: str = ".3f") -> str:

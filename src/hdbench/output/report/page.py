@@ -25,7 +25,7 @@ from hdbench.results.result import Result
 from hdbench.results.summary import ResultSummary
 from hdbench.results.warning_texts import in_words
 from hdbench.scoring.metric import Outcome
-from hdbench.statistics.bootstrap import MIN_ITEMS, Intervals
+from hdbench.statistics.bootstrap import MIN_ITEMS, Interval, Intervals
 
 MAX_ITEMS = 2_000
 """Maximum number of items shown: the worst ones."""
@@ -130,6 +130,7 @@ def report_page(
         floor=floor and floor.rates[result.headline],
         by=by,
         ranges=translated(by.note, language) if by and by.note else None,
+        by_scale=by and _scale(by),
         small_groups=in_words(**by.warning, language=language) if by and by.warning else None,
         no_interval=_no_interval(result.intervals, language),
         few=MIN_ITEMS,
@@ -159,6 +160,17 @@ def report_page(
         label_style=_label_style(language),
         beside=beside or {},
     )
+
+
+def _scale(by: ByColumn[Group]) -> Interval | None:
+    """Return the scale that all groups and their intervals have in common; None without one."""
+    ends = [group.judged for group in by.groups if group.judged is not None]
+    intervals = [group.interval for group in by.groups if group.interval is not None]
+    for interval in intervals:
+        ends += interval.ends
+    if not intervals or min(ends) == max(ends):
+        return None
+    return Interval(min(ends), max(ends))
 
 
 def _label_style(language: str) -> Markup:

@@ -11,6 +11,7 @@ from markupsafe import Markup, escape
 
 from hdbench.common.templates import html_templates
 from hdbench.common.texts import UNREVIEWED, Texts, decimal, grouped, numbers_of
+from hdbench.display.marks import STYLE, mark
 from hdbench.errors import escaped
 
 TEXTS = Texts(Path(__file__).with_name("texts"))
@@ -100,6 +101,7 @@ def _csp_source(block: Markup) -> Markup:
 @cache
 def _environment() -> jinja2.Environment:
     environment = html_templates("hdbench.output.report", finalize=_plain)
+    environment.globals["mark"] = mark
     for name, file in (
         ("style", "style.css"),
         ("script", "items.js"),
@@ -107,6 +109,8 @@ def _environment() -> jinja2.Environment:
     ):
         # As a plain file, not as a template: its braces are its own.
         source, _, _ = environment.loader.get_source(environment, file)  # type: ignore[union-attr]
+        if name == "style":
+            source += STYLE.read_text(encoding="utf-8")
         environment.globals[name] = Markup(source)  # noqa: S704  this package's own file
     environment.filters["csp_source"] = _csp_source
     return environment

@@ -17,6 +17,7 @@ from hdbench.answers.run_names import run_name
 from hdbench.answers.titles import FieldTitles
 from hdbench.common.jsonio import write_json
 from hdbench.common.texts import decimal
+from hdbench.display.marks import mark
 from hdbench.errors import HdbenchError, escaped
 from hdbench.output.report.items import cut
 from hdbench.results.result import Result
@@ -26,7 +27,7 @@ from hdbench.space.jobs.scoring import Upload, score_upload, sendable
 from hdbench.space.jobs.working import Progress, send
 from hdbench.space.texts import TextError, text
 from hdbench.space.views.summary import render
-from hdbench.statistics.bootstrap import MIN_ITEMS
+from hdbench.statistics.bootstrap import MIN_ITEMS, Interval
 from hdbench.statistics.comparison import Comparison, FieldEffect, compare_runs
 
 MAX_COMPARED = 6
@@ -222,6 +223,7 @@ def comparison_page(
         signed=partial(_signed, language=language),
         direction=lambda name: _direction(higher_is_better(metric, name), language),
         fields_apart=fields_apart,
+        drawn=_drawn,
         titles=titles,
         lost=any(result.answered < len(result.ids) for result in runs.values()),
         max_warnings=MAX_WARNINGS,
@@ -292,6 +294,22 @@ def fields_apart(comparison: Comparison) -> list[tuple[str, FieldEffect]]:
     apart = [(name, effect) for name, effect in comparison.fields.items() if effect.difference]
     apart.sort(key=lambda field: -abs(field[1].difference or 0))
     return [(cut(name), effect) for name, effect in apart[:MAX_FIELDS]]
+
+
+def _drawn(
+    comparison: Comparison,
+    difference: float,
+    interval: Interval | None,
+    fields: Sequence[tuple[str, FieldEffect]] = (),
+) -> Markup:
+    """Return a difference on the scale of all figures, or of all fields, with 0 in the middle."""
+    ends = [effect.difference or 0.0 for _, effect in fields]
+    if not fields:
+        for figure in comparison.figures.values():
+            ends += [figure.difference, *(figure.interval.ends if figure.interval else ())]
+    farthest = max(map(abs, ends), default=0.0) or 1.0
+    own = None if interval is None else (interval.low, interval.high)
+    return mark(difference, own, -farthest, farthest, line=0.0)
 
 
 def _direction(higher: bool, language: str) -> str:

@@ -12,7 +12,8 @@ from hdbench.answers.subset import subset_in_words
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.translation import is_translated, translated
 from hdbench.errors import HdbenchError, escaped
-from hdbench.output.leaderboard.boards import Board, BoardRow
+from hdbench.output.leaderboard.boards import Board
+from hdbench.output.leaderboard.figures import figures
 from hdbench.output.leaderboard.words import AFTER_PUBLIC, FROM_DRAFTS, marks_of
 from hdbench.output.report.items import cut
 from hdbench.output.report.page import MAX_MESSAGE
@@ -176,20 +177,22 @@ def board_view(
         chosen: the filter that hides rows; the ranks stay.
         language: the interface's language.
     """
-    low, high = _span(board.rows)
+    rows = [row for row in board.rows if chosen.keeps(row.model, ranking.facts.get(row.model))]
+    people = board.people
     return render(
         "board.html",
         language,
         benchmark=benchmark.spec,
         board=board,
         name=_name(board, language),
-        rows=[row for row in board.rows if chosen.keeps(row.model, ranking.facts.get(row.model))],
+        rows=rows,
+        figures=figures(board, rows, language),
         after_public=AFTER_PUBLIC,
         from_drafts=FROM_DRAFTS,
         marks_of=marks_of,
         facts=ranking.facts,
-        span=(low, high),
-        percent=lambda value: round(100 * (value - low) / (high - low), 1),
+        span=_span(board),
+        people_line=people.value if people and people.headline == board.judged_by else None,
         least=MIN_ITEMS,
         boards=[name for name, _ in _board_choices(ranking.boards, language)],
         word=lambda value: _word(value, language),
@@ -241,10 +244,12 @@ def _word(value: bool | str | None, language: str) -> str:
     return text(_WORDS[value], language) if value in _WORDS else cut(value, MAX_NAME)
 
 
-def _span(rows: Sequence[BoardRow]) -> tuple[float, float]:
-    """Return the lowest and the highest of all intervals and values."""
-    ends = [row.judged for row in rows]
-    for row in rows:
+def _span(board: Board) -> tuple[float, float]:
+    """Return the lowest and the highest of all intervals and values, people's among them."""
+    ends = [row.judged for row in board.rows]
+    for row in board.rows:
         if row.interval is not None:
-            ends += [row.interval.low, row.interval.high]
+            ends += row.interval.ends
+    if board.people is not None and board.people.headline == board.judged_by:
+        ends.append(board.people.value)
     return min(ends), max(ends)

@@ -1,1 +1,1 @@
-"""Figures for papers and notebooks, and marks in pages, from plain rows of numbers."""
+"""Figures for papers, and what notebooks and pages show, from plain rows of numbers."""

@@ -55,11 +55,14 @@ class Drawing:
     def begin(self, result: Result, errors: Mapping[str, Any], language: str = "en") -> None:
         """Have the plots drawn; the arguments are those of `hdbench.output.report.plots.plots`.
 
+        The process gets the intervals of fields, but not the items.
+
         Raises:
             HdbenchError: the process has died.
         """
         with _alive():
-            pickle.dump((replace(result, per_item=[]), errors, language), self._input)
+            drawn = replace(result, per_item=[]), errors, language, result.field_intervals
+            pickle.dump(drawn, self._input)
             self._input.close()
 
     def plots(self) -> dict[str, bytes]:

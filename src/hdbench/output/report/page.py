@@ -64,11 +64,15 @@ class FieldRow(NamedTuple):
         name: its path, shortened.
         bar: the parts of its bar, name → share of the bar's length.
         numbers: the figures beside it.
+        value: how good it is.
+        interval: the interval of that; None if it has none.
     """
 
     name: str
     bar: dict[str, float]
     numbers: list[str]
+    value: float
+    interval: Interval | None
 
 
 def report_page(
@@ -116,7 +120,8 @@ def report_page(
     shown = [view for group in views.values() for view in group]
     names = list(islice(_fields_with_errors(errors, shown), MAX_FIELDS))
     rates = result.field_rates()
-    fields = list(_field_rows(rates, outcomes_of_fields(result)))
+    fields = list(_field_rows(result, rates))
+    figures = result.metric.field_figures
     summary = ResultSummary(result, language, keystrokes=keystrokes(result))
     return render(
         "report.html",
@@ -140,6 +145,8 @@ def report_page(
         fields=fields[:MAX_FIELDS],
         more_fields=max(0, len(fields) - MAX_FIELDS),
         field_heads=_heads(rates),
+        field_figure=_WORDS.get(figures[0].name, figures[0].name) if figures else None,
+        field_intervals=any(field.interval for field in fields),
         has_schema=benchmark.schema is not None,
         classes=errors["classes"],
         classes_by_field=dict(islice(errors["fields"].items(), MAX_FIELDS)),
@@ -192,14 +199,16 @@ def _label_style(language: str) -> Markup:
     return Markup("@media (max-width: 40rem) {{ {} }}").format(Markup(" ".join(rules)))  # noqa: S704
 
 
+_WORDS = {
+    "true_positives": "TP",
+    "false_positives": "FP",
+    "false_negatives": "FN",
+    "f1": "F1",
+}
+
+
 def _heads(rates: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    words = {
-        "true_positives": "TP",
-        "false_positives": "FP",
-        "false_negatives": "FN",
-        "f1": "F1",
-    }
-    return [words.get(name, name) for name in next(iter(rates.values()), ())]
+    return [_WORDS.get(name, name) for name in next(iter(rates.values()), ())]
 
 
 _PARTS: dict[Outcome, str] = {
@@ -211,15 +220,17 @@ _PARTS: dict[Outcome, str] = {
 """The parts of a field's bar."""
 
 
-def _field_rows(
-    rates: Mapping[str, Mapping[str, Any]], outcomes: Mapping[str, Mapping[Outcome, int]]
-) -> Iterator[FieldRow]:
+def _field_rows(result: Result, rates: Mapping[str, Mapping[str, Any]]) -> Iterator[FieldRow]:
     """Yield the fields, the worst first; those that no reference has come last."""
+    outcomes = outcomes_of_fields(result)
+
+    def value(numbers: Mapping[str, Any]) -> float:
+        return float(numbers.get("f1", numbers.get("accuracy", 0.0)))
 
     def order(item: tuple[str, Mapping[str, Any]]) -> tuple[bool, float]:
         numbers = item[1]
         counts = [numbers.get(name) for name in ("true_positives", "false_negatives")]
-        return counts == [0, 0], numbers.get("f1", numbers.get("accuracy", 0.0))
+        return counts == [0, 0], value(numbers)
 
     for name, numbers in sorted(rates.items(), key=order):
         if "accuracy" in numbers:
@@ -231,7 +242,8 @@ def _field_rows(
         figures = [
             str(value) if isinstance(value, int) else f"{value:.3f}" for value in numbers.values()
         ]
-        yield FieldRow(cut(name), bar, figures)
+        interval = result.field_intervals.get(name)
+        yield FieldRow(cut(name), bar, figures, value(numbers), interval)
 
 
 def _fields_with_errors(errors: Mapping[str, Any], items: Sequence[ItemView]) -> Iterator[str]:

@@ -33,6 +33,7 @@ from hdbench.display.words import axis_label
 from hdbench.output.report.rendering import TEXTS
 from hdbench.results.result import Result
 from hdbench.scoring.analysis.error_classes import ERROR_CLASSES
+from hdbench.statistics.bootstrap import Interval
 
 MAX_BARS = 30
 """Maximum number of fields shown: a model can invent any number."""
@@ -64,28 +65,33 @@ _LOOKS = dict(
 
 
 def plots(
-    result: Result, errors: Mapping[str, Any] | None = None, language: str = "en"
+    result: Result,
+    errors: Mapping[str, Any] | None = None,
+    language: str = "en",
+    field_intervals: Mapping[str, Interval] | None = None,
 ) -> dict[str, bytes]:
     """Return the plots `fields`, `errors` and `items`, each as PNG and as SVG.
 
-    `fields`: the F1 or accuracy of each field, or for a metric without fields its rates with their
-    intervals; `errors`: the errors of the answered items by field and class; `items`: how many
-    items have which figure, with the headline and its 95 % interval. The same result gives the same
-    bytes. An SVG needs no fonts. If there are more than `MAX_BARS` fields, those that are most
-    frequent in the ground truth are shown.
+    `fields`: the F1 or accuracy of each field, or for a metric without fields its rates, with those
+    intervals that they have; `errors`: the errors of the answered items by field and class;
+    `items`: how many items have which figure, with the headline and its 95 % interval. The same
+    result gives the same bytes. An SVG needs no fonts. If there are more than `MAX_BARS` fields,
+    those that are most frequent in the ground truth are shown.
 
     Args:
         result: a result with details.
         errors: its errors by class, if it did not keep what became of each item.
         language: one of `hdbench.common.texts.LANGUAGES`.
+        field_intervals: its fields' intervals, if it did not keep what became of each item.
 
     Returns:
         `fields.png` → content, and so on.
     """
     classes = (result.errors_by_class if errors is None else errors)["fields"]
+    of_fields = result.field_intervals if field_intervals is None else field_intervals
     with paper_style():
         figures = {
-            "fields": _fields(result, language),
+            "fields": _fields(result, of_fields, language),
             "errors": _errors(result, classes, language),
             "items": _items(result, language),
         }
@@ -96,7 +102,7 @@ def plots(
         }
 
 
-def _fields(result: Result, language: str) -> Plot:
+def _fields(result: Result, intervals: Mapping[str, Interval], language: str) -> Plot:
     fields = result.field_rates()
     if not fields:
         return dots(
@@ -110,7 +116,15 @@ def _fields(result: Result, language: str) -> Plot:
     name = result.metric.field_figures[0].name
     counted = "plot_can_have" if name == "accuracy" else "plot_truth"
     shown = sorted(fields, key=lambda field: -_support(fields[field]))[:MAX_BARS]
-    rows = [Dot(field, fields[field][name], note=str(_support(fields[field]))) for field in shown]
+    rows = [
+        Dot(
+            field,
+            fields[field][name],
+            *_ends(intervals.get(field)),
+            note=str(_support(fields[field])),
+        )
+        for field in shown
+    ]
     figure = _say("plot_of_fields", language, figure=_figure_name(name, language))
     return dots(
         sorted(rows, key=lambda row: -(row.value or 0)),
@@ -129,10 +143,13 @@ def _rates(result: Result) -> list[Dot]:
     rows = []
     for figure in result.metric.figures:
         if figure.is_rate and figure.kind == "rate":
-            interval = ends.get(figure.name)
-            low, high = interval.ends if interval else (None, None)
-            rows.append(Dot(figure.name, result.rates.get(figure.name), low, high))
+            value = result.rates.get(figure.name)
+            rows.append(Dot(figure.name, value, *_ends(ends.get(figure.name))))
     return sorted((row for row in rows if row.value is not None), key=lambda row: -(row.value or 0))
+
+
+def _ends(interval: Interval | None) -> tuple[float | None, float | None]:
+    return (None, None) if interval is None else (interval.low, interval.high)
 
 
 def _support(rates: Mapping[str, Any]) -> int:

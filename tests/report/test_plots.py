@@ -75,7 +75,7 @@ def test_fields_are_sorted_by_f1_with_their_truth_counts():
 
 def test_plots_are_in_the_language_of_the_report():
     made = plots(result_of({"title": "a"}, *[{"title": "a"}, None] * 12), language="de")
-    assert "F1 jedes Felds, höher ist besser" in texts(made["fields.svg"])
+    assert "F1 jedes Felds, 95-%-Intervall, höher ist besser" in texts(made["fields.svg"])
     assert "fehlt (12)" not in texts(made["errors.svg"])
     assert "keine Fehler" in texts(made["errors.svg"])
     items = texts(made["items.svg"])

@@ -106,7 +106,7 @@ def rows(page):
 
 def wait_for_rows(page, count):
     page.wait_for_function(
-        "count => document.querySelectorAll('.hdb-board tbody tr').length === count", arg=count
+        "count => document.querySelectorAll('.hdb-scroll tbody tr').length === count", arg=count
     )
 
 

@@ -30,7 +30,7 @@ def needed(extra: str, subject: str) -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        package = (error.name or "").replace("_", "-")
+        package = (error.name or "").partition(".")[0].replace("_", "-")
         raise MissingExtraError(
             "{what} {package}: install it with: {command}",
             what=Message(subject),

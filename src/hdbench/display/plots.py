@@ -29,7 +29,7 @@ from hdbench.display.words import Cost, axis_label, known, listed, row_in_words,
 __all__ = ["Cost", "Dot", "Plot", "Point", "differences", "dots", "heat_map", "scatter"]
 
 _ROW = 0.17  # inches
-_AROUND = 0.62  # inches, of all but the rows and the title
+_AROUND = 0.58  # inches, of all but the rows and the title
 _MAX_NOTE = 16
 _ABOVE = -0.75  # the place above the first row
 

@@ -41,6 +41,7 @@ _FONT = "DejaVu Sans"  # which comes with matplotlib
 _SIZE = 7.5
 _MARGIN = 0.04  # inches
 _MAX_LINES = 4
+_LINE = 0.15  # inches
 _SIGNS_PER_INCH = 15.5  # at that size
 
 _SETTINGS: Any = {
@@ -140,7 +141,7 @@ def new_plot(width: float, height: float, title: str = "") -> tuple[Plot, Axes]:
         title: untrusted text; a line for each of its lines, or more where it is long.
     """
     lines = [part for line in title.splitlines() for part in wrapped(line, width)][:_MAX_LINES]
-    height += 0.15 * len(lines)
+    height += _LINE * len(lines)
     layout = ConstrainedLayoutEngine(w_pad=_MARGIN, h_pad=_MARGIN)
     plot = Plot(figsize=(width, height), layout=layout)
     if lines:
@@ -159,9 +160,10 @@ def finished(plot: Plot, alt: str) -> Plot:
 
 
 def label_below(plot: Plot, text: str) -> None:
-    """Write what the x axis shows below it, at the right, in as many lines as it needs."""
-    width = plot.get_size_inches()[0]
+    """Write what the x axis shows below it, at the right, and make room for its lines."""
+    width, height = plot.get_size_inches()
     lines = [part for line in text.split("\n") for part in wrapped(line, width)]
+    plot.set_size_inches(width, height + _LINE * (len(lines) - 1))
     plot.supxlabel("\n".join(lines), x=1 - _MARGIN / width, ha="right", size=_SIZE)
 
 

@@ -251,7 +251,7 @@ def test_the_same_rows_give_the_same_bytes_in_any_thread(kind):
     assert len(made) == 1
 
 
-def test_a_saved_file_has_no_date_and_neither_settings_nor_date_matter(tmp_path, monkeypatch):
+def test_saved_files_have_no_date_and_settings_do_not_matter(tmp_path, monkeypatch):
     plot = dots(ROWS, figure="f1")
     plot.savefig(tmp_path / "one.svg")
     monkeypatch.setitem(mpl.rcParams, "svg.hashsalt", "mine")

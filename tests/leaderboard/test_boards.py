@@ -76,6 +76,8 @@ def test_repeated_runs_of_a_model_are_one_row_with_their_spread(here):
     assert rows["reader"].spread == (0.75, 1.0)
     assert [(each.run, each.value) for each in rows["reader"].runs] == [("a", 1.0), ("b", 0.75)]
     assert rows["other"].spread is None
+    # Of 24 years, all are right in one run, 12 in the other.
+    assert (board.field_figure, rows["reader"].fields) == ("f1", {"title": 1.0, "year": 0.75})
 
 
 INCONSISTENT = (

@@ -1,6 +1,7 @@
 """`hdbench leaderboard --format html`: one page whose tables can be sorted."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -64,6 +65,24 @@ def test_a_german_page_has_german_words_and_numbers(boards):
     for english in ("items", "higher", "people", "interval", "rank ", "0.9"):
         assert english not in text
     assert "\u202e" not in page
+
+
+def test_fields_are_a_heat_map_and_times_a_figure(boards):
+    [board] = boards
+    plain = leaderboard_page(boards)
+    assert 'hdb-heat"' not in plain
+    assert plain.count("data:image/svg+xml") == 1  # the time of two models is known
+    rows = [replace(row, fields={"title": 0.5, "year": 1.0}) for row in board.rows[:1]]
+    page = leaderboard_page([replace(board, rows=rows, field_figure="f1")])
+    assert '<td class="h5">0.50</td><td class="h10">1.00</td>' in page
+    assert "data:image" not in page.partition("<main")[2]
+
+
+def test_people_are_a_line_in_each_row(boards):
+    [board] = boards
+    assert leaderboard_page(boards).count('hdb-mark-line"') == 4  # three models and people
+    other = replace(board, people=board.people.model_copy(update={"headline": "f1_macro"}))
+    assert 'hdb-mark-line"' not in leaderboard_page([other])
 
 
 def names(page):

@@ -12,8 +12,8 @@ from hdbench.common.texts import decimal
 from hdbench.display.style import (
     PALE,
     TWO_COLUMNS,
-    Numbers,
     Plot,
+    TickNumbers,
     finished,
     label_below,
     longest_label,
@@ -87,7 +87,7 @@ def heat_map(
         if room >= _PERCENT:
             _numbers(axes, cells, colors, language, percent=room < _DIGITS)
         else:
-            bar = plot.colorbar(colors, ax=axes, shrink=0.6, pad=0.01, format=Numbers(language))
+            bar = plot.colorbar(colors, ax=axes, shrink=0.6, pad=0.01, format=TickNumbers(language))
             bar.outline.set_visible(False)
         label = axis_label(figure, language, level=None, higher_is_better=higher_is_better)
         in_percent = f", {say('percent', language)}" if _PERCENT <= room < _DIGITS else ""

@@ -15,8 +15,8 @@ from hdbench.display.style import (
     ONE_COLUMN,
     ORANGE,
     TEXT,
-    Numbers,
     Plot,
+    TickNumbers,
     finished,
     label_below,
     longest_label,
@@ -69,7 +69,7 @@ def dots(
         if line is not None and (reached := known(line.value)) is not None:
             _line(axes, line, reached)
         _scale(axes, of_all)
-        axes.xaxis.set_major_formatter(Numbers(language))
+        axes.xaxis.set_major_formatter(TickNumbers(language))
         alt = _label(plot, of_all, figure, level, language, higher_is_better=higher_is_better)
         return finished(plot, listed(alt, _in_words(of_all, language), language))
 
@@ -103,7 +103,7 @@ def differences(
         _draw(axes, rows)
         farthest = max((abs(end) for end in _ends(rows)), default=0.0) or 1.0
         axes.set_xlim(-1.08 * farthest, 1.08 * farthest)
-        axes.xaxis.set_major_formatter(Numbers(language, signed=True))
+        axes.xaxis.set_major_formatter(TickNumbers(language, signed=True))
         minus = say("minus", language, a=short(names[0]), b=short(names[1])) if names else ""
         subject = ": ".join(filter(None, (figure, minus)))
         alt = _label(plot, rows, subject, level, language)

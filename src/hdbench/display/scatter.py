@@ -13,8 +13,8 @@ from hdbench.display.style import (
     GREY,
     ORANGE,
     TWO_COLUMNS,
-    Numbers,
     Plot,
+    TickNumbers,
     finished,
     label_below,
     new_plot,
@@ -71,7 +71,7 @@ def scatter(
     with paper_style():
         plot, axes = new_plot(width, max(_HEIGHT * width, _LEAST_HEIGHT), title)
         _costs(axes, [point.x or 0.0 for point in shown], language)
-        axes.yaxis.set_major_formatter(Numbers(language))
+        axes.yaxis.set_major_formatter(TickNumbers(language))
         axes.grid()
         axes.margins(x=0.06, y=0.08)
         _points(axes, shown, best)
@@ -138,7 +138,7 @@ def _costs(axes: Axes, costs: Sequence[float], language: str) -> None:
     """Choose the scale of the costs."""
     above = [cost for cost in costs if cost > 0]
     if not above or max(above) < _WIDE * min(above):
-        axes.xaxis.set_major_formatter(Numbers(language))
+        axes.xaxis.set_major_formatter(TickNumbers(language))
         return
     if len(above) < len(costs):  # what is free has no logarithm
         axes.set_xscale("symlog", linthresh=min(above), linscale=0.4)

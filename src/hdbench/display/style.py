@@ -195,7 +195,7 @@ def longest_label(width: float) -> int:
     return min(MAX_LABEL, int(width * _SIGNS_PER_INCH * 0.45))
 
 
-class Numbers(ScalarFormatter):
+class TickNumbers(ScalarFormatter):
     """Numbers on an axis as a language writes them.
 
     Args:

@@ -22,8 +22,8 @@ from hdbench.display.style import (
     TEXT,
     TWO_COLUMNS,
     YELLOW,
-    Numbers,
     Plot,
+    TickNumbers,
     finished,
     new_plot,
     paper_style,
@@ -233,7 +233,7 @@ def _items(result: Result, language: str) -> Plot:
         label = _say("plot_interval", language, low=interval.low, high=interval.high)
         axes.axvspan(*interval.ends, facecolor=PALE, linewidth=0, zorder=0.5, label=label)
     axes.set_xlim(-0.01, 1.01)
-    axes.xaxis.set_major_formatter(Numbers(language))
+    axes.xaxis.set_major_formatter(TickNumbers(language))
     axes.yaxis.set_major_locator(_whole_numbers())
     axes.set_ylabel(_say("items", language))
     axes.grid(axis="y")

@@ -51,7 +51,7 @@ class Tick(NamedTuple):
     share: float
 
 
-class Dot(NamedTuple):
+class CurveDot(NamedTuple):
     """A threshold in the picture: where it is, in percent, and whether it passes."""
 
     x: float
@@ -70,7 +70,7 @@ class Chart(NamedTuple):
         chosen: how far to the right the chosen threshold is; None if nothing is accepted.
     """
 
-    lines: dict[Kind, list[Dot]]
+    lines: dict[Kind, list[CurveDot]]
     across: list[Tick]
     upwards: list[Tick]
     limit: float
@@ -166,7 +166,7 @@ def chart_of(decision: Decision) -> Chart:
     return Chart(
         lines={
             kind: [
-                Dot(x(point.share), y(share), passed)
+                CurveDot(x(point.share), y(share), passed)
                 for point, share, passed in zip(curve, line, passes, strict=True)
             ]
             for kind, line in shares.items()

@@ -154,7 +154,7 @@ def test_the_space(camera, url, decision):
     camera.take(page, "compare", page.locator("#comparison"))
 
     tab("leaderboard")
-    page.locator("#leaderboard tbody th").nth(2).wait_for()
+    page.locator("#leaderboard .hdb-scroll tbody th").nth(2).wait_for()
     camera.take(page, "leaderboard", page.locator("#leaderboard"))
 
     tab("trust")

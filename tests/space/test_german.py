@@ -79,7 +79,7 @@ def in_the_other_tabs(page, walk, see):
     page.locator(".hdb-verdicts").wait_for()
     see("comparison")
     go_to_tab(page, "Rangliste")
-    page.locator("#leaderboard table").wait_for()
+    page.locator("#leaderboard .hdb-scroll table").wait_for()
     see("leaderboard")
     go_to_tab(page, "Hintergrund")
     page.get_by_text("UB Musterstadt").wait_for()

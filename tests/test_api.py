@@ -218,3 +218,52 @@ def test_runs_are_compared_and_ranked_without_saying_more():
     other = hd.score({"1": {"x": 1}}, {"1": {"x": 1}}, metric="record_f1")
     with pytest.raises(hd.HdbenchError, match="of 2 kinds, which are never ranked together"):
         hd.rank_runs([good, other])
+
+
+@pytest.fixture(scope="module")
+def ranked():
+    """Three models on forty items, of which two say their seconds."""
+    truths = {str(place): {"x": place % 7, "y": "a"} for place in range(40)}
+    right = [40, 30, 10]
+    results = []
+    for number, name in enumerate(("good", "fair", "poor")):
+        rows = [
+            {"id": key, "x": truth["x"] if int(key) < right[number] else 99, "y": "a"}
+            | ({} if name == "poor" else {"seconds": number + 1.0})
+            for key, truth in truths.items()
+        ]
+        results.append(hd.score(truths, rows, metric="record_f1", model=name))
+    return results
+
+
+def test_plots_draw_the_numbers_of_their_objects(ranked):
+    result = ranked[1]
+    for drawn in (
+        result.plot(),
+        hd.compare_runs(*ranked[:2]).plot(),
+        hd.rank_runs(ranked).plot(),
+        hd.rank_runs(ranked).plot(x="seconds", language="de"),
+        hd.rank_runs(ranked).plot_fields(),
+    ):
+        assert drawn.alt
+        assert b"<svg" in drawn.bytes_of("svg")
+    interval = result.field_intervals["x"]
+    f1 = result.fields.to_pandas().set_index("field").loc["x", "f1"]
+    assert interval.low < f1 < interval.high
+    assert f"x {f1:.3f} ({interval.low:.3f} to {interval.high:.3f})" in result.plot().alt
+    assert "1.000" in hd.rank_runs(ranked).plot().alt
+
+
+def test_a_plot_without_numbers_is_one_line(ranked):
+    with pytest.raises(hd.HdbenchError, match="no run says its price"):
+        hd.rank_runs(ranked).plot(x="price")
+
+
+def test_a_field_has_the_interval_of_a_card_with_that_field_alone(ranked):
+    result = ranked[1]
+    truths = {str(place): {"x": place % 7} for place in range(40)}
+    alone = {key: {"x": truth["x"] if int(key) < 30 else 99} for key, truth in truths.items()}
+    of_one = hd.score(truths, alone, metric="record_f1")
+    expected = of_one.intervals.figures["f1_micro"]
+    found = result.field_intervals["x"]
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=0.02)

@@ -33,6 +33,7 @@ from hdbench.scoring.metric import (
 )
 
 if TYPE_CHECKING:
+    from hdbench.display.style import Plot
     from hdbench.display.table import RowTable
     from hdbench.scoring.analysis.error_classes import ErrorClass
     from hdbench.statistics.bootstrap import Interval, Intervals
@@ -132,6 +133,19 @@ class Result:
         from hdbench.results.tables import errors_table  # noqa: PLC0415
 
         return errors_table(self)
+
+    def plot(self, *, language: str = "en") -> "Plot":
+        """Draw the F1 or accuracy of each field with intervals; without fields, the rates.
+
+        Args:
+            language: one of `hdbench.common.texts.LANGUAGES`.
+
+        Raises:
+            HdbenchError: matplotlib is not installed.
+        """
+        from hdbench.results.tables import plot_of  # noqa: PLC0415
+
+        return plot_of(self, language)
 
     @cached_property
     def field_intervals(self) -> "dict[str, Interval]":

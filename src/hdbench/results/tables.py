@@ -6,20 +6,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.common.extras import needed
 from hdbench.common.thumbnails import thumbnail
 from hdbench.display.html import HtmlTable, Lines, Picture, block
+from hdbench.display.rows import Dot
 from hdbench.display.table import RowTable
 from hdbench.errors import HdbenchError, escaped
 from hdbench.results.warning_texts import gravest_first, in_language
 
 if TYPE_CHECKING:
+    from hdbench.display.style import Plot
     from hdbench.results.result import Result
+    from hdbench.statistics.bootstrap import Interval
 
 ERROR_COLUMNS = ("id", "field", "expected", "found", "kind", "similarity", "image")
 """Columns of the table of errors."""
 
 _RATES = ("f1", "accuracy", "precision", "recall")
 _WORST = 5
+_WIDTH = 7.0  # inches: two columns of a paper
 _ERRORS_SHOWN = 6
 _FIELDS_SHOWN = 25
 
@@ -83,6 +88,34 @@ def errors_table(result: "Result") -> RowTable:
         for match, kind in errors
     ]
     return RowTable(rows, ERROR_COLUMNS)
+
+
+def plot_of(result: "Result", language: str) -> "Plot":
+    """Draw the figure of each field with its interval, or the rates where fields have no figures.
+
+    Raises:
+        HdbenchError: matplotlib is not installed.
+    """
+    with needed("plots", "plots need"):
+        from hdbench.display.plots import dots  # noqa: PLC0415  imports matplotlib
+
+    fields = fields_table(result)
+    if len(fields):
+        figure = result.metric.field_figures[0].name
+        rows = [Dot(row["field"], row[figure], row["low"], row["high"]) for row in fields]
+    else:
+        figure, intervals = "", result.intervals.figures
+        rows = [
+            Dot(rate.name, result.rates[rate.name], *_ends(intervals.get(rate.name)))
+            for rate in result.metric.figures
+            if rate.kind == "rate" and not rate.table and result.rates.get(rate.name) is not None
+        ]
+    rows.sort(key=lambda row: -(row.value or 0))
+    return dots(rows, figure=figure, higher_is_better=True, language=language, width=_WIDTH)
+
+
+def _ends(interval: "Interval | None") -> tuple[float | None, float | None]:
+    return (None, None) if interval is None else (interval.low, interval.high)
 
 
 def images_of(result: "Result") -> Mapping[str, Path]:

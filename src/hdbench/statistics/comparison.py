@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from statistics import NormalDist
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+from hdbench.common.extras import needed
 from hdbench.display.html import HtmlTable, block
+from hdbench.display.rows import Dot
 from hdbench.display.table import RowTable
 from hdbench.errors import HdbenchError, Message, escaped
 from hdbench.scoring.metric import figure_names, figure_of, judging_figure
@@ -18,6 +20,9 @@ from hdbench.statistics.rare_failures import parts_of
 from hdbench.statistics.resampling import check_settings, rate_names, tables
 from hdbench.statistics.scored import Scored
 from hdbench.statistics.significance import holm, permutation_test
+
+if TYPE_CHECKING:
+    from hdbench.display.style import Plot
 
 POWER = 0.8
 APART = 10
@@ -161,6 +166,24 @@ class Comparison:
             for name, difference in self.figures.items()
         ]
         return RowTable(rows, ["figure", "a", "b", "difference", "low", "high"])
+
+    def plot(self, *, language: str = "en") -> "Plot":
+        """Draw the differences a - b with their intervals.
+
+        Args:
+            language: one of `hdbench.common.texts.LANGUAGES`.
+
+        Raises:
+            HdbenchError: matplotlib is not installed.
+        """
+        with needed("plots", "plots need"):
+            from hdbench.display.plots import differences  # noqa: PLC0415  imports matplotlib
+
+        rows = [
+            Dot(name, figure.difference, *(figure.interval.ends if figure.interval else ()))
+            for name, figure in self.figures.items()
+        ]
+        return differences(rows, names=(self.a, self.b), level=self.level, language=language)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON data."""

@@ -7,12 +7,13 @@ from dataclasses import asdict, dataclass, field
 from math import fsum
 from statistics import fmean
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hdbench.benchmarks.agreement import Ceiling
+from hdbench.common.extras import needed
 from hdbench.display.html import HtmlTable, block
 from hdbench.display.table import RowTable
-from hdbench.errors import escaped
+from hdbench.errors import HdbenchError, escaped
 from hdbench.results.drafts import own_drafts
 from hdbench.results.model_facts import ModelFacts
 from hdbench.results.record import item_set
@@ -20,6 +21,10 @@ from hdbench.results.result import Result
 from hdbench.scoring.metric import judging_figure
 from hdbench.statistics.bootstrap import Interval
 from hdbench.statistics.ranking import Ranks, Standing, rank_models
+
+if TYPE_CHECKING:
+    from hdbench.display.style import Plot
+    from hdbench.display.words import Cost
 
 _SHOWN = 10
 """Maximum number of models that a short description names."""
@@ -219,6 +224,47 @@ class Board:
     def to_pandas(self) -> Any:
         """Return `table` as a `pandas.DataFrame`."""
         return self.table.to_pandas()
+
+    def plot(self, *, x: "Cost | None" = None, language: str = "en") -> "Plot":
+        """Draw the models with intervals and ranks, or against what they cost.
+
+        What people reach is a line.
+
+        Args:
+            x: `price` (US dollars per 1,000 items) or `seconds` (per item); the line joins the
+                models that no other one beats in both. None draws ranks.
+            language: one of `hdbench.common.texts.LANGUAGES`.
+
+        Returns:
+            A matplotlib figure: `plot.savefig("ranks.pdf")`.
+
+        Raises:
+            HdbenchError: matplotlib is not installed, or no run says what it cost.
+        """
+        with needed("plots", "plots need"):
+            from hdbench.output.leaderboard import plots  # noqa: PLC0415  imports matplotlib
+
+        if x is None:
+            return plots.ranks_plot(self, language)
+        if all(plots.cost_of(row, x) is None for row in self.rows):
+            raise HdbenchError("no run says its {cost}", cost=x)
+        return plots.cost_plot(self, self.rows, x, language)
+
+    def plot_fields(self, *, language: str = "en") -> "Plot":
+        """Draw a heat map of fields and models.
+
+        Args:
+            language: one of `hdbench.common.texts.LANGUAGES`.
+
+        Raises:
+            HdbenchError: matplotlib is not installed, or the metric's fields have no figure.
+        """
+        with needed("plots", "plots need"):
+            from hdbench.output.leaderboard import plots  # noqa: PLC0415  imports matplotlib
+
+        if not any(row.fields for row in self.rows):
+            raise HdbenchError("{metric} has no figures of fields", metric=self.kind.metric)
+        return plots.fields_plot(self, language)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the leaderboard as JSON data."""

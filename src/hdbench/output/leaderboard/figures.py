@@ -7,7 +7,6 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from hdbench.display.marks import heat_table, picture
-from hdbench.display.rows import Dot, Point
 from hdbench.display.words import Cost
 from hdbench.output.leaderboard.boards import Board, BoardRow
 from hdbench.output.leaderboard.words import say
@@ -46,45 +45,17 @@ def figures(board: Board, rows: Sequence[BoardRow], language: str) -> list[Board
             language=language,
         )
         drawn.append(BoardFigure(title, table))
-    costs: dict[Cost, list[float | None]] = {
-        "price": [
-            None if row.cost_usd is None else 1_000 * row.cost_usd / board.kind.items
-            for row in rows
-        ],
-        "seconds": [row.seconds for row in rows],
-    }
-    for cost, amounts in costs.items():
-        if len(rows) - amounts.count(None) >= _LEAST and find_spec("matplotlib"):
+    costs: tuple[Cost, ...] = ("price", "seconds")
+    for cost in costs:
+        known = sum(_is_known(row, cost) for row in rows)
+        if known >= _LEAST and find_spec("matplotlib"):
+            from hdbench.output.leaderboard.plots import cost_plot  # noqa: PLC0415  matplotlib
+
             title = say(f"by_{cost}", language, figure=board.judged_by)
-            figure = _against(board, rows, amounts, cost, language)
+            figure = picture(cost_plot(board, rows, cost, language))
             drawn.append(BoardFigure(title, figure))
     return drawn
 
 
-def _against(
-    board: Board,
-    rows: Sequence[BoardRow],
-    amounts: Sequence[float | None],
-    cost: Cost,
-    language: str,
-) -> Markup:
-    from hdbench.display.scatter import scatter  # noqa: PLC0415  imports matplotlib
-
-    points = [
-        Point(row.model, row.judged, amount, *(row.interval.ends if row.interval else ()))
-        for row, amount in zip(rows, amounts, strict=True)
-    ]
-    people = board.people
-    line = None
-    if people is not None and people.headline == board.judged_by:
-        line = Dot(say("people_line", language), people.value, *(people.interval or ()))
-    return picture(
-        scatter(
-            points,
-            figure=board.judged_by,
-            cost=cost,
-            higher_is_better=board.higher_is_better,
-            line=line,
-            language=language,
-        )
-    )
+def _is_known(row: BoardRow, cost: Cost) -> bool:
+    return (row.item_usd if cost == "price" else row.seconds) is not None

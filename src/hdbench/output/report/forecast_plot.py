@@ -1,6 +1,5 @@
 """A forecast as a plot: a person's remaining work, or all costs, against remaining errors."""
 
-from functools import partial
 from pathlib import Path
 from typing import Any
 

@@ -1,0 +1,85 @@
+"""The plots of a leaderboard: ranks, value against cost, and models by field."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from hdbench.display.heat import heat_map
+from hdbench.display.plots import dots
+from hdbench.display.rows import Dot, Point
+from hdbench.display.scatter import scatter
+from hdbench.display.style import TWO_COLUMNS, Plot
+from hdbench.display.words import Cost, say
+
+if TYPE_CHECKING:
+    from hdbench.output.leaderboard.boards import Board, BoardRow
+
+
+def ranks_plot(board: "Board", language: str) -> Plot:
+    """Draw the models with their intervals and ranks, and what people reach as a line."""
+    rows = [
+        Dot(
+            row.model,
+            row.judged,
+            row.interval and row.interval.low,
+            row.interval and row.interval.high,
+            row.rank.shown() if row.rank else "",
+        )
+        for row in board.rows
+    ]
+    return dots(
+        rows,
+        figure=board.judged_by,
+        higher_is_better=board.higher_is_better,
+        line=_people(board, language),
+        notes=say("rank", language) if any(row.note for row in rows) else "",
+        language=language,
+        width=TWO_COLUMNS,
+    )
+
+
+def cost_plot(board: "Board", rows: Sequence["BoardRow"], cost: Cost, language: str) -> Plot:
+    """Draw the models' values against their price or seconds, and who is not beaten in both."""
+    points = [
+        Point(
+            row.model,
+            row.judged,
+            cost_of(row, cost),
+            *(row.interval.ends if row.interval else ()),
+        )
+        for row in rows
+    ]
+    return scatter(
+        points,
+        figure=board.judged_by,
+        cost=cost,
+        higher_is_better=board.higher_is_better,
+        line=_people(board, language),
+        language=language,
+    )
+
+
+def fields_plot(board: "Board", language: str) -> Plot:
+    """Draw the figure of each field, a row, for each model, a column."""
+    names = list(dict.fromkeys(name for row in board.rows for name in row.fields))
+    return heat_map(
+        [[row.fields.get(name) for row in board.rows] for name in names],
+        rows=names,
+        columns=[row.model for row in board.rows],
+        figure=board.field_figure or "",
+        higher_is_better=True,
+        language=language,
+    )
+
+
+def cost_of(row: "BoardRow", cost: Cost) -> float | None:
+    """Return the US dollars for 1,000 items, or the seconds for one; None if not known."""
+    if cost == "seconds":
+        return row.seconds
+    return None if row.item_usd is None else 1_000 * row.item_usd
+
+
+def _people(board: "Board", language: str) -> Dot | None:
+    people = board.people
+    if people is None or people.headline != board.judged_by:
+        return None
+    return Dot(say("people", language), people.value, *(people.interval or ()))

@@ -259,7 +259,7 @@ def test_a_plot_without_numbers_is_one_line(ranked):
         hd.rank_runs(ranked).plot(x="price")
 
 
-def test_a_field_has_the_interval_of_a_card_with_that_field_alone(ranked):
+def test_a_field_has_the_interval_of_a_card_with_it_alone(ranked):
     result = ranked[1]
     truths = {str(place): {"x": place % 7} for place in range(40)}
     alone = {key: {"x": truth["x"] if int(key) < 30 else 99} for key, truth in truths.items()}

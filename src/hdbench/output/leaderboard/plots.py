@@ -20,8 +20,8 @@ def ranks_plot(board: "Board", language: str) -> Plot:
         Dot(
             row.model,
             row.judged,
-            row.interval and row.interval.low,
-            row.interval and row.interval.high,
+            row.interval.low if row.interval else None,
+            row.interval.high if row.interval else None,
             row.rank.shown() if row.rank else "",
         )
         for row in board.rows

@@ -174,4 +174,6 @@ def test_the_plot_is_the_same_each_time(here, tmp_path):
         assert f"{name}: as it is, and fully checked" in labels
     assert "taken over from a trust score on: no promise" in labels
     assert {"1", "0.98", "0.92", "0.8", "0.5"} <= set(labels)
+    hours = labels[: labels.index("hours of a person, fewer are better")]
+    assert len(hours) == len(set(hours))  # no two ticks are called the same
     assert json.loads(found.model_dump_json())["forecast"] == 1

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter
 
 from hdbench.common.jsonio import write_whole
-from hdbench.common.texts import decimal, written
+from hdbench.common.texts import decimal, numbers_of
 from hdbench.display.style import (
     BLUE,
     DARK,
@@ -90,8 +90,9 @@ def _figure(forecast: Forecast, language: str) -> Plot:
         _rule(axes, forecast, language, money=money)
     axes.set_xlabel(_say("forecast_money" if money else "forecast_hours", language))
     axes.set_ylabel(_say("forecast_wrong", language))
+    signs = numbers_of(language)
     for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_formatter(FuncFormatter(lambda x, _: written(x, 0, language)))
+        axis.set_major_formatter(FuncFormatter(lambda x, _: signs.written(f"{x:,.10g}")))
     axes.margins(0.06)
     right, top = axes.get_xlim()[1], axes.get_ylim()[1]
     axes.set_xlim(-right / 50, right)  # so that intervals at 0 are not on the axis

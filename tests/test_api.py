@@ -73,6 +73,22 @@ def test_each_form_gives_the_figures_of_json_lines(form, expected):
     ]
 
 
+@pytest.mark.nightly  # polars takes 170 MB
+def test_a_table_of_polars_gives_the_same(expected):
+    import polars as pl  # noqa: PLC0415
+
+    columns = {
+        "id": [*ANSWERS],
+        "title": ["Faust", "Stelling"],
+        "publication.year": [1808, None],
+        "publication.pages": [300, float("nan")],
+    }
+    assert scored(pl.DataFrame(columns, strict=False)).statistics == expected.statistics
+    large = {"id": ["a", "b"], "x": [2**60 + 1, None]}
+    truths = {"a": {"x": 2**60 + 1}, "b": {"x": None}}
+    assert hd.score(truths, pl.DataFrame(large), metric="record_f1", compare="exact").value == 1
+
+
 def test_counts_are_those_derived_by_hand(expected):
     # a: title and year right, pages wrong. b: title wrong, year missing. c: all missing.
     counts = ("true_positives", "false_positives", "false_negatives")

@@ -39,7 +39,7 @@ def entries(values: Any, *, content: str = "prediction") -> Iterator[Entry]:
     if _is(values, "pandas", "DataFrame"):
         yield from _of_pandas(values)
     elif _is(values, "polars", "DataFrame"):
-        yield from _of_pandas(values.to_pandas())
+        yield from _of_polars(values)
     elif _is(values, "datasets", "Dataset"):
         yield from _of_dataset(values)
     elif isinstance(values, Mapping):
@@ -98,33 +98,52 @@ def _entry(item: Any, answer: Any, content: str) -> Entry:
 
 
 def _of_pandas(frame: Any) -> Iterator[Entry]:
-    if "id" not in frame.columns:
-        if frame.index.nlevels > 1 or frame.index.name is None:
-            raise HdbenchError(
-                "the table has no ids: it needs a column id, or an index that has a name"
-            )
+    if "id" not in frame.columns and frame.index.nlevels == 1 and frame.index.name is not None:
         frame = frame.reset_index(names="id")
     if not frame.columns.is_unique:
         raise HdbenchError(
             "two columns are called {name!r}",
             name=str(frame.columns[frame.columns.duplicated()][0]),
         )
-    names = [str(name) for name in frame.columns]
-    columns = [_column(frame[name]) for name in frame.columns]
-    place = names.index("id")
-    columns[place] = [
+    yield from _rows(
+        {
+            str(name): _without_missing(column.tolist(), column.isna().tolist())
+            for name, column in frame.items()
+        }
+    )
+
+
+def _of_polars(frame: Any) -> Iterator[Entry]:
+    columns = {column.name: column.to_list() for column in frame}
+    yield from _rows(
+        {
+            name: _without_missing(values, [*map(_is_gone, values)])
+            for name, values in columns.items()
+        }
+    )
+
+
+def _is_gone(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def _rows(columns: Mapping[str, list[Any]]) -> Iterator[Entry]:
+    if "id" not in columns:
+        raise HdbenchError(
+            "the table has no ids: it needs a column id, or an index that has a name"
+        )
+    ids = [
         int(item) if isinstance(item, float) and item.is_integer() else item
-        for item in columns[place]
+        for item in columns["id"]
     ]
-    for row in zip(*columns, strict=True):
-        yield dict(zip(names, row, strict=True))
+    for row in zip(*{**columns, "id": ids}.values(), strict=True):
+        yield dict(zip(columns, row, strict=True))
 
 
-def _column(series: Any) -> list[Any]:
+def _without_missing(values: list[Any], missing: list[bool]) -> list[Any]:
     """Return the values of a column, None for those that are missing."""
-    values, missing = series.tolist(), series.isna().tolist()
     if not any(missing):
-        return list(values)
+        return values
     present = [value for value, gone in zip(values, missing, strict=True) if not gone]
     floats = [value for value in present if isinstance(value, float)]
     are_whole = all(map(float.is_integer, floats))

@@ -219,7 +219,7 @@ def test_a_result_file_names_the_method_and_is_read_back(always, tmp_path):
     status = Counter({"clean": ITEMS, "unwrapped": 0, "repaired": 0, "truncated": 0})
     status.update(unanswered=0, unparsable=0)
     fields = {name: {} for name in OUTCOMES}
-    run = replace(run_of("zettel_f1"), status=status, fields=fields)
+    run = replace(run_of("zettel_f1"), status=status, outcomes=fields)
     write_results(tmp_path / "result.json", [run])
     record = json.loads((tmp_path / "result.json").read_text())
     assert record["intervals"]["method"] == DELTA_METHOD

@@ -260,7 +260,7 @@ def test_saved_files_have_no_date_and_settings_do_not_matter(tmp_path, monkeypat
     dots(ROWS, figure="f1").savefig(str(tmp_path / "other.svg"))
     assert dict(mpl.rcParams) == before
     one = (tmp_path / "one.svg").read_bytes()
-    assert one == (tmp_path / "other.svg").read_bytes() == plot._repr_svg_().encode()
+    assert one == (tmp_path / "other.svg").read_bytes() == plot._repr_svg_()[0].encode()
     assert b"dc:date" not in one
 
 

@@ -60,23 +60,45 @@ def block(
         below: what stands below these.
     """
     template = html_templates("hdbench.display").get_template("block.html")
-    shown = [
-        table._replace(rows=[[_cell(cell) for cell in row] for row in table.rows])
-        for table in tables
+    return template.render(
+        title=title, lines=lines, tables=[_table(table) for table in tables], below=below
+    )
+
+
+def _table(table: HtmlTable) -> dict[str, Any]:
+    """Return a table's title, its columns, and the cells of its rows."""
+    places = range(len(table.head))
+    are_numbers = [_are_numbers([row[place] for row in table.rows]) for place in places]
+    columns = [
+        {"name": name, "is_number": is_number}
+        for name, is_number in zip(table.head, are_numbers, strict=True)
     ]
-    return template.render(title=title, lines=lines, tables=shown, below=below)
+    rows = [
+        [_cell(value, is_number) for value, is_number in zip(row, are_numbers, strict=True)]
+        for row in table.rows
+    ]
+    return {"title": table.title, "columns": columns, "rows": rows}
 
 
-def _cell(value: Any) -> dict[str, Any]:
+def _are_numbers(values: Sequence[Any]) -> bool:
+    """Return whether the cells of a column are numbers, apart from empty ones."""
+    present = [value for value in values if value is not None]
+    return bool(present) and all(
+        isinstance(value, int | float) and not isinstance(value, bool) for value in present
+    )
+
+
+def _cell(value: Any, is_number: bool) -> dict[str, Any]:
     """Return a cell's lines, or its picture, and whether it is a number."""
     if isinstance(value, Picture):
         return {"picture": value, "lines": [], "is_number": False, "is_short": True}
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if is_number and isinstance(value, float):
+        value = f"{value:.3f}"
     lines = [*map(_text, value if isinstance(value, Lines) else [value])]
     is_short = max(map(len, lines), default=0) <= _SHORT
     return {"picture": None, "lines": lines, "is_number": is_number, "is_short": is_short}
 
 
 def _text(value: Any) -> str:
-    text = "" if value is None else f"{value:.3f}" if isinstance(value, float) else str(value)
+    text = "" if value is None else str(value)
     return text if len(text) <= _LONG else f"{text[:_LONG]}…"

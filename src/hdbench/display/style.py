@@ -127,9 +127,9 @@ class Plot(Figure):
         self.savefig(data, format=kind)
         return data.getvalue()
 
-    def _repr_svg_(self) -> str:
-        """Return what a notebook shows."""
-        return self.bytes_of("svg").decode()
+    def _repr_svg_(self) -> tuple[str, dict[str, str]]:
+        """Return what a notebook shows, and the figure in words as its metadata."""
+        return self.bytes_of("svg").decode(), {"alt": self.alt}
 
 
 def new_plot(width: float, height: float, title: str = "") -> tuple[Plot, Axes]:

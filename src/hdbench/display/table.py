@@ -15,6 +15,8 @@ class RowTable(Sequence[Mapping[str, Any]]):
     Args:
         rows: the rows.
         columns: the columns, in order.
+        values: those with values of any type, which a DataFrame has as they are: 1957 beside a
+            missing value does not become 1957.0.
 
     Example:
         >>> table = RowTable([{"field": "title", "f1": 0.9}], ["field", "f1"])
@@ -24,8 +26,13 @@ class RowTable(Sequence[Mapping[str, Any]]):
         0.9
     """
 
-    def __init__(self, rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> None:
-        self._rows, self.columns = rows, tuple(columns)
+    def __init__(
+        self,
+        rows: Sequence[Mapping[str, Any]],
+        columns: Sequence[str],
+        values: Sequence[str] = (),
+    ) -> None:
+        self._rows, self.columns, self._values = rows, tuple(columns), tuple(values)
 
     @overload
     def __getitem__(self, index: int) -> Mapping[str, Any]: ...
@@ -36,7 +43,7 @@ class RowTable(Sequence[Mapping[str, Any]]):
     def __getitem__(self, index: int | slice) -> "Mapping[str, Any] | RowTable":
         """Return a row, or some rows as a table."""
         if isinstance(index, slice):
-            return RowTable(self._rows[index], self.columns)
+            return RowTable(self._rows[index], self.columns, self._values)
         return self._rows[index]
 
     def __len__(self) -> int:
@@ -57,12 +64,19 @@ class RowTable(Sequence[Mapping[str, Any]]):
         return f"<RowTable of {rows}: {', '.join(self.columns)}>"
 
     def _repr_html_(self) -> str:
-        rows = [[row[name] for name in self.columns] for row in self[:_SHOWN]]
+        shown = self[:_SHOWN]
+        columns = [
+            name for name in self.columns if any(row[name] is not None for row in shown)
+        ] or self.columns
+        rows = [[row[name] for name in columns] for row in shown]
         more = [f"{len(self) - _SHOWN:,} more rows"] if len(self) > _SHOWN else []
-        return block(tables=[HtmlTable(self.columns, rows)], below=more)
+        return block(tables=[HtmlTable(columns, rows)], below=more)
 
     def to_pandas(self) -> Any:
         """Return a `pandas.DataFrame`."""
         import pandas as pd  # noqa: PLC0415  slow to import
 
-        return pd.DataFrame([*self], columns=list(self.columns))
+        frame = pd.DataFrame([*self], columns=list(self.columns))
+        for name in self._values:
+            frame[name] = pd.Series([row[name] for row in self], dtype=object)
+        return frame

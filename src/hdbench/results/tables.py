@@ -87,7 +87,7 @@ def errors_table(result: "Result") -> RowTable:
         for item, errors in zip(result.per_item, result.item_errors, strict=True)
         for match, kind in errors
     ]
-    return RowTable(rows, ERROR_COLUMNS)
+    return RowTable(rows, ERROR_COLUMNS, values=("expected", "found"))
 
 
 def plot_of(result: "Result", language: str) -> "Plot":
@@ -183,10 +183,11 @@ def _worst(result: "Result", items: Sequence[Mapping[str, Any]]) -> HtmlTable:
         ]
         if len(errors) > _ERRORS_SHOWN:
             lines.append(f"{len(errors) - _ERRORS_SHOWN:,} more")
-        picture = _picture(images, item["id"])
-        rows.append([picture, item["id"], item[result.metric.item_figure], Lines(lines)])
+        picture = [_picture(images, item["id"])] if images else []
+        rows.append([*picture, item["id"], item[result.metric.item_figure], Lines(lines)])
+    image = ["image"] if images else []
     return HtmlTable(
-        ["image", "id", result.metric.item_figure, "expected / found"], rows, "Worst items"
+        [*image, "id", result.metric.item_figure, "expected / found"], rows, "Worst items"
     )
 
 
@@ -195,7 +196,7 @@ def _interval(row: Mapping[str, Any]) -> str:
 
 
 def _value(value: Any) -> str:
-    return "–" if value is None else str(value)
+    return "–" if value is None else str(value) or '""'
 
 
 def _picture(images: Mapping[str, Path], item: str) -> Picture | None:

@@ -1,14 +1,20 @@
-"""Build the documentation site into build/site; it takes no arguments.
+"""Build the documentation site into build/site.
 
-The pages are gathered in build/pages, each where it is in the repository, so that links lead to the
-same file here and there. A link or an anchor that leads nowhere ends the build with an error.
+The notebooks are run, and shown with their outputs, unless `--without-outputs` is given. The pages
+are gathered in build/pages, each where it is in the repository, so that links lead to the same file
+here and there, and those to notebooks to their pages. A link or an anchor that leads nowhere ends
+the build with an error.
 """
 
+import argparse
 import re
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+import notebook_pages
 
 ROOT = Path(__file__).parents[1]
 PAGES = ROOT / "build/pages"
@@ -19,6 +25,7 @@ SHOWN = (
 )
 LINKED = (
     *("docs/*.css", "docs/*.csv", "docs/*.json", "docs/*.svg", "dataset_scripts/*/sample/**/*.jpg"),
+    "docs/notebooks/*.ipynb",
     *("dataset_scripts/*/sample/report.png", "docs/pictures/*.png", "tests/speed/*.py"),
 )
 AT_THE_ROOT = """<!doctype html>
@@ -33,8 +40,23 @@ def gather() -> None:
     for path in (path for pattern in SHOWN + LINKED for path in ROOT.glob(pattern)):
         place = PAGES / path.relative_to(ROOT)
         place.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(path, place)
+        if path.suffix == ".md":
+            text = notebook_pages.linking_to_pages(path.read_text(encoding="utf-8"))
+            place.write_text(text, encoding="utf-8")
+        else:
+            shutil.copyfile(path, place)
     (PAGES / "index.html").write_text(AT_THE_ROOT, encoding="utf-8")
+
+
+def write_notebooks(*, with_outputs: bool) -> None:
+    """Write the notebooks as pages, with what their cells show if that is asked for."""
+    paths = [*PAGES.glob("docs/notebooks/*.ipynb")]
+    notebooks = [notebook_pages.read(path) for path in paths]
+    if with_outputs:
+        with ThreadPoolExecutor() as pool:
+            notebooks = [*pool.map(notebook_pages.run, notebooks)]
+    for path, notebook in zip(paths, notebooks, strict=True):
+        notebook_pages.write_page(notebook, path.with_suffix(".md"))
 
 
 def write_commands() -> None:
@@ -47,7 +69,10 @@ def write_commands() -> None:
 
 
 if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--without-outputs", action="store_true", help="do not run the notebooks")
     gather()
+    write_notebooks(with_outputs=not parser.parse_args().without_outputs)
     write_commands()
     zensical = [sys.executable, "-m", "zensical", "build", "--strict", "--clean"]
     sys.exit(subprocess.run(zensical, cwd=ROOT, check=False).returncode)

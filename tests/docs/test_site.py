@@ -19,7 +19,11 @@ from playwright.sync_api import TimeoutError as PlaywrightTimeoutError
 ROOT = Path(__file__).parents[2]
 SITE = ROOT / "build/site"
 CONFIGURATION = ROOT / "zensical.toml"
-MADE = {"docs/reference/cli.md"}  # by the build
+NOTEBOOKS = {
+    path.relative_to(ROOT).with_suffix(".md").as_posix()
+    for path in ROOT.glob("docs/notebooks/*.ipynb")
+}
+MADE = {"docs/reference/cli.md"} | NOTEBOOKS  # by the build
 OF_THE_THEME = {
     "landmark-unique",  # each block of code has a <nav> for its button, and none of them a name
     "scrollable-region-focusable",  # wide tables on a phone; browsers make them focusable
@@ -37,14 +41,14 @@ def test_every_page_is_in_the_navigation():
     navigation = tomllib.loads(CONFIGURATION.read_text())["project"]["nav"]
     pages = [*ROOT.glob("docs/**/*.md"), *ROOT.glob("metrics/*/README.md")]
     named = set(in_navigation(navigation))
-    assert {page.relative_to(ROOT).as_posix() for page in pages} - named == set()
+    assert ({page.relative_to(ROOT).as_posix() for page in pages} | NOTEBOOKS) - named == set()
     assert [name for name in named - MADE if not (ROOT / name).is_file()] == []
 
 
 @pytest.fixture(scope="module")
 def site():
     """The folder with the built site."""
-    script = [sys.executable, ROOT / "docs/build_site.py"]
+    script = [sys.executable, ROOT / "docs/build_site.py", "--without-outputs"]
     done = subprocess.run(script, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     return SITE

@@ -161,6 +161,12 @@ def test_what_cannot_be_read_is_one_line(answers, told):
         scored(answers)
 
 
+def test_a_model_that_is_named_already_is_not_replaced():
+    rows = [{"id": "a", "model": "x", "title": "Faust"}]
+    with pytest.raises(hd.HdbenchError, match=r"name their model \('x'\): leave out model="):
+        scored(rows, model="y")
+
+
 def test_records_without_a_metric_are_told_to_name_one():
     with pytest.raises(hd.HdbenchError, match="with metric=: one of zettel_f1"):
         hd.score(TRUTHS, ANSWERS)

@@ -124,6 +124,11 @@ def score_runs(
         [results] = score_loaded(loaded, path, [given], name=name)
     if model is None:
         return results
+    if any(result.model for result in results.values()):
+        raise HdbenchError(
+            "these answers already name their model ({own}): leave out model=",
+            own=", ".join(repr(result.model) for result in results.values()),
+        )
     return {result.model: result for result in with_names(list(results.values()), [model])}
 
 

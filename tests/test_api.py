@@ -152,6 +152,7 @@ def test_a_column_of_anything_is_that_of_json_lines(values):
         ([1], "1: neither a dictionary with an id nor a pair"),
         (7, "int: give a path, a DataFrame"),
         ({"a": {"title": b"x"}}, "a bytes cannot be an answer"),
+        ({}, "there are no answers to score"),
         ([{"title": "Faust"}], 'answers in memory:1: needs an "id"'),
         ([{"id": "a", "model": name, "title": "x"} for name in "xy"], "several models answered"),
     ],

@@ -114,6 +114,12 @@ def score_runs(
 
     Raises:
         HdbenchError: the benchmark, the answers or an option is unusable.
+
+    Example:
+        >>> rows = [{"id": "1", "model": name, "year": year} for name, year in (("a", 1), ("b", 2))]
+        >>> runs = score_runs({"1": {"year": 1}}, rows, metric="record_f1")
+        >>> {name: result.value for name, result in runs.items()}
+        {'a': 1.0, 'b': 0.0}
     """
     own_records = metric is not None
     with (
@@ -148,6 +154,13 @@ def compare_runs(
 
     Raises:
         HdbenchError: a run is unusable, or they differ in items, metric or options.
+
+    Example:
+        >>> truths = {str(item): {"year": item} for item in range(30)}
+        >>> right = score(truths, truths, metric="record_f1", model="right")
+        >>> wrong = score(truths, {"0": {"year": 0}}, metric="record_f1", model="wrong")
+        >>> compare_runs(right, wrong).better
+        'right'
     """
     (name_a, first), (name_b, second) = _named([a, b]).items()
     return compare(
@@ -176,6 +189,13 @@ def rank_runs(
     Raises:
         HdbenchError: a run is unusable, or they are not of one kind: their benchmark, items,
             prompt, protocol or options differ.
+
+    Example:
+        >>> truths = {str(item): {"year": item} for item in range(30)}
+        >>> one = score(truths, {"0": {"year": 0}}, metric="record_f1", model="one")
+        >>> board = rank_runs([one, score(truths, truths, metric="record_f1", model="all")])
+        >>> [(row.model, row.rank.shown()) for row in board.rows]
+        [('all', '1'), ('one', '2')]
     """
     boards = leaderboards(runs if isinstance(runs, Mapping) else _named(runs), seed=seed)
     if len(boards) != 1:
@@ -230,4 +250,6 @@ def _file_of(answers: Any) -> Iterator[tuple[Path, str | None]]:
     with tempfile.TemporaryDirectory(prefix="hdbench-") as folder:
         path = Path(folder, "answers.jsonl")
         write_entries(path, entries(answers))
+        if not path.stat().st_size:
+            raise HdbenchError("there are no answers to score")
         yield path, IN_MEMORY

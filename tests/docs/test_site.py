@@ -16,6 +16,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import TimeoutError as PlaywrightTimeoutError
 
+import hdbench as hd
+
 ROOT = Path(__file__).parents[2]
 SITE = ROOT / "build/site"
 CONFIGURATION = ROOT / "zensical.toml"
@@ -104,11 +106,20 @@ def test_command_reference_lists_commands_with_options(site):
 
 @pytest.mark.slow
 def test_python_reference_has_classes_and_examples(site):
-    page = lxml.html.parse(site / "docs/reference/python.html").getroot()
-    for name in ("hdbench.api.score", "hdbench.scoring.record_f1.RecordF1"):
+    for topic, name, example in (
+        ("scoring", "hdbench.api.score", "score(truths, answers"),
+        ("comparing", "hdbench.api.rank_runs", "rank_runs([one, score(truths"),
+        ("metrics", "hdbench.scoring.make_metric", 'make_metric("zettel_f1", threshold=0.8)'),
+    ):
+        page = lxml.html.parse(site / f"docs/reference/python-{topic}.html").getroot()
         assert page.get_element_by_id(name) is not None
-    examples = [each.text_content() for each in page.cssselect("code")]
-    assert any('make_metric("zettel_f1", threshold=0.8)' in each for each in examples)
+        examples = [each.text_content() for each in page.cssselect("code")]
+        assert any(example in each for each in examples)
+
+
+def test_each_public_name_stands_in_the_reference():
+    text = (ROOT / "docs/reference/python.md").read_text()
+    assert [name for name in (*hd.__all__,) if f"`{name}`" not in text] == []
 
 
 class Quiet(SimpleHTTPRequestHandler):

@@ -17,6 +17,8 @@ from hdbench.common.extras import install_command
 from hdbench.compare import write_similarity_data_to_excel
 from hdbench.errors import HdbenchError
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[1]
 DECLARED = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
 OF_ALL = ("excel", "pdf", "plots", "truths")

@@ -16,6 +16,8 @@ from hdbench.datasets.building.raw_runs import NEEDED, kept_form
 from hdbench.datasets.building.results_sources import REVISION
 from hdbench.errors import HdbenchError
 
+pytestmark = pytest.mark.nightly
+
 RUN = {
     "run": "2025-09-02/T0145",
     "provider": "someone",

@@ -5,6 +5,8 @@ import pytest
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.trust.forecasting.forecast import ForecastOptions, forecast
 
+pytestmark = pytest.mark.slow
+
 THREE = ("2025-11-25_T0420", "2025-09-30_T0160", "2026-01-24_T0230")
 
 

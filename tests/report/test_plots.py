@@ -19,6 +19,8 @@ from hdbench.results.items import score_items
 from hdbench.results.parts import ScoredDataset
 from hdbench.scoring import make_metric
 
+pytestmark = pytest.mark.slow
+
 NAMES = ("fields", "errors", "items")
 TRUTH = {"title": "Stellingen", "year": 1924, "place": "Bern"}
 ANSWER = {"title": "Stellingen", "year": 1942, "place": "BERN", "editor": "Glaser"}

@@ -18,6 +18,8 @@ from hdbench.running.endpoint_listing import listed_prices
 from hdbench.running.endpoint_response import Unanswered, read_completion, read_failure
 from hdbench.running.run import as_answer
 
+pytestmark = pytest.mark.nightly
+
 ITEMS = [str(number) for number in range(6)]
 
 
@@ -107,7 +109,6 @@ ENDLESS = {
 }
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize("kind", ENDLESS)
 def test_what_has_no_end_is_given_up_in_little_memory(kind):
     start, rest = ENDLESS[kind]
@@ -128,7 +129,6 @@ def test_what_has_no_end_is_given_up_in_little_memory(kind):
     assert most < 64 * 2**20
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize(
     "drip",
     [(OK, b"X: y\r\n"), (OK + b"Content-Length: 9999\r\n\r\n", b"x"), (CHUNKED, b"1\r\nx\r\n")],
@@ -266,7 +266,6 @@ def test_however_long_a_server_asks_to_wait_the_wait_is_bounded(after):
         ask(server, observer=Stopped())
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize("status", [429, 503])
 @pytest.mark.parametrize("headers", [{"Retry-After": "0.2"}, {}])
 @pytest.mark.parametrize("answered_first", [False, True])
@@ -288,7 +287,6 @@ def test_server_that_stays_busy_ends_the_run_in_announced_time(status, headers, 
     assert len(server.requests) < 100
 
 
-@pytest.mark.nightly
 def test_a_server_that_answers_now_and_then_is_waited_for():
     def respond(request):
         if len(server.requests) % 4:

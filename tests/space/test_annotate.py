@@ -28,6 +28,8 @@ from hdbench.space.annotate.editors import Editors, Quota, _Open, check_folder
 from hdbench.space.annotate.pages import Annotate
 from hdbench.space.context import SpaceContext
 
+pytestmark = pytest.mark.slow
+
 ENOUGH = (10**9, 10**9)
 COMMENT = {"what": "comment", "field": "", "to": "legible", "after": None}
 

@@ -11,6 +11,8 @@ from hdbench.errors import HdbenchError
 from hdbench.trust.plan import Plan, read_plan
 from hdbench.trust.words import sentences, warning_in_words
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def planned(tmp_path):

@@ -11,6 +11,8 @@ from hdbench.datasets.building.builder import build
 from hdbench.datasets.building.recipe import find_recipe
 from hdbench.errors import HdbenchError
 
+pytestmark = pytest.mark.slow
+
 SECRET = "the text of a private file"
 
 NAMED = [

@@ -18,6 +18,8 @@ from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.benchmarks.names import recipe_names
 from hdbench.scoring import METRICS
 
+pytestmark = pytest.mark.slow
+
 COMMIT = "82faeda52ce43844920a4b031ad0b0ede184c94f"
 
 

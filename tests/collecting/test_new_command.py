@@ -12,6 +12,8 @@ import pytest
 import yaml
 from PIL import Image
 
+pytestmark = pytest.mark.slow
+
 TABLE = "Datei;Verfasser;Jahr;Orte\nb1;Frey;1912;Basel | Bern\nb2;Huber;1913;Chur | Thun\n"
 
 

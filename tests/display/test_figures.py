@@ -13,6 +13,8 @@ import pytest
 from hdbench.display.plots import Dot, Point, differences, dots, heat_map, scatter
 from hdbench.display.scatter import pareto
 
+pytestmark = pytest.mark.slow
+
 ROWS = [
     Dot("reader", 0.9, 0.85, 0.95, "1"),
     Dot("scribe", 0.5, None, None, "2–3"),

@@ -13,6 +13,8 @@ from PIL import Image
 
 from hdbench.benchmarks.names import recipe_names
 
+pytestmark = pytest.mark.slow
+
 SAMPLES = sorted(recipe_names())
 
 

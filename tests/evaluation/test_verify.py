@@ -10,6 +10,8 @@ from hdbench import __version__
 from hdbench.common.translation import translated
 from hdbench.evaluation.verify import verify
 
+pytestmark = pytest.mark.slow
+
 RIGHT = {"title": "Stellingen", "year": 1924}
 WRONG = {"title": "Stellingen", "year": 1942}
 

@@ -22,6 +22,8 @@ from hdbench.results.files import write_results
 from hdbench.results.parts import NO_FILE
 from hdbench.statistics.ranking import Ranks
 
+pytestmark = pytest.mark.slow
+
 WRONG = {"title": "Stellingen", "year": 1942}
 ITEMS = [f"{number:04}" for number in range(24)]
 

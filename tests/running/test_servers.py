@@ -15,6 +15,8 @@ from hdbench.running.backend import Observer, Question
 from hdbench.running.endpoint_backend import ATTEMPTS, LOST_AT_FIRST, EndpointBackend
 from hdbench.running.run import RunOutcome, run_model
 
+pytestmark = pytest.mark.nightly
+
 OPEN = Response(completion('{"year": 1924}'))
 SILENT = Response(b"", seconds=None)
 BLIND = Response(error("image input is not supported - hint: provide the mmproj"), 500)

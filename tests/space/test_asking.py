@@ -14,6 +14,8 @@ from space.visitors import Visitor, run
 from hdbench.space.server import asking
 from hdbench.space.server.asking import Gate
 
+pytestmark = pytest.mark.slow
+
 GONE = {
     "en": "This file is not here, or no longer here: please upload it again.",
     "de": "Diese Datei liegt hier nicht oder nicht mehr vor. Bitte laden Sie sie noch einmal hoch.",

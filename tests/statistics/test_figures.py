@@ -16,6 +16,8 @@ from hdbench.scoring.zettel_f1 import ZettelF1
 from hdbench.statistics.bootstrap import intervals
 from hdbench.statistics.resampling import StatisticsTable
 
+pytestmark = pytest.mark.slow
+
 EVERY = [make_metric(name, protocol) for name in METRICS for protocol in PROTOCOLS]
 WEIGHTED = [make_metric(name, weights={"title": 0.3}) for name in ("zettel_f1", "record_f1")]
 ROUNDED = [make_metric(name, round={"run": 2}) for name in ("record_f1", "text_cer")]

@@ -13,6 +13,8 @@ from hdbench.trust.applied_folder import only_process
 from hdbench.trust.applying import apply
 from hdbench.trust.plan import read_plan, write_plan
 
+pytestmark = pytest.mark.slow
+
 DERIVED = ("worklist.csv", "control.yaml", "decision.json", "plan.yaml", "values.jsonl")
 HOSTILE = '=HYPERLINK("http://x")\x00\ud800 <script>'
 

@@ -7,6 +7,8 @@ from scipy import stats
 from hdbench.statistics.acceptance import GRID
 from hdbench.trust.words import sentences
 
+pytestmark = pytest.mark.slow
+
 ITEMS = 2000
 LOOSE = 2 * 5 / (5 + 7)  # how alike "Basel" and "Basel 1" are
 LEAST = stats.t.ppf(0.9, 99) / stats.norm.ppf(0.9)

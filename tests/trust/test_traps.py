@@ -11,7 +11,7 @@ from hdbench.errors import HdbenchError
 from hdbench.trust.plan import Plan, read_plan
 from hdbench.trust.words import sentences, warning_in_words
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 
 @pytest.fixture

@@ -46,3 +46,17 @@ def test_the_import_loads_nothing_of_its_own_or_others():
 
 def test_a_name_that_is_not_public_is_an_attribute_error():
     assert not hasattr(hd, "nothing")
+
+
+KEPT = (
+    *("Benchmark", "Board", "Comparison", "HdbenchError", "Metric", "ReadAs", "Result", "Settings"),
+    *("ScoreCallback", "compare_runs", "compute_metrics", "load_benchmark", "load_runs"),
+    *("rank_runs", "read_result", "read_results", "score", "score_runs", "write_results"),
+)
+OF_0_2 = ("ReadAs", "Settings", "load_runs", "read_result", "read_results")
+OF_0_2 += ("score", "score_runs", "write_results")
+
+
+def test_no_public_name_is_lost():
+    assert set(KEPT) - set(hd.__all__) == set()
+    assert [name for name in OF_0_2 if not hasattr(import_module("hdbench.api"), name)] == []

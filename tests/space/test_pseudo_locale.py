@@ -95,7 +95,7 @@ def test_the_other_tabs_have_no_english(visit_at, url, walk):
     page.locator(".hdb-verdicts").wait_for()
     walk.see(page, "comparison")
     go_to_tab(page, foreign("Leaderboard"))
-    page.locator("#leaderboard table").wait_for()
+    page.locator("#leaderboard table").first.wait_for()
     walk.see(page, "leaderboard")
     go_to_tab(page, foreign("About"))
     page.get_by_text("UB Musterstadt").wait_for()

@@ -175,6 +175,11 @@ def test_records_without_a_metric_are_told_to_name_one():
         hd.score("hdb/cards", ANSWERS, metric="record_f1")
 
 
+def test_a_loaded_benchmark_has_a_metric_of_its_own(cards):
+    with pytest.raises(hd.HdbenchError, match="a benchmark has its own"):
+        hd.score(hd.load_benchmark(str(cards / "hdb/cards")), ANSWERS, metric="record_f1")
+
+
 def test_a_benchmark_is_a_name_an_object_or_a_dataset(cards, monkeypatch):
     monkeypatch.chdir(cards)
     answers = {"0000": {"title": "Stellingen"}}
@@ -219,6 +224,27 @@ def test_html_is_escaped_and_without_scripts():
     for html in (result._repr_html_(), result.errors._repr_html_()):
         assert "<script" not in html
         assert "&lt;script&gt;" in html
+
+
+def test_to_show_a_result_nothing_is_fetched(expected, monkeypatch):
+    asked = []
+    monkeypatch.setattr("socket.socket.connect", lambda _, address: asked.append(address))
+    assert "<table" in expected._repr_html_()
+    assert expected.errors[0]["image"] is None
+    assert asked == []
+
+
+def test_a_folder_of_several_runs_is_not_one_of_two(tmp_path, expected):
+    for name in ("one", "two"):
+        hd.write_results(tmp_path / f"{name}.json", [expected])
+    both = tmp_path / "both.json"
+    runs = {
+        "runs": [json.loads((tmp_path / f"{name}.json").read_text()) for name in ("one", "two")]
+    }
+    runs["runs"][0]["model"], runs["runs"][1]["model"] = "a", "b"
+    both.write_text(json.dumps(runs))
+    with pytest.raises(hd.HdbenchError, match="several runs: name two of them: "):
+        hd.compare_runs(expected, both)
 
 
 def test_runs_are_compared_and_ranked_without_saying_more():

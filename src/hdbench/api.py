@@ -162,7 +162,14 @@ def compare_runs(
         >>> compare_runs(right, wrong).better
         'right'
     """
-    (name_a, first), (name_b, second) = _named([a, b]).items()
+    named = _named([a, b])
+    if len(named) > 2:  # noqa: PLR2004
+        raise HdbenchError(
+            "{count} runs, as one of these has several runs: name two of them: {names}",
+            count=len(named),
+            names=", ".join(named),
+        )
+    (name_a, first), (name_b, second) = named.items()
     return compare(
         first,
         second,
@@ -230,11 +237,11 @@ def _with_options(settings: Settings, options: Mapping[str, Any]) -> Settings:
 def _benchmark(
     benchmark: Any, metric: str | None, options: Mapping[str, Any], settings: Settings
 ) -> Iterator[Benchmark]:
+    if metric is not None and isinstance(benchmark, Benchmark | str | PathLike):
+        raise HdbenchError("metric= is for ground truths of your own: a benchmark has its own")
     if isinstance(benchmark, Benchmark):
         yield benchmark
     elif isinstance(benchmark, str | PathLike):
-        if metric is not None:
-            raise HdbenchError("metric= is for ground truths of your own: a benchmark has its own")
         yield load_benchmark(str(benchmark), revision=settings.revision)
     else:
         with tempfile.TemporaryDirectory(prefix="hdbench-") as folder:

@@ -60,10 +60,8 @@ def serve(pseudo):
 
 @pytest.fixture
 def walk():
-    """What is seen on the way must have no English."""
-    walk = Walk(NAMES)
-    yield walk
-    walk.check()
+    """What is seen on the way, in which a test then finds no English."""
+    return Walk(NAMES)
 
 
 def saved(page):
@@ -120,6 +118,7 @@ def test_the_form_has_no_english(folder, visit_at, serve, walk):
     page.locator("#next").click()
     expect(page.locator("#message")).not_to_be_empty()
     walk.see(page, "last item")
+    walk.check()
 
 
 def test_assigned_items_have_no_english(tmp_path, visit_at, serve, walk):
@@ -140,6 +139,7 @@ def test_assigned_items_have_no_english(tmp_path, visit_at, serve, walk):
     walk.see(page, "settle first")
     page.locator("#items").click()
     walk.see(page, "list")
+    walk.check()
 
 
 def test_the_review_has_no_english(tmp_path, visit_at, serve, walk):
@@ -181,6 +181,7 @@ def test_the_review_has_no_english(tmp_path, visit_at, serve, walk):
     walk.see(page, "all is judged")
     page.locator("#undo").click()
     walk.see(page, "taken back")
+    walk.check()
 
 
 def test_refusals_have_no_english(folder, serve):

@@ -45,10 +45,8 @@ def url(pseudo, shown):
 
 @pytest.fixture
 def walk():
-    """What is seen on the way must have no English."""
-    walk = Walk(NAMES)
-    yield walk
-    walk.check()
+    """What is seen on the way, in which a test then finds no English."""
+    return Walk(NAMES)
 
 
 def test_scoring_has_no_english(visit_at, url, walk, tmp_path):
@@ -79,6 +77,7 @@ def test_scoring_has_no_english(visit_at, url, walk, tmp_path):
     gone = page.request.get(f"{url.partition('?')[0]}report/{'x' * 32}?lang={LANGUAGE}").text()
     assert foreign("This report is no longer here") in gone
     walk.read([re.sub(r"<[^>]*>", " ", gone)], "no report")
+    walk.check()
 
 
 def test_the_other_tabs_have_no_english(visit_at, url, walk):
@@ -101,6 +100,7 @@ def test_the_other_tabs_have_no_english(visit_at, url, walk):
     page.get_by_text("UB Musterstadt").wait_for()
     page.get_by_role("button", name="Zettelkatalog").click()
     walk.see(page, "about")
+    walk.check()
 
 
 def test_decisions_have_no_english(visit_at, url, walk, tmp_path):
@@ -122,6 +122,7 @@ def test_decisions_have_no_english(visit_at, url, walk, tmp_path):
     walk.see(page, "decision")
     [frame] = [each for each in page.frames if each != page.main_frame]
     walk.see(frame, "its page")
+    walk.check()
 
 
 @pytest.mark.needs("tesseract")
@@ -148,3 +149,4 @@ def test_running_a_model_has_no_english(visit_at, url, shown, walk):
     page.locator("#run-start-image").click()
     page.locator("#run-first table").wait_for()
     walk.see(page, "own image")
+    walk.check()

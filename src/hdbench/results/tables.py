@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.benchmarks.names import DESCRIPTION, full_name
 from hdbench.common.extras import needed
 from hdbench.common.thumbnails import thumbnail
 from hdbench.display.html import HtmlTable, Lines, Picture, block
@@ -120,8 +121,11 @@ def _ends(interval: "Interval | None") -> tuple[float | None, float | None]:
 
 def images_of(result: "Result") -> Mapping[str, Path]:
     """Return id → the item's first image, if the benchmark that was scored against is here."""
+    name = result.dataset.benchmark
+    if not Path(full_name(name), DESCRIPTION).is_file():  # to show a result, nothing is fetched
+        return {}
     try:
-        benchmark = load_benchmark(result.dataset.benchmark)
+        benchmark = load_benchmark(name)
         if benchmark.spec.media == "text" or (
             benchmark.content_hash() != result.dataset.dataset_sha256
         ):

@@ -248,8 +248,8 @@ def walk(
     "Learn then Test", 2021: fixed sequence testing): the last that passes holds.
 
     Args:
-        scores: the trust score of each item (row) and field (column), 0.0 to 1.0; NaN where there
-            is no value, which never passes. Rows are in the order in which items were drawn.
+        scores: the trust score of each item (row) and field (column), 0.0 to 1.0; NaN, which never
+            passes, for a missing value. Rows are in the order in which items were drawn.
         wrong: whether each value is wrong.
         verdict: function that decides, given the numbers of passing and wrong values per item.
         least: the minimum number of items with a passing value; see `least_items`.

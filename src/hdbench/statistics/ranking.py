@@ -179,7 +179,7 @@ def rank_models(
         seed: the seed of `numpy.random.default_rng`.
 
     Returns:
-        The models, best figure first, by that which ranks; those with equal figures by name.
+        The models, best first by the figure that ranks them; ties are sorted by name.
 
     Raises:
         HdbenchError: there is no model, or one without runs; runs differ in metric, protocol,

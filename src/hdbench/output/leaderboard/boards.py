@@ -147,6 +147,12 @@ class BoardRow:
     runs: list[Run]
     fields: Mapping[str, float] = field(default_factory=dict)
 
+    def cost(self, kind: "Cost") -> float | None:
+        """Return the US dollars for 1,000 items, or the seconds for one; None if not known."""
+        if kind == "seconds":
+            return self.seconds
+        return None if self.item_usd is None else 1_000 * self.item_usd
+
 
 @dataclass(frozen=True, repr=False)
 class Board:
@@ -246,7 +252,7 @@ class Board:
 
         if x is None:
             return plots.ranks_plot(self, language)
-        if all(plots.cost_of(row, x) is None for row in self.rows):
+        if all(row.cost(x) is None for row in self.rows):
             raise HdbenchError("no run says its {cost}", cost=x)
         return plots.cost_plot(self, self.rows, x, language)
 

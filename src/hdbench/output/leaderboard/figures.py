@@ -47,7 +47,7 @@ def figures(board: Board, rows: Sequence[BoardRow], language: str) -> list[Board
         drawn.append(BoardFigure(title, table))
     costs: tuple[Cost, ...] = ("price", "seconds")
     for cost in costs:
-        known = sum(_is_known(row, cost) for row in rows)
+        known = sum(row.cost(cost) is not None for row in rows)
         if known >= _LEAST and find_spec("matplotlib"):
             from hdbench.output.leaderboard.plots import cost_plot  # noqa: PLC0415  matplotlib
 
@@ -55,7 +55,3 @@ def figures(board: Board, rows: Sequence[BoardRow], language: str) -> list[Board
             figure = picture(cost_plot(board, rows, cost, language))
             drawn.append(BoardFigure(title, figure))
     return drawn
-
-
-def _is_known(row: BoardRow, cost: Cost) -> bool:
-    return (row.item_usd if cost == "price" else row.seconds) is not None

@@ -43,7 +43,7 @@ def cost_plot(board: "Board", rows: Sequence["BoardRow"], cost: Cost, language: 
         Point(
             row.model,
             row.judged,
-            cost_of(row, cost),
+            row.cost(cost),
             *(row.interval.ends if row.interval else ()),
         )
         for row in rows
@@ -69,13 +69,6 @@ def fields_plot(board: "Board", language: str) -> Plot:
         higher_is_better=True,
         language=language,
     )
-
-
-def cost_of(row: "BoardRow", cost: Cost) -> float | None:
-    """Return the US dollars for 1,000 items, or the seconds for one; None if not known."""
-    if cost == "seconds":
-        return row.seconds
-    return None if row.item_usd is None else 1_000 * row.item_usd
 
 
 def _people(board: "Board", language: str) -> Dot | None:

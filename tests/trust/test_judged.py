@@ -3,10 +3,11 @@
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from hdbench.answers.letters import text_of
 from hdbench.scoring import make_metric
 from hdbench.trust.runs import Judged, Runs
 from hdbench.trust.scores import choose
-from hdbench.trust.values import ItemField, text_of, value_of
+from hdbench.trust.values import ItemField, value_of
 
 FIELDS = [ItemField("a", (("a",),)), ItemField("b.c", (("b", "c"),))]
 VALUES = st.sampled_from(

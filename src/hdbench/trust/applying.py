@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from hdbench import __version__
+from hdbench.answers.letters import text_of
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.appending import append
 from hdbench.common.csv_files import write_csv
@@ -46,7 +47,7 @@ from hdbench.trust.decision import Decision, decide
 from hdbench.trust.listed import as_cell
 from hdbench.trust.plan import Plan
 from hdbench.trust.runs import Judged, Runs, opened_runs, planned_fields
-from hdbench.trust.values import ItemField, text_of, value_of
+from hdbench.trust.values import ItemField, value_of
 
 NO_ANSWER = Message("no answer")
 LEFT_OUT = Message("field left out")

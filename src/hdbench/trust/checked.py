@@ -16,13 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hdbench.annotating.history import History
+from hdbench.answers.letters import folded
 from hdbench.benchmarks.benchmark import Benchmark, Item
 from hdbench.errors import HdbenchError, Message
 from hdbench.scoring.metric import Metric
 from hdbench.trust.as_planned import check_as_planned
 from hdbench.trust.plan import RIGHTS, Plan, Right, check_drawn, list_sha256
 from hdbench.trust.runs import Judged, Runs, opened_runs, planned_fields
-from hdbench.trust.values import ItemField, folded, texts_of
+from hdbench.trust.values import ItemField, texts_of
 
 Flags = NDArray[np.bool_]
 

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field as Checked
 
+from hdbench.answers.letters import text_of
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.benchmarks.provenance import BLIND
 from hdbench.common.checked import Strict
@@ -35,7 +36,6 @@ from hdbench.trust.checked import how_made, truths_of, wrong_values
 from hdbench.trust.plan import RIGHTS, Plan, Right, list_sha256
 from hdbench.trust.runs import Judged, planned_fields
 from hdbench.trust.sealed import Sealed, Sha256, read_sealed, write_sealed
-from hdbench.trust.values import text_of
 
 _HEAD = """\
 # A control sample of hdbench trust apply: items whose values were taken over, drawn at random.

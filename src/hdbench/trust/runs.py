@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hdbench.answers.answers import Answers
+from hdbench.answers.letters import text_of
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.hashing import file_sha256
 from hdbench.errors import HdbenchError
@@ -16,7 +17,7 @@ from hdbench.trust.opening import opened_run
 from hdbench.trust.plan import Plan, PlannedRun, PlannedScores
 from hdbench.trust.score_table import GivenScores, read_scores
 from hdbench.trust.scores import choose
-from hdbench.trust.values import ItemField, fields_of, text_of, texts_of, value_of
+from hdbench.trust.values import ItemField, fields_of, texts_of, value_of
 
 _PLAIN = {str, type(None)}
 

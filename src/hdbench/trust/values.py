@@ -1,17 +1,13 @@
-"""The values of a record: a text for each field, and texts that count as equal."""
+"""The values of a record: the fields that an item has one value of, and their texts."""
 
-import json
-import unicodedata
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from hdbench.answers.letters import text_of
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.sheets.fields import field_paths
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.errors import HdbenchError
-
-BETWEEN = " / "
-"""Separator between the texts of a list."""
 
 
 class ItemField(NamedTuple):
@@ -108,40 +104,6 @@ def value_of(record: Any, field: ItemField) -> Any:
     return None
 
 
-def text_of(value: Any) -> str:
-    """Return a value as a text, empty for values without content: null, 0, [], `"null"`.
-
-    Example:
-        >>> [text_of(value) for value in (None, 0, " null ", 1924.0, ["Diss", "Basel"], True)]
-        ['', '', '', '1924', 'Diss / Basel', 'true']
-    """
-    if isinstance(value, str):
-        text = value.strip()
-        return "" if text == "null" else text
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, int | float):
-        is_whole = isinstance(value, float) and value.is_integer()
-        return str(int(value) if is_whole else value) if value else ""
-    if isinstance(value, list):
-        return BETWEEN.join(filter(None, map(text_of, value)))
-    return json.dumps(value, ensure_ascii=False, sort_keys=True) if value else ""
-
-
 def texts_of(record: Any, fields: Sequence[ItemField]) -> list[str]:
     """Return the text of each field of a record."""
     return [text_of(value_of(record, field)) for field in fields]
-
-
-def folded(text: str) -> str:
-    r"""Return a text reduced to its letters: normalized (NFC), case-folded, with single spaces.
-
-    Two values are the same to the letter if they are equal when folded.
-
-    Example:
-        >>> folded("Basel \n LAND") == folded("basel land")
-        True
-    """
-    return " ".join(unicodedata.normalize("NFC", text).casefold().split())

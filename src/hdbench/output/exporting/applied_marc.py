@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hdbench.answers.ids import plain_form
+from hdbench.answers.letters import text_of
 from hdbench.common.csv_files import csv_rows
 from hdbench.common.extras import needed
 from hdbench.common.jsonio import parse_line, plain_id, raw_lines, whole_file
@@ -17,7 +18,6 @@ from hdbench.ground_truth.marc import marc_elements, record_from
 from hdbench.ground_truth.marc_filling import Filled, Left, Process, fill
 from hdbench.ground_truth.marc_mapping import DEFAULT_MAPPING, MarcMapping, read_mapping
 from hdbench.trust.applied_folder import IS_TAKEN, TAKEN, VALUES, read_applied, read_begun
-from hdbench.trust.values import text_of
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element

@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+from hdbench.answers.letters import text_of
 from hdbench.results.result import Result
 from hdbench.scoring.analysis.error_classes import pair
 from hdbench.scoring.field_rates import INDEX
 from hdbench.scoring.metric import FieldMatch, Outcome
 from hdbench.trust.forecasting.work import keystrokes as between
-from hdbench.trust.values import text_of
 
 
 def keystrokes(result: Result) -> float | None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hdbench.answers.letters import text_of
 from hdbench.benchmarks.benchmark import Benchmark, Item
 from hdbench.errors import HdbenchError
 from hdbench.scoring.metric import ProtocolName
@@ -18,7 +19,7 @@ from hdbench.trust.forecasting.work import Work, keystrokes, work
 from hdbench.trust.opening import Opened, names_of, opened_run
 from hdbench.trust.plan import Plan
 from hdbench.trust.runs import Runs
-from hdbench.trust.values import ItemField, fields_of, schema_with_fields, text_of, texts_of
+from hdbench.trust.values import ItemField, fields_of, schema_with_fields, texts_of
 
 Tokens = tuple[float | None, float | None]
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
-from hdbench.trust.values import folded
+from hdbench.answers.letters import folded
 
 KEYSTROKES_PER_MINUTE = 214.0
 """0.28 s per key: an average typist at 40 words per minute; see `PACE_SOURCE`."""

@@ -1,0 +1,42 @@
+"""The letters of values: a text for each value, and texts that are the same to the letter."""
+
+import json
+import unicodedata
+from typing import Any
+
+BETWEEN = " / "
+"""Separator between the texts of a list."""
+
+
+def text_of(value: Any) -> str:
+    """Return a value as a text, empty for values without content: null, 0, [], `"null"`.
+
+    Example:
+        >>> [text_of(value) for value in (None, 0, " null ", 1924.0, ["Diss", "Basel"], True)]
+        ['', '', '', '1924', 'Diss / Basel', 'true']
+    """
+    if isinstance(value, str):
+        text = value.strip()
+        return "" if text == "null" else text
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int | float):
+        is_whole = isinstance(value, float) and value.is_integer()
+        return str(int(value) if is_whole else value) if value else ""
+    if isinstance(value, list):
+        return BETWEEN.join(filter(None, map(text_of, value)))
+    return json.dumps(value, ensure_ascii=False, sort_keys=True) if value else ""
+
+
+def folded(text: str) -> str:
+    r"""Return a text reduced to its letters: normalized (NFC), case-folded, with single spaces.
+
+    Two values are the same to the letter if they are equal when folded.
+
+    Example:
+        >>> folded("Basel \n LAND") == folded("basel land")
+        True
+    """
+    return " ".join(unicodedata.normalize("NFC", text).casefold().split())

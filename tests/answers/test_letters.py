@@ -1,0 +1,48 @@
+"""The texts of values, by the rules that decide what agrees and what is right."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hdbench.answers.letters import folded, text_of
+
+
+@pytest.mark.parametrize(
+    "value", [None, 0, 0.0, "", "  ", "null", " null\n", [], {}, [None, "", "null"], [[]]]
+)
+def test_what_stands_for_nothing_is_empty(value):
+    assert text_of(value) == ""
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (" Basel\t", "Basel"),
+        ("0", "0"),
+        ("NULL", "NULL"),
+        (1924, "1924"),
+        (1924.0, "1924"),
+        (0.5, "0.5"),
+        (True, "true"),
+        (False, "false"),
+        (["Basel", None, " Bern "], "Basel / Bern"),
+        ([1924, ["a", "b"]], "1924 / a / b"),
+        ({"b": "ü", "a": 1}, '{"a": 1, "b": "ü"}'),
+    ],
+)
+def test_the_text_of_a_value(value, text):
+    assert text_of(value) == text
+
+
+@given(st.text())
+def test_folding_ignores_case_and_spaces_only(text):
+    assert folded(folded(text)) == folded(text)
+    assert folded(f"  {text.upper().lower()}\n") == folded(text.upper().lower())
+    assert folded(text + "x") != folded(text)
+
+
+def test_folding():
+    assert folded("Zu\u0308rich  STADT") == folded("z\u00fcrich\nstadt")
+    assert folded("Straße") == folded("STRASSE")
+    for one, other in (("1957", "1958"), ("Diss. 1961", "Diss 1961"), ("Müller", "Muller")):
+        assert folded(one) != folded(other)

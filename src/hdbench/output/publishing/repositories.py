@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from hdbench import NAMESPACE, __version__
 from hdbench.annotating.annotation import ANNOTATION
+from hdbench.annotating.checking.checked_values import CHECKED_VALUES
 from hdbench.annotating.history import HISTORY
 from hdbench.annotating.reviewing.looks import LOOKS
 from hdbench.benchmarks.benchmark import load_benchmark
@@ -29,7 +30,7 @@ SAMPLE = "+sample"
 _WITH_NAMES = (".md", "benchmark.yaml", "croissant.json", "eval.yaml")
 """The files that name repositories with their namespace."""
 
-_STAY = ("__pycache__", HISTORY, ANNOTATION)
+_STAY = ("__pycache__", HISTORY, ANNOTATION, CHECKED_VALUES)
 """Folders and files that are never published."""
 
 _FRONT_MATTER = re.compile(r"\A---\r?\n(.*?)\r?\n---\r?\n", re.DOTALL)

@@ -1,0 +1,98 @@
+"""Who reads which value: all are read once, a tenth twice, and a third person settles disputes."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from hdbench.annotating.checking.checked_values import Reading, ValueKey, settled
+
+TWICE = 10
+"""One of so many values is read by two people: as the order is random, a random share of them."""
+
+Readings = Mapping[ValueKey, Sequence[Reading]]
+"""The readings of each value, one of each person, in the order of their first ones."""
+
+
+class Stage(NamedTuple):
+    """Values that are read before anything is made of them.
+
+    Attributes:
+        name: `learn` for values that confidence is learned from, `verify` for those that it is
+            checked on.
+        values: the values in random order.
+    """
+
+    name: Literal["learn", "verify"]
+    values: Sequence[ValueKey]
+
+
+def offered(stage: Stage, readings: Readings, person: str) -> list[int]:
+    """Return the positions of the values that a person should still read.
+
+    Values that nobody has read come first, then those that lack a second reading, then disputes.
+    To keep people apart, each begins elsewhere in the list.
+
+    Args:
+        stage: the values.
+        readings: their readings.
+        person: the person's pseudonym.
+    """
+    positions = [
+        position
+        for position in _lacking(stage, readings)
+        if _may_read(stage, readings, position, person)
+    ]
+    start = _start(person, len(stage.values))
+    return sorted(
+        positions,
+        key=lambda position: (
+            min(len(readings.get(stage.values[position], ())), 2),
+            (position - start) % len(stage.values),
+        ),
+    )
+
+
+def is_complete(stage: Stage, readings: Readings) -> bool:
+    """Return whether every value has been read."""
+    return all(readings.get(key) for key in stage.values)
+
+
+def waits_for_others(stage: Stage, readings: Readings) -> int:
+    """Return the number of values that lack a further reading which somebody can give.
+
+    That is somebody who has read other values, and not this one.
+
+    Args:
+        stage: the values.
+        readings: the readings of all stages.
+    """
+    people = {reading.by for by_person in readings.values() for reading in by_person}
+    return sum(
+        any(_may_read(stage, readings, position, person) for person in people)
+        for position in _lacking(stage, readings)
+        if readings.get(stage.values[position])
+    )
+
+
+def _lacking(stage: Stage, readings: Readings) -> list[int]:
+    """Return the positions of the values that lack a first, second or third reading."""
+    return [
+        position
+        for position, key in enumerate(stage.values)
+        if _lacks(position, readings.get(key, ()))
+    ]
+
+
+def _lacks(position: int, readings: Sequence[Reading]) -> bool:
+    wanted = 2 if position % TWICE == 0 else 1
+    return len(readings) < wanted or settled(readings).outcome == "unsettled"
+
+
+def _may_read(stage: Stage, readings: Readings, position: int, person: str) -> bool:
+    return all(reading.by != person for reading in readings.get(stage.values[position], ()))
+
+
+def _start(person: str, values: int) -> int:
+    """Return where in a list a person begins, the same in every process."""
+    digest = hashlib.sha256(person.encode()).digest()
+    return int.from_bytes(digest[:8]) % max(values, 1)

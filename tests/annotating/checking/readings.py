@@ -1,0 +1,17 @@
+"""Readings of single values, and stages of them."""
+
+import uuid
+
+from hdbench.annotating.checking.checked_values import Reading, ValueKey
+from hdbench.annotating.own_file import now
+
+PLAN = "0" * 64
+
+
+def key(item, field="title"):
+    return ValueKey(item, field)
+
+
+def reading(item, by, value, *, what="value", field="title", plan=PLAN):
+    made = {"id": uuid.uuid4().hex, "plan": plan, "by": by, "at": now(), "seconds": 2.5}
+    return Reading(item=item, field=field, what=what, value=value, **made)

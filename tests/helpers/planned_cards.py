@@ -5,8 +5,9 @@ import json
 from helpers.run_folders import SPEC, write_run
 
 from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.trust.deciding import read_plan
 from hdbench.trust.decision import decide
-from hdbench.trust.plan import PlanOptions, make_plan, read_plan, write_plan
+from hdbench.trust.plan import PlanOptions, make_plan, write_plan
 
 TEXT = {"type": "string"}
 SCHEMA = {

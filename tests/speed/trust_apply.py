@@ -21,7 +21,8 @@ from speed.catalogue import SAMPLE, WORDS
 from speed.scale import measured
 
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.trust.plan import PlanOptions, make_plan, read_plan, write_plan
+from hdbench.trust.deciding import read_plan
+from hdbench.trust.plan import PlanOptions, make_plan, write_plan
 from hdbench.trust.runs import opened_runs
 
 RUNS = ("one", "two", "three")

@@ -11,7 +11,8 @@ from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.errors import HdbenchError
 from hdbench.trust.applied_folder import only_process
 from hdbench.trust.applying import apply
-from hdbench.trust.plan import read_plan, write_plan
+from hdbench.trust.deciding import read_plan
+from hdbench.trust.plan import write_plan
 
 pytestmark = pytest.mark.slow
 

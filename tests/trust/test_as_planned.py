@@ -12,7 +12,8 @@ from hdbench.common.translation import translated
 from hdbench.errors import HdbenchError
 from hdbench.trust.applying import apply
 from hdbench.trust.control import check_control, read_control
-from hdbench.trust.plan import Plan, read_plan, write_plan
+from hdbench.trust.deciding import read_plan
+from hdbench.trust.plan import Plan, write_plan
 from hdbench.trust.verifying import verify_decision
 from hdbench.trust.words import control_sentences, warning_in_words
 

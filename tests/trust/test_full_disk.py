@@ -14,7 +14,8 @@ from hdbench.trust import applying
 from hdbench.trust.applying import apply
 from hdbench.trust.consensus import write_consensus
 from hdbench.trust.control import read_control
-from hdbench.trust.plan import read_plan, write_plan
+from hdbench.trust.deciding import read_plan
+from hdbench.trust.plan import write_plan
 
 pytestmark = pytest.mark.nightly
 

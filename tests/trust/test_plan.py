@@ -12,7 +12,8 @@ from reference import acceptance as naive
 
 from hdbench.errors import HdbenchError
 from hdbench.statistics.acceptance import GRID
-from hdbench.trust.plan import PlanOptions, make_plan, read_plan, write_plan
+from hdbench.trust.deciding import read_plan
+from hdbench.trust.plan import PlanOptions, make_plan, write_plan
 
 
 @pytest.fixture(scope="module")

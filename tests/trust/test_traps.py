@@ -8,7 +8,8 @@ import yaml
 from helpers.planned_cards import RIGHT, Catalogue, agreeing
 
 from hdbench.errors import HdbenchError
-from hdbench.trust.plan import Plan, read_plan
+from hdbench.trust.deciding import read_plan
+from hdbench.trust.plan import Plan
 from hdbench.trust.words import sentences, warning_in_words
 
 pytestmark = pytest.mark.nightly

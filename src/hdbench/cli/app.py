@@ -73,12 +73,13 @@ COMMANDS: dict[str | None, dict[str | None, dict[str, str]]] = {
     },
     "trust": {
         None: {
-            "plan": "Draw the sample, and write down what will be decided, and how.",
-            "decide": "Decide what can be taken over, from the ground truth of the sample.",
+            "plan": "Draw the values to check, and write down what will be decided, and how.",
+            "learn": "Learn which values are probably wrong, and draw those to verify it.",
+            "decide": "Decide what can be accepted, from what people read in the sample.",
             "consensus": "Write what several runs say together as a run of its own.",
-            "apply": "Take values over, item by item, and list what people have to look at.",
-            "control": "Estimate again how many of the values taken over are wrong, from the "
-            "control sample alone.",
+            "apply": "Accept values, item by item, and list what people have to look at.",
+            "control": "Estimate again how many of the accepted values are wrong, from the control "
+            "sample alone.",
         },
     },
 }

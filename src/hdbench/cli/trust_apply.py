@@ -23,7 +23,7 @@ from hdbench.output.exporting.applied_marc import (
 )
 from hdbench.trust.applied_folder import CONTROL, WORK_LIST, Applied
 from hdbench.trust.applying import apply as apply_plan
-from hdbench.trust.plan import read_plan
+from hdbench.trust.deciding import read_plan
 
 
 def command(

@@ -15,7 +15,9 @@ from hdbench.common.translation import current_language
 from hdbench.errors import Message, escaped
 from hdbench.trust.applied_folder import VALUES, WORK_LIST, read_applied, read_begun
 from hdbench.trust.control import Controlled, check_control
+from hdbench.trust.learned.plan import ValuePlan
 from hdbench.trust.sealed import check_replaceable
+from hdbench.trust.value_control import check_value_control
 from hdbench.trust.words import control_sentences
 
 
@@ -36,7 +38,8 @@ def command(
     if json_out:
         check_replaceable(json_out)
     plan, _ = read_begun(out)
-    controlled = check_control(out, load_benchmark(benchmark or plan.benchmark))
+    check = check_value_control if isinstance(plan, ValuePlan) else check_control
+    controlled = check(out, load_benchmark(benchmark or plan.benchmark))
     if json_out:
         write_json(json_out, controlled.model_dump(mode="json"))
     is_left = read_applied(out).to_look_at > 0

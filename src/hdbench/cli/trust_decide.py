@@ -22,9 +22,9 @@ from hdbench.common.texts import Language
 from hdbench.common.translation import current_language
 from hdbench.errors import Message, escaped
 from hdbench.output.report.trust_page import check_page, write_decision_page
+from hdbench.trust.deciding import read_plan
 from hdbench.trust.decision import Decision, Outcome
 from hdbench.trust.decision import decide as decide_by
-from hdbench.trust.plan import read_plan
 from hdbench.trust.sealed import check_replaceable
 from hdbench.trust.words import sentences, warning_in_words
 

@@ -1,5 +1,7 @@
 """Command that draws the sample of a plan."""
 
+import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -16,64 +18,265 @@ from hdbench.cli.arguments import (
 )
 from hdbench.cli.terminal import localized, print_line, print_marked
 from hdbench.common.printing import printable
-from hdbench.errors import Message
-from hdbench.trust.plan import Plan, PlanOptions, Right, VerdictName, make_plan, write_plan
+from hdbench.errors import HdbenchError, Message
+from hdbench.statistics.acceptance import CONFIDENCE
+from hdbench.trust.forecasting.by_values import SECONDS_PER_VALUE
+from hdbench.trust.learned.cuts import values_needed
+from hdbench.trust.learned.files import check_place
+from hdbench.trust.learned.plan import MAX_TRIES, ValuePlan, ValuePlanOptions, make_value_plan
+from hdbench.trust.plan import (
+    Plan,
+    PlanOptions,
+    PlanTerms,
+    Right,
+    VerdictName,
+    check_confidence,
+    make_plan,
+    write_plan,
+)
+
+DEFAULT_LEARN, DEFAULT_VERIFY = 300, 600
+"""How many values are read by default in each stage."""
+
+ERROR_PARTS = (0.2, 0.4, 0.6)
+"""True shares of wrong values, as parts of the limit, for which it is said what a promise takes."""
 
 
 def command(
     paths: Runs,
     *,
-    number: Annotated[int, typer.Option("-n", "--number", min=1)] = 150,
+    values: Annotated[str | None, typer.Option(metavar="LEARN+VERIFY")] = None,
+    items: Annotated[int | None, typer.Option(min=1)] = None,
     limit: float = 0.05,
-    confidence: float = 0.9,
+    confidence: float = CONFIDENCE,
     fields: Annotated[str | None, typer.Option(metavar="FIELD,…")] = None,
     right: Right = "letter",
-    verdict: VerdictName = "rule",
+    each_field: bool = False,
+    learn_from: Annotated[str | None, typer.Option(metavar="BENCHMARK,RUN,…")] = None,
+    tries: Annotated[int | None, typer.Option(min=1, max=MAX_TRIES)] = None,
+    after: Annotated[Path | None, typer.Option(metavar="PLAN")] = None,
+    verdict: VerdictName | None = None,
     by: Annotated[str | None, typer.Option(metavar="COLUMN,…")] = None,
     seed: Annotated[int, typer.Option(min=0)] = 0,
     scores: Annotated[Path | None, typer.Option(metavar="FILE")] = None,
     out: Annotated[Path, typer.Option("-o", "--out")] = Path("plan.yaml"),
 ) -> None:
-    """Draw the sample, and write down what will be decided, and how.
+    """Draw the values to check, and write down what will be decided, and how.
 
-    Do it before anybody looks at the ground truth: what is decided holds for this plan only.
+    People read single values from the images: first some to learn from which values are wrong, then
+    others to verify it. What is decided holds for this plan only.
 
     Args:
-        paths: What two or more models answered to all items, or the same model several times; the
-            one that is preferred first. Before them, the benchmark with all items, of which those
-            of the sample need no ground truth yet; run folders name it.
-        number: How many items are to be checked.
-        limit: The largest share of wrong values among those taken over.
-        confidence: What the verdict is calibrated for; no other is possible.
-        fields: The fields whose values may be taken over, with commas between them; by default all
+        paths: What one or more models answered to all items; the one that is preferred first.
+            Before them, the benchmark with all items, which need no ground truth; run folders name
+            it.
+        values: How many values are read to learn from, and how many to verify it; by default
+            300+600.
+        items: Draw whole items instead, this many, and trust values by the agreement of two or more
+            runs. A collection without single images of values, or a sample that was begun.
+        limit: The largest share of wrong values among those accepted.
+        confidence: What the decision holds with; no other is possible.
+        fields: The fields whose values may be accepted, with commas between them; by default all
             that an item has one value of.
         right: When a value counts as right: to the letter (apart from case and spaces), or by the
             benchmark's own threshold.
-        verdict: What decides: a rule that lets more through, or a test that assumes nothing about
-            how errors cluster. The other one is shown beside it.
-        by: Columns of the benchmark: each combination of their values gets its share of the sample.
+        each_field: Promise the limit for each field alone, for those fields where it seems to be in
+            reach. It takes more values.
+        learn_from: Learn from a benchmark of the same fields whose values are checked already, and
+            runs on it, such as last year's sample: only the values to verify are read.
+        tries: How many times the limit may be verified, with one plan each; the risk is shared
+            between them.
+        after: The plan of the try before.
+        verdict: With --items, what decides: a rule that lets more through (the default), or a test
+            that assumes nothing about how errors cluster. The other one is shown beside it.
+        by: With --items, columns of the benchmark: each combination of their values gets its share
+            of the sample.
         seed: The seed of the draw.
-        scores: Trust scores of your own instead of the agreement of runs, in CSV, XLSX or JSONL: a
-            column id, and a column of numbers from 0 to 1 for each field, or one called score for
-            all of them. One run is then enough.
-        out: The file to write.
+        scores: Scores of your own, in CSV, XLSX or JSONL: a column id, and a column of numbers from
+            0 to 1 for each field, or one called score for all of them. They are one more thing to
+            learn from; with --items, they replace the agreement of runs.
+        out: The file to write; what is learned is written beside it.
     """
-    wish = PlanOptions(
-        number=number,
+    named, runs = split_benchmark(paths)
+    if items is not None:
+        _refuse(
+            "--items",
+            {
+                "--values": values,
+                "--each-field": each_field,
+                "--learn-from": learn_from,
+                "--tries": tries,
+                "--after": after,
+            },
+        )
+        options = PlanOptions(
+            number=items,
+            limit=limit,
+            confidence=confidence,
+            fields=names_in(fields),
+            right=right,
+            verdict=verdict or "rule",
+            by=names_in(by),
+            seed=seed,
+            scores=scores,
+        )
+        loaded = load_benchmark(required_benchmark(named, runs))
+        plan = make_plan(loaded, runs, options)
+        write_plan(out, plan)
+        print_plan(Console(), plan, out)
+        return
+    _refuse("--values", {"--verdict": verdict, "--by": by})
+    check_confidence(confidence)
+    learn, verify = _stages(values, has_source=learn_from is not None)
+    value_options = ValuePlanOptions(
+        learn=learn,
+        verify=verify,
         limit=limit,
-        confidence=confidence,
         fields=names_in(fields),
         right=right,
-        verdict=verdict,
-        by=names_in(by),
+        each_field=each_field,
         seed=seed,
         scores=scores,
+        learn_from=[Path(name) for name in names_in(learn_from)],
+        tries=tries or 1,
+        after=after,
     )
-    named, runs = split_benchmark(paths)
-    benchmark = required_benchmark(named, runs)
-    plan = make_plan(load_benchmark(benchmark), runs, wish)
-    write_plan(out, plan)
-    print_plan(Console(), plan, out)
+    loaded = load_benchmark(required_benchmark(named, runs))
+    value_plan = make_value_plan(loaded, runs, value_options)
+    check_place(out)
+    write_plan(out, value_plan)
+    print_value_plan(Console(), value_plan, out)
+
+
+def _refuse(kind: str, options: Mapping[str, object]) -> None:
+    """Refuse options that do not go with the kind of plan."""
+    for name, value in options.items():
+        if value:
+            raise HdbenchError(
+                "{option}: goes with whole items: add --items, or leave it out"
+                if kind == "--values"
+                else "{option}: goes with single values: leave out --items, or leave it out",
+                option=name,
+            )
+
+
+def _stages(values: str | None, *, has_source: bool) -> tuple[int, int]:
+    """Return how many values are read to learn from and to verify."""
+    if values is None:
+        return (0 if has_source else DEFAULT_LEARN), DEFAULT_VERIFY
+    match = re.fullmatch(r"\s*(?:(\d{1,9})\s*\+)?\s*(\d{1,9})\s*", values)
+    if match is None or (match[1] is None and not has_source):
+        raise HdbenchError(
+            "--values {values}: must be two numbers, such as 300+600: values to learn from, and "
+            "values to verify",
+            values=values[:100],
+        )
+    if has_source and int(match[1] or 0):
+        raise HdbenchError(
+            "--values {values}: with --learn-from, only the values to verify are read: give one "
+            "number, such as 600",
+            values=values[:100],
+        )
+    return int(match[1] or 0), int(match[2])
+
+
+def print_value_plan(console: Console, plan: ValuePlan, path: Path) -> None:
+    """Print a plan of single values, what may come of it, and the next step.
+
+    Args:
+        console: the terminal.
+        plan: the plan.
+        path: its file.
+    """
+    title = Message(
+        "{learn:,} of {of:,} values drawn to learn from; {verify:,} will be drawn to verify it, "
+        "seed {seed}"
+        if plan.source is None
+        else "{verify:,} of {of:,} values will be drawn to verify what is learned, seed {seed}",
+        learn=plan.learn,
+        verify=plan.verify,
+        of=plan.items * len(plan.fields),
+        seed=plan.seed,
+    )
+    print_line(console, title, style="bold")
+    print_line(console, Message("runs: {names}", names=", ".join(run.name for run in plan.runs)))
+    if plan.scores:
+        print_line(console, Message("scores: {path}", path=plan.scores.path))
+    if plan.source:
+        source = Message(
+            "learns from {count:,} values of {benchmark} {version} that are checked already",
+            count=plan.source.values,
+            benchmark=plan.source.benchmark,
+            version=plan.source.version,
+        )
+        print_line(console, source)
+    print_line(console, Message("fields: {names}", names=", ".join(plan.fields)))
+    promise = Message(
+        "at most {limit:g}% of the values of each promised field are wrong, counted {right}, with "
+        "{confidence:.0%} confidence for all of them together"
+        if plan.each_field
+        else "at most {limit:g}% of the accepted values that nobody reads are wrong, counted "
+        "{right}, with {confidence:.0%} confidence",
+        limit=100 * plan.limit,
+        confidence=plan.confidence,
+        right=_right(plan),
+    )
+    print_line(console, promise)
+    if plan.tries > 1:
+        this = Message(
+            "try {number} of {tries}, which share the risk",
+            number=len(plan.after) + 1,
+            tries=plan.tries,
+        )
+        print_line(console, this)
+    if plan.each_field:
+        _print_needed(console, plan)
+    if plan.several_values:
+        left_out = Message(
+            "left out, as an item may have several values of them: {names}",
+            names=", ".join(plan.several_values),
+        )
+        print_line(console, left_out)
+    console.print(localized("hash: {hash}", hash=plan.hash()), markup=False, highlight=False)
+    console.print(printable(str(path)))
+    advice = (
+        Message(
+            "next: hdbench annotate FOLDER --only {path}: read {count:,} values, about "
+            "{hours:.1f} hours; the values to verify come after them",
+            path=path,
+            count=plan.learn,
+            hours=plan.learn * SECONDS_PER_VALUE / 3600,
+        )
+        if plan.source is None
+        else Message("next: hdbench trust learn {path}", path=path)
+    )
+    print_line(console, advice)
+
+
+def _print_needed(console: Console, plan: ValuePlan) -> None:
+    """Print how many values a promise for each field takes."""
+    for number in dict.fromkeys((1, len(plan.fields))):
+        needed = [
+            values_needed(part * plan.limit, plan.limit, plan.risk / number) for part in ERROR_PARTS
+        ]
+        shares = ", ".join(
+            localized(
+                "{count:,} if {share:.1%} of them are wrong",
+                count=count,
+                share=part * plan.limit,
+            )
+            for part, count in zip(ERROR_PARTS, needed, strict=True)
+            if count is not None
+        )
+        line = Message(
+            "to promise 1 field, it must most likely have this many values to verify: {shares}"
+            if number == 1
+            else "to promise {fields} fields, each must most likely have this many values to "
+            "verify: {shares}",
+            fields=number,
+            shares=shares,
+        )
+        print_line(console, line)
 
 
 def print_plan(console: Console, plan: Plan, path: Path) -> None:
@@ -131,7 +334,7 @@ def print_plan(console: Console, plan: Plan, path: Path) -> None:
     print_line(console, advice)
 
 
-def _right(plan: Plan) -> Message:
+def _right(plan: PlanTerms) -> Message:
     return Message(
         "to the letter" if plan.right == "letter" else "by the benchmark's own threshold"
     )

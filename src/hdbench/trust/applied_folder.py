@@ -12,8 +12,7 @@ from hdbench.common.checked import check_file, validate
 from hdbench.common.hashing import file_sha256
 from hdbench.common.jsonio import parse_json, write_json, write_whole
 from hdbench.errors import HdbenchError, Message, os_reason
-from hdbench.trust.decision import Decision, read_decision
-from hdbench.trust.plan import Plan, read_plan
+from hdbench.trust.deciding import AnyDecision, AnyPlan, read_decision, read_plan
 from hdbench.trust.sealed import Sealed, Sha256
 
 PLAN = "plan.yaml"
@@ -113,7 +112,7 @@ def only_process(out: Path) -> Iterator[None]:
         ) from error
 
 
-def begin(out: Path, plan_file: Path, decision: Decision) -> None:
+def begin(out: Path, plan_file: Path, decision: AnyDecision) -> None:
     """Record in the folder what is applied, or check that the same was begun there before.
 
     Raises:
@@ -135,8 +134,8 @@ def begin(out: Path, plan_file: Path, decision: Decision) -> None:
         write_json(decision_file, decision.model_dump(mode="json"))
         return
     recorded = read_decision(decision_file)
-    movable = {"plan_file": decision.plan_file, "decided": decision.decided}
-    if recorded.model_copy(update=movable) != decision:
+    movable = {"plan_file": recorded.plan_file, "decided": recorded.decided}
+    if decision.model_copy(update=movable) != recorded:
         raise HdbenchError(
             "{place}: was begun with another plan: choose another -o, or delete the folder"
             if recorded.plan != decision.plan
@@ -146,7 +145,7 @@ def begin(out: Path, plan_file: Path, decision: Decision) -> None:
         )
 
 
-def read_begun(out: Path) -> tuple[Plan, Decision]:
+def read_begun(out: Path) -> tuple[AnyPlan, AnyDecision]:
     """Return the plan and the decision that a folder was made from.
 
     Raises:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from hdbench import __version__
+from hdbench.annotating.checking.checked_values import CheckedValues, ValueKey
 from hdbench.answers.letters import text_of
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.appending import append
@@ -43,20 +44,32 @@ from hdbench.trust.applied_folder import (
 )
 from hdbench.trust.checked import truths_of
 from hdbench.trust.control import check_whole, read_control, write_control
+from hdbench.trust.deciding import AnyDecision, AnyPlan
 from hdbench.trust.decision import Decision, decide
+from hdbench.trust.learned.cuts import BILLION
+from hdbench.trust.learned.decision import ValueDecision, decide_by_values
+from hdbench.trust.learned.files import read_learned, read_probabilities
+from hdbench.trust.learned.learning import outcomes_of
+from hdbench.trust.learned.plan import ValuePlan
 from hdbench.trust.listed import as_cell
 from hdbench.trust.plan import Plan
 from hdbench.trust.runs import Judged, Runs, opened_runs, planned_fields
+from hdbench.trust.sealed import kind_of
+from hdbench.trust.value_control import ValueControl, read_value_control, write_value_control
 from hdbench.trust.values import ItemField, value_of
 
 NO_ANSWER = Message("no answer")
 LEFT_OUT = Message("field left out")
 BELOW = Message("score below threshold")
-REASONS = (NO_ANSWER, LEFT_OUT, BELOW)
+NOT_READ = Message("people could not read it, or do not agree")
+REASONS = (NO_ANSWER, LEFT_OUT, BELOW, NOT_READ)
 """Reasons to have a person look at a value."""
 
 DIGITS = 6
 """Number of decimals of a trust score in the file; thresholds are compared with the full score."""
+
+SCORE_DIGITS = 9
+"""The same for a score that is 1 minus a learned probability, which has so many."""
 
 AT_ONCE = 1_000
 """Number of items written at once; a process that is killed loses no more of them."""
@@ -122,7 +135,9 @@ class TrustCounts:
         return [item for item, taken in enumerate(self._taken) if taken]
 
 
-def apply(plan: Plan, benchmark: Benchmark, plan_file: Path, out: Path, *, control: int) -> Applied:
+def apply(
+    plan: AnyPlan, benchmark: Benchmark, plan_file: Path, out: Path, *, control: int
+) -> Applied:
     """Apply a decision to all items; after an interruption, it resumes where it stopped.
 
     Args:
@@ -130,22 +145,30 @@ def apply(plan: Plan, benchmark: Benchmark, plan_file: Path, out: Path, *, contr
         benchmark: all items, those of the sample with their truth.
         plan_file: the plan's file.
         out: the folder to write; if all was written before, nothing is done.
-        control: how many items the control sample has at most.
+        control: how many items, or single values, the control sample has at most.
 
     Raises:
         HdbenchError: nothing can be taken over, or the promise does not hold; the folder holds
             something else or was changed, or another process writes it; see also `decide`.
     """
     with opened_runs(plan, benchmark, plan_file, all_are_loaded=True) as runs:
-        decision = decide(plan, benchmark, plan_file, runs)
-        _check(decision, plan_file)
+        lines: _Lines | _LearnedLines
+        if isinstance(plan, ValuePlan):
+            by_values = decide_by_values(plan, benchmark, plan_file)
+            decision: AnyDecision = by_values
+            _check(by_values, plan_file)
+            lines = _LearnedLines(plan, by_values, benchmark, plan_file, runs)
+        else:
+            by_items = decision = decide(plan, benchmark, plan_file, runs)
+            _check(by_items, plan_file)
+            lines = _Lines(plan, by_items, benchmark, runs)
         with only_process(out):
             begin(out, plan_file, decision)
             if (out / APPLIED).exists():
                 return _finished(out, control)
             ids = list(benchmark.ids())
             try:
-                tally = _write_values(out / VALUES, ids, _Lines(plan, decision, benchmark, runs))
+                tally = _write_values(out / VALUES, ids, lines)
             except OSError as error:
                 raise HdbenchError(
                     "{place}: cannot be written: {why}; then run the same command again, which "
@@ -154,10 +177,14 @@ def apply(plan: Plan, benchmark: Benchmark, plan_file: Path, out: Path, *, contr
                     why=write_reason(error),
                 ) from error
             sha256 = file_sha256(out / VALUES)
-            with_taken = [ids[item] for item in tally.with_taken()]
-            control_sample = write_control(out / CONTROL, plan, sha256, with_taken, control)
+            if isinstance(plan, ValuePlan):
+                taken = sum(of_field[TAKEN] for of_field in tally.counts.values())
+                sealed = write_value_control(out, plan, sha256, taken, control).hash()
+            else:
+                with_taken = [ids[item] for item in tally.with_taken()]
+                sealed = write_control(out / CONTROL, plan, sha256, with_taken, control).hash()
             to_look_at = _write_work_list(out / WORK_LIST, ids, tally)
-            seals = (file_sha256(out / DECISION), sha256, control_sample.hash())
+            seals = (file_sha256(out / DECISION), sha256, sealed)
             applied = _applied(decision, tally, to_look_at, seals)
             write_applied(out, applied)
             (out / SEALS).unlink(missing_ok=True)  # from now on, `APPLIED` has the hash
@@ -166,7 +193,9 @@ def apply(plan: Plan, benchmark: Benchmark, plan_file: Path, out: Path, *, contr
 
 def _finished(out: Path, control: int) -> Applied:
     """Return the record of an earlier call; refuse changed files and another size of sample."""
-    applied, sample = read_applied(out), read_control(out / CONTROL)
+    applied, path = read_applied(out), out / CONTROL
+    is_new = kind_of(path) == (ValueControl.KIND, ValueControl.VERSION)
+    sample = read_value_control(path) if is_new else read_control(path)
     if file_sha256(out / VALUES) != applied.values_sha256:
         raise changed(out / VALUES)
     check_whole(out, applied, sample)
@@ -181,8 +210,9 @@ def _finished(out: Path, control: int) -> Applied:
     return applied
 
 
-def _check(decision: Decision, plan_file: Path) -> None:
-    if decision.outcome is None:
+def _check(decision: AnyDecision, plan_file: Path) -> None:
+    accepts = decision.outcome is not None if isinstance(decision, Decision) else decision.accepted
+    if not accepts:
         raise HdbenchError(
             "{place}: nothing can be taken over by this plan: hdbench trust decide {place} says "
             "what is missing",
@@ -232,6 +262,57 @@ class _Lines:
         return value
 
 
+class _LearnedLines:
+    """The decisions about the values of each item, by the sealed probability of each."""
+
+    def __init__(
+        self,
+        plan: ValuePlan,
+        decision: ValueDecision,
+        benchmark: Benchmark,
+        plan_file: Path,
+        runs: Runs,
+    ) -> None:
+        ids = list(benchmark.ids())
+        learned = read_learned(plan, plan_file)
+        self._runs = runs
+        self._models = [run.name for run in plan.runs]
+        self._fields = plan.fields
+        self._cuts = decision.cuts
+        self._probabilities = read_probabilities(plan, learned, plan_file, ids)
+        self._rows = {item: row for row, item in enumerate(ids)}
+        readings = CheckedValues(benchmark.folder).readings(plan.hash())
+        self._read = outcomes_of([*plan.first_stage, *learned.second_stage], readings)
+
+    def of(self, item_id: str) -> dict[str, dict[str, Any]]:
+        """Return field → its value, the decision about it, and the reason."""
+        judged = self._runs.judged(item_id, self._runs.records(item_id))
+        probabilities = self._probabilities[self._rows[item_id]].tolist()
+        return {
+            name: self._value(item_id, name, choice, probability)
+            for name, choice, probability in zip(self._fields, judged, probabilities, strict=True)
+        }
+
+    def _value(self, item: str, name: str, judged: Judged, probability: int) -> dict[str, Any]:
+        read = self._read.get(ValueKey(item, name))
+        if read is not None and read.outcome == "value":
+            value = read.value if text_of(read.value) else None
+            return {"value": value, "decision": CHECKED}
+        if judged.run is None:
+            return {"value": None, "decision": CHECK, "reason": NO_ANSWER}
+        line: dict[str, Any] = {"value": judged.value if judged.text else None}
+        cut = self._cuts.get(name)
+        if read is not None:
+            line |= {"decision": CHECK, "reason": NOT_READ}
+        elif cut is not None and probability <= cut:
+            line["decision"] = TAKEN
+        else:
+            line |= {"decision": CHECK, "reason": LEFT_OUT if cut is None else BELOW}
+        line["score"] = round(1 - probability / BILLION, SCORE_DIGITS)
+        line["run"] = self._models[judged.run]
+        return line
+
+
 def _checked(
     plan: Plan, benchmark: Benchmark, fields: Sequence[ItemField]
 ) -> dict[str, dict[str, dict[str, Any]]]:
@@ -248,7 +329,7 @@ def _checked(
     return checked
 
 
-def _write_values(path: Path, ids: Sequence[str], lines: _Lines) -> TrustCounts:
+def _write_values(path: Path, ids: Sequence[str], lines: _Lines | _LearnedLines) -> TrustCounts:
     """Write the items that are not written yet, and count all items."""
     tally = TrustCounts()
     seals = path.with_name(SEALS)
@@ -322,7 +403,7 @@ def _write_work_list(path: Path, ids: Sequence[str], tally: TrustCounts) -> int:
 
 
 def _applied(
-    decision: Decision, tally: TrustCounts, to_look_at: int, seals: tuple[str, str, str]
+    decision: AnyDecision, tally: TrustCounts, to_look_at: int, seals: tuple[str, str, str]
 ) -> Applied:
     """Return the record of what was done.
 

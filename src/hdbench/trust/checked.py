@@ -124,7 +124,7 @@ def check_sample(
         empty=np.array(empty),
         without_truth=np.flatnonzero(~has_truth).tolist(),
         known=max(plan.known, known_before(benchmark.folder, set(plan.sample), plan.created)),
-        shared_errors=_shared_errors(texts, rights),
+        shared_errors=shared_errors(texts, rights),
         unanswered=[of_run.count(None) for of_run in zip(*texts, strict=True)],
         provenance=Counter(map(how_made, truths)),
         truths_sha256=_hash(truths),
@@ -175,7 +175,7 @@ def as_record(judged: Sequence[Judged], fields: Sequence[ItemField]) -> dict[str
     return record
 
 
-def _shared_errors(
+def shared_errors(
     texts: Sequence[Sequence[Sequence[str] | None]], true: Sequence[Sequence[str]]
 ) -> dict[tuple[int, int], SharedErrors]:
     """Return how often errors of two runs coincide.

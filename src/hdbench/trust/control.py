@@ -7,7 +7,7 @@ taken over are wrong. Values that people check because they look doubtful say no
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field as Checked
@@ -33,6 +33,7 @@ from hdbench.trust.applied_folder import (
 )
 from hdbench.trust.as_planned import check_as_planned
 from hdbench.trust.checked import how_made, truths_of, wrong_values
+from hdbench.trust.learned.learning import StageReadings
 from hdbench.trust.plan import RIGHTS, Plan, Right, list_sha256
 from hdbench.trust.runs import Judged, planned_fields
 from hdbench.trust.sealed import Sealed, Sha256, read_sealed, write_sealed
@@ -50,26 +51,35 @@ DRAFTED = Message(
 """What to do if its truths were made from drafts."""
 
 
-class Control(Sealed):
-    """A control sample.
+class ControlSample(Sealed):
+    """What control samples of both kinds say.
 
     Attributes:
         plan: the plan's hash.
         values_sha256: sha256 of the file of values that it was drawn from.
-        of: how many items have a value that is taken over.
         seed: the seed of the draw.
-        sample: the items, in the order in which they were drawn.
     """
 
     KIND = "control"
     WHAT = Message("a control sample")
     TO_DO = Message("restore it")
-    HEAD = _HEAD
 
     plan: Sha256
     values_sha256: Sha256
-    of: Annotated[int, Checked(ge=0)]
     seed: int
+
+
+class Control(ControlSample):
+    """A control sample of items.
+
+    Attributes:
+        of: how many items have a value that is taken over.
+        sample: the items, in the order in which they were drawn.
+    """
+
+    HEAD = _HEAD
+
+    of: Annotated[int, Checked(ge=0)]
     sample: tuple[str, ...]
 
 
@@ -105,9 +115,10 @@ class Controlled(Strict):
     """Findings of a control sample.
 
     Attributes:
+        unit: what was drawn.
         plan: the plan's hash.
-        items: how many items were checked.
-        of: how many items they were drawn from.
+        items: how many items, or values, were checked.
+        of: how many they were drawn from.
         values: how many of their values were taken over.
         taken: how many values were taken over in the population.
         limit: see `Plan`.
@@ -118,8 +129,10 @@ class Controlled(Strict):
         not_blind: how truths were made, unless they are known to be blind → how many.
         sealed: whether the benchmark is known to be as it was when the plan was made; plans of
             earlier versions do not record it.
+        readings: what people read, if single values were drawn.
     """
 
+    unit: Literal["item", "value"] = "item"
     plan: str
     items: int
     of: int
@@ -132,6 +145,7 @@ class Controlled(Strict):
     by_field: dict[str, FieldFound]
     not_blind: dict[str, int]
     sealed: bool
+    readings: StageReadings | None = None
 
     @property
     def holds(self) -> bool:
@@ -190,7 +204,7 @@ def read_control(path: Path) -> Control:
     return read_sealed(path, Control)
 
 
-def check_whole(out: Path, applied: Applied, control: Control) -> None:
+def check_whole(out: Path, applied: Applied, control: ControlSample) -> None:
     """Refuse a control sample that is not as it was drawn, such as one cut to its first items.
 
     Args:
@@ -222,6 +236,7 @@ def check_control(out: Path, benchmark: Benchmark) -> Controlled:
             benchmark has changed since the plan was made.
     """
     plan, _ = read_begun(out)
+    assert isinstance(plan, Plan)  # noqa: S101  the caller looked
     applied, control = read_applied(out), read_control(out / CONTROL)
     if not control.sample:
         raise HdbenchError("{place}: has no items: nothing was drawn", place=out / CONTROL)

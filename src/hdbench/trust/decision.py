@@ -15,7 +15,7 @@ from pydantic_core import PydanticCustomError
 from hdbench import __version__
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.benchmarks.provenance import BLIND
-from hdbench.common.checked import Strict, check_file, validate
+from hdbench.common.checked import Strict, check_file
 from hdbench.common.jsonio import json_reason, parse_json
 from hdbench.common.os_errors import read_errors
 from hdbench.common.regular_files import open_regular
@@ -434,7 +434,7 @@ def decide(
 def is_decision(path: Path) -> bool:
     """Return whether a file begins like a decision, or like the `applied.json` beside one.
 
-    For the latter, the error of `read_decision` says which file is wanted.
+    For the latter, the error of `read_decision_data` says which file is wanted.
     """
     try:
         with open_regular(path) as file:
@@ -443,8 +443,8 @@ def is_decision(path: Path) -> bool:
         return False
 
 
-def read_decision(path: Path) -> Decision:
-    """Return the decision in a file that `hdbench trust decide --json` wrote.
+def read_decision_data(path: Path) -> Any:
+    """Return what is in a file that `hdbench trust decide --json` wrote.
 
     Raises:
         HdbenchError: it cannot be read, or is not a decision; for files beside a decision, such as
@@ -468,7 +468,7 @@ def read_decision(path: Path) -> Decision:
         ) from error
     if isinstance(data, dict) and "decision" not in data:
         raise not_a_decision
-    return validate(Decision, data, path)
+    return data
 
 
 def _curve(plan: Plan, sample: CheckedSample, counting: Walk) -> Iterator[CurvePoint]:

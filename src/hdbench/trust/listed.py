@@ -11,9 +11,9 @@ from hdbench.common.checked import check_file
 from hdbench.common.csv_files import as_it_was
 from hdbench.common.os_errors import read_errors
 from hdbench.errors import HdbenchError, Message
-from hdbench.trust.control import read_control
-from hdbench.trust.plan import read_plan
-from hdbench.trust.sealed import is_sealed
+from hdbench.trust.control import Control
+from hdbench.trust.plan import Plan
+from hdbench.trust.sealed import is_sealed, read_sealed
 
 MAX_FILE = 256 * 2**20
 """Maximum size in bytes of a list; a work list of a million items is a tenth of that."""
@@ -51,7 +51,7 @@ def read_listed(path: Path) -> Listed:
         data = path.read_bytes()
     kind = is_sealed(data)
     if kind is not None:
-        content = read_plan(path) if kind == "plan" else read_control(path)
+        content = read_sealed(path, Plan) if kind.kind == "plan" else read_sealed(path, Control)
         return Listed(dict.fromkeys(content.sample, ()), blind=True)
     with at_most(MAX_CELL):
         return Listed(_work_list(data, str(path)), blind=False)

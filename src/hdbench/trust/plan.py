@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 import numpy as np
 from pydantic import Field as Checked
@@ -39,7 +39,7 @@ from hdbench.statistics.acceptance import (
 from hdbench.trust.as_planned import AsPlanned, as_planned
 from hdbench.trust.opening import Opened, names_of, opened_run
 from hdbench.trust.score_table import GivenScores, read_scores
-from hdbench.trust.sealed import Sealed, Sha256, read_sealed, write_sealed
+from hdbench.trust.sealed import Sealed, Sha256, write_sealed
 from hdbench.trust.values import fields_of, schema_with_fields
 
 Right = Literal["letter", "threshold"]
@@ -78,6 +78,21 @@ class PlanOptions:
     scores: Path | None = None
 
 
+def check_confidence(confidence: float) -> None:
+    """Refuse a confidence that no plan can have.
+
+    Raises:
+        HdbenchError: it is another one than `CONFIDENCE`.
+    """
+    if confidence != CONFIDENCE:
+        raise HdbenchError(
+            "--confidence {confidence}: only {possible} is possible: the rule was calibrated for "
+            "it, and nobody has tested what it promises at another confidence",
+            confidence=f"{confidence:g}",
+            possible=f"{CONFIDENCE:g}",
+        )
+
+
 def check_options(options: PlanOptions) -> None:
     """Refuse options with which no plan can promise anything.
 
@@ -85,13 +100,7 @@ def check_options(options: PlanOptions) -> None:
         HdbenchError: the confidence is not calibrated, the limit makes no sense, the sample is too
             small for it, or the exact verdict is to decide from a stratified sample.
     """
-    if options.confidence != CONFIDENCE:
-        raise HdbenchError(
-            "--confidence {confidence}: only {possible} is possible: the rule was calibrated for "
-            "it, and nobody has tested what it promises at another confidence",
-            confidence=f"{options.confidence:g}",
-            possible=f"{CONFIDENCE:g}",
-        )
+    check_confidence(options.confidence)
     if not 0 < options.limit <= MAX_LIMIT:
         raise HdbenchError(
             "--limit {limit}: must be above 0 and at most {most}",
@@ -101,9 +110,9 @@ def check_options(options: PlanOptions) -> None:
     least = least_items(options.limit, options.confidence)
     if options.number < least:
         raise HdbenchError(
-            "-n {number}: too few: at least {least:,} items have to be checked to show that at "
-            "most {limit:.3g} of the values are wrong, even if no error is found; 150 or more are "
-            "usual",
+            "--items {number}: too few: at least {least:,} items have to be checked to show that "
+            "at most {limit:.3g} of the values are wrong, even if no error is found; 150 or more "
+            "are usual",
             number=options.number,
             least=least,
             limit=options.limit,
@@ -141,8 +150,8 @@ def check_number(options: PlanOptions, fields: int, items: int) -> None:
     least = bisect_left(range(high), x=True, lo=high // 2, key=is_enough)
     values = Message("1 value each", plural="{count} values each", count=fields)
     raise HdbenchError(
-        "-n {number}: too few: with {values}, at least {least:,} items have to be checked to show "
-        "that at most {limit:.3g} of the values are wrong, even if no error is found",
+        "--items {number}: too few: with {values}, at least {least:,} items have to be checked to "
+        "show that at most {limit:.3g} of the values are wrong, even if no error is found",
         number=options.number,
         values=values,
         least=least,
@@ -249,8 +258,8 @@ class PlannedScores(Strict):
     sha256: Sha256
 
 
-class Plan(Sealed):
-    """Plan of a decision.
+class PlanTerms(Sealed):
+    """What a plan fixes, whether items or single values are drawn.
 
     Attributes:
         hdbench: the version that made the plan.
@@ -259,19 +268,14 @@ class Plan(Sealed):
         as_planned: the benchmark as it must still be for a decision; None in plans of earlier
             versions.
         list_sha256: sha256 of all its ids, sorted, one per line.
-        runs: the runs, in order of preference; one is enough if there are scores.
+        runs: the runs, in order of preference.
         scores: the source of trust scores; None if they are the agreement of the runs.
         fields: the fields whose values may be taken over.
         several_values: fields that are left out because an item may have several values of them.
         right: the criterion by which a value is right: to the letter, or by the metric's own
             threshold.
-        verdict: the verdict that counts: the rule's or the exact one.
         limit: the largest share of wrong values among those taken over, above 0.0.
         confidence: the confidence that the verdict is calibrated for.
-        grid: thresholds of the trust score, from strict to loose; see also `grid_of`.
-        whole: how the sample was drawn from all items.
-        known: how many items of the sample already had a ground truth.
-        sample: the items to be checked, in the order in which they were drawn.
     """
 
     KIND = "plan"
@@ -289,28 +293,45 @@ class Plan(Sealed):
     fields: Annotated[tuple[str, ...], Checked(min_length=1)]
     several_values: tuple[str, ...] = ()
     right: Right
-    verdict: VerdictName
     limit: Annotated[float, Checked(gt=0, le=MAX_LIMIT)]
     confidence: Annotated[float, Checked(ge=CONFIDENCE, le=CONFIDENCE)]
-    grid: Annotated[tuple[Annotated[float, Checked(ge=0, le=1)], ...], Checked(min_length=1)]
-    whole: Sample
-    known: Annotated[int, Checked(ge=0)]
-    sample: Annotated[tuple[str, ...], Checked(min_length=2)]
 
     @model_validator(mode="after")
-    def _can_decide(self) -> "Plan":
-        if len(self.runs) == 1 and self.scores is None:
-            raise PydanticCustomError("plan", "one run, and no scores", {})
-        if self.whole.by and self.verdict == "exact":
-            raise PydanticCustomError("plan", "verdict: exact, but the sample is stratified", {})
-        if any(loose >= strict for strict, loose in pairwise(self.grid)):
-            raise PydanticCustomError("plan", "grid: does not go from strict to loose", {})
+    def _has_a_time(self) -> Self:
         try:
             is_clear = datetime.datetime.fromisoformat(self.created).tzinfo is not None
         except ValueError:
             is_clear = False
         if not is_clear:
             raise PydanticCustomError("plan", "created: is not a time with its zone", {})
+        return self
+
+
+class Plan(PlanTerms):
+    """Plan of a decision for which whole items are drawn; one run is enough if there are scores.
+
+    Attributes:
+        verdict: the verdict that counts: the rule's or the exact one.
+        grid: thresholds of the trust score, from strict to loose; see also `grid_of`.
+        whole: how the sample was drawn from all items.
+        known: how many items of the sample already had a ground truth.
+        sample: the items to be checked, in the order in which they were drawn.
+    """
+
+    verdict: VerdictName
+    grid: Annotated[tuple[Annotated[float, Checked(ge=0, le=1)], ...], Checked(min_length=1)]
+    whole: Sample
+    known: Annotated[int, Checked(ge=0)]
+    sample: Annotated[tuple[str, ...], Checked(min_length=2)]
+
+    @model_validator(mode="after")
+    def _can_decide(self) -> Self:
+        if len(self.runs) == 1 and self.scores is None:
+            raise PydanticCustomError("plan", "one run, and no scores", {})
+        if self.whole.by and self.verdict == "exact":
+            raise PydanticCustomError("plan", "verdict: exact, but the sample is stratified", {})
+        if any(loose >= strict for strict, loose in pairwise(self.grid)):
+            raise PydanticCustomError("plan", "grid: does not go from strict to loose", {})
         return self
 
     @property
@@ -335,7 +356,7 @@ def make_plan(benchmark: Benchmark, runs: Sequence[Path], options: PlanOptions) 
     fields, several = chosen_fields(benchmark, options.fields)
     ids = list(benchmark.ids())
     check_number(options, len(fields), len(ids))
-    planned = _planned_runs(benchmark, runs, alone=options.scores is not None)
+    planned = planned_runs(benchmark, runs, alone=options.scores is not None)
     scores, grid = None, GRID
     if options.scores is not None:
         grid = grid_of(read_scores(options.scores, fields, ids), options, len(fields))
@@ -368,13 +389,16 @@ def list_sha256(ids: Iterable[str]) -> str:
     return hashlib.sha256("\n".join(sorted(ids)).encode()).hexdigest()
 
 
-def _planned_runs(benchmark: Benchmark, paths: Sequence[Path], *, alone: bool) -> list[PlannedRun]:
+def planned_runs(benchmark: Benchmark, paths: Sequence[Path], *, alone: bool) -> list[PlannedRun]:
     """Return the runs of a plan.
 
     Args:
         benchmark: the benchmark that they answer.
         paths: the runs, in order of preference.
         alone: whether a single run is enough.
+
+    Raises:
+        HdbenchError: a run is unusable, two have the same answers, or one is not enough.
     """
     opened: list[Opened] = []
     for path in paths:
@@ -400,7 +424,7 @@ def _planned_runs(benchmark: Benchmark, paths: Sequence[Path], *, alone: bool) -
     return runs
 
 
-def write_plan(path: Path, plan: Plan) -> None:
+def write_plan(path: Path, plan: PlanTerms) -> None:
     """Write a plan with its hash; nothing is replaced.
 
     Raises:
@@ -411,15 +435,6 @@ def write_plan(path: Path, plan: Plan) -> None:
             "{place}: exists already: a plan is never replaced: choose another -o", place=path
         )
     write_sealed(path, plan)
-
-
-def read_plan(path: Path) -> Plan:
-    """Return a plan, as it was written.
-
-    Raises:
-        HdbenchError: it cannot be read, is not a plan, or was changed since.
-    """
-    return read_sealed(path, Plan)
 
 
 PERCENT = range(25, 101, 5)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ from hdbench.errors import HdbenchError
 from hdbench.results.files import answers_sha256
 from hdbench.scoring.metric import Metric, coverage_of
 from hdbench.trust.opening import opened_run
-from hdbench.trust.plan import Plan, PlannedRun, PlannedScores
+from hdbench.trust.plan import PlannedRun, PlannedScores, PlanTerms
 from hdbench.trust.score_table import GivenScores, read_scores
 from hdbench.trust.scores import choose
 from hdbench.trust.values import ItemField, fields_of, texts_of, value_of
@@ -117,7 +117,7 @@ def _judged(records: Sequence[dict[str, Any] | None], values: Sequence[Any]) -> 
 
 @contextmanager
 def opened_runs(
-    plan: Plan, benchmark: Benchmark, plan_file: Path, *, all_are_loaded: bool = False
+    plan: PlanTerms, benchmark: Benchmark, plan_file: Path, *, all_are_loaded: bool = False
 ) -> Iterator[Runs]:
     """Open the runs of a plan, until the block ends.
 
@@ -132,37 +132,72 @@ def opened_runs(
         HdbenchError: a run or the scores are missing, differ from those that the plan was made for,
             or do not fit this benchmark.
     """
-    fields = planned_fields(plan, benchmark)
+    scores = None
+    if plan.scores is not None:
+        path = _current_path(plan.scores, plan_file, file_sha256)
+        scores = read_scores(path, plan.fields, benchmark.ids())
+    opening = opened_answers(
+        plan.runs, plan.fields, benchmark, plan_file, all_are_loaded=all_are_loaded
+    )
+    with opening as runs:
+        yield replace(runs, scores=scores)
+
+
+@contextmanager
+def opened_answers(
+    planned: Sequence[PlannedRun],
+    paths: Sequence[str],
+    benchmark: Benchmark,
+    plan_file: Path,
+    *,
+    all_are_loaded: bool = False,
+) -> Iterator[Runs]:
+    """Open runs that a plan names, until the block ends.
+
+    Args:
+        planned: the runs.
+        paths: the paths of the fields.
+        benchmark: the benchmark that they answer.
+        plan_file: the plan's file; runs can be beside it if they are not below the working
+            directory.
+        all_are_loaded: every answer will be read, see `JsonLines`.
+
+    Raises:
+        HdbenchError: a run is missing, differs from the one that the plan was made for, or does
+            not fit this benchmark.
+    """
+    fields = fields_called(paths, benchmark)
     metric = benchmark.spec.make_metric("documented")
     with ExitStack() as stack:
         answers = []
-        for planned in plan.runs:
-            path = _current_path(planned, plan_file, answers_sha256)
+        for run in planned:
+            path = _current_path(run, plan_file, answers_sha256)
             opened = opened_run(path, benchmark, all_are_loaded=all_are_loaded)
             answers.append(stack.enter_context(opened).answers)
-        scores = None
-        if plan.scores is not None:
-            path = _current_path(plan.scores, plan_file, file_sha256)
-            scores = read_scores(path, plan.fields, benchmark.ids())
-        yield Runs(answers, metric, fields, scores)
+        yield Runs(answers, metric, fields)
 
 
-def planned_fields(plan: Plan, benchmark: Benchmark) -> list[ItemField]:
-    """Return the fields of a plan.
+def planned_fields(plan: PlanTerms, benchmark: Benchmark) -> list[ItemField]:
+    """Return the fields of a plan; see `fields_called`."""
+    return fields_called(plan.fields, benchmark)
+
+
+def fields_called(paths: Sequence[str], benchmark: Benchmark) -> list[ItemField]:
+    """Return fields by their paths.
 
     Raises:
         HdbenchError: the benchmark does not have one of them.
     """
     schema = benchmark.answer_schema()
     by_path = {field.path: field for field in (fields_of(schema)[0] if schema else ())}
-    for name in plan.fields:
+    for name in paths:
         if name not in by_path:
             raise HdbenchError(
                 "{benchmark}: has no field {field}, which the plan has",
                 benchmark=benchmark.id,
                 field=name,
             )
-    return [by_path[name] for name in plan.fields]
+    return [by_path[name] for name in paths]
 
 
 def _current_path(planned: PlannedRun | PlannedScores, plan_file: Path, sha256: Hash) -> Path:

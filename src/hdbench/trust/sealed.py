@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, TypeVar
+from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar
 
 import yaml
 from pydantic import Field
@@ -12,12 +12,13 @@ from pydantic import Field
 from hdbench.common.checked import Strict, check_file, read_yaml, validate
 from hdbench.common.jsonio import write_whole
 from hdbench.common.os_errors import read_errors
+from hdbench.common.regular_files import open_regular
 from hdbench.errors import HdbenchError, Message
 
 MAX_FILE = 64 * 2**20
 """Maximum size in bytes of such a file."""
 
-_KIND = re.compile(rb"^(plan|control): 1\s*$", re.MULTILINE)
+_KIND = re.compile(rb"^(plan|learned|control): ([12])\s*$", re.MULTILINE)
 _HEAD = 4096
 """Number of bytes at the beginning of such a file within which its kind is named."""
 
@@ -28,13 +29,15 @@ class Sealed(Strict):
     """Content of a file that has its own hash.
 
     Attributes:
-        KIND: the key that names the kind of file: `plan` or `control`.
+        KIND: the key that names the kind of file: `plan`, `learned` or `control`.
+        VERSION: the version of its form, the value of that key.
         WHAT: the kind of file in messages.
         TO_DO: what to do if it was changed since.
         HEAD: the comment at the beginning of the file.
     """
 
     KIND: ClassVar[str]
+    VERSION: ClassVar[int] = 1
     WHAT: ClassVar[Message]
     TO_DO: ClassVar[Message]
     HEAD: ClassVar[str]
@@ -58,31 +61,49 @@ def write_sealed(path: Path, content: Sealed) -> None:
     Raises:
         HdbenchError: it cannot be written.
     """
-    data = {content.KIND: 1, "hash": content.hash(), **content.as_dict()}
+    data = {content.KIND: content.VERSION, "hash": content.hash(), **content.as_dict()}
     text = content.HEAD + yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=10**6)
     write_whole(path, text.encode())
 
 
-def is_sealed(data: bytes) -> str | None:
-    """Return the kind of such a file by its beginning: `plan`, `control` or None for others."""
+class SealedKind(NamedTuple):
+    """The kind of such a file, and the version of its form."""
+
+    kind: str
+    version: int
+
+
+def is_sealed(data: bytes) -> SealedKind | None:
+    """Return the kind of such a file by its beginning; None for other files."""
     match = _KIND.search(data[:_HEAD])
-    return match[1].decode() if match else None
+    return SealedKind(match[1].decode(), int(match[2])) if match else None
+
+
+def kind_of(path: Path) -> SealedKind | None:
+    """Return the kind of such a file; None for other files.
+
+    Raises:
+        HdbenchError: it cannot be read.
+    """
+    with read_errors(path), open_regular(path) as file:
+        return is_sealed(file.read(_HEAD))
 
 
 def check_replaceable(path: Path) -> None:
-    """Refuse to overwrite a plan or a control sample, which nothing can bring back.
+    """Refuse to overwrite a plan, what was learned or a control sample: nothing brings them back.
 
     Raises:
         HdbenchError: the file is one of them.
     """
     if not path.is_file():
         return
-    with read_errors(path), path.open("rb") as file:
-        kind = is_sealed(file.read(_HEAD))
-    if kind is not None:
+    sealed = kind_of(path)
+    if sealed is not None:
         raise HdbenchError(
             "{place}: is a plan, which is never replaced: name another file"
-            if kind == "plan"
+            if sealed.kind == "plan"
+            else "{place}: is what a plan has learned, which is never replaced: name another file"
+            if sealed.kind == "learned"
             else "{place}: is a control sample, which is never replaced: name another file",
             place=path,
         )
@@ -100,7 +121,7 @@ def read_sealed(path: Path, model: type[AnySealed]) -> AnySealed:
     """
     check_file(path, MAX_FILE, model.WHAT)
     data: Any = read_yaml(path)
-    if not isinstance(data, dict) or data.pop(model.KIND, None) != 1:
+    if not isinstance(data, dict) or data.pop(model.KIND, None) != model.VERSION:
         raise HdbenchError(
             "{place}: not {what} of hdbench trust, or of another version",
             place=path,

@@ -9,8 +9,12 @@ from hdbench.answers import READING
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.verify import Verification, compared, rounded
-from hdbench.trust.decision import Decision, decide, read_decision
-from hdbench.trust.plan import read_plan
+from hdbench.trust.deciding import AnyDecision, decide_by, read_decision, read_plan
+from hdbench.trust.decision import Decision
+from hdbench.trust.learned.decision import ValueDecision
+from hdbench.trust.learned.files import read_learned, read_probabilities
+from hdbench.trust.learned.learning import learned_again
+from hdbench.trust.learned.plan import ValuePlan
 
 MOVABLE = {"hdbench", "plan_file", "decided", "benchmark", "benchmark_version"}
 """Keys that may differ; versions are named as causes or in notes."""
@@ -43,11 +47,16 @@ def verify_decision(
             noted=decision.plan[:12],
         )
     loaded = load_benchmark(benchmark or decision.benchmark, revision=revision)
-    again = decide(plan, loaded, plan_file)
+    again = decide_by(plan, loaded, plan_file)
     rules = loaded.spec.make_metric("documented").rules
     verification = Verification(model=None, also=None, rules=rules, reading=READING)
     figures = compared(_figures(decision), _figures(again))
     verification.figures, verification.differences = figures
+    if isinstance(plan, ValuePlan):
+        learned = read_learned(plan, plan_file)
+        probabilities = read_probabilities(plan, learned, plan_file, list(loaded.ids()))
+        again_learned = learned_again(plan, loaded, plan_file, learned, probabilities)
+        verification.differences += again_learned
     if verification.differences:
         verification.causes += _causes(decision, again)
     elif decision.hdbench != __version__:
@@ -57,7 +66,7 @@ def verify_decision(
     return verification
 
 
-def _plan_file(decision: Decision, path: Path) -> Path:
+def _plan_file(decision: AnyDecision, path: Path) -> Path:
     recorded = Path(decision.plan_file)
     for plan_file in (recorded, path.parent / recorded, path.parent / recorded.name):
         if plan_file.is_file():
@@ -67,8 +76,9 @@ def _plan_file(decision: Decision, path: Path) -> Path:
     )
 
 
-def _causes(then: Decision, now: Decision) -> Iterator[Message]:
-    if then.truths_sha256 != now.truths_sha256:
+def _causes(then: AnyDecision, now: AnyDecision) -> Iterator[Message]:
+    same_truth = _truth_of(then) == _truth_of(now)
+    if not same_truth:
         yield Message(
             "ground truths of the sample are others now ({benchmark_then} {version_then} then, "
             "{benchmark_now} {version_now} now): name the folder of the benchmark as it was before "
@@ -84,13 +94,27 @@ def _causes(then: Decision, now: Decision) -> Iterator[Message]:
             then=then.hdbench,
             now=now.hdbench,
         )
-    if then.truths_sha256 == now.truths_sha256 and then.hdbench == now.hdbench:
+    if same_truth and then.hdbench == now.hdbench:
         yield Message("plan, runs, ground truths and hdbench are the same: the file was changed")
 
 
-def _figures(decision: Decision) -> Any:
+def _truth_of(decision: AnyDecision) -> str:
+    """Return the hash of what people said of the sample."""
+    return decision.truths_sha256 if isinstance(decision, Decision) else decision.readings_sha256
+
+
+def _figures(decision: AnyDecision) -> Any:
     """Return a decision without `MOVABLE`, its outcome first, its lists by name."""
     figures = decision.model_dump(mode="json", exclude=MOVABLE)
+    if isinstance(decision, ValueDecision):
+        figures["groups"] = {
+            ", ".join(group["fields"]): group
+            | {"cuts": {str(cut["probability"]): cut for cut in group["cuts"]}}
+            for group in figures["groups"]
+        }
+        for name in ("what_if", "examples", "warnings"):
+            figures[name] = {str(number): part for number, part in enumerate(figures[name], 1)}
+        return rounded(figures)
     for walk in figures["walks"]:
         walk["steps"] = {f"{step['threshold']:g}": step for step in walk["steps"]}
     figures["walks"] = {f"{walk['right']} by {walk['verdict']}": walk for walk in figures["walks"]}

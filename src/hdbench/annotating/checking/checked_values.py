@@ -34,6 +34,10 @@ _PATIENCE = 10.0
 
 Outcome = Literal["value", "unreadable", "damaged"]
 
+StageName = Literal["learn", "verify", "control"]
+"""What values are read for: to learn confidence from them, to verify what was learned, or to check
+a random sample of those that were accepted."""
+
 
 class ValueKey(NamedTuple):
     """A value of an item.
@@ -53,6 +57,7 @@ class Reading(Strict):
     Attributes:
         id: 32 hexadecimal digits.
         plan: the hash of the plan that the value was drawn by.
+        stage: what it was read for.
         item: the item's id.
         field: the field's path.
         by: the reader's pseudonym.
@@ -64,6 +69,7 @@ class Reading(Strict):
 
     id: Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
     plan: str
+    stage: StageName
     item: str
     field: str
     by: str
@@ -102,6 +108,11 @@ class CheckedValues:
         self._size = 0  # of the lines that were read, in bytes
         self._lines = 0
         self._plans: dict[str, dict[ValueKey, dict[str, Reading]]] = {}
+        self._stages: dict[StageName, set[str]] = {
+            "learn": set(),
+            "verify": set(),
+            "control": set(),
+        }
 
     def refresh(self) -> None:
         """Read what others have appended since.
@@ -136,6 +147,10 @@ class CheckedValues:
     def plans(self) -> set[str]:
         """Return the hashes of the plans that there are readings for."""
         return set(self._plans)
+
+    def plans_with(self, stage: StageName) -> set[str]:
+        """Return the hashes of the plans of which values of a stage were read."""
+        return set(self._stages[stage])
 
     def add(self, reading: Reading) -> None:
         """Append a reading; when this returns it is on disk.
@@ -198,6 +213,7 @@ class CheckedValues:
             raise HdbenchError(
                 "{place}: {name!r} is not a pseudonym", place=where, name=reading.by[:100]
             )
+        self._stages[reading.stage].add(reading.plan)
         by_value = self._plans.setdefault(reading.plan, {})
         by_value.setdefault(reading.key, {})[reading.by] = reading
 

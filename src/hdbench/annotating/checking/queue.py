@@ -2,9 +2,14 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
-from hdbench.annotating.checking.checked_values import Reading, ValueKey, settled
+from hdbench.annotating.checking.checked_values import (
+    Reading,
+    StageName,
+    ValueKey,
+    settled,
+)
 
 TWICE = 10
 """One of so many values is read by two people: as the order is random, a random share of them."""
@@ -17,12 +22,11 @@ class Stage(NamedTuple):
     """Values that are read before anything is made of them.
 
     Attributes:
-        name: `learn` for values that confidence is learned from, `verify` for those that it is
-            checked on.
+        name: what they are read for.
         values: the values in random order.
     """
 
-    name: Literal["learn", "verify"]
+    name: StageName
     values: Sequence[ValueKey]
 
 

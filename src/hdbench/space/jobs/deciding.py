@@ -9,7 +9,8 @@ from hdbench.errors import HdbenchError, without_folders
 from hdbench.output.report.trust_page import write_decision_page
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.computed_once import ComputedOnce
-from hdbench.trust.decision import Decision, decide, read_decision
+from hdbench.trust.deciding import read_decision
+from hdbench.trust.decision import Decision, decide
 from hdbench.trust.plan import PlanOptions, make_plan
 
 MAX_DECISION = 2**20

@@ -25,7 +25,8 @@ from hdbench.trust.forecasting.amounts import (
 from hdbench.trust.forecasting.measuring import Measured, measure
 from hdbench.trust.forecasting.price_list import Price
 from hdbench.trust.forecasting.work import DEFAULT_PACE, PACE_SOURCE, Pace
-from hdbench.trust.plan import Plan, Right, read_plan
+from hdbench.trust.plan import Plan, Right
+from hdbench.trust.sealed import read_sealed
 
 
 class Promise(Strict):
@@ -135,7 +136,7 @@ def forecast(benchmark: Benchmark, runs: Sequence[Path], options: ForecastOption
     by_answers = _by_answers(runs)
     plan = decision = None
     if options.plan is not None:
-        plan = read_plan(options.plan)
+        plan = read_sealed(options.plan, Plan)
         if plan.scores is not None:
             raise HdbenchError(
                 "{plan}: its trust scores come from {scores}, and a forecast only knows the "

@@ -1,0 +1,77 @@
+"""Command that learns from the values that were read, and draws those to verify it."""
+
+import typer
+from rich.console import Console
+
+from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.cli.arguments import Plan, split_benchmark_and_one
+from hdbench.cli.terminal import localized_table, number, print_line, say
+from hdbench.common.printing import heading
+from hdbench.errors import HdbenchError, Message
+from hdbench.trust.deciding import read_plan
+from hdbench.trust.learned.files import learn_once, learned_file
+from hdbench.trust.learned.learning import Learned
+from hdbench.trust.learned.plan import ValuePlan
+
+
+def command(paths: Plan) -> None:
+    """Learn which values are probably wrong, and draw those to verify it.
+
+    The page of hdbench annotate does the same once all values to learn from are read. What was
+    learned is never replaced.
+
+    Args:
+        paths: The plan; the values to learn from are read. Before it, the benchmark with what was
+            read, if it is not the one that the plan names.
+    """
+    benchmark, plan_file = split_benchmark_and_one(paths)
+    plan = read_plan(plan_file)
+    if not isinstance(plan, ValuePlan):
+        raise HdbenchError(
+            "{place}: draws whole items, and nothing is learned from them: hdbench trust decide "
+            "{place}",
+            place=plan_file,
+        )
+    try:
+        learned = learn_once(plan, load_benchmark(benchmark or plan.benchmark), plan_file)
+    except KeyboardInterrupt:
+        say("interrupted: the same command begins again", err=True)
+        raise typer.Exit(130) from None
+    print_learned(Console(), learned, plan)
+    typer.echo(str(learned_file(plan_file)))
+    say(
+        "next: hdbench annotate FOLDER --only {path}: {count:,} values to verify; then hdbench "
+        "trust decide {path}",
+        path=plan_file,
+        count=len(learned.sample),
+    )
+
+
+def print_learned(console: Console, learned: Learned, plan: ValuePlan) -> None:
+    """Print what was learned.
+
+    Args:
+        console: the terminal.
+        learned: what was learned.
+        plan: its plan.
+    """
+    title = Message(
+        "learned from {count:,} values, of which {wrong:,} are wrong ({share:.1%})",
+        count=learned.learned_from,
+        wrong=learned.wrong,
+        share=learned.wrong / learned.learned_from,
+    )
+    print_line(console, title, style="bold")
+    table = localized_table("By field", "field", right=("values", "expected wrong"))
+    for name, expected in learned.by_field.items():
+        table.add_row(heading(name), number(expected.values, ","), number(expected.wrong, ".1%"))
+    console.print(table)
+    if plan.each_field:
+        names = ", ".join(name for group in learned.groups for name in group.fields)
+        print_line(console, Message("fields that can be promised: {names}", names=names))
+    loosest = sum(group.cuts[-1].values for group in learned.groups)
+    share = loosest / (plan.items * len(plan.fields))
+    line = Message(
+        "at most {count:,} values can be accepted ({share:.0%})", count=loosest, share=share
+    )
+    print_line(console, line)

@@ -1,0 +1,1 @@
+"""Trust that is learned from single values that people checked, and verified by others."""

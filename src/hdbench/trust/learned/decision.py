@@ -1,0 +1,608 @@
+"""The decision by single values: which values may be accepted, with all that this rests on."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Literal, NamedTuple
+
+import numpy as np
+from pydantic import Field as Checked
+
+from hdbench import __version__
+from hdbench.annotating.checking.checked_values import CheckedValues, Settled, ValueKey
+from hdbench.answers.letters import folded, text_of
+from hdbench.benchmarks.benchmark import Benchmark, Item
+from hdbench.common.checked import Strict
+from hdbench.errors import HdbenchError
+from hdbench.scoring.metric import Metric
+from hdbench.statistics.acceptance import CONFIDENCE
+from hdbench.statistics.share_of_unread import limit_holds, most_wrong, upper_share
+from hdbench.trust.checked import SharedErrors, as_record, shared_errors, wrong_values
+from hdbench.trust.decision import TWINS, Warned
+from hdbench.trust.learned.cuts import BILLION, UNANSWERED, Probabilities
+from hdbench.trust.learned.files import read_learned, read_probabilities
+from hdbench.trust.learned.learning import (
+    Billionths,
+    Count,
+    CutGroup,
+    Expected,
+    Learned,
+    Share,
+    StageReadings,
+    check_first_draw,
+    check_unchanged,
+    outcomes_of,
+    outcomes_sha256,
+    positions_of,
+    stage_readings,
+)
+from hdbench.trust.learned.plan import EXAMPLE_DRAW, MAX_TRIES, ValuePlan
+from hdbench.trust.plan import MAX_LIMIT, RIGHTS, Right
+from hdbench.trust.runs import Judged, Runs, opened_runs
+from hdbench.trust.sealed import Sha256
+from hdbench.trust.values import ItemField
+
+WHAT_IF = (0.02, 0.03, 0.05, 0.1)
+"""Other limits, of which the decision says what the same sample would have allowed."""
+
+MOST_EXAMPLES = 5
+"""Number of accepted values that were wrong which are shown."""
+
+MAX_EXAMPLE = 500
+"""Maximum number of characters of a value in an example."""
+
+FEW_AGREE = 0.9
+"""Share of the values read twice that two people should agree on at least."""
+
+
+class ReadCut(Strict):
+    """What reading showed at one cut.
+
+    Attributes:
+        probability: the cut, in billionths.
+        values: how many values of the collection pass.
+        unread: how many of these nobody had read before the second stage.
+        read: how many of these were read in the second stage.
+        wrong: how many of these are wrong, by each criterion.
+        upper: the upper bound of the share of wrong values among those that nobody has read, 0.0 to
+            1.0.
+        accepted: whether the cut passes.
+    """
+
+    probability: Billionths
+    values: Count
+    unread: Count
+    read: Count
+    wrong: dict[Right, Count]
+    upper: Share
+    accepted: bool
+
+
+class GroupDecision(Strict):
+    """The decision about fields that are promised together.
+
+    Attributes:
+        fields: their paths.
+        cuts: the cuts that were looked at, from strict to loose; only the last one can have failed.
+        cut: the loosest that passed; None if nothing is accepted.
+    """
+
+    fields: Annotated[tuple[str, ...], Checked(min_length=1)]
+    cuts: Annotated[tuple[ReadCut, ...], Checked(min_length=1)]
+    cut: Billionths | None
+
+    @property
+    def chosen(self) -> ReadCut | None:
+        """Return the cut that is used."""
+        return next((cut for cut in self.cuts if cut.probability == self.cut), None)
+
+
+class WrongAccepted(Strict):
+    """Wrong values among those that are accepted, by one criterion.
+
+    Attributes:
+        count: how many of the values that were read are wrong.
+        rate: the share of them, 0.0 to 1.0.
+        expected: the rate times the number of accepted values.
+        at_most: the upper bound of the number of wrong values among those accepted. By the
+            criterion that does not count, it is no promise.
+    """
+
+    count: Count
+    rate: Share
+    expected: Count
+    at_most: Count
+
+
+class AcceptedField(Strict):
+    """The accepted values of one field.
+
+    Attributes:
+        values: how many values the field has in the collection.
+        accepted: how many of them are accepted.
+        read: how many values at or below the cut were read in the second stage.
+        wrong: how many of these are wrong.
+        upper: the upper bound of the share of wrong values among those accepted; all bounds
+            together hold with the confidence of the decision.
+        promised: whether the field keeps the limit alone.
+    """
+
+    values: Count
+    accepted: Count
+    read: Count
+    wrong: Count
+    upper: Share
+    promised: bool
+
+
+class WhatIf(Strict):
+    """What the same sample would have allowed at another limit; no promise.
+
+    Attributes:
+        limit: the limit.
+        accepted: how many values.
+    """
+
+    limit: Annotated[float, Checked(gt=0, le=MAX_LIMIT)]
+    accepted: Count
+
+
+class WrongExample(Strict):
+    """A value that would have been accepted, and is wrong.
+
+    Attributes:
+        item: the item's id.
+        field: the field's path.
+        value: the value that the models gave.
+        truth: what people read; None where they could not.
+        outcome: what came of their reading.
+    """
+
+    item: str
+    field: str
+    value: str
+    truth: str | None
+    outcome: Literal["value", "unreadable", "damaged", "unsettled"]
+
+
+class ValueDecision(Strict):
+    """A decision by single values.
+
+    Attributes:
+        hdbench: the version that decided.
+        plan: the plan's hash.
+        learned: the hash of what it has learned.
+        plan_file: the path of the plan.
+        created: when the plan was made.
+        decided: when the decision was computed.
+        benchmark: the benchmark.
+        benchmark_version: its version.
+        items: how many items it has.
+        unanswered: how many of them no run answered.
+        values: how many values of the plan's fields there are, those without answer included.
+        runs: the runs' names, in order of preference.
+        scores: the file with the user's own scores; None without one.
+        limit: see `ValuePlan`.
+        confidence: see `ValuePlan`.
+        tries: see `ValuePlan`.
+        right: see `ValuePlan`.
+        each_field: see `ValuePlan`.
+        source: the benchmark that it learned from; None for the first stage.
+        learned_from: how many values it learned from.
+        learned_wrong: how many of these were wrong, to the letter.
+        first: what people read in the first stage; None with a source.
+        second: what people read in the second stage.
+        readings_sha256: sha256 of the outcomes of the second stage.
+        groups: the decision about fields that are promised together.
+        accepted: how many values are accepted that nobody has read.
+        read: how many values people have read in both stages.
+        to_look_at: all other values, which a person has to look at, and what is expected of them;
+            where no run answered, they count as wrong.
+        wrong: wrong values among the accepted ones, by each criterion; empty if nothing is.
+        by_field: path → its accepted values; empty if nothing is accepted.
+        what_if: what other limits would have allowed.
+        examples: accepted values that were wrong, drawn at random.
+        expected: what was expected of all values.
+        expected_by_field: path → what was expected of its values.
+        expected_by_sign: sign of trouble → what was expected of the values that show it.
+        warnings: what to know, the most serious first.
+    """
+
+    decision: Literal[2] = 2
+    hdbench: str
+    plan: Sha256
+    learned: Sha256
+    plan_file: str
+    created: str
+    decided: str
+    benchmark: str
+    benchmark_version: str
+    items: Annotated[Count, Checked(ge=1)]
+    unanswered: Count
+    values: Annotated[Count, Checked(ge=1)]
+    runs: tuple[str, ...]
+    scores: str | None
+    limit: Annotated[float, Checked(gt=0, le=MAX_LIMIT)]
+    confidence: Annotated[float, Checked(ge=CONFIDENCE, le=CONFIDENCE)]
+    tries: Annotated[int, Checked(ge=1, le=MAX_TRIES)]
+    right: Right
+    each_field: bool
+    source: str | None
+    learned_from: Count
+    learned_wrong: Count
+    first: StageReadings | None
+    second: StageReadings
+    readings_sha256: Sha256
+    groups: Annotated[tuple[GroupDecision, ...], Checked(min_length=1)]
+    accepted: Count
+    read: Count
+    to_look_at: Expected
+    wrong: dict[Right, WrongAccepted]
+    by_field: dict[str, AcceptedField]
+    what_if: tuple[WhatIf, ...]
+    examples: Annotated[tuple[WrongExample, ...], Checked(max_length=MOST_EXAMPLES)]
+    expected: Expected
+    expected_by_field: dict[str, Expected]
+    expected_by_sign: dict[str, Expected]
+    warnings: tuple[Warned, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Return whether the promise holds: no warning says otherwise."""
+        return not any(warned.voids for warned in self.warnings)
+
+    @property
+    def seconds(self) -> float | None:
+        """Return the median of the seconds that a person took for a value; None if unknown."""
+        measured = [stage.seconds for stage in (self.second, self.first) if stage is not None]
+        return next((seconds for seconds in measured if seconds is not None), None)
+
+    @property
+    def cuts(self) -> dict[str, int]:
+        """Return path → the cut of each field of which values are accepted, in billionths."""
+        return {
+            name: group.cut
+            for group in self.groups
+            if group.cut is not None
+            for name in group.fields
+        }
+
+
+class _ReadValue(NamedTuple):
+    """A value of the second stage.
+
+    Attributes:
+        key: the value.
+        probability: its probability, in billionths.
+        text: the text that would be accepted.
+        outcome: what came of the readings.
+        wrong: whether it is wrong, by each criterion.
+    """
+
+    key: ValueKey
+    probability: int
+    text: str
+    outcome: Settled
+    wrong: dict[Right, bool]
+
+
+def decide_by_values(plan: ValuePlan, benchmark: Benchmark, plan_file: Path) -> ValueDecision:
+    """Decide by a plan, from the values that people read.
+
+    Args:
+        plan: the plan.
+        benchmark: the items.
+        plan_file: the plan's file; what it has learned is beside it.
+
+    Raises:
+        HdbenchError: nothing was learned yet, or values are not read yet; the list of items, the
+            runs, sealed files or readings have changed since.
+    """
+    ids = check_unchanged(plan, benchmark, plan_file)
+    learned = read_learned(plan, plan_file)
+    probabilities = read_probabilities(plan, learned, plan_file, ids)
+    readings = CheckedValues(benchmark.folder).readings(plan.hash())
+    if plan.source is None:
+        first = outcomes_of(plan.first_stage, readings)
+        if outcomes_sha256(first) != learned.readings_sha256:
+            raise HdbenchError(
+                "{benchmark}: values of the first stage were read anew after {place} had learned "
+                "from them: restore checked-values.jsonl as it was then",
+                benchmark=benchmark.id,
+                place=plan_file,
+            )
+    outcomes = outcomes_of(learned.second_stage, readings)
+    with opened_runs(plan, benchmark, plan_file) as runs:
+        check_first_draw(plan, runs, ids, plan_file)
+        places = positions_of(outcomes, plan.fields, ids)
+        flat = probabilities.ravel()
+        read = list(_read_values(outcomes, [int(flat[place]) for place in places], runs))
+        twins = _shared_errors(outcomes, runs)
+    groups = [_group_decision(plan, learned, group, read, plan.limit) for group in learned.groups]
+    flat[positions_of(plan.first_stage, plan.fields, ids)] = UNANSWERED  # now of unread values only
+    return _decision(
+        plan,
+        learned,
+        groups,
+        read,
+        probabilities,
+        places=places,
+        benchmark=benchmark,
+        plan_file=plan_file,
+        second=stage_readings(outcomes, readings),
+        sha256=outcomes_sha256(outcomes),
+        twins=twins,
+    )
+
+
+def _read_values(
+    outcomes: Mapping[ValueKey, Settled], probabilities: Sequence[int], runs: Runs
+) -> Iterator[_ReadValue]:
+    columns = {field.path: column for column, field in enumerate(runs.fields)}
+    for (key, outcome), value_probability in zip(outcomes.items(), probabilities, strict=True):
+        column = columns[key.field]
+        choice = runs.judged(key.item, runs.records(key.item))[column]
+        wrong = is_wrong(runs.metric, key.item, runs.fields[column], choice, outcome)
+        yield _ReadValue(key, value_probability, choice.text, outcome, wrong)
+
+
+def is_wrong(
+    metric: Metric, item: str, field: ItemField, choice: Judged, outcome: Settled
+) -> dict[Right, bool]:
+    """Return whether a value is wrong, by each criterion; what nobody could read is."""
+    if outcome.outcome != "value":
+        return dict.fromkeys(RIGHTS, True)
+    letter = folded(choice.text) != folded(text_of(outcome.value))
+    truth = as_record([Judged(outcome.value, "", None, None)], [field])
+    by_metric = wrong_values(metric, Item(item, truth), [choice], [field])["threshold"]
+    return {"letter": letter, "threshold": by_metric[0]}
+
+
+def _group_decision(
+    plan: ValuePlan, learned: Learned, group: CutGroup, read: Sequence[_ReadValue], limit: float
+) -> GroupDecision:
+    """Go from the strictest cut to looser ones until one fails: that needs no correction."""
+    risk = plan.risk / len(learned.groups)
+    of_group = [value for value in read if value.key.field in group.fields]
+    cuts: list[ReadCut] = []
+    for cut in group.cuts:
+        passing = [value for value in of_group if value.probability <= cut.probability]
+        wrong = {right: sum(value.wrong[right] for value in passing) for right in RIGHTS}
+        found, drawn = wrong[plan.right], len(passing)
+        unread = cut.unread - drawn
+        most = most_wrong(cut.unread, drawn, found, risk)
+        cuts.append(
+            ReadCut(
+                probability=cut.probability,
+                values=cut.values,
+                unread=cut.unread,
+                read=drawn,
+                wrong=wrong,
+                upper=most / unread if unread else 0.0,
+                accepted=limit_holds(cut.unread, drawn, found, limit, risk),
+            )
+        )
+        if not cuts[-1].accepted:
+            break
+    passed = [cut.probability for cut in cuts if cut.accepted]
+    return GroupDecision(fields=group.fields, cuts=tuple(cuts), cut=passed[-1] if passed else None)
+
+
+def _accepted(groups: Sequence[GroupDecision]) -> int:
+    return sum(cut.unread - cut.read for group in groups if (cut := group.chosen))
+
+
+def _decision(
+    plan: ValuePlan,
+    learned: Learned,
+    groups: Sequence[GroupDecision],
+    read: Sequence[_ReadValue],
+    unread: Probabilities,
+    *,
+    places: Sequence[int],
+    benchmark: Benchmark,
+    plan_file: Path,
+    second: StageReadings,
+    sha256: str,
+    twins: Mapping[tuple[int, int], SharedErrors],
+) -> ValueDecision:
+    cuts = {name: group.cut for group in groups for name in group.fields}
+    unanswered = plan.items - learned.answered
+    left = unread.copy()
+    left.ravel()[places] = UNANSWERED
+    passing = [
+        value
+        for value in read
+        if (cut := cuts.get(value.key.field)) is not None and value.probability <= cut
+    ]
+    by_field = dict(_by_field(plan, learned, cuts, passing, unread)) if passing else {}
+    decision = ValueDecision(
+        hdbench=__version__,
+        plan=plan.hash(),
+        learned=learned.hash(),
+        plan_file=str(plan_file),
+        created=plan.created,
+        decided=datetime.now(UTC).isoformat(timespec="seconds"),
+        benchmark=benchmark.id,
+        benchmark_version=benchmark.spec.version,
+        items=plan.items,
+        unanswered=unanswered,
+        values=plan.items * len(plan.fields),
+        runs=tuple(run.name for run in plan.runs),
+        scores=plan.scores.path if plan.scores else None,
+        limit=plan.limit,
+        confidence=plan.confidence,
+        tries=plan.tries,
+        right=plan.right,
+        each_field=plan.each_field,
+        source=plan.source.benchmark if plan.source else None,
+        learned_from=learned.learned_from,
+        learned_wrong=learned.wrong,
+        first=learned.readings,
+        second=second,
+        readings_sha256=sha256,
+        groups=tuple(groups),
+        accepted=_accepted(groups),
+        read=len(plan.sample) + len(learned.sample),
+        to_look_at=_to_look_at(plan, cuts, left, unanswered * len(plan.fields)),
+        wrong={right: _wrong_accepted(plan, groups, right) for right in RIGHTS} if passing else {},
+        by_field=by_field,
+        what_if=tuple(
+            WhatIf(
+                limit=limit,
+                accepted=_accepted(
+                    [_group_decision(plan, learned, group, read, limit) for group in learned.groups]
+                ),
+            )
+            for limit in WHAT_IF
+            if limit != plan.limit
+        ),
+        examples=tuple(_examples(passing, plan)),
+        expected=learned.expected,
+        expected_by_field=learned.by_field,
+        expected_by_sign=learned.by_sign,
+        warnings=(),
+    )
+    warnings = tuple(_warnings(plan, decision, twins))
+    return decision.model_copy(update={"warnings": warnings})
+
+
+def _to_look_at(
+    plan: ValuePlan, cuts: Mapping[str, int | None], left: Probabilities, unanswered: int
+) -> Expected:
+    """Return what is expected of the values that are neither accepted nor read.
+
+    Args:
+        plan: the plan.
+        cuts: path → the cut of the field; None if none of its values are accepted.
+        left: the probabilities of all values that were not read.
+        unanswered: how many values have no answer.
+    """
+    limits = [UNANSWERED if (cut := cuts.get(name)) is None else cut for name in plan.fields]
+    probabilities = left[left > np.array(limits)]
+    values = len(probabilities) + unanswered
+    wrong = float(probabilities.sum(dtype=np.int64)) / BILLION + unanswered
+    return Expected(values=values, wrong=round(wrong / values, 6) if values else 0.0)
+
+
+def _wrong_accepted(
+    plan: ValuePlan, groups: Sequence[GroupDecision], right: Right
+) -> WrongAccepted:
+    """Return the wrong values among the accepted ones; the bounds of all groups hold together."""
+    risk = plan.risk / len(groups)
+    chosen = [cut for group in groups if (cut := group.chosen)]
+    read, wrong = sum(cut.read for cut in chosen), sum(cut.wrong[right] for cut in chosen)
+    expected = sum(
+        cut.wrong[right] / cut.read * (cut.unread - cut.read) for cut in chosen if cut.read
+    )
+    return WrongAccepted(
+        count=wrong,
+        rate=wrong / read if read else 0.0,
+        expected=round(expected),
+        at_most=sum(most_wrong(cut.unread, cut.read, cut.wrong[right], risk) for cut in chosen),
+    )
+
+
+def _by_field(
+    plan: ValuePlan,
+    learned: Learned,
+    cuts: Mapping[str, int | None],
+    passing: Sequence[_ReadValue],
+    unread: Probabilities,
+) -> Iterator[tuple[str, AcceptedField]]:
+    """Yield path → the accepted values of each field that has a cut.
+
+    With one promise for all fields, the risk is shared between their bounds (Bonferroni), so that
+    all of them hold together. A field that is promised alone has its promise's bound.
+    """
+    risk = plan.risk / (len(learned.groups) if plan.each_field else len(plan.fields))
+    for column, name in enumerate(plan.fields):
+        cut = cuts.get(name)
+        if cut is None:
+            continue
+        of_field = unread[:, column]
+        population = int(((of_field != UNANSWERED) & (of_field <= cut)).sum())
+        results = [value.wrong[plan.right] for value in passing if value.key.field == name]
+        yield (
+            name,
+            AcceptedField(
+                values=len(unread),
+                accepted=population - len(results),
+                read=len(results),
+                wrong=sum(results),
+                upper=upper_share(population, len(results), sum(results), risk),
+                promised=plan.each_field,
+            ),
+        )
+
+
+def _examples(passing: Sequence[_ReadValue], plan: ValuePlan) -> Iterator[WrongExample]:
+    """Yield some of the wrong values that would have been accepted, drawn at random."""
+    wrong = [value for value in passing if value.wrong[plan.right]]
+    rng = np.random.default_rng([plan.seed, EXAMPLE_DRAW])
+    for place in rng.permutation(len(wrong))[:MOST_EXAMPLES].tolist():
+        value = wrong[place]
+        is_read = value.outcome.outcome == "value"
+        yield WrongExample(
+            item=value.key.item,
+            field=value.key.field,
+            value=value.text[:MAX_EXAMPLE],
+            truth=text_of(value.outcome.value)[:MAX_EXAMPLE] if is_read else None,
+            outcome=value.outcome.outcome,
+        )
+
+
+def _shared_errors(
+    outcomes: Mapping[ValueKey, Settled], runs: Runs
+) -> dict[tuple[int, int], SharedErrors]:
+    """Return how often errors of two runs coincide, among the values that were read."""
+    columns = {field.path: column for column, field in enumerate(runs.fields)}
+    texts, rights = [], []
+    for key, outcome in outcomes.items():
+        if outcome.outcome != "value":
+            continue
+        column = columns[key.field]
+        records = runs.texts(runs.records(key.item))
+        texts.append([values and [folded(values[column])] for values in records])
+        rights.append([folded(text_of(outcome.value))])
+    return shared_errors(texts, rights) if texts else {}
+
+
+def _warnings(
+    plan: ValuePlan, decision: ValueDecision, shared: Mapping[tuple[int, int], SharedErrors]
+) -> Iterator[Warned]:
+    """Yield what to know about a decision, the most serious first."""
+    stages = [stage for stage in (decision.first, decision.second) if stage]
+    for (one, other), errors in shared.items():
+        if errors.same > TWINS * errors.either:
+            pair = {"one": plan.runs[one].name, "other": plan.runs[other].name}
+            yield Warned.of("twins_learned", **pair, **errors._asdict())
+    twice, same = (sum(getattr(stage, name) for stage in stages) for name in ("twice", "same"))
+    if not twice:
+        yield Warned.of("read_once", values=decision.read)
+    elif same < FEW_AGREE * twice:
+        yield Warned.of("readers_differ", twice=twice, same=same)
+    lost = decision.second.unreadable + decision.second.damaged
+    if lost:
+        yield Warned.of(
+            "not_readable",
+            unreadable=decision.second.unreadable,
+            damaged=decision.second.damaged,
+            values=decision.second.values,
+        )
+    if decision.second.unsettled:
+        yield Warned.of("unsettled", count=decision.second.unsettled)
+    above = [
+        {"name": name, "share": field.upper}
+        for name, field in decision.by_field.items()
+        if field.upper > plan.limit
+    ]
+    if above:
+        yield Warned.of("fields_may_be_above", fields=above)
+    if decision.unanswered:
+        yield Warned.of("unanswered_items", count=decision.unanswered, items=decision.items)
+    if plan.right == "threshold":
+        yield Warned.of("by_threshold")
+    if plan.several_values:
+        names = ", ".join(plan.several_values[:5])
+        yield Warned.of("several_values", count=len(plan.several_values), fields=names)

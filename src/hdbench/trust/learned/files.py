@@ -1,0 +1,137 @@
+"""The files beside a plan: what it has learned, and the probability of each value."""
+
+from pathlib import Path
+
+import numpy as np
+from filelock import FileLock
+
+from hdbench.annotating.own_file import lock_file
+from hdbench.benchmarks.benchmark import Benchmark
+from hdbench.common.jsonio import whole_file
+from hdbench.common.os_errors import read_errors
+from hdbench.errors import HdbenchError
+from hdbench.trust.learned.cuts import Probabilities
+from hdbench.trust.learned.learning import Learned, learn, probabilities_sha256, second_stage
+from hdbench.trust.learned.plan import ValuePlan
+from hdbench.trust.sealed import read_sealed, write_sealed
+
+LEARNED = "learned.yaml"
+"""What was learned, beside the plan."""
+
+PROBABILITIES = "probabilities.npy"
+"""The probability of each value to be wrong, in billionths: a row for each item of the benchmark, a
+column for each field of the plan; -1 where no run answered."""
+
+
+def learned_file(plan_file: Path) -> Path:
+    """Return the path of what a plan has learned."""
+    return plan_file.with_name(LEARNED)
+
+
+def check_place(plan_file: Path) -> None:
+    """Refuse to write a plan beside what another plan has learned, which is never replaced.
+
+    Raises:
+        HdbenchError: something was learned there.
+    """
+    if learned_file(plan_file).exists():
+        raise HdbenchError(
+            "{place}: is what another plan has learned, and is never replaced: choose another "
+            "folder with -o, one for each plan",
+            place=learned_file(plan_file),
+        )
+
+
+def is_learned(plan: ValuePlan, plan_file: Path) -> bool:
+    """Return whether a plan has learned already.
+
+    Raises:
+        HdbenchError: see `read_learned`.
+    """
+    return learned_file(plan_file).exists() and read_learned(plan, plan_file) is not None
+
+
+def learn_once(plan: ValuePlan, benchmark: Benchmark, plan_file: Path) -> Learned:
+    """Learn and write what was learned beside the plan, unless that was done before.
+
+    Several processes may do so at once: the second one waits for the first.
+
+    Raises:
+        HdbenchError: another plan has learned there; it cannot be written; see also `learn`.
+    """
+    folder = plan_file.parent
+    with FileLock(lock_file(folder, LEARNED), thread_local=False):
+        if is_learned(plan, plan_file):
+            return read_learned(plan, plan_file)
+        learned, probabilities = learn(plan, benchmark, plan_file)
+        with whole_file(folder / PROBABILITIES) as unfinished, unfinished.open("wb") as file:
+            np.save(file, probabilities.astype("<i4"), allow_pickle=False)
+        write_sealed(learned_file(plan_file), learned)
+        return learned
+
+
+def read_learned(plan: ValuePlan, plan_file: Path) -> Learned:
+    """Return what a plan has learned, as it was written.
+
+    Raises:
+        HdbenchError: it is not there, cannot be read, was changed, or belongs to another plan.
+    """
+    path = learned_file(plan_file)
+    if not path.exists():
+        raise HdbenchError(
+            "{place}: has not learned yet: hdbench annotate FOLDER --only {place} opens the values "
+            "to read first; then hdbench trust learn {place}",
+            place=plan_file,
+        )
+    learned = read_sealed(path, Learned)
+    if learned.plan != plan.hash():
+        raise HdbenchError(
+            "{place}: is what another plan has learned ({hash}…), and is never replaced: keep each "
+            "plan in a folder of its own",
+            place=path,
+            hash=learned.plan[:12],
+        )
+    return learned
+
+
+def read_probabilities(
+    plan: ValuePlan, learned: Learned, plan_file: Path, ids: list[str]
+) -> Probabilities:
+    """Return the probability of each value, as it was sealed, with the cuts that follow from it.
+
+    Raises:
+        HdbenchError: the file is missing or was changed, or cuts and sample do not follow from it.
+    """
+    path = plan_file.with_name(PROBABILITIES)
+    if not path.is_file():
+        raise HdbenchError(
+            "{place}: not here, but {learned} was made with it: put it back",
+            place=path,
+            learned=learned_file(plan_file),
+        )
+    try:
+        with read_errors(path), path.open("rb") as file:
+            probabilities = np.load(file, allow_pickle=False)
+    except ValueError as error:
+        raise _changed(path) from error
+    shape = (plan.items, len(plan.fields))
+    if probabilities.shape != shape or probabilities_sha256(probabilities) != (
+        learned.probabilities_sha256
+    ):
+        raise _changed(path)
+    if second_stage(plan, probabilities, ids) != (learned.groups, learned.sample):
+        raise HdbenchError(
+            "{place}: its cuts or its values to verify are not what follows from the "
+            "probabilities and the seed {seed}: nothing can be promised",
+            place=learned_file(plan_file),
+            seed=plan.seed,
+        )
+    return np.asarray(probabilities, dtype=np.int32)
+
+
+def _changed(path: Path) -> HdbenchError:
+    return HdbenchError(
+        "{place}: was changed after it was made: restore it: it cannot be learned again once "
+        "values were verified by it",
+        place=path,
+    )

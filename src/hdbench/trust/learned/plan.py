@@ -1,0 +1,327 @@
+"""The plan of a decision for which single values are drawn, in two stages."""
+
+import datetime
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Annotated, Self
+
+import numpy as np
+from pydantic import Field as Checked
+from pydantic import model_validator
+from pydantic_core import PydanticCustomError
+
+from hdbench import __version__
+from hdbench.annotating.checking.checked_values import CheckedValues, ValueKey
+from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
+from hdbench.common.checked import Strict
+from hdbench.common.hashing import file_sha256
+from hdbench.errors import HdbenchError
+from hdbench.statistics.acceptance import CONFIDENCE, least_items
+from hdbench.trust.as_planned import as_planned
+from hdbench.trust.learned.known import known_sha256, known_values
+from hdbench.trust.opening import opened_run
+from hdbench.trust.plan import (
+    MAX_LIMIT,
+    PlannedRun,
+    PlannedScores,
+    PlanTerms,
+    Right,
+    chosen_fields,
+    list_sha256,
+    planned_runs,
+)
+from hdbench.trust.runs import Runs
+from hdbench.trust.score_table import read_scores
+from hdbench.trust.sealed import Sha256, read_sealed
+
+MAX_VALUES = 100_000
+"""Maximum number of values of a stage."""
+
+MAX_TRIES = 5
+"""Maximum number of verifications that a plan can provide for."""
+
+FIRST_DRAW, SECOND_DRAW, CONTROL_DRAW, EXAMPLE_DRAW = 3, 4, 5, 6
+"""Numbers beside the seed for each draw; 0 to 2 draw items."""
+
+Pair = tuple[str, str]
+"""An item and a field of it."""
+
+
+@dataclass(frozen=True)
+class ValuePlanOptions:
+    """Options of a plan, as given by a person; see `ValuePlan`.
+
+    Attributes:
+        learn: how many values are read to learn from.
+        verify: how many values are read afterwards to verify what was learned.
+        limit: see `ValuePlan`.
+        fields: paths of fields; without any, all fields that an item has one value of.
+        right: see `ValuePlan`.
+        each_field: see `ValuePlan`.
+        seed: the seed of all draws.
+        scores: a table of scores of the user's own, one more thing to learn from.
+        learn_from: a benchmark, and runs on it, of which values were checked already.
+        tries: see `ValuePlan`.
+        after: the file of the plan whose verification was the try before.
+    """
+
+    learn: int = 300
+    verify: int = 600
+    limit: float = 0.05
+    fields: Sequence[str] = ()
+    right: Right = "letter"
+    each_field: bool = False
+    seed: int = 0
+    scores: Path | None = None
+    learn_from: Sequence[Path] = ()
+    tries: int = 1
+    after: Path | None = None
+
+
+class PlannedSource(Strict):
+    """Values of a benchmark that were checked already, to learn from.
+
+    Attributes:
+        benchmark: its folder, or its name on the Hub.
+        version: its version.
+        runs: its runs.
+        values: how many values of the plan's fields are known, see `known_values`.
+        values_sha256: their hash.
+    """
+
+    benchmark: str
+    version: str
+    runs: Annotated[tuple[PlannedRun, ...], Checked(min_length=1)]
+    values: Annotated[int, Checked(ge=1)]
+    values_sha256: Sha256
+
+
+class ValuePlan(PlanTerms):
+    """Plan of a decision for which single values are drawn.
+
+    Attributes:
+        items: how many items there are.
+        learn: how many values are read to learn from; 0 with a source.
+        verify: how many values are read to verify what was learned.
+        each_field: whether each field that is promised keeps the limit alone.
+        seed: the seed of all draws.
+        source: values that were checked already, to learn from; None to learn from the first stage.
+        tries: how many verifications the promise is shared between.
+        after: the hashes of the plans of the tries before.
+        sample: the values of the first stage: item and field, in the order in which they were
+            drawn.
+    """
+
+    VERSION = 2
+
+    items: Annotated[int, Checked(ge=1)]
+    learn: Annotated[int, Checked(ge=0, le=MAX_VALUES)]
+    verify: Annotated[int, Checked(ge=1, le=MAX_VALUES)]
+    each_field: bool = False
+    seed: Annotated[int, Checked(ge=0)]
+    source: PlannedSource | None = None
+    tries: Annotated[int, Checked(ge=1, le=MAX_TRIES)] = 1
+    after: tuple[Sha256, ...] = ()
+    sample: tuple[Pair, ...]
+
+    @model_validator(mode="after")
+    def _is_possible(self) -> Self:
+        if (self.source is None) == (not self.sample):
+            raise PydanticCustomError("plan", "learns from a first stage or from a source", {})
+        if len(self.after) >= self.tries:
+            raise PydanticCustomError("plan", "after: there are no tries left", {})
+        return self
+
+    @property
+    def risk(self) -> Fraction:
+        """Return the probability that a promise of this verification may fail with."""
+        return (1 - Fraction(str(self.confidence))) / self.tries
+
+    @property
+    def first_stage(self) -> list[ValueKey]:
+        """Return the values of the first stage."""
+        return [ValueKey(*pair) for pair in self.sample]
+
+
+def make_value_plan(
+    benchmark: Benchmark, paths: Sequence[Path], options: ValuePlanOptions
+) -> ValuePlan:
+    """Draw the values of the first stage and fix everything else.
+
+    Args:
+        benchmark: all items; they need no ground truth.
+        paths: the models' answers to all items, in order of preference; one run is enough.
+        options: the options.
+
+    Raises:
+        HdbenchError: nothing can be promised with these options; the message says why, and what to
+            do.
+    """
+    _check(options)
+    fields, several = chosen_fields(benchmark, options.fields)
+    ids = list(benchmark.ids())
+    runs = planned_runs(benchmark, paths, alone=True)
+    scores = None
+    if options.scores is not None:
+        read_scores(options.scores, fields, ids)
+        scores = PlannedScores(path=str(options.scores), sha256=file_sha256(options.scores))
+    after = _tries_before(benchmark, options)
+    source = _source(options, fields) if options.learn_from else None
+    drawn = [] if source else _drawn(benchmark, paths, fields, ids, options)
+    return ValuePlan(
+        hdbench=__version__,
+        created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        benchmark=benchmark.id,
+        as_planned=as_planned(benchmark, ids, with_truth=()),
+        list_sha256=list_sha256(ids),
+        runs=tuple(runs),
+        scores=scores,
+        fields=tuple(fields),
+        several_values=tuple(several),
+        right=options.right,
+        limit=options.limit,
+        confidence=CONFIDENCE,
+        items=len(ids),
+        learn=len(drawn),
+        verify=options.verify,
+        each_field=options.each_field,
+        seed=options.seed,
+        source=source,
+        tries=options.tries,
+        after=after,
+        sample=tuple(drawn),
+    )
+
+
+def _check(options: ValuePlanOptions) -> None:
+    if not 0 < options.limit <= MAX_LIMIT:
+        raise HdbenchError(
+            "--limit {limit}: must be above 0 and at most {most}",
+            limit=f"{options.limit:g}",
+            most=f"{MAX_LIMIT:g}",
+        )
+    if not 1 <= options.tries <= MAX_TRIES:
+        raise HdbenchError("--tries: must be from 1 to {most}", most=MAX_TRIES)
+    if max(options.learn, options.verify) > MAX_VALUES:
+        raise HdbenchError("--values: at most {most:,} in a stage", most=MAX_VALUES)
+    if options.learn < 1 and not options.learn_from:
+        raise HdbenchError(
+            "--values: 0 values to learn from: name at least one, or --learn-from values that are "
+            "checked already"
+        )
+    least = least_items(options.limit, 1 - (1 - CONFIDENCE) / options.tries)
+    if options.verify < least:
+        raise HdbenchError(
+            "--values: {number:,} values to verify are too few: at least {least:,} have to be read "
+            "to show that at most {limit:.3g} of the values are wrong, even if no error is found; "
+            "600 are usual",
+            number=options.verify,
+            least=least,
+            limit=options.limit,
+        )
+
+
+def _tries_before(benchmark: Benchmark, options: ValuePlanOptions) -> tuple[str, ...]:
+    """Return the hashes of the plans of earlier tries.
+
+    Raises:
+        HdbenchError: values of this collection were verified for another plan, which did not
+            provide for one more try.
+    """
+    after: tuple[str, ...] = ()
+    if options.after is not None:
+        before = read_sealed(options.after, ValuePlan)
+        after = (*before.after, before.hash())
+        if len(after) >= before.tries:
+            raise HdbenchError(
+                "--after {place}: was the last of its tries ({tries}): to look, learn again and "
+                "try once more breaks the promise",
+                place=options.after,
+                tries=before.tries,
+            )
+        if (before.tries, before.limit) != (options.tries, options.limit):
+            raise HdbenchError(
+                "--after {place}: the next try has the same --tries {tries} and --limit {limit}",
+                place=options.after,
+                tries=before.tries,
+                limit=f"{before.limit:g}",
+            )
+    others = CheckedValues(benchmark.folder).plans_with("verify") - set(after)
+    if others:
+        raise HdbenchError(
+            "{benchmark}: values of it were verified for another plan ({hash}…), and to look, "
+            "learn again and try once more breaks the promise: use what was decided then; next "
+            "time, plan for several tries (--tries)",
+            benchmark=benchmark.id,
+            hash=min(others)[:12],
+        )
+    return after
+
+
+def _source(options: ValuePlanOptions, fields: Sequence[str]) -> PlannedSource:
+    """Return the values to learn from, which were checked already."""
+    named, *paths = options.learn_from
+    if not paths:
+        raise HdbenchError(
+            "--learn-from {place}: name the runs on it, too: --learn-from BENCHMARK,RUN,…",
+            place=named,
+        )
+    benchmark = load_benchmark(str(named))
+    chosen_fields(benchmark, fields)
+    known = known_values(benchmark, fields)
+    if not known:
+        raise HdbenchError(
+            "--learn-from {place}: no value of it has been checked", place=benchmark.id
+        )
+    return PlannedSource(
+        benchmark=benchmark.id,
+        version=benchmark.spec.version,
+        runs=tuple(planned_runs(benchmark, paths, alone=True)),
+        values=len(known),
+        values_sha256=known_sha256(known),
+    )
+
+
+def _drawn(
+    benchmark: Benchmark,
+    paths: Sequence[Path],
+    fields: Sequence[str],
+    ids: Sequence[str],
+    options: ValuePlanOptions,
+) -> list[Pair]:
+    """Draw the values of the first stage."""
+    with ExitStack() as stack:
+        answers = [stack.enter_context(opened_run(path, benchmark)).answers for path in paths]
+        metric = benchmark.spec.make_metric("documented")
+        return draw_first(Runs(answers, metric, ()), ids, fields, options.learn, options.seed)
+
+
+def draw_first(
+    runs: Runs, ids: Sequence[str], fields: Sequence[str], number: int, seed: int
+) -> list[Pair]:
+    """Draw values at random from all items that at least one run answered.
+
+    Args:
+        runs: the runs.
+        ids: the ids of all items.
+        fields: the fields.
+        number: how many values are drawn; all, if there are fewer.
+        seed: the plan's.
+
+    Returns:
+        Item and field of each, in the order in which they were drawn.
+    """
+    order = np.random.default_rng([seed, FIRST_DRAW]).permutation(len(ids) * len(fields))
+    drawn: list[Pair] = []
+    for position in order.tolist():
+        if len(drawn) == number:
+            break
+        item, field = divmod(position, len(fields))
+        if any(record is not None for record in runs.records(ids[item])):
+            drawn.append((ids[item], fields[field]))
+    if not drawn:
+        raise HdbenchError("no run answered any item: there is nothing to draw from")
+    return drawn

@@ -49,6 +49,11 @@ def _respelt(arguments: list[str]) -> list[str]:
             if value is not None:
                 people = value.split(",") if command == "assign" else [value]
                 return [command, *others, *(name.strip() for name in people)]
+    if arguments[:2] == ["trust", "plan"]:
+        for option in ("-n", "--number"):
+            number, others = _taken_out(option, arguments[2:])
+            if number is not None:
+                return _respelt(["trust", "plan", *others, "--items", number])
     former = _BENCHMARK_OPTIONS.get(arguments[0]) if arguments else None
     if former is not None:
         length = 2 if arguments[0] == "trust" else 1

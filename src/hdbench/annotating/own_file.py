@@ -4,13 +4,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from filelock import FileLock, Timeout
 
 from hdbench.annotating.changes import check_pseudonym
 from hdbench.common import appending
 from hdbench.common.os_errors import write_errors
-from hdbench.errors import HdbenchError, write_reason
+from hdbench.errors import HdbenchError, Message, write_reason
 
 
 @contextmanager
@@ -45,6 +46,18 @@ def only_writer(folder: Path, annotator: str, taken: str) -> Iterator[None]:
 
 class NotSavedError(HdbenchError):
     """Something was not written, but can be once there is space, or the folder is back."""
+
+
+class ChangedError(HdbenchError):
+    """Another window of the same person changed something first.
+
+    Args:
+        state: its current state.
+    """
+
+    def __init__(self, state: dict[str, Any]) -> None:
+        super().__init__(Message("changed in another window"))
+        self.state = state
 
 
 def append(path: Path, data: bytes) -> None:

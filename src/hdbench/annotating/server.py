@@ -19,10 +19,11 @@ from starlette.responses import FileResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from hdbench.annotating.checking.value_check import ValueCheck
 from hdbench.annotating.editor import Editor, as_json
 from hdbench.annotating.in_threads import THREADS, BusyError, in_thread, one_at_a_time
-from hdbench.annotating.own_file import NotSavedError
-from hdbench.annotating.reviewing.review import ChangedError, Review
+from hdbench.annotating.own_file import ChangedError, NotSavedError
+from hdbench.annotating.reviewing.review import Review
 from hdbench.annotating.store import StaleError
 from hdbench.common.jsonio import SPELLED, json_reason, parse_json, spelled_json
 from hdbench.common.servers import GRACE, end_in_time, interrupt_on_sigterm, listening
@@ -53,6 +54,9 @@ HEADERS = {
 
 FOLDER = "hdbench.folder"
 """The key of a request's scope with the folder of a server, which is hidden from visitors."""
+
+Edited = Editor | Review | ValueCheck
+"""What a page is served for."""
 
 Answer = Callable[[Request, dict[str, Any]], Any]
 
@@ -108,14 +112,43 @@ def review_routes(review: Review) -> list[BaseRoute]:
     ]
 
 
-def build_app(edited: Editor | Review, token: str) -> Starlette:
+def check_routes(check: ValueCheck) -> list[BaseRoute]:
+    """Return the routes of the page for single values: its files, and its requests.
+
+    Args:
+        check: the check.
+    """
+    route = _Routes()
+    return [
+        Route("/", lambda _: FileResponse(_PAGE / "check.html")),
+        route("/start", lambda *_: check.start()),
+        route("/state", lambda request, _: _told(request, check.state())),
+        route("/go-on", lambda request, body: _told(request, check.go_on(body)), "POST"),
+        route("/values/{n:number}", lambda request, _: _shown(request, check.value)),
+        route(
+            "/values/{n:number}/read",
+            lambda request, body: _told(request, check.read(_number(request), body)),
+            "POST",
+        ),
+        route.picture("/values/{n:number}/pages/{page:number}", check.picture),
+        Mount("/", StaticFiles(directory=_PAGE)),
+    ]
+
+
+def build_app(edited: Edited, token: str) -> Starlette:
     """Return the application.
 
     Args:
-        edited: the editor or review.
+        edited: the editor, review or check.
         token: the first part of all addresses, which no other page in the browser can guess.
     """
-    routes = review_routes(edited) if isinstance(edited, Review) else page_routes(edited)
+    match edited:
+        case Review():
+            routes = review_routes(edited)
+        case ValueCheck():
+            routes = check_routes(edited)
+        case _:
+            routes = page_routes(edited)
     return Starlette(
         routes=[Mount(f"/{token}", routes=routes)],
         middleware=[
@@ -125,11 +158,11 @@ def build_app(edited: Editor | Review, token: str) -> Starlette:
     )
 
 
-def serve(edited: Editor | Review, *, port: int, started: Callable[[str], object]) -> None:
-    """Serve the page until it is interrupted, and close the editor or review.
+def serve(edited: Edited, *, port: int, started: Callable[[str], object]) -> None:
+    """Serve the page until it is interrupted, and close what it edits.
 
     Args:
-        edited: the editor or review.
+        edited: the editor, review or check.
         port: the port; 0 for any that is free.
         started: called with the address.
 
@@ -237,8 +270,11 @@ def _with(change: Callable[[int, dict[str, Any]], Any]) -> Answer:
 
 def _shown(request: Request, read: Callable[[int], dict[str, Any]]) -> dict[str, Any]:
     """Return an item for the page, with problems of its media in the page's language."""
-    item = read(_number(request))
-    return item | {"problem": why_not(item["problem"], request)}
+    return _told(request, read(_number(request)))
+
+
+def _told(request: Request, answer: dict[str, Any]) -> dict[str, Any]:
+    return answer | {"problem": why_not(answer["problem"], request)}
 
 
 def why_not(message: str, request: Request) -> str:

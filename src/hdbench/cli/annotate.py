@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from hdbench.annotating.checking.value_check import ValueCheck
 from hdbench.annotating.editor import Editor
 from hdbench.annotating.reviewing.review import Review
 from hdbench.cli.arguments import Annotator, Port
@@ -66,8 +67,8 @@ def _listed(path: Path, *, with_drafts: bool) -> Mapping[str, Sequence[str]]:
     return listed.fields
 
 
-def serve_page(edited: Editor | Review, port: int) -> None:
-    """Serve the page of an editor or a review until it is interrupted, and say its address."""
+def serve_page(edited: Editor | Review | ValueCheck, port: int) -> None:
+    """Serve a page until it is interrupted, and say its address."""
     with needed("space", "the editor needs"):
         from hdbench.annotating.server import serve  # noqa: PLC0415  Starlette is slow to import
 

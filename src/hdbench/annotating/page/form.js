@@ -1,6 +1,6 @@
 // The form of a record: what can be typed and chosen, and what it means in the record.
 
-import { isNumber, parse, typed, write } from "./numbers.js";
+import { decimalPoint, isNumber, parse, typed, write } from "./numbers.js";
 import { asField, begun, get, isObject, readable, same } from "./values.js";
 
 const TYPED = 700; // milliseconds after the last key when a value is sent
@@ -22,8 +22,7 @@ export class Form {
   // `changed(path, to)` for each change, `typing()` for each key, `suggested(field, typed)` for values.
   constructor(root, { say, language, form, changed, typing, suggested }) {
     Object.assign(this, { root, say, language, form, changed, typing, suggested });
-    const parts = new Intl.NumberFormat(language).formatToParts(1.5);
-    this.point = parts.find((part) => part.type === "decimal").value;
+    this.point = decimalPoint(language);
     this.dirty = new Map();
     this.record = null;
     this.drafts = [];

@@ -42,6 +42,11 @@ export class ItemImage {
     this.draw();
   }
 
+  // The first page at an address, before it is shown.
+  prefetch(address) {
+    this.viewer.prefetch(`${address}/0`);
+  }
+
   turn(step) {
     const page = this.page + step;
     if (page < 0 || page >= this.pages) return;

@@ -35,6 +35,12 @@ export function write(value, indent) {
   return JSON.stringify(value, null, indent).replaceAll(new RegExp(`"${MARK}([^"]*)"`, "g"), "$1");
 }
 
+// What a language writes before decimals.
+export function decimalPoint(language) {
+  const parts = new Intl.NumberFormat(language).formatToParts(1.5);
+  return parts.find((part) => part.type === "decimal").value;
+}
+
 // What somebody typed, in the spelling of JSON, which has no +5, 007, .5 or 5. — null if it is not a number.
 export function typed(text) {
   const plain = text.trim().toLowerCase();

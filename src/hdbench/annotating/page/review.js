@@ -3,8 +3,8 @@
 import { element } from "./form.js";
 import { ItemImage } from "./image.js";
 import { at, digitPlace, language, message, say, start, translate } from "./page.js";
-import { typed } from "./numbers.js";
 import { ask, Refused } from "./saving.js";
+import { mistyped, valueInput } from "./single.js";
 import { readable } from "./values.js";
 
 const VERDICTS = ["slip", "convention", "models_err", "undecided"];
@@ -21,15 +21,9 @@ function said(what) {
   at("saving").textContent = what && say({ unreachable: "unsaved", refused: "unsaved" }[what] ?? what);
 }
 
-// The field for a value: a choice where the schema has one.
 function input(id, labelled, current) {
-  const choices = entry.kind === "boolean" ? [true, false] : entry.kind === "choice" ? entry.choices : null;
-  const made = choices
-    ? element("select", { id }, element("option", { value: "", text: say("nothing") }),
-      ...choices.map((choice) => element("option", { value: String(choice), text: String(choice) })))
-    : element("textarea", { id, rows: 2 });
+  const made = valueInput(id, labelled, entry, { none: say("nothing") });
   made.value = readable(current, "");
-  made.setAttribute("aria-labelledby", labelled);
   return made;
 }
 
@@ -142,13 +136,10 @@ async function send(what, body) {
   }
 }
 
-// A number that is none: said here, since the server does not take it.
 function isMistyped(text) {
-  const wrong = {
-    integer: !/^\s*[-+]?\d+\s*$/.test(text) && "not_integer", number: typed(text) === null && "not_number",
-  }[entry.kind];
-  if (wrong && text.trim()) message(wrong);
-  return Boolean(wrong && text.trim());
+  const wrong = mistyped(entry.kind, text);
+  if (wrong) message(wrong);
+  return Boolean(wrong);
 }
 
 function saveReading(event) {

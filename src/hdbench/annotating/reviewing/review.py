@@ -1,6 +1,5 @@
 """The reviews that one person makes in the browser, read and saved by its page."""
 
-import re
 from contextlib import ExitStack
 from pathlib import Path
 from threading import Lock
@@ -10,37 +9,18 @@ from hdbench.annotating.editor import SCHEMA
 from hdbench.annotating.fields import parse_field
 from hdbench.annotating.form import form_of
 from hdbench.annotating.media import CollectionMedia
+from hdbench.annotating.own_file import ChangedError
 from hdbench.annotating.reviewing.looks import Look, ReviewLog, confirms, is_same
 from hdbench.annotating.reviewing.review_list import Entry, read_review_list
+from hdbench.annotating.single_value import entered_as, node_at, typed_value
 from hdbench.answers.schema import AnswerSchema
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.common.hashing import file_sha256
-from hdbench.common.jsonio import json_reason, parse_json
-from hdbench.common.texts import COMPLETE, Texts, completed
+from hdbench.common.texts import Texts, completed
 from hdbench.datasets.building.archive import CHECKSUMS
-from hdbench.errors import HdbenchError, Message
-from hdbench.scoring.analysis.forms import text_of
-
-MAX_READING = 100_000
-"""Maximum number of characters in a reading."""
+from hdbench.errors import HdbenchError
 
 _TEXTS = Texts(Path(__file__).parents[1] / "texts")
-
-_NUMBER = re.compile(
-    r"\s*\+?(?P<sign>-?)0*(?P<digits>(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?)\s*"
-)
-
-
-class ChangedError(HdbenchError):
-    """Another window of the same person changed the entry first.
-
-    Args:
-        state: the current state of the entry.
-    """
-
-    def __init__(self, state: dict[str, Any]) -> None:
-        super().__init__(Message("changed in another window"))
-        self.state = state
 
 
 class Review:
@@ -67,7 +47,7 @@ class Review:
         self._language = language and completed(language)
         self._media = CollectionMedia(folder)
         form = form_of(AnswerSchema.load(folder / SCHEMA))
-        self._fields = [_field(form, entry.field) for entry in self._list.entries]
+        self._fields = [_asked(form, entry.field) for entry in self._list.entries]
         self._check(folder, path)
         self._looks = ReviewLog(path)
         self._lock = Lock()
@@ -120,7 +100,7 @@ class Review:
             HdbenchError: it cannot be saved.
         """
         entry = self._entry(number)
-        value = _typed(body.get("value"), self._fields[number])
+        value = typed_value(body.get("value"), self._fields[number])
         with self._lock:
             look = self._current(number, body)
             if look.reading:
@@ -141,7 +121,7 @@ class Review:
         if verdict is None:
             raise HdbenchError("a verdict is needed")
         if verdict == "slip":
-            values["new"] = _typed(body.get("new"), self._fields[number])
+            values["new"] = typed_value(body.get("new"), self._fields[number])
             if not str(evidence).strip():
                 raise HdbenchError("say what shows it")
         with self._lock:
@@ -225,52 +205,8 @@ def _progress(entry: Entry, look: Look) -> str:
     return "read" if look.reading else "open"
 
 
-def _field(form: dict[str, Any], field: str) -> dict[str, Any]:
+def _asked(form: dict[str, Any], field: str) -> dict[str, Any]:
     """Return the names of a field in each language, and the values that can be entered."""
-    node: dict[str, Any] | None = form
-    names: dict[str, list[str]] = {language: [] for language in COMPLETE}
-    for step in parse_field(field):
-        if isinstance(step, int):
-            node = node.get("item") if node else None
-            for name in names.values():
-                name[-1:] = [f"{name[-1] if name else ''} {step + 1}".strip()]
-        else:
-            fields = node.get("fields", ()) if node else ()
-            node = next((inner for inner in fields if inner["name"] == step), None)
-            for language, name in names.items():
-                name.append(node["label"][language] if node else step)
-    kind = node["kind"] if node else "text"
-    return {
-        "label": {language: ", ".join(name) or field for language, name in names.items()},
-        "kind": kind if kind in {"integer", "number", "boolean", "choice"} else "text",
-        "choices": node.get("choices", []) if node else [],
-    }
-
-
-def _typed(value: Any, field: dict[str, Any]) -> Any:
-    """Return the value that was entered, in the field's type; None for nothing.
-
-    Raises:
-        HdbenchError: it does not have that type.
-    """
-    if value is None or (isinstance(value, str) and not value.strip()):
-        return None
-    if not isinstance(value, str) or len(value) > MAX_READING:
-        raise HdbenchError("a value must be a text that is not too long")
-    if field["kind"] in {"boolean", "choice"}:
-        choices = field["choices"] if field["kind"] == "choice" else [True, False]
-        for choice in choices:
-            if text_of(choice) == value:
-                return choice
-        raise HdbenchError("{value!r}: not one of the choices", value=value[:100])
-    if field["kind"] not in {"integer", "number"}:
-        return value
-    number = _NUMBER.fullmatch(value)
-    if number is None or (field["kind"] == "integer" and not number["digits"].isdecimal()):
-        raise HdbenchError("{value!r}: not a number", value=value[:100])
-    try:
-        return parse_json(f"{number['sign']}{number['digits']}")
-    except ValueError as error:
-        raise HdbenchError(
-            "{value!r}: not a number: {why}", value=value[:100], why=json_reason(error)
-        ) from error
+    node, names = node_at(form, parse_field(field))
+    label = {language: name or field for language, name in names.items()}
+    return {"label": label, **entered_as(node)}

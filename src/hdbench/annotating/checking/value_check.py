@@ -1,0 +1,325 @@
+"""The single values that one person reads in the browser, saved by its page."""
+
+import uuid
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from threading import Lock, Thread
+from typing import Any, NamedTuple, Protocol
+
+from hdbench.annotating.checking.checked_values import CheckedValues, Reading, ValueKey
+from hdbench.annotating.checking.queue import (
+    Readings,
+    Stage,
+    is_complete,
+    offered,
+    waits_for_others,
+)
+from hdbench.annotating.editor import MAX_SECONDS, SCHEMA
+from hdbench.annotating.form import form_of
+from hdbench.annotating.media import CollectionMedia
+from hdbench.annotating.own_file import ChangedError, now, only_writer
+from hdbench.annotating.single_value import entered_as, node_at, typed_value
+from hdbench.answers.schema import AnswerSchema
+from hdbench.answers.schema_parts import choices_of, field_of
+from hdbench.common.checked import validate
+from hdbench.common.texts import Texts, completed
+from hdbench.errors import HdbenchError, Message
+
+_TEXTS = Texts(Path(__file__).parents[1] / "texts")
+
+_TOLD = ("description", "pattern", "format")
+"""Keys of a schema that say which form a value has."""
+
+
+class CheckedPlan(Protocol):
+    """A plan whose values people read.
+
+    Its methods are called for every request, and `stages` also while `advance` runs in a thread.
+
+    Attributes:
+        hash: the hash of the plan, by which readings belong to it.
+    """
+
+    @property
+    def hash(self) -> str:
+        """Return the hash of the plan."""
+
+    def stages(self) -> Sequence[Stage]:
+        """Return the stages that are drawn, also by other processes: one or two.
+
+        Raises:
+            HdbenchError: they cannot be read.
+        """
+
+    def advance(self) -> None:
+        """Learn from the first stage, and draw the second; nothing if that is done already.
+
+        Raises:
+            HdbenchError: it cannot be done.
+        """
+
+
+class _Place(NamedTuple):
+    """A value's place in the plan.
+
+    Attributes:
+        stage: the position of its stage.
+        key: the value.
+    """
+
+    stage: int
+    key: ValueKey
+
+
+class ValueCheck:
+    """A plan whose values one person reads in the browser, one request at a time.
+
+    No answer says what a model or another person read.
+
+    Args:
+        folder: the dataset, or the collection.
+        plan: the plan.
+        annotator: the reader's pseudonym.
+        language: the page's language; None for the browser's.
+
+    Raises:
+        HdbenchError: the plan is not about this folder, a file is unusable, or the pseudonym is
+            taken.
+    """
+
+    def __init__(
+        self, folder: Path, plan: CheckedPlan, annotator: str, language: str | None
+    ) -> None:
+        self._folder = folder
+        self._plan = plan
+        self._annotator = annotator
+        self._language = language and completed(language)
+        self._media = CollectionMedia(folder)
+        self._schema = AnswerSchema.load(folder / SCHEMA)
+        self._form = form_of(self._schema)
+        self._values = CheckedValues(folder)
+        self._stages: list[Stage] = []
+        self._lock = Lock()
+        self._advancing = Thread()
+        self._problem: str = ""
+        self._refresh()
+        self._open = ExitStack()
+        taken = Message(
+            "{place}: {name} is checking values here already", place=folder, name=annotator
+        )
+        self._open.enter_context(only_writer(folder, annotator, taken))
+
+    @property
+    def notes(self) -> list[str]:
+        """Return messages about skipped lines, for the user."""
+        return self._values.notes
+
+    def close(self) -> None:
+        """Let others read under this pseudonym."""
+        self._open.close()
+
+    def start(self) -> dict[str, Any]:
+        """Return the data that the page loads once."""
+        return {
+            "name": self._folder.resolve().name,
+            "annotator": self._annotator,
+            "language": self._language,
+            "texts": _TEXTS.translations,
+        }
+
+    def state(self) -> dict[str, Any]:
+        """Return where the reading stands for this person.
+
+        Its `phase` is `reading` while there are values for this person, `waiting` while others
+        have to read some, `ready` when the next stage can be drawn, `advancing` meanwhile, and
+        `done` at the end. `next` has the numbers of the next values, `last` that of the last one.
+        """
+        with self._lock:
+            self._refresh()
+            return self._state()
+
+    def value(self, number: int) -> dict[str, Any]:
+        """Return a value: where to look, what can be entered, and what this person entered."""
+        with self._lock:
+            self._refresh()
+            stage, key = self._place(number)
+            own = self._own_of(key)
+            mine = self._mine(stage)
+            before = mine[: mine.index(number)] if number in mine else mine
+        return {
+            "item": key.item,
+            **_asked(self._form, self._schema, key.field),
+            "own": own and {"what": own.what, "value": own.value},
+            "after": own and own.id,
+            "before": before[-1] if before else None,
+            "place": len(before) + 1,
+            **self._media.shown(key.item),
+        }
+
+    def picture(self, number: int, page: int) -> tuple[bytes, str]:
+        """Return a page of a value's item, and its media type."""
+        return self._media.picture(self._place(number).key.item, page)
+
+    def read(self, number: int, body: dict[str, Any]) -> dict[str, Any]:
+        """Save what was read of a value, and return the state.
+
+        Raises:
+            ChangedError: it was read in another window, or its stage is over.
+            HdbenchError: it cannot be saved.
+        """
+        seconds = _seconds(body.get("seconds"))
+        with self._lock:
+            self._refresh()
+            stage, key = self._place(number)
+            own = self._own_of(key)
+            if stage < len(self._stages) - 1 or body.get("after") != (own and own.id):
+                raise ChangedError(self._state())
+            value = None
+            if body.get("what") == "value":
+                field = _asked(self._form, self._schema, key.field)
+                value = typed_value(body.get("value"), field)
+            made = {
+                "id": uuid.uuid4().hex,
+                "plan": self._plan.hash,
+                **key._asdict(),
+                "by": self._annotator,
+                "at": now(),
+                "what": body.get("what"),
+                "value": value,
+                "seconds": seconds,
+            }
+            self._values.add(validate(Reading, made, self._folder))
+            return self._state()
+
+    def go_on(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Begin to draw the next stage if this one is still the last, and return the state.
+
+        Raises:
+            HdbenchError: there are values that nobody has read.
+        """
+        with self._lock:
+            self._refresh()
+            stage = len(self._stages) - 1
+            if body.get("stage") == stage and not self._is_last(stage):
+                if not is_complete(self._stages[stage], self._readings()):
+                    raise HdbenchError("there are values that nobody has read")
+                if not self._advancing.is_alive():
+                    self._advancing = Thread(target=self._advance, daemon=True)
+                    self._advancing.start()
+            return self._state()
+
+    def _advance(self) -> None:
+        # In case of an error that nobody expects, which Python prints.
+        self._problem = Message("it ended with an error: see the terminal")
+        try:
+            self._plan.advance()
+        except HdbenchError as error:
+            self._problem = error.message
+        else:
+            self._problem = ""
+
+    def _refresh(self) -> None:
+        """Read what others have read and drawn."""
+        self._values.refresh()
+        stages = self._plan.stages()
+        for stage in stages[len(self._stages) :]:
+            for key in stage.values:
+                if key.item not in self._media.items:
+                    raise HdbenchError(
+                        "{item}: {folder} has no such item", item=key.item, folder=self._folder
+                    )
+        self._stages = list(stages)
+
+    def _readings(self) -> Readings:
+        return self._values.readings(self._plan.hash)
+
+    def _state(self) -> dict[str, Any]:
+        stage = len(self._stages) - 1
+        values, readings = self._stages[stage], self._readings()
+        first = self._number_of_first(stage)
+        mine = self._mine(stage)
+        left = offered(values, readings, self._annotator)
+        waiting = 0 if left else waits_for_others(values, readings)
+        is_advancing = self._advancing.is_alive()
+        return {
+            "phase": self._phase(stage, left, waiting),
+            "stage": stage,
+            "stages": stage + 1 if self._is_last(stage) else stage + 2,
+            "place": len(mine) + 1,
+            "all": len(mine) + len(left),
+            "next": [first + position for position in left[:2]],
+            "last": mine[-1] if mine else None,
+            "waiting": waiting,
+            "problem": "" if is_advancing else self._problem,
+        }
+
+    def _phase(self, stage: int, left: Sequence[int], waiting: int) -> str:
+        if left:
+            return "reading"
+        if self._is_last(stage):
+            return "done"
+        if self._advancing.is_alive():
+            return "advancing"
+        return "waiting" if waiting else "ready"
+
+    def _is_last(self, stage: int) -> bool:
+        return self._stages[stage].name == "verify"
+
+    def _mine(self, stage: int) -> list[int]:
+        """Return the numbers of the values of a stage that this person has read, in that order."""
+        readings, first = self._readings(), self._number_of_first(stage)
+        mine = [
+            (reading.at, first + position)
+            for position, key in enumerate(self._stages[stage].values)
+            for reading in readings.get(key, ())
+            if reading.by == self._annotator
+        ]
+        return [number for _, number in sorted(mine)]
+
+    def _own_of(self, key: ValueKey) -> Reading | None:
+        readings = self._readings().get(key, ())
+        return next((reading for reading in readings if reading.by == self._annotator), None)
+
+    def _number_of_first(self, stage: int) -> int:
+        return sum(len(earlier.values) for earlier in self._stages[:stage])
+
+    def _place(self, number: int) -> _Place:
+        rest = number
+        for stage, (_, values) in enumerate(self._stages):
+            if rest < len(values):
+                return _Place(stage, values[rest])
+            rest -= len(values)
+        raise HdbenchError("there is no value {number}", number=number + 1)
+
+
+def _seconds(given: Any) -> float:
+    is_number = isinstance(given, int | float) and not isinstance(given, bool)
+    if not is_number or not 0 <= given <= MAX_SECONDS:
+        raise HdbenchError("seconds must be a number from 0 to {most:,}", most=MAX_SECONDS)
+    return round(float(given), 1)
+
+
+def _asked(form: dict[str, Any], schema: AnswerSchema, path: str) -> dict[str, Any]:
+    """Return what a field is called in each language, and what can be entered."""
+    steps = path.split(".")
+    node, label = node_at(form, steps)
+    found = _schema_at(schema, steps)
+    asked = {"label": label, **{key: found.get(key) for key in _TOLD}, **entered_as(node)}
+    if node and node["kind"] == "list":
+        asked |= {"kind": "list", "entry": entered_as(node["item"])}
+    return asked | {"long": bool(node and node.get("long"))}
+
+
+def _schema_at(schema: AnswerSchema, steps: Sequence[str]) -> dict[str, Any]:
+    """Return the schema of a field, with what those of its list's values say; empty without one."""
+    parts: list[Any] = list(schema.alternatives)
+    for step in steps:
+        parts = [field_of(choice, step) for part in parts for choice in choices_of(part)]
+    found = [choice for part in parts for choice in choices_of(part)]
+    entries = [choice for part in found for choice in choices_of(field_of(part, "[]"))]
+    described = [part for part in (*parts, *found, *entries) if isinstance(part, dict)]
+    return {
+        key: next((part[key] for part in described if isinstance(part.get(key), str)), None)
+        for key in _TOLD
+    }

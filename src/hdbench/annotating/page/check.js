@@ -1,0 +1,279 @@
+// Single values: one at a time is read from the image, with nothing that anybody else read.
+
+import { Clock } from "./clock.js";
+import { ItemImage } from "./image.js";
+import { decimalPoint, typed } from "./numbers.js";
+import { at, digitPlace, language, message, say, start, translate } from "./page.js";
+import { ask, Refused } from "./saving.js";
+import { mistyped, valueInput } from "./single.js";
+
+const POLL = { waiting: 4000, done: 4000, advancing: 1000 }; // milliseconds
+
+const image = new ItemImage(at("image"));
+const clock = new Clock();
+const point = decimalPoint(language);
+
+let state = null; // what the server said of where the reading stands
+let number = -1; // of the value that is shown
+let value = null; // what the server said of it
+let busy = false;
+let ahead = null; // the value that is probably next, and its answer
+let poll = null;
+const left = new Map(); // number → what was typed and not saved, when another value was opened
+const spent = new Map(); // number → seconds on screen, as long as it is not saved
+
+function said(what) {
+  at("saving").dataset.state = what;
+  at("saving").textContent = what && say({ refused: "unsaved" }[what] ?? what);
+}
+
+const isUnsaved = () => Boolean(value && at("reading").value !== shown(value.own));
+
+// What somebody entered, as it stands in the field.
+function shown(own) {
+  if (!own || own.what !== "value" || own.value === null) return "";
+  if (value.kind === "list") return own.value.join("\n");
+  const text = String(own.value);
+  return value.kind === "number" ? text.replace(".", point) : text;
+}
+
+function keepTime() {
+  if (value) spent.set(number, (spent.get(number) ?? 0) + clock.take());
+}
+
+async function follow(next) {
+  clearTimeout(poll);
+  const before = state;
+  state = next;
+  if (state.phase === "reading") {
+    await open(state.next[0]);
+    if (before && before.stage !== state.stage) message("next_stage");
+    else if (before && before.phase !== "reading") message("more_to_read");
+    return;
+  }
+  value = null;
+  drawBetween();
+  if (state.phase === "ready" && !state.problem) goOn();
+  else if (POLL[state.phase]) poll = setTimeout(look, POLL[state.phase]);
+}
+
+async function look() {
+  try {
+    const next = await ask("state");
+    if (!value) await follow(next); // otherwise a value was opened meanwhile
+  } catch {
+    poll = setTimeout(look, POLL.waiting);
+  }
+}
+
+async function goOn() {
+  try {
+    await follow(await ask("go-on", { stage: state.stage }));
+  } catch (error) {
+    drawProblem(error instanceof Refused ? error.message : say("unreachable_check"));
+  }
+}
+
+async function open(to) {
+  clearTimeout(poll);
+  const answer = await (ahead?.number === to ? ahead.answer : ask(`values/${to}`));
+  [number, value] = [to, answer];
+  ahead = null;
+  clock.start();
+  message();
+  image.show(value.item, value, `values/${number}/pages`);
+  draw();
+  lookAhead();
+}
+
+// The next value and its image are there before they are asked for.
+function lookAhead() {
+  const next = state.next.find((each) => each !== number);
+  if (next === undefined) return;
+  const answer = ask(`values/${next}`);
+  ahead = { number: next, answer };
+  answer.then(
+    (found) => found.pages && image.prefetch(`values/${next}/pages`),
+    () => { ahead = ahead?.answer === answer ? null : ahead; },
+  );
+}
+
+const outcome = (own) => ({ unreadable: say("cannot_read"), damaged: say("is_damaged") }[own.what]
+  ?? (shown(own) || absent()));
+
+const absent = () => say(value.text === null ? "not_on_image" : "not_in_text");
+
+function draw() {
+  at("image").hidden = at("record").hidden = false;
+  at("between").hidden = true;
+  at("id").textContent = at("id").title = value.item;
+  const label = value.label[language];
+  document.title = `${label} · ${start.name}`;
+  const all = Math.max(state.all, value.place);
+  const { stage, stages } = state;
+  const key = stages > 1 ? "value_progress_stage" : "value_progress";
+  at("progress").textContent = say(key, { place: value.place, all, stage: stage + 1, stages });
+  at("bar").hidden = false;
+  at("bar").max = all;
+  at("bar").value = value.place - 1;
+  at("label").textContent = label;
+  at("expected").textContent = expected();
+  at("before").textContent = value.own ? say("saved_before", { value: outcome(value.own) }) : "";
+  at("nothing").textContent = absent();
+  const rows = { integer: 1, number: 1, list: 3 }[value.kind] ?? (value.long ? 6 : 2);
+  const field = valueInput("reading", "label expected", value, { none: say("choose"), rows });
+  field.value = left.get(number) ?? shown(value.own);
+  left.delete(number);
+  at("reading-place").replaceChildren(field);
+  at("back").disabled = previous() === null;
+  field.focus({ preventScroll: true });
+}
+
+// The form that a value should have, as the schema describes it.
+function expected() {
+  const { kind, description, format, pattern, entry } = value;
+  return [
+    description,
+    format === "date" ? say("expect_date") : say({
+      integer: "expect_integer", number: "expect_number", boolean: "expect_boolean",
+      choice: "expect_choice", list: "expect_list",
+    }[kind] ?? "expect_text"),
+    entry?.kind === "choice" && say("expect_entries", { choices: entry.choices.join(", ") }),
+    format && format !== "date" && say("expect_format", { format }),
+    pattern && say("expect_pattern", { pattern }),
+  ].filter(Boolean).join("\n");
+}
+
+// The value that was saved before, as long as it can be corrected.
+function previous() {
+  if (value) return value.own ? value.before : state.last;
+  return ["waiting", "done"].includes(state?.phase) ? state.last : null;
+}
+
+async function back() {
+  if (busy || previous() === null) return;
+  busy = true;
+  try {
+    keepTime();
+    if (isUnsaved()) left.set(number, at("reading").value);
+    await open(previous());
+  } catch {
+    message("unreachable_check");
+  } finally {
+    busy = false;
+  }
+}
+
+async function save(what, entered = null) {
+  if (busy || !value) return;
+  busy = true;
+  said("saving");
+  message();
+  keepTime();
+  try {
+    const seconds = Math.round(spent.get(number) * 10) / 10;
+    const answer = await ask(`values/${number}/read`, { what, value: entered, seconds, after: value.after });
+    const before = state;
+    spent.delete(number);
+    ahead = answer.stale ? null : ahead;
+    await follow(answer.stale ?? answer);
+    said(answer.stale ? "" : "saved");
+    if (answer.stale) message(before.stage === state.stage ? "changed_elsewhere" : "stage_over");
+  } catch (error) {
+    if (error instanceof Refused) message("refused", { reason: error.message });
+    else message("unreachable_check");
+    said("refused");
+  } finally {
+    busy = false;
+  }
+}
+
+function saveValue(event) {
+  event.preventDefault();
+  if (!value) return;
+  const entered = value.kind === "number" ? at("reading").value.replace(point, ".") : at("reading").value;
+  const wrong = mistyped(value.kind, entered);
+  if (!entered.trim()) message("enter_or_choose");
+  else if (wrong) message(wrong);
+  else save("value", value.kind === "number" ? String(typed(entered)) : entered);
+}
+
+// What is shown where there is nothing to read: between the stages, and at the end.
+function drawBetween() {
+  at("image").hidden = at("record").hidden = true;
+  at("between").hidden = false;
+  at("back").disabled = previous() === null;
+  at("bar").hidden = true;
+  at("progress").textContent = "";
+  at("id").textContent = at("id").title = document.title = start.name;
+  if (state.problem) return drawProblem(state.problem);
+  const { phase, waiting } = state;
+  const others = waiting ? say("others_text", { count: waiting }) : "";
+  const title = {
+    waiting: say("others_title"), done: say(waiting ? "done_with_others" : "done_title"),
+  }[phase] ?? say("learning_title");
+  const text = {
+    waiting: others, done: [others, say("done_text")].filter(Boolean).join("\n"),
+  }[phase] ?? say("learning_text");
+  drawNotice(title, text, phase === "waiting" ? say("go_on_without") : "");
+  at("learning").hidden = !["advancing", "ready"].includes(phase);
+  at("command").hidden = phase !== "done";
+}
+
+function drawProblem(reason) {
+  drawNotice(say("problem_title"), reason, say("try_again"));
+  at("learning").hidden = at("command").hidden = true;
+}
+
+// What has not changed is not said again by a screen reader.
+function drawNotice(title, text, button) {
+  if (at("between-text").textContent !== text) at("between-text").textContent = text;
+  at("go-on").hidden = !button;
+  at("go-on").textContent = button;
+  if (at("between-title").textContent === title) return;
+  at("between-title").textContent = title;
+  at("between-title").focus();
+}
+
+const isTyping = (target) => target.closest?.("input, textarea, select");
+
+function pressed(event) {
+  const { key, altKey, ctrlKey, metaKey, shiftKey, target } = event;
+  if (altKey && key === "ArrowLeft") {
+    event.preventDefault();
+    back();
+  } else if (!value) {
+    return;
+  } else if (key === "Escape" && isTyping(target)) {
+    at("label").focus();
+  } else if (key === "Enter" && target.id === "reading" && !shiftKey && !event.isComposing) {
+    event.preventDefault();
+    target.form.requestSubmit();
+  } else if (altKey && !ctrlKey && !metaKey && !isTyping(target)) {
+    const button = ["nothing", "unreadable", "damaged"][digitPlace(event)];
+    if (!button) return;
+    event.preventDefault();
+    at(button).click();
+  } else if (!isTyping(target) && !altKey && !ctrlKey && !metaKey) {
+    const zoom = image.keys[key];
+    if (!zoom) return;
+    event.preventDefault();
+    zoom();
+  }
+}
+
+translate();
+const clicks = {
+  back, nothing: () => save("value"), unreadable: () => save("unreadable"), damaged: () => save("damaged"), "go-on": goOn,
+};
+for (const [id, click] of Object.entries(clicks)) at(id).addEventListener("click", click);
+at("reading-form").addEventListener("submit", saveValue);
+document.addEventListener("keydown", pressed);
+document.addEventListener("visibilitychange", () => {
+  if (document.visibilityState === "hidden") keepTime();
+  else clock.start();
+});
+window.addEventListener("beforeunload", (event) => {
+  if (isUnsaved() || left.size) event.preventDefault();
+});
+await look();

@@ -14,6 +14,7 @@ from hdbench.cli.terminal import localized, page_language, say, say_notes
 from hdbench.common.extras import needed
 from hdbench.common.texts import Language
 from hdbench.errors import HdbenchError
+from hdbench.trust.checking import values_to_read
 from hdbench.trust.listed import read_listed
 
 
@@ -34,11 +35,20 @@ def command(
         folder: The collection's folder, as hdbench new writes it.
         drafts: A run whose answers can be filled in, to be corrected. Repeat it for a second one,
             to see where the models differ.
-        only: Show these items only, in this order: a plan of hdbench trust plan, or a work list or
-            control sample of hdbench trust apply. Samples are checked without --drafts.
+        only: A plan of hdbench trust plan or a control sample of hdbench trust apply: read its
+            values one by one, without --drafts. Or a work list of hdbench trust apply: show its
+            items only, in this order; and so with a plan of whole items.
         language: The page's language; by default that of hdbench --language, and the browser's
             where that is English.
     """
+    values = values_to_read(only, folder) if only else None
+    if values is not None:
+        if drafts:
+            raise _blind(only)
+        check = ValueCheck(folder, values, annotator, page_language(language))
+        say_notes(check.notes)
+        serve_page(check, port)
+        return
     listed = _listed(only, with_drafts=bool(drafts)) if only else None
     editor = Editor(folder, annotator, drafts or (), page_language(language), listed)
     say_notes(editor.notes)
@@ -59,12 +69,16 @@ def _listed(path: Path, *, with_drafts: bool) -> Mapping[str, Sequence[str]]:
     """Return the items of a list, and the fields to look at in each."""
     listed = read_listed(path)
     if listed.blind and with_drafts:
-        raise HdbenchError(
-            "{path}: a sample that is checked blind: leave out --drafts, since people overlook "
-            "what a draft has wrong",
-            path=path,
-        )
+        raise _blind(path)
     return listed.fields
+
+
+def _blind(path: Path | None) -> HdbenchError:
+    return HdbenchError(
+        "{path}: a sample that is checked blind: leave out --drafts, since people overlook what a "
+        "draft has wrong",
+        path=path,
+    )
 
 
 def serve_page(edited: Editor | Review | ValueCheck, port: int) -> None:

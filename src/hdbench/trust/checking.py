@@ -4,10 +4,33 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hdbench.annotating.checking.queue import Stage
-from hdbench.benchmarks.benchmark import Benchmark
+from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
 from hdbench.trust.learned.files import is_learned, learn_once, read_learned
+from hdbench.trust.learned.learning import check_items
 from hdbench.trust.learned.plan import ValuePlan
-from hdbench.trust.value_control import ValueControl
+from hdbench.trust.sealed import kind_of, read_sealed
+from hdbench.trust.value_control import ValueControl, read_value_control
+
+
+def values_to_read(path: Path, folder: Path) -> "PlannedCheck | ControlCheck | None":
+    """Return the values that a plan or a control sample asks people to read.
+
+    Args:
+        path: the plan or the control sample.
+        folder: the collection, or the dataset.
+
+    Returns:
+        None for files that list items.
+
+    Raises:
+        HdbenchError: the file was changed, or is not about this folder.
+    """
+    sealed = kind_of(path) if path.is_file() else None
+    if sealed == (ValueControl.KIND, ValueControl.VERSION):
+        return ControlCheck(read_value_control(path))
+    if sealed == (ValuePlan.KIND, ValuePlan.VERSION):
+        return PlannedCheck(read_sealed(path, ValuePlan), load_benchmark(str(folder)), path)
+    return None
 
 
 class PlannedCheck:
@@ -20,11 +43,16 @@ class PlannedCheck:
 
     Attributes:
         hash: the hash under which readings are saved.
+
+    Raises:
+        HdbenchError: the items are not those of the plan.
     """
 
     def __init__(self, plan: ValuePlan, benchmark: Benchmark, plan_file: Path) -> None:
+        check_items(plan, list(benchmark.ids()), benchmark.id, plan_file)
         self.hash = plan.hash()
         self._plan, self._benchmark, self._plan_file = plan, benchmark, plan_file
+        self._stages = [Stage("learn", plan.first_stage)]
 
     def stages(self) -> Sequence[Stage]:
         """Return the stages that are drawn.
@@ -32,11 +60,11 @@ class PlannedCheck:
         Raises:
             HdbenchError: what was learned is unusable.
         """
-        first = Stage("learn", self._plan.first_stage)
-        if not is_learned(self._plan, self._plan_file):
-            return [first]
-        learned = read_learned(self._plan, self._plan_file)
-        return [first, Stage("verify", learned.second_stage)]
+        # What was learned is never replaced, and the page asks at every request.
+        if len(self._stages) == 1 and is_learned(self._plan, self._plan_file):
+            learned = read_learned(self._plan, self._plan_file)
+            self._stages = [*self._stages, Stage("verify", learned.second_stage)]
+        return self._stages
 
     def advance(self) -> None:
         """Learn from the first stage and draw the second one, unless that was done before.

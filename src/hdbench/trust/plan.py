@@ -218,7 +218,7 @@ def chosen_fields(benchmark: Benchmark, wanted: Sequence[str]) -> tuple[list[str
     if not names:
         raise HdbenchError(
             "{benchmark}: an item may have several values of every field ({fields}), and these go "
-            "wrong together: nothing can be promised about them",
+            "wrong together: nothing can be promised about lists yet",
             benchmark=benchmark.id,
             fields=", ".join(several[:5]),
         )

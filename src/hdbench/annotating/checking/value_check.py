@@ -182,6 +182,7 @@ class ValueCheck:
             made = {
                 "id": uuid.uuid4().hex,
                 "plan": self._plan.hash,
+                "stage": self._stages[stage].name,
                 **key._asdict(),
                 "by": self._annotator,
                 "at": now(),
@@ -264,7 +265,7 @@ class ValueCheck:
         return "waiting" if waiting else "ready"
 
     def _is_last(self, stage: int) -> bool:
-        return self._stages[stage].name == "verify"
+        return self._stages[stage].name != "learn"
 
     def _mine(self, stage: int) -> list[int]:
         """Return the numbers of the values of a stage that this person has read, in that order."""

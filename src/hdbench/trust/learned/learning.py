@@ -374,16 +374,21 @@ def check_unchanged(plan: ValuePlan, benchmark: Benchmark, plan_file: Path) -> l
         HdbenchError: they are others, or something else in the benchmark has changed.
     """
     ids = list(benchmark.ids())
+    check_items(plan, ids, benchmark.id, plan_file)
+    assert plan.as_planned is not None  # noqa: S101  plans of this form have it
+    check_as_planned(plan.as_planned, benchmark, ids, plan_file, plan.hdbench)
+    return ids
+
+
+def check_items(plan: ValuePlan, ids: Sequence[str], benchmark: str, plan_file: Path) -> None:
+    """Refuse other items than those of the plan."""
     if list_sha256(ids) != plan.list_sha256:
         raise HdbenchError(
             "{benchmark}: its items are not those that {place} was made for, and new items need "
             "a new plan: restore the list, or make a new plan",
-            benchmark=benchmark.id,
+            benchmark=benchmark,
             place=plan_file,
         )
-    assert plan.as_planned is not None  # noqa: S101  plans of this form have it
-    check_as_planned(plan.as_planned, benchmark, ids, plan_file, plan.hdbench)
-    return ids
 
 
 def check_first_draw(plan: ValuePlan, runs: Runs, ids: Sequence[str], plan_file: Path) -> None:

@@ -161,8 +161,15 @@ def make_value_plan(
             do.
     """
     _check(options)
+    if benchmark.spec.make_metric("documented").corrected == "character":
+        raise HdbenchError(
+            "{benchmark}: has transcriptions, in which nearly every page has some wrong letter: "
+            "single values can be accepted of records only, not of transcriptions yet",
+            benchmark=benchmark.id,
+        )
     fields, several = chosen_fields(benchmark, options.fields)
     ids = list(benchmark.ids())
+    _check_number(options, len(ids) * len(fields))
     runs = planned_runs(benchmark, paths, alone=True)
     scores = None
     if options.scores is not None:
@@ -212,7 +219,7 @@ def _check(options: ValuePlanOptions) -> None:
             "--values: 0 values to learn from: name at least one, or --learn-from values that are "
             "checked already"
         )
-    least = least_items(options.limit, 1 - (1 - CONFIDENCE) / options.tries)
+    least = _least(options)
     if options.verify < least:
         raise HdbenchError(
             "--values: {number:,} values to verify are too few: at least {least:,} have to be read "
@@ -221,6 +228,25 @@ def _check(options: ValuePlanOptions) -> None:
             number=options.verify,
             least=least,
             limit=options.limit,
+        )
+
+
+def _least(options: ValuePlanOptions) -> int:
+    """Return how many values without error show that the limit holds, at least."""
+    return least_items(options.limit, 1 - (1 - CONFIDENCE) / options.tries)
+
+
+def _check_number(options: ValuePlanOptions, values: int) -> None:
+    """Refuse a collection in which hardly a value would be left to accept."""
+    learn = 0 if options.learn_from else options.learn
+    if values <= learn + _least(options):
+        raise HdbenchError(
+            "{values:,} values are too few: {learn:,} of them are read to learn from, and at least "
+            "{least:,} to verify it, so that none is left to accept: name fewer with --values, or "
+            "read every value",
+            values=values,
+            learn=learn,
+            least=_least(options),
         )
 
 

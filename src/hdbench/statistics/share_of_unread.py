@@ -44,15 +44,26 @@ def at_most_is_likely(population: int, wrong: int, drawn: int, found: int, risk:
     """
     if wrong > population:
         return False
-    ways = math.comb(population, drawn)
     right = population - wrong
-    bar = risk.numerator * ways
-    likely = 0
-    for count in range(found + 1):
-        likely += math.comb(wrong, count) * math.comb(right, drawn - count) * risk.denominator
-        if likely > bar:
+    count = max(0, drawn - right)
+    ways = math.comb(wrong, count) * math.comb(right, drawn - count)  # of drawing so many wrong
+    most = risk.numerator * _samples(population, drawn) // risk.denominator
+    so_far = 0
+    while count <= found:
+        so_far += ways
+        if so_far > most:
             return True
+        ways = (
+            ways * (wrong - count) * (drawn - count) // (count + 1) // (right - drawn + count + 1)
+        )
+        count += 1
     return False
+
+
+@lru_cache(maxsize=64)
+def _samples(population: int, drawn: int) -> int:
+    """Return how many different samples there are."""
+    return math.comb(population, drawn)
 
 
 def limit_holds(population: int, drawn: int, found: int, limit: float, risk: Fraction) -> bool:

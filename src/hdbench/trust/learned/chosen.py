@@ -29,9 +29,6 @@ ALMOST_ALL, MOST = 0.98, 0.9
 AT_ONCE = 100_000
 """Number of values whose columns are in memory at once."""
 
-CONSTANT = 1e-12
-"""A column with a smaller standard deviation says nothing."""
-
 
 @dataclass(frozen=True)
 class ChosenValues:
@@ -224,7 +221,12 @@ def columns_of(values: ChosenValues, positions: Positions) -> Floats:
 
 @dataclass(frozen=True)
 class Scales:
-    """The means and standard deviations of all columns over a collection."""
+    """The means and standard deviations of all columns over a collection.
+
+    Attributes:
+        mean: the mean of each column.
+        deviation: the standard deviation of each column; exactly 0.0 if it is constant.
+    """
 
     mean: Floats
     deviation: Floats
@@ -232,7 +234,7 @@ class Scales:
     @property
     def varies(self) -> NDArray[np.bool_]:
         """Return which columns are not constant."""
-        return self.deviation > CONSTANT
+        return self.deviation > 0
 
     def scaled(self, columns: Floats) -> Floats:
         """Return columns with mean 0 and standard deviation 1; constant ones are 0."""
@@ -243,9 +245,13 @@ class Scales:
 def scales_of(values: ChosenValues) -> Scales:
     """Return the means and standard deviations of the columns over all values."""
     number = len(values)
-    mean = sum(columns.sum(axis=0) for columns in _blocks(values)) / number
+    blocks = [(each.sum(axis=0), each.min(axis=0), each.max(axis=0)) for each in _blocks(values)]
+    sums, least, greatest = map(np.array, zip(*blocks, strict=True))
+    mean = sums.sum(axis=0) / number
     spread = sum(((columns - mean) ** 2).sum(axis=0) for columns in _blocks(values)) / number
-    return Scales(np.asarray(mean), np.sqrt(spread))
+    # The mean of millions of equal numbers may be a little off.
+    is_constant = least.min(axis=0) == greatest.max(axis=0)
+    return Scales(mean, np.where(is_constant, 0.0, np.sqrt(spread)))
 
 
 def _blocks(values: ChosenValues) -> Iterator[Floats]:

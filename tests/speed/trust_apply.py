@@ -69,8 +69,12 @@ def only_reading() -> None:
             runs.records(item)
 
 
-def write_collection(folder: Path, number: int, seed: int = 1) -> None:
-    """A catalogue, three runs, a plan, and a truth for each item of its sample."""
+def write_collection(folder: Path, number: int, seed: int = 1) -> list[Any]:
+    """A catalogue, three runs, a plan of whole items, and a truth for each item of its sample.
+
+    Returns:
+        The truths of all items: that of an item is at its number, modulo how many there are.
+    """
     built = folder / "hdb/cards"
     built.mkdir(parents=True)
     for name in ("benchmark.yaml", "answer.schema.json"):
@@ -90,6 +94,7 @@ def write_collection(folder: Path, number: int, seed: int = 1) -> None:
     plan = make_plan(load_benchmark(str(built)), paths, PlanOptions(number=CHECKED))
     write_plan(folder / "plan.yaml", plan)
     _write_truths(built, number, truths, frozenset(plan.sample))
+    return truths
 
 
 def _truths(number: int, rng: random.Random) -> Iterator[Any]:

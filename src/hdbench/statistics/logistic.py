@@ -12,7 +12,8 @@ from the log-likelihood."""
 MAX_STEPS = 100
 
 ROUNDING = 1e-12
-"""Part of the loss by which it may seem to grow only because numbers are rounded."""
+"""Part of the loss by which it may seem to grow: so near the minimum, only because numbers are
+rounded."""
 
 GRADIENT = 1e-9
 """Where no part of the gradient is larger, the minimum is found: coefficients are right to ten
@@ -52,9 +53,7 @@ def fit(columns: Array, outcomes: NDArray[np.bool_]) -> tuple[float, Array]:
             break
         curvature = (rows.T * (weights * chance * (1 - chance))) @ rows + np.diag(penalty)
         step = np.linalg.solve(curvature, gradient)
-        most = loss + ROUNDING * (
-            1 + loss
-        )  # so near the minimum that a smaller loss is no longer seen
+        most = loss + ROUNDING * (1 + loss)
         while True:
             tried = coefficients - step
             reached = _loss(rows, weights, target, penalty, tried)

@@ -5,7 +5,7 @@ Probabilities are whole numbers of billionths, so that cuts are the same on ever
 """
 
 import math
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
@@ -57,8 +57,11 @@ def share_within(sorted_probabilities: Probabilities, limit: float) -> float:
         (0.3, 1.0)
     """
     number = len(sorted_probabilities)
-    means = np.cumsum(sorted_probabilities, dtype=np.int64) / np.arange(1, number + 1)
-    return int(np.searchsorted(means, limit * BILLION, side="right")) / number
+
+    def mean_of_first(some: int) -> float:
+        return int(sorted_probabilities[:some].sum(dtype=np.int64)) / some
+
+    return bisect_right(range(1, number + 1), limit * BILLION, key=mean_of_first) / number
 
 
 def cuts_of(probabilities: Probabilities, limit: float, *, each_field: bool = False) -> list[int]:

@@ -16,7 +16,7 @@ from hdbench.common.checked import Strict
 from hdbench.errors import HdbenchError
 from hdbench.scoring.metric import Metric
 from hdbench.statistics.acceptance import CONFIDENCE
-from hdbench.statistics.share_of_unread import limit_holds, most_wrong, upper_share
+from hdbench.statistics.share_of_unread import most_wrong, upper_share
 from hdbench.trust.checked import SharedErrors, as_record, shared_errors, wrong_values
 from hdbench.trust.decision import TWINS, Warned
 from hdbench.trust.learned.cuts import BILLION, UNANSWERED, Probabilities
@@ -37,6 +37,7 @@ from hdbench.trust.learned.learning import (
     stage_readings,
 )
 from hdbench.trust.learned.plan import EXAMPLE_DRAW, MAX_TRIES, ValuePlan
+from hdbench.trust.learned.verification import walk_cuts
 from hdbench.trust.plan import MAX_LIMIT, RIGHTS, Right
 from hdbench.trust.runs import Judged, Runs, opened_runs
 from hdbench.trust.sealed import Sha256
@@ -361,31 +362,28 @@ def is_wrong(
 def _group_decision(
     plan: ValuePlan, learned: Learned, group: CutGroup, read: Sequence[_ReadValue], limit: float
 ) -> GroupDecision:
-    """Go from the strictest cut to looser ones until one fails: that needs no correction."""
+    """Return the decision about a group of fields by what was read; see `walk_cuts`."""
     risk = plan.risk / len(learned.groups)
     of_group = [value for value in read if value.key.field in group.fields]
-    cuts: list[ReadCut] = []
-    for cut in group.cuts:
-        passing = [value for value in of_group if value.probability <= cut.probability]
-        wrong = {right: sum(value.wrong[right] for value in passing) for right in RIGHTS}
-        found, drawn = wrong[plan.right], len(passing)
-        unread = cut.unread - drawn
-        most = most_wrong(cut.unread, drawn, found, risk)
-        cuts.append(
-            ReadCut(
-                probability=cut.probability,
-                values=cut.values,
-                unread=cut.unread,
-                read=drawn,
-                wrong=wrong,
-                upper=most / unread if unread else 0.0,
-                accepted=limit_holds(cut.unread, drawn, found, limit, risk),
-            )
+    probabilities = np.array([value.probability for value in of_group], np.int32)
+    wrong = {right: np.array([value.wrong[right] for value in of_group], bool) for right in RIGHTS}
+    unread = [(cut.probability, cut.unread) for cut in group.cuts]
+    steps = walk_cuts(unread, probabilities, wrong[plan.right], limit, risk)
+    cuts = tuple(
+        ReadCut(
+            **cut.model_dump(),
+            read=step.read,
+            wrong={
+                right: int((flags & (probabilities <= cut.probability)).sum())
+                for right, flags in wrong.items()
+            },
+            upper=upper_share(cut.unread, step.read, step.wrong, risk),
+            accepted=step.accepted,
         )
-        if not cuts[-1].accepted:
-            break
+        for cut, step in zip(group.cuts, steps, strict=False)  # it ends at the first that fails
+    )
     passed = [cut.probability for cut in cuts if cut.accepted]
-    return GroupDecision(fields=group.fields, cuts=tuple(cuts), cut=passed[-1] if passed else None)
+    return GroupDecision(fields=group.fields, cuts=cuts, cut=passed[-1] if passed else None)
 
 
 def _accepted(groups: Sequence[GroupDecision]) -> int:

@@ -126,7 +126,7 @@ def read_probabilities(
             place=learned_file(plan_file),
             seed=plan.seed,
         )
-    return np.asarray(probabilities, dtype=np.int32)
+    return np.ascontiguousarray(probabilities, dtype=np.int32)
 
 
 def _changed(path: Path) -> HdbenchError:

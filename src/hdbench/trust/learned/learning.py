@@ -38,15 +38,10 @@ from hdbench.trust.learned.chosen import (
     names_of_columns,
     scales_of,
 )
-from hdbench.trust.learned.cuts import (
-    BILLION,
-    UNANSWERED,
-    Probabilities,
-    cuts_of,
-    promised_fields,
-)
+from hdbench.trust.learned.cuts import BILLION, UNANSWERED, Probabilities
 from hdbench.trust.learned.known import known_sha256, known_values
 from hdbench.trust.learned.plan import SECOND_DRAW, Pair, ValuePlan, draw_first
+from hdbench.trust.learned.verification import draw_second
 from hdbench.trust.plan import list_sha256
 from hdbench.trust.runs import Runs, opened_answers, opened_runs
 from hdbench.trust.sealed import Sealed, Sha256
@@ -88,7 +83,7 @@ class StageReadings(Strict):
     people: Count
     twice: Count
     same: Count
-    seconds: Annotated[float, Checked(ge=0)] | None
+    seconds: Annotated[float, Checked(ge=0)] | None = None
 
 
 class Cut(Strict):
@@ -525,50 +520,28 @@ def second_stage(
         by_item: the probability of each value, a row for each item of the benchmark.
         ids: the ids of these items.
     """
-    number = len(plan.fields)
-    probabilities = by_item.ravel()
-    is_open = probabilities != UNANSWERED
-    is_open[positions_of(plan.first_stage, plan.fields, ids)] = False
-    if plan.each_field:
-        by_field = [column[column != UNANSWERED] for column in by_item.T]
-        promised = promised_fields(by_field, plan.limit, plan.verify, plan.risk)
-        chosen = [([field.field], field.cuts) for field in promised]
-    else:
-        answered = probabilities[probabilities != UNANSWERED]
-        chosen = [(list(range(number)), cuts_of(answered, plan.limit))]
-    if not chosen:
+    is_unread = np.ones(by_item.size, np.bool_)
+    is_unread[positions_of(plan.first_stage, plan.fields, ids)] = False
+    drawn = draw_second(plan, by_item, is_unread.reshape(by_item.shape))
+    if not drawn:
         raise HdbenchError(
             "no field is expected to keep the limit alone with {count:,} values to verify: make a "
             "new plan without --each-field, with more values, or with a higher --limit",
             count=plan.verify,
         )
-    groups, sample = [], list[Pair]()
-    for place, (fields, cuts) in enumerate(chosen):
-        is_in = np.zeros((len(ids), number), np.bool_)
-        is_in[:, fields] = True
-        candidates = np.flatnonzero(is_in.ravel() & is_open & (probabilities <= cuts[-1]))
-        share = plan.verify // len(chosen) + (place < plan.verify % len(chosen))
-        rng = np.random.default_rng([plan.seed, SECOND_DRAW, place])
-        drawn = candidates[rng.permutation(len(candidates))[:share]].tolist()
-        sample += [(ids[position // number], plan.fields[position % number]) for position in drawn]
-        passing = probabilities[is_in.ravel() & (probabilities != UNANSWERED)]
-        unread = probabilities[is_in.ravel() & is_open]
-        groups.append(
-            CutGroup(
-                fields=tuple(plan.fields[field] for field in fields),
-                cuts=tuple(
-                    Cut(
-                        probability=cut,
-                        values=int((passing <= cut).sum()),
-                        unread=int((unread <= cut).sum()),
-                    )
-                    for cut in cuts
-                ),
-                drawn=len(drawn),
-            )
+    groups = tuple(
+        CutGroup(
+            fields=tuple(plan.fields[field] for field in group.fields),
+            cuts=tuple(Cut(**cut._asdict()) for cut in group.cuts),
+            drawn=len(group.drawn),
         )
-    order = np.random.default_rng([plan.seed, SECOND_DRAW]).permutation(len(sample))
-    return tuple(groups), tuple(sample[place] for place in order.tolist())
+        for group in drawn
+    )
+    positions = np.concatenate([group.drawn for group in drawn])
+    order = np.random.default_rng([plan.seed, SECOND_DRAW]).permutation(len(positions))
+    number = len(plan.fields)
+    sample = (divmod(position, number) for position in positions[order].tolist())
+    return groups, tuple((ids[item], plan.fields[field]) for item, field in sample)
 
 
 def _expected(probabilities: Probabilities) -> Expected:

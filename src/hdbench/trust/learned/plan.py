@@ -342,10 +342,10 @@ def draw_first(
     """
     order = np.random.default_rng([seed, FIRST_DRAW]).permutation(len(ids) * len(fields))
     drawn: list[Pair] = []
-    for position in order.tolist():
+    for position in order:  # not as a list: there may be millions
         if len(drawn) == number:
             break
-        item, field = divmod(position, len(fields))
+        item, field = divmod(int(position), len(fields))
         if any(record is not None for record in runs.records(ids[item])):
             drawn.append((ids[item], fields[field]))
     if not drawn:

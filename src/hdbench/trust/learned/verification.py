@@ -1,0 +1,155 @@
+"""The second stage: values that are drawn to verify what was learned, and what they show.
+
+All of it is about arrays, so that simulations can look at what a plan decides without its files.
+"""
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hdbench.statistics.share_of_unread import limit_holds
+from hdbench.trust.learned.cuts import UNANSWERED, Probabilities, cuts_of, promised_fields
+from hdbench.trust.learned.plan import SECOND_DRAW
+
+Flags = NDArray[np.bool_]
+
+
+class Terms(Protocol):
+    """What a plan says about the second stage; see `ValuePlan`."""
+
+    @property
+    def limit(self) -> float:
+        """Return the share of wrong values that is allowed."""
+
+    @property
+    def verify(self) -> int:
+        """Return how many values are read."""
+
+    @property
+    def each_field(self) -> bool:
+        """Return whether each field that is promised keeps the limit alone."""
+
+    @property
+    def seed(self) -> int:
+        """Return the seed of the draw."""
+
+    @property
+    def risk(self) -> Fraction:
+        """Return the risk of all promises together."""
+
+
+class CutCounts(NamedTuple):
+    """A cut, and how many values pass it.
+
+    Attributes:
+        probability: the cut, in billionths.
+        values: how many values of the collection pass.
+        unread: how many of these nobody has read.
+    """
+
+    probability: int
+    values: int
+    unread: int
+
+
+class DrawnGroup(NamedTuple):
+    """Fields that are promised together.
+
+    Attributes:
+        fields: their positions.
+        cuts: their cuts, from strict to loose.
+        drawn: the positions of the values to read: the item's times the number of fields, plus the
+            field's.
+    """
+
+    fields: list[int]
+    cuts: list[CutCounts]
+    drawn: NDArray[np.int64]
+
+
+class CutResult(NamedTuple):
+    """What reading showed at one cut.
+
+    Attributes:
+        read: how many values at or below the cut were read.
+        wrong: how many of these are wrong.
+        accepted: whether the cut passes.
+    """
+
+    read: int
+    wrong: int
+    accepted: bool
+
+
+def draw_second(terms: Terms, by_item: Probabilities, is_unread: Flags) -> list[DrawnGroup]:
+    """Return the cuts, and the values to verify them with: all of it follows from probabilities.
+
+    Args:
+        terms: what the plan says.
+        by_item: the probability of each value, a row for each item and a column for each field.
+        is_unread: which of these values nobody has read.
+
+    Returns:
+        The groups that are promised; none if each field is to keep the limit alone, and none can.
+    """
+    groups = []
+    chosen = _chosen(terms, by_item)
+    for place, (fields, cuts) in enumerate(chosen):
+        of_group = by_item[:, fields]
+        answered = of_group != UNANSWERED
+        passing = of_group[answered]
+        open_to_read = answered & is_unread[:, fields]
+        unread = of_group[open_to_read]
+        rows, columns = np.nonzero(open_to_read & (of_group <= cuts[-1]))
+        share = terms.verify // len(chosen) + (place < terms.verify % len(chosen))
+        rng = np.random.default_rng([terms.seed, SECOND_DRAW, place])
+        picked = rng.permutation(len(rows))[:share]
+        groups.append(
+            DrawnGroup(
+                fields=fields,
+                cuts=[
+                    CutCounts(cut, int((passing <= cut).sum()), int((unread <= cut).sum()))
+                    for cut in cuts
+                ],
+                drawn=rows[picked] * by_item.shape[1] + np.array(fields)[columns[picked]],
+            )
+        )
+    return groups
+
+
+def _chosen(terms: Terms, by_item: Probabilities) -> list[tuple[list[int], list[int]]]:
+    """Return the fields that are promised together, and their cuts."""
+    if not terms.each_field:
+        answered = by_item[by_item != UNANSWERED]
+        return [(list(range(by_item.shape[1])), cuts_of(answered, terms.limit))]
+    by_field = [column[column != UNANSWERED] for column in by_item.T]
+    promised = promised_fields(by_field, terms.limit, terms.verify, terms.risk)
+    return [([field.field], field.cuts) for field in promised]
+
+
+def walk_cuts(
+    cuts: Sequence[tuple[int, int]],
+    probabilities: Probabilities,
+    wrong: Flags,
+    limit: float,
+    risk: Fraction,
+) -> Iterator[CutResult]:
+    """Go from the strictest cut to looser ones until one fails: that needs no correction.
+
+    Args:
+        cuts: each cut, and how many values at or below it nobody had read; from strict to loose.
+        probabilities: those of the values that were read, in billionths.
+        wrong: which of these are wrong.
+        limit: the share of wrong values that is allowed.
+        risk: the risk of the promise.
+    """
+    for cut, unread in cuts:
+        passes = probabilities <= cut
+        read, found = int(passes.sum()), int((passes & wrong).sum())
+        result = CutResult(read, found, limit_holds(unread, read, found, limit, risk))
+        yield result
+        if not result.accepted:
+            return

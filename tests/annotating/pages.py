@@ -80,21 +80,14 @@ def forks():
     return Forks("hdbench.cli", "hdbench.annotating.editor", "hdbench.annotating.server")
 
 
-class Served:
-    """The editor of a collection or the review of a list, as the command serves it.
+class ServedPage:
+    """A page that a program serves: its arguments are those of `python`."""
 
-    Its errors can go to a file.
-    """
-
-    def __init__(self, folder, *options, review=None, errors=None):
-        shown = (
-            ["annotate", str(folder)] if review is None else ["review", str(folder), str(review)]
-        )
-        command = ["-m", "hdbench", *shown, "--port", "0", *map(str, options)]
+    def __init__(self, *command, cwd, errors=None):
         ours, theirs = os.pipe()
         with open(theirs, "w") as out:
             self.process = forks().start(
-                *command, cwd=folder, env=dict(os.environ), stdout=out, stderr=errors
+                *map(str, command), cwd=cwd, env=dict(os.environ), stdout=out, stderr=errors
             )
         with open(ours) as said:
             self.url = said.readline().strip()
@@ -110,9 +103,25 @@ class Served:
         return self.process.wait(timeout=120)
 
 
-@contextmanager
+class Served(ServedPage):
+    """The editor of a collection or the review of a list, as the command serves it.
+
+    Its errors can go to a file.
+    """
+
+    def __init__(self, folder, *options, review=None, errors=None):
+        shown = ["annotate", folder] if review is None else ["review", folder, review]
+        command = ["-m", "hdbench", *shown, "--port", "0", *options]
+        super().__init__(*command, cwd=folder, errors=errors)
+
+
 def serving(folder, *options, review=None):
-    served = Served(folder, *options, review=review)
+    return ended(Served(folder, *options, review=review))
+
+
+@contextmanager
+def ended(served):
+    """A page that is served until the block ends."""
     try:
         yield served
     finally:

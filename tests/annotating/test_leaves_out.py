@@ -2,13 +2,16 @@
 
 import os
 import shutil
+from functools import partial
 
 import pytest
+from annotating.checking.readings import reading
 from annotating.reviews import entry, judge, write_list
 from helpers.lines import write_lines
 from helpers.run_folders import write_run
 
 from hdbench.annotating.annotation import Annotation, Assignment, write_annotation
+from hdbench.annotating.checking.checked_values import CHECKED_VALUES, CheckedValues
 from hdbench.annotating.reviewing.looks import ReviewLog
 from hdbench.annotating.store import Store
 from hdbench.api import score
@@ -44,6 +47,7 @@ def annotated(tmp_path):
                 store.change(item, what, field, to, after=store.state(item).head[what], how="blind")
     assignment = Assignment(annotators=(name, other), items=("a1",))
     write_annotation(folder, Annotation(assignments=(assignment,)))
+    CheckedValues(folder).add(reading("a1", name, first, field="text"))
     return folder
 
 
@@ -106,7 +110,8 @@ def test_build_and_publish_leave_the_history_out(annotated, copied):
     built = built_from(copied(annotated))
     assert b"roter Wein" in told(built)
     assert says_nothing(told(built))
-    assert not {path.name for path in built.rglob("*")} & {"history", "annotation.yaml", ".git"}
+    private = {"history", "annotation.yaml", CHECKED_VALUES, ".git"}
+    assert not {path.name for path in built.rglob("*")} & private
     sent = files_of(built)
     assert "metadata.jsonl" in sent
     assert says_nothing(b"".join(sent.values()) + "".join(sent).encode())
@@ -118,7 +123,8 @@ def test_what_was_put_into_a_built_dataset_is_not_sent(annotated):
     before = files_of(built)
     shutil.copytree(annotated / "history", built / "history")
     shutil.copytree(annotated / "history", built / "data/History")
-    shutil.copyfile(annotated / "annotation.yaml", built / "annotation.yaml")
+    for name in ("annotation.yaml", CHECKED_VALUES):
+        shutil.copyfile(annotated / name, built / name)
     shutil.copytree(git_clone(annotated) / ".git", built / ".git")
     assert files_of(built) == before
 
@@ -127,7 +133,7 @@ def test_collection_published_unbuilt_excludes_its_history(annotated):
     names = {path.relative_to(annotated).as_posix() for path in repositories._files(annotated)}
     assert "metadata.jsonl" in names
     assert not any(name.startswith("history") for name in names)
-    assert "annotation.yaml" not in names
+    assert not {"annotation.yaml", CHECKED_VALUES} & names
     assert says_nothing(b"".join((annotated / name).read_bytes() for name in names))
 
 
@@ -183,5 +189,37 @@ def test_who_looked_again_stays_too(annotated):
 
 def test_check_finds_nothing_wrong_with_a_history(annotated, tmp_path, run_hdbench):
     done = run_hdbench("check", "lines", cwd=tmp_path)
-    assert "history" not in done.stdout + done.stderr
+    assert not any(name in done.stdout + done.stderr for name in ("history", "checked-values"))
     assert done.returncode == 0, done.stdout
+
+
+def test_checked_values_change_no_dataset_and_no_figure(annotated, tmp_path, run_hdbench):
+    """They are no ground truth, wherever they lie: beside a collection or in a dataset."""
+    run = write_run(tmp_path / "run", {"a0": {"prediction": {"text": "x"}}}, benchmark="hdb/lines")
+
+    for name in (SECRETS[0], SECRETS[3]):  # so that there is an agreement
+        with Store.open(annotated, name) as store:
+            put = partial(store.change, "a1", how="blind")
+            head = store.state("a1").head.get("ground_truth")
+            put("ground_truth", "text", f"read by {name}", after=head)
+            put("status", "", "done", after=None)
+
+    def made():
+        built = built_from(annotated)
+        if (annotated / CHECKED_VALUES).exists():
+            shutil.copyfile(annotated / CHECKED_VALUES, built / CHECKED_VALUES)
+        commands = (
+            ("check", "lines"),
+            ("agreement", "lines"),
+            ("score", "hdb/lines", run, "--json", "r.json"),
+            ("leaderboard", "r.json"),
+        )
+        done = [run_hdbench(*map(str, command), cwd=tmp_path) for command in commands]
+        assert [each.returncode for each in done] == [0] * 4
+        return files_of(built), [each.stdout for each in done]
+
+    with_them = made()
+    for path in annotated.glob("*checked-values*"):
+        path.unlink()
+    shutil.rmtree(tmp_path / "hdb")
+    assert made() == with_them

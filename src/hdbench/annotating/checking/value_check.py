@@ -208,6 +208,7 @@ class ValueCheck:
                 if not self._advancing.is_alive():
                     self._advancing = Thread(target=self._advance, daemon=True)
                     self._advancing.start()
+                return self._state() | {"phase": "advancing"}
             return self._state()
 
     def _advance(self) -> None:

@@ -1,0 +1,43 @@
+"""Plans in files, and the pages of several people for them."""
+
+import json
+from pathlib import Path
+
+from annotating.checking.serving_plan import FilePlan
+from annotating.pages import ServedPage, ended
+
+from hdbench.annotating.checking.checked_values import CheckedValues
+
+SCRIPT = Path(__file__).with_name("serving_plan.py")
+
+
+def write_plan(folder, learn, verify=(("b3", "title"),), *, learned=True):
+    """A plan in a new folder; unless something was `learned`, the first stage takes for ever."""
+    folder.mkdir(exist_ok=True)
+    path = folder / "plan.json"
+    path.write_text(json.dumps({"stages": [list(learn), list(verify)]}))
+    if learned:
+        (folder / "learned").touch()
+    return path
+
+
+class ServedCheck(ServedPage):
+    """The page of one person."""
+
+    def __init__(self, folder, plan, *options):
+        super().__init__(SCRIPT, folder, plan, *options, cwd=folder)
+
+
+def serving_check(folder, plan, annotator="anna", *language):
+    return ended(ServedCheck(folder, plan, annotator, *language))
+
+
+def read_by(folder, plan):
+    """Item and field → what each person read of it, or could not read."""
+    readings = CheckedValues(folder).readings(FilePlan(plan).hash)
+    return {
+        tuple(key): {
+            each.by: each.value if each.what == "value" else each.what for each in by_person
+        }
+        for key, by_person in readings.items()
+    }

@@ -281,8 +281,13 @@ class _LearnedLines:
         self._cuts = decision.cuts
         self._probabilities = read_probabilities(plan, learned, plan_file, ids)
         self._rows = {item: row for row, item in enumerate(ids)}
-        readings = CheckedValues(benchmark.folder).readings(plan.hash())
-        self._read = outcomes_of([*plan.first_stage, *learned.second_stage], readings)
+        checked = CheckedValues(benchmark.folder)
+        readings = {
+            key: lines
+            for hash_ in (*plan.after, plan.hash())
+            for key, lines in checked.readings(hash_).items()
+        }
+        self._read = outcomes_of([*plan.read_first, *learned.second_stage], readings)
 
     def of(self, item_id: str) -> dict[str, dict[str, Any]]:
         """Return field → its value, the decision about it, and the reason."""

@@ -320,7 +320,7 @@ def decide_by_values(plan: ValuePlan, benchmark: Benchmark, plan_file: Path) -> 
         read = list(_read_values(outcomes, [int(flat[place]) for place in places], runs))
         twins = _shared_errors(outcomes, runs)
     groups = [_group_decision(plan, learned, group, read, plan.limit) for group in learned.groups]
-    flat[positions_of(plan.first_stage, plan.fields, ids)] = UNANSWERED  # now of unread values only
+    flat[positions_of(plan.read_first, plan.fields, ids)] = UNANSWERED  # now of unread values only
     return _decision(
         plan,
         learned,
@@ -441,7 +441,7 @@ def _decision(
         readings_sha256=sha256,
         groups=tuple(groups),
         accepted=_accepted(groups),
-        read=len(plan.sample) + len(learned.sample),
+        read=len(plan.read_first) + len(learned.sample),
         to_look_at=_to_look_at(plan, cuts, left, unanswered * len(plan.fields)),
         wrong={right: _wrong_accepted(plan, groups, right) for right in RIGHTS} if passing else {},
         by_field=by_field,

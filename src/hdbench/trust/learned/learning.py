@@ -390,7 +390,8 @@ def check_first_draw(plan: ValuePlan, runs: Runs, ids: Sequence[str], plan_file:
     """Refuse a first stage that the plan's seed does not draw."""
     if plan.source is not None:
         return
-    if draw_first(runs, ids, plan.fields, plan.learn, plan.seed) != list(plan.sample):
+    drawn = draw_first(runs, ids, plan.fields, plan.learn, plan.seed, without=plan.read_before)
+    if drawn != list(plan.sample):
         raise HdbenchError(
             "{place}: its values are not what the seed {seed} draws: values were chosen, or the "
             "order of the items has changed: make a new plan",
@@ -521,7 +522,7 @@ def second_stage(
         ids: the ids of these items.
     """
     is_unread = np.ones(by_item.size, np.bool_)
-    is_unread[positions_of(plan.first_stage, plan.fields, ids)] = False
+    is_unread[positions_of(plan.read_first, plan.fields, ids)] = False
     drawn = draw_second(plan, by_item, is_unread.reshape(by_item.shape))
     if not drawn:
         raise HdbenchError(

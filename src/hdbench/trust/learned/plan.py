@@ -1,7 +1,7 @@
 """The plan of a decision for which single values are drawn, in two stages."""
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from fractions import Fraction
@@ -111,6 +111,7 @@ class ValuePlan(PlanTerms):
         source: values that were checked already, to learn from; None to learn from the first stage.
         tries: how many verifications the promise is shared between.
         after: the hashes of the plans of the tries before.
+        read_before: the values that were read for these plans, which are not drawn again.
         sample: the values of the first stage: item and field, in the order in which they were
             drawn.
     """
@@ -125,6 +126,7 @@ class ValuePlan(PlanTerms):
     source: PlannedSource | None = None
     tries: Annotated[int, Checked(ge=1, le=MAX_TRIES)] = 1
     after: tuple[Sha256, ...] = ()
+    read_before: tuple[Pair, ...] = ()
     sample: tuple[Pair, ...]
 
     @model_validator(mode="after")
@@ -144,6 +146,11 @@ class ValuePlan(PlanTerms):
     def first_stage(self) -> list[ValueKey]:
         """Return the values of the first stage."""
         return [ValueKey(*pair) for pair in self.sample]
+
+    @property
+    def read_first(self) -> list[ValueKey]:
+        """Return all values that were read before the second stage is drawn."""
+        return [ValueKey(*pair) for pair in (*self.read_before, *self.sample)]
 
 
 def make_value_plan(
@@ -177,7 +184,8 @@ def make_value_plan(
         scores = PlannedScores(path=str(options.scores), sha256=file_sha256(options.scores))
     after = _tries_before(benchmark, options)
     source = _source(options, fields) if options.learn_from else None
-    drawn = [] if source else _drawn(benchmark, paths, fields, ids, options)
+    read_before = _read_before(benchmark, after, fields)
+    drawn = [] if source else _drawn(benchmark, paths, fields, options, read_before)
     return ValuePlan(
         hdbench=__version__,
         created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
@@ -199,6 +207,7 @@ def make_value_plan(
         source=source,
         tries=options.tries,
         after=after,
+        read_before=tuple(read_before),
         sample=tuple(drawn),
     )
 
@@ -315,18 +324,35 @@ def _drawn(
     benchmark: Benchmark,
     paths: Sequence[Path],
     fields: Sequence[str],
-    ids: Sequence[str],
     options: ValuePlanOptions,
+    without: Collection[Pair],
 ) -> list[Pair]:
     """Draw the values of the first stage."""
+    ids = list(benchmark.ids())
     with ExitStack() as stack:
         answers = [stack.enter_context(opened_run(path, benchmark)).answers for path in paths]
         metric = benchmark.spec.make_metric("documented")
-        return draw_first(Runs(answers, metric, ()), ids, fields, options.learn, options.seed)
+        runs = Runs(answers, metric, ())
+        return draw_first(runs, ids, fields, options.learn, options.seed, without=without)
+
+
+def _read_before(
+    benchmark: Benchmark, plans: Collection[str], fields: Collection[str]
+) -> list[Pair]:
+    """Return the values that were read for earlier tries."""
+    checked, ids = CheckedValues(benchmark.folder), set(benchmark.ids())
+    read = {tuple(key) for plan in plans for key in checked.readings(plan)}
+    return sorted((item, field) for item, field in read if item in ids and field in fields)
 
 
 def draw_first(
-    runs: Runs, ids: Sequence[str], fields: Sequence[str], number: int, seed: int
+    runs: Runs,
+    ids: Sequence[str],
+    fields: Sequence[str],
+    number: int,
+    seed: int,
+    *,
+    without: Collection[Pair] = (),
 ) -> list[Pair]:
     """Draw values at random from all items that at least one run answered.
 
@@ -336,16 +362,20 @@ def draw_first(
         fields: the fields.
         number: how many values are drawn; all, if there are fewer.
         seed: the plan's.
+        without: values that are not drawn.
 
     Returns:
         Item and field of each, in the order in which they were drawn.
     """
+    excluded = frozenset(without)
     order = np.random.default_rng([seed, FIRST_DRAW]).permutation(len(ids) * len(fields))
     drawn: list[Pair] = []
     for position in order:  # not as a list: there may be millions
         if len(drawn) == number:
             break
         item, field = divmod(int(position), len(fields))
+        if (ids[item], fields[field]) in excluded:
+            continue
         if any(record is not None for record in runs.records(ids[item])):
             drawn.append((ids[item], fields[field]))
     if not drawn:

@@ -5,6 +5,7 @@ import shutil
 from functools import partial
 
 import pytest
+from annotating.checking.readings import PLAN, reading
 from annotating.merges import merge
 from annotating.pages import serving, truths, write_collection
 from annotating.reviews import entry, write_list
@@ -12,6 +13,7 @@ from helpers.small_disk import FORMS, is_saved, small_disk
 from playwright.sync_api import expect
 
 from hdbench.annotating.annotation import assign, read_annotation
+from hdbench.annotating.checking.checked_values import CheckedValues
 from hdbench.annotating.editor import Editor
 from hdbench.annotating.merging import hand_over
 from hdbench.annotating.own_file import NotSavedError
@@ -87,6 +89,28 @@ def test_every_saved_look_is_kept_and_the_file_reopens(tmp_path, form):
         assert again.notes == []
         found = {key: look.reading.value for key, look in again.all_of("anna").items()}
         assert found == saved
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_saved_reading_is_kept_and_no_other(tmp_path, form):
+    saved, refused = {}, 0
+    with small_disk(tmp_path / "disk", form) as disk:
+        values = CheckedValues(disk.folder)
+        for number in range(ROUNDS):
+            disk.fill()
+            for item, text in ((f"b{number}", "ü" * number * 7), (f"c{number}", "short")):
+                if is_saved(values.add, reading(item, "anna", text)):
+                    saved[item] = text
+                else:
+                    refused += 1
+            disk.make_room()
+            values.add(reading(f"d{number}", "anna", "there is room"))
+            saved[f"d{number}"] = "there is room"
+        assert refused > 10
+        for each in (values, CheckedValues(disk.folder)):
+            assert each.notes == []
+            found = each.readings(PLAN)
+            assert {key.item: made.value for key, (made,) in found.items()} == saved
 
 
 def test_a_page_is_told_what_was_not_saved_and_can_save_it_later(tmp_path):

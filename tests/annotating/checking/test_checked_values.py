@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from itertools import count
+from pathlib import Path
 
 import pytest
 from annotating.checking.readings import PLAN, key, reading
@@ -12,6 +13,7 @@ from filelock import FileLock
 from hypothesis import given
 from hypothesis import strategies as st
 
+import hdbench
 from hdbench.annotating.checking import checked_values
 from hdbench.annotating.checking.checked_values import (
     CHECKED_VALUES,
@@ -70,8 +72,10 @@ def test_what_others_append_is_read_on(tmp_path):
 
 def test_processes_that_append_at_once_lose_nothing(tmp_path):
     names = ("anna", "ben", "carl")
+    paths = (Path(hdbench.__file__).parents[1], Path(__file__).parents[2])
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, paths))}
     started = [
-        subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path), name], env=os.environ)
+        subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path), name], env=environment)
         for name in names
     ]
     assert [process.wait(timeout=120) for process in started] == [0, 0, 0]

@@ -140,13 +140,17 @@ class ValueCheck:
             return self._state()
 
     def value(self, number: int) -> dict[str, Any]:
-        """Return a value: where to look, what can be entered, and what this person entered."""
+        """Return a value: where to look, what can be entered, and what this person entered.
+
+        Of one that was read, `place` is its place among those that this person read, and `before`
+        the number of the one before it.
+        """
         with self._lock:
             self._refresh()
             stage, key = self._place(number)
             own = self._own_of(key)
             mine = self._mine(stage)
-            before = mine[: mine.index(number)] if number in mine else mine
+            before = mine[: mine.index(number)] if own else []
         return {
             "item": key.item,
             **_asked(self._form, self._schema, key.field),

@@ -98,7 +98,7 @@ function lookAhead() {
   );
 }
 
-const outcome = (own) => ({ unreadable: say("cannot_read"), damaged: say("is_damaged") }[own.what]
+const named = (own) => ({ unreadable: say("cannot_read"), damaged: say("is_damaged") }[own.what]
   ?? (shown(own) || absent()));
 
 const absent = () => say(value.text === null ? "not_on_image" : "not_in_text");
@@ -109,16 +109,17 @@ function draw() {
   at("id").textContent = at("id").title = value.item;
   const label = value.label[language];
   document.title = `${label} · ${start.name}`;
-  const all = Math.max(state.all, value.place);
+  const place = value.own ? value.place : state.place;
+  const all = Math.max(state.all, place);
   const { stage, stages } = state;
   const key = stages > 1 ? "value_progress_stage" : "value_progress";
-  at("progress").textContent = say(key, { place: value.place, all, stage: stage + 1, stages });
+  at("progress").textContent = say(key, { place, all, stage: stage + 1, stages });
   at("bar").hidden = false;
   at("bar").max = all;
-  at("bar").value = value.place - 1;
+  at("bar").value = place - 1;
   at("label").textContent = label;
   at("expected").textContent = expected();
-  at("before").textContent = value.own ? say("saved_before", { value: outcome(value.own) }) : "";
+  at("before").textContent = value.own ? say("saved_before", { value: named(value.own) }) : "";
   at("nothing").textContent = absent();
   const rows = { integer: 1, number: 1, list: 3 }[value.kind] ?? (value.long ? 6 : 2);
   const field = valueInput("reading", "label expected", value, { none: say("choose"), rows });
@@ -170,20 +171,20 @@ async function save(what, entered = null) {
   said("saving");
   message();
   keepTime();
+  let outcome = "refused";
   try {
     const seconds = Math.round(spent.get(number) * 10) / 10;
     const answer = await ask(`values/${number}/read`, { what, value: entered, seconds, after: value.after });
-    const before = state;
     spent.delete(number);
-    ahead = answer.stale ? null : ahead;
+    outcome = answer.stale ? "" : "saved";
+    const { stage } = state;
     await follow(answer.stale ?? answer);
-    said(answer.stale ? "" : "saved");
-    if (answer.stale) message(before.stage === state.stage ? "changed_elsewhere" : "stage_over");
+    if (answer.stale) message(stage === state.stage ? "changed_elsewhere" : "stage_over");
   } catch (error) {
     if (error instanceof Refused) message("refused", { reason: error.message });
     else message("unreachable_check");
-    said("refused");
   } finally {
+    said(outcome);
     busy = false;
   }
 }

@@ -105,6 +105,15 @@ def test_a_list_about_another_folder_is_refused(tmp_path):
         Review(folder, path, "anna", None)
 
 
+def test_a_choice_is_read_as_the_page_sends_it(tmp_path, path):
+    folder = write_collection(tmp_path / "cards", [{"signed": False, "kind": "book"}])
+    entries = (entry("b1", "signed", False, True), entry("b1", "kind", "book", "letter"))
+    review = Review(folder, write_list(path, *entries), "anna", None)
+    assert review.read(0, {"value": "false", "after": None})["confirmed"]
+    assert review.read(1, {"value": "letter", "after": None})["reading"] == "letter"
+    review.close()
+
+
 def test_list_from_another_dataset_version_is_refused(tmp_path):
     folder = write_collection(tmp_path / "cards", [{"title": "Faust"}])
     path = write_list(tmp_path / "review.jsonl", entry("b1", "title", "Faust", "Fausst"))

@@ -1,10 +1,14 @@
 """What the server refuses is told in the language of the page."""
 
 import pytest
+from annotating.checking.plans import write_plan
+from annotating.checking.serving_plan import FilePlan
 from annotating.pages import write_collection
 from annotating.reviews import entry, write_list
+from helpers.waiting import until
 from starlette.testclient import TestClient
 
+from hdbench.annotating.checking.value_check import ValueCheck
 from hdbench.annotating.editor import Editor
 from hdbench.annotating.reviewing.review import Review
 from hdbench.annotating.server import build_app
@@ -63,9 +67,32 @@ def test_second_looks(folder, tmp_path):
     review.close()
 
 
+def test_the_check(folder, tmp_path):
+    plan = write_plan(tmp_path / "plan", [("b1", "title")])
+    check = ValueCheck(folder, FilePlan(plan), "anna", None)
+    client = TestClient(build_app(check, "token"), base_url=PLACE)
+    english, german = in_both(client, "values/9")
+    assert english.json() == {"error": "there is no value 10"}
+    assert german.json() == {"error": "Einen Wert 10 gibt es nicht"}
+    read = {"what": "damaged", "value": None, "seconds": 1, "after": None}
+    assert client.post("values/0/read", json=read).json()["phase"] == "ready"
+    plan.with_name("fails").touch()
+    client.post("go-on", json={"stage": 0})
+    until(lambda: client.get("state").json()["problem"])
+    english, german = in_both(client, "state")
+    assert english.json()["problem"] == "answers.jsonl: no such file"
+    assert german.json()["problem"] == "answers.jsonl: Datei nicht gefunden"
+    check.close()
+
+
 def test_a_partial_language_is_not_offered(folder, tmp_path):
     path = write_list(tmp_path / "review.jsonl", entry("b1", "title", "Fausst", "Faust"))
-    for page in (Editor(folder, "anna", language="fr"), Review(folder, path, "berta", "fr")):
+    plan = FilePlan(write_plan(tmp_path / "plan", [("b1", "title")]))
+    for page in (
+        Editor(folder, "anna", language="fr"),
+        Review(folder, path, "berta", "fr"),
+        ValueCheck(folder, plan, "carla", "fr"),
+    ):
         started = page.start()
         assert started["language"] == "en"
         assert [*started["texts"]] == ["en", "de"]

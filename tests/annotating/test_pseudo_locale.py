@@ -2,9 +2,11 @@
 
 import json
 import os
+from pathlib import Path
 
 import httpx
 import pytest
+from annotating.checking.plans import SCRIPT, write_plan
 from annotating.merges import merge
 from annotating.pages import SCHEMA, write_collection
 from annotating.reviews import entry, write_list
@@ -39,12 +41,13 @@ def pseudo(pseudo_locale):
 
 
 @pytest.fixture
-def serve(pseudo):
-    """Serve the page of a command, until the test ends."""
+def serve_script(pseudo):
+    """Serve the page of a program for a folder, until the test ends."""
     running = []
 
-    def serve(name, folder, *options):
-        command = ["-m", "hdbench", name, str(folder), *map(str, options), "--port", "0"]
+    def serve(*command):
+        command = list(map(str, command))
+        folder = next(path for path in command if Path(path).is_dir())
         ours, theirs = os.pipe()
         with open(theirs, "w") as out:
             started = pseudo.forks.start(*command, cwd=folder, env=pseudo.environment, stdout=out)
@@ -56,6 +59,16 @@ def serve(pseudo):
     for process in running:
         process.terminate()
         process.wait(timeout=120)
+
+
+@pytest.fixture
+def serve(serve_script):
+    """Serve the page of a command, until the test ends."""
+
+    def serve(name, folder, *options):
+        return serve_script("-m", "hdbench", name, folder, *options, "--port", "0")
+
+    return serve
 
 
 @pytest.fixture
@@ -181,6 +194,53 @@ def test_the_review_has_no_english(tmp_path, visit_at, serve, walk):
     walk.see(page, "all is judged")
     page.locator("#undo").click()
     walk.see(page, "taken back")
+    walk.check()
+
+
+def test_single_values_have_no_english(tmp_path, visit_at, serve_script, walk):
+    folder = write_collection(tmp_path / "b0", [None] * 2)
+    rows = [{"id": "b1", "text": "Urfaust"}, {"id": "b2", "file_name": "images/card.png"}]
+    (folder / "metadata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    fields = ("kind", "year", "signed", "keywords", "title")
+    plan = write_plan(tmp_path / "plan", [("b1", field) for field in fields], [("b2", "title")])
+    fails = plan.with_name("fails")
+    fails.touch()
+    page, other = (
+        visit_at(serve_script(SCRIPT, folder, plan, name, LANGUAGE), awaited="#id:not(:empty)")
+        for name in ("anna", "ben")
+    )
+    expect(page.locator("html")).to_have_attribute("lang", LANGUAGE)
+
+    while page.locator("#reading").is_visible():
+        label = page.locator("#label").inner_text()
+        walk.see(page, label)
+        page.locator("#save").click()
+        expect(page.locator("#message")).not_to_be_empty()
+        walk.see(page, f"{label}: nothing entered")
+        if label == "Year":
+            page.locator("#reading").fill("18o8")
+            page.locator("#save").click()
+            walk.see(page, "not a number")
+            page.locator("#damaged").click()
+            expect(page.locator("#label")).not_to_have_text(label)  # it is not the last one
+            page.locator("#back").click()
+            expect(page.locator("#label")).to_have_text(label)
+            walk.see(page, "saved before")
+        with page.expect_response("**/read"):
+            page.locator("#nothing").click()
+        saved(page)
+    expect(page.locator("#go-on")).to_be_visible()
+    walk.see(page, "problem")
+    fails.unlink()
+    page.locator("#go-on").click()
+    expect(page.locator("#message")).not_to_be_empty()
+    walk.see(page, "next stage")
+    other.locator("#damaged").click()
+    expect(other.locator("#message")).not_to_be_empty()
+    walk.see(other, "too late")
+    page.locator("#damaged").click()
+    expect(page.locator("#command")).to_be_visible()
+    walk.see(page, "end")
     walk.check()
 
 

@@ -61,12 +61,14 @@ async function look() {
   try {
     const next = await ask("state");
     if (!value) await follow(next); // otherwise a value was opened meanwhile
-  } catch {
+  } catch (error) {
+    if (error instanceof Refused) drawProblem(error.message);
     poll = setTimeout(look, POLL.waiting);
   }
 }
 
 async function goOn() {
+  if (!state) return look();
   try {
     await follow(await ask("go-on", { stage: state.stage }));
   } catch (error) {
@@ -201,12 +203,6 @@ function saveValue(event) {
 
 // What is shown where there is nothing to read: between the stages, and at the end.
 function drawBetween() {
-  at("image").hidden = at("record").hidden = true;
-  at("between").hidden = false;
-  at("back").disabled = previous() === null;
-  at("bar").hidden = true;
-  at("progress").textContent = "";
-  at("id").textContent = at("id").title = document.title = start.name;
   if (state.problem) return drawProblem(state.problem);
   const { phase, waiting } = state;
   const others = waiting ? say("others_text", { count: waiting }) : "";
@@ -228,6 +224,11 @@ function drawProblem(reason) {
 
 // What has not changed is not said again by a screen reader.
 function drawNotice(title, text, button) {
+  at("image").hidden = at("record").hidden = at("bar").hidden = true;
+  at("between").hidden = false;
+  at("back").disabled = previous() === null;
+  at("progress").textContent = "";
+  at("id").textContent = at("id").title = document.title = start.name;
   if (at("between-text").textContent !== text) at("between-text").textContent = text;
   at("go-on").hidden = !button;
   at("go-on").textContent = button;
@@ -264,6 +265,7 @@ function pressed(event) {
 }
 
 translate();
+at("keys").textContent = say("keys_hint", { keys: "Alt+1, Alt+2, Alt+3" });
 const clicks = {
   back, nothing: () => save("value"), unreadable: () => save("unreadable"), damaged: () => save("damaged"), "go-on": goOn,
 };

@@ -1,4 +1,4 @@
-"""How long a plan of single values takes: `hdbench trust plan`, `learn`, `decide` and `apply`.
+"""How long a plan of single values takes: `hdbench trust plan`, `learn` and `apply`, which decides.
 
     PYTHONPATH=tests python -m speed.trust_learn 70000 700000
 
@@ -50,7 +50,6 @@ def main() -> None:
             read_stage(folder, truths, "learn")
             measured([*trust, "learn", str(PLAN)], folder, "learn", number)
             read_stage(folder, truths, "verify")
-            measured([*trust, "decide", str(PLAN)], folder, "decide", number)
             measured([*trust, "apply", str(PLAN), "-o", "out"], folder, "apply", number)
 
 

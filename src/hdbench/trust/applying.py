@@ -154,7 +154,7 @@ def apply(
     with opened_runs(plan, benchmark, plan_file, all_are_loaded=True) as runs:
         lines: _Lines | _LearnedLines
         if isinstance(plan, ValuePlan):
-            by_values = decide_by_values(plan, benchmark, plan_file)
+            by_values = decide_by_values(plan, benchmark, plan_file, runs)
             decision: AnyDecision = by_values
             _check(by_values, plan_file)
             lines = _LearnedLines(plan, by_values, benchmark, plan_file, runs)

@@ -102,6 +102,10 @@ def chosen_values(
             if runs.scores is not None:
                 given.append(choice.score or 0.0)
     size = (len(items), len(fields))
+    text_count = _counts(texts, size)
+    del texts  # before the next one: with millions of values, each of these is large
+    shape_count = _counts(shapes, size)
+    del shapes
     return ChosenValues(
         fields=tuple(fields),
         items=np.array(items, dtype=np.int64),
@@ -111,8 +115,8 @@ def chosen_values(
         greatest=np.frombuffer(greatest, dtype=np.float64).reshape(size),
         same=np.frombuffer(same, dtype=np.uint8).reshape(size),
         empty=np.frombuffer(empty, dtype=np.bool_).reshape(size),
-        text_count=_counts(texts, size),
-        shape_count=_counts(shapes, size),
+        text_count=text_count,
+        shape_count=shape_count,
         given=None if runs.scores is None else np.frombuffer(given).reshape(size),
     )
 

@@ -1,6 +1,7 @@
 """The decision by single values: which values may be accepted, with all that this rests on."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
@@ -287,13 +288,16 @@ class _ReadValue(NamedTuple):
     wrong: dict[Right, bool]
 
 
-def decide_by_values(plan: ValuePlan, benchmark: Benchmark, plan_file: Path) -> ValueDecision:
+def decide_by_values(
+    plan: ValuePlan, benchmark: Benchmark, plan_file: Path, runs: Runs | None = None
+) -> ValueDecision:
     """Decide by a plan, from the values that people read.
 
     Args:
         plan: the plan.
         benchmark: the items.
         plan_file: the plan's file; what it has learned is beside it.
+        runs: the runs of the plan, if they are open.
 
     Raises:
         HdbenchError: nothing was learned yet, or values are not read yet; the list of items, the
@@ -313,12 +317,12 @@ def decide_by_values(plan: ValuePlan, benchmark: Benchmark, plan_file: Path) -> 
                 place=plan_file,
             )
     outcomes = outcomes_of(learned.second_stage, readings)
-    with opened_runs(plan, benchmark, plan_file) as runs:
-        check_first_draw(plan, runs, ids, plan_file)
+    with nullcontext(runs) if runs else opened_runs(plan, benchmark, plan_file) as opened:
+        check_first_draw(plan, opened, ids, plan_file)
         places = positions_of(outcomes, plan.fields, ids)
         flat = probabilities.ravel()
-        read = list(_read_values(outcomes, [int(flat[place]) for place in places], runs))
-        twins = _shared_errors(outcomes, runs)
+        read = list(_read_values(outcomes, [int(flat[place]) for place in places], opened))
+        twins = _shared_errors(outcomes, opened)
     groups = [_group_decision(plan, learned, group, read, plan.limit) for group in learned.groups]
     flat[positions_of(plan.read_first, plan.fields, ids)] = UNANSWERED  # now of unread values only
     return _decision(

@@ -41,7 +41,7 @@ from hdbench.trust.learned.chosen import (
 from hdbench.trust.learned.cuts import BILLION, UNANSWERED, Probabilities
 from hdbench.trust.learned.known import known_sha256, known_values
 from hdbench.trust.learned.plan import SECOND_DRAW, Pair, ValuePlan, draw_first
-from hdbench.trust.learned.verification import draw_second
+from hdbench.trust.learned.verification import choose_cuts, draw_second
 from hdbench.trust.plan import list_sha256
 from hdbench.trust.runs import Runs, opened_answers, opened_runs
 from hdbench.trust.sealed import Sealed, Sha256
@@ -521,15 +521,16 @@ def second_stage(
         by_item: the probability of each value, a row for each item of the benchmark.
         ids: the ids of these items.
     """
-    is_unread = np.ones(by_item.size, np.bool_)
-    is_unread[positions_of(plan.read_first, plan.fields, ids)] = False
-    drawn = draw_second(plan, by_item, is_unread.reshape(by_item.shape))
-    if not drawn:
+    chosen = choose_cuts(plan, by_item)
+    if not chosen:
         raise HdbenchError(
             "no field is expected to keep the limit alone with {count:,} values to verify: make a "
             "new plan without --each-field, with more values, or with a higher --limit",
             count=plan.verify,
         )
+    is_unread = np.ones(by_item.size, np.bool_)
+    is_unread[positions_of(plan.read_first, plan.fields, ids)] = False
+    drawn = draw_second(plan, by_item, is_unread.reshape(by_item.shape), chosen)
     groups = tuple(
         CutGroup(
             fields=tuple(plan.fields[field] for field in group.fields),

@@ -41,6 +41,18 @@ class Terms(Protocol):
         """Return the risk of all promises together."""
 
 
+class FieldCuts(NamedTuple):
+    """Fields that are promised together.
+
+    Attributes:
+        fields: their positions.
+        cuts: their cuts in billionths, from strict to loose.
+    """
+
+    fields: list[int]
+    cuts: list[int]
+
+
 class CutCounts(NamedTuple):
     """A cut, and how many values pass it.
 
@@ -56,7 +68,7 @@ class CutCounts(NamedTuple):
 
 
 class DrawnGroup(NamedTuple):
-    """Fields that are promised together.
+    """Fields that are promised together, and what is read to verify it.
 
     Attributes:
         fields: their positions.
@@ -84,19 +96,36 @@ class CutResult(NamedTuple):
     accepted: bool
 
 
-def draw_second(terms: Terms, by_item: Probabilities, is_unread: Flags) -> list[DrawnGroup]:
-    """Return the cuts, and the values to verify them with: all of it follows from probabilities.
+def choose_cuts(terms: Terms, by_item: Probabilities) -> list[FieldCuts]:
+    """Return the fields that are promised together, and their cuts, from probabilities alone.
+
+    Args:
+        terms: what the plan says.
+        by_item: the probability of each value, a row for each item and a column for each field.
+
+    Returns:
+        One group of all fields; or a group for each field that can keep the limit alone, if any.
+    """
+    if not terms.each_field:
+        answered = by_item[by_item != UNANSWERED]
+        return [FieldCuts(list(range(by_item.shape[1])), cuts_of(answered, terms.limit))]
+    by_field = [column[column != UNANSWERED] for column in by_item.T]
+    promised = promised_fields(by_field, terms.limit, terms.verify, terms.risk)
+    return [FieldCuts([field.field], field.cuts) for field in promised]
+
+
+def draw_second(
+    terms: Terms, by_item: Probabilities, is_unread: Flags, chosen: Sequence[FieldCuts]
+) -> list[DrawnGroup]:
+    """Return the values to verify cuts with, drawn at random from those at or below the loosest.
 
     Args:
         terms: what the plan says.
         by_item: the probability of each value, a row for each item and a column for each field.
         is_unread: which of these values nobody has read.
-
-    Returns:
-        The groups that are promised; none if each field is to keep the limit alone, and none can.
+        chosen: the fields that are promised together, and their cuts; see `choose_cuts`.
     """
     groups = []
-    chosen = _chosen(terms, by_item)
     for place, (fields, cuts) in enumerate(chosen):
         of_group = by_item[:, fields]
         answered = of_group != UNANSWERED
@@ -118,16 +147,6 @@ def draw_second(terms: Terms, by_item: Probabilities, is_unread: Flags) -> list[
             )
         )
     return groups
-
-
-def _chosen(terms: Terms, by_item: Probabilities) -> list[tuple[list[int], list[int]]]:
-    """Return the fields that are promised together, and their cuts."""
-    if not terms.each_field:
-        answered = by_item[by_item != UNANSWERED]
-        return [(list(range(by_item.shape[1])), cuts_of(answered, terms.limit))]
-    by_field = [column[column != UNANSWERED] for column in by_item.T]
-    promised = promised_fields(by_field, terms.limit, terms.verify, terms.risk)
-    return [([field.field], field.cuts) for field in promised]
 
 
 def walk_cuts(

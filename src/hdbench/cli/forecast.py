@@ -10,7 +10,6 @@ from rich.text import Text
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.cli.arguments import (
     JsonOut,
-    Runs,
     required_benchmark,
     split_benchmark,
 )
@@ -19,27 +18,32 @@ from hdbench.common.extras import needed
 from hdbench.common.jsonio import write_json
 from hdbench.common.printing import printable
 from hdbench.common.translation import current_language
-from hdbench.errors import Message, escaped
+from hdbench.errors import HdbenchError, Message, escaped
 from hdbench.statistics.means import Estimate
+from hdbench.trust.deciding import is_value_plan, read_plan
 from hdbench.trust.forecasting.amounts import Known, ModelForecast
+from hdbench.trust.forecasting.by_values import ValueForecast, value_forecast
 from hdbench.trust.forecasting.forecast import Forecast, ForecastOptions
 from hdbench.trust.forecasting.forecast import forecast as forecast_of
 from hdbench.trust.forecasting.price_list import read_prices
 from hdbench.trust.forecasting.words import model_sentence, pace_sentence, rule_sentences, shown
 from hdbench.trust.forecasting.work import KEYSTROKES_PER_MINUTE, SECONDS_PER_LOOK, Pace
+from hdbench.trust.learned.decision import decide_by_values
+from hdbench.trust.learned.plan import ValuePlan
+from hdbench.trust.learned.words import forecast_sentences
 from hdbench.trust.sealed import check_replaceable
 from hdbench.trust.words import warning_in_words
 
 
 def command(
-    paths: Runs,
+    paths: Annotated[list[Path] | None, typer.Argument(metavar="[BENCHMARK] RUN…")] = None,
     *,
     total: Annotated[int | None, typer.Option(min=1, max=10**12)] = None,
     plan: Annotated[Path | None, typer.Option(metavar="PLAN")] = None,
     prices: Annotated[Path | None, typer.Option(metavar="FILE")] = None,
     wage: float | None = None,
     keystrokes_per_minute: float = KEYSTROKES_PER_MINUTE,
-    seconds_per_look: float = SECONDS_PER_LOOK,
+    seconds_per_look: float | None = None,
     protocol: Literal["documented", "published"] = "documented",
     plot: Annotated[Path | None, typer.Option(metavar="FILE")] = None,
     json_out: JsonOut = None,
@@ -47,29 +51,42 @@ def command(
     """What the whole collection will cost: work and money.
 
     For each model if a person checks every value, and for the rule of hdbench trust, with which
-    nobody looks at values that the models agree on. All with 90 % intervals.
+    nobody looks at values that the models agree on. All with 90 % intervals. With a plan of single
+    values, what its decision leaves to do.
 
     Args:
         paths: What models answered to those items of the collection that were checked, the one that
             is preferred first. Before them, the benchmark with these items; run folders name it.
+            With a plan of single values, no runs, and the benchmark only if it is not the one that
+            the plan names.
         total: How many items the whole collection has; by default what the benchmark says that it
             is a sample of.
-        plan: A plan of hdbench trust plan for these runs, whose sample was checked: what its
-            decision leaves to do.
+        plan: A plan of hdbench trust plan whose values were read, or whose sample was checked, for
+            these runs: what its decision leaves to do.
         prices: A YAML file with a price for each model: input and output (US dollars per million
             tokens) or per_hour (US dollars for its hardware), and date and source. Nothing is
             fetched.
         wage: What an hour of a person costs, in US dollars.
         keystrokes_per_minute: How fast a person types: 0.28 s for each key, an average typist of
             the keystroke-level model (Card, Moran and Newell, 1980). An assumption: measure it.
-        seconds_per_look: How long a person looks at a value: twice 1.35 s of mental preparation in
-            the same model, to find it on the image and to compare it. An assumption: measure it.
+        seconds_per_look: How long a person looks at a value: by default 2.7, twice 1.35 s of mental
+            preparation in the same model, to find it on the image and to compare it. An assumption:
+            measure it. With a plan of single values, by default as measured while they were read.
         protocol: The ground truths and rules: documented, or as they were published.
         plot: Plot the costs against the errors that remain, to this .svg or .png.
         json_out: Write everything to this file.
     """
     if json_out:
         check_replaceable(json_out)
+    if plan and is_value_plan(plan):
+        if total or prices or plot:
+            raise HdbenchError(
+                "{place}: draws single values: leave out --total, --prices and --plot", place=plan
+            )
+        _forecast_values(plan, paths or [], json_out, wage=wage, seconds=seconds_per_look)
+        return
+    if not paths:
+        raise HdbenchError("name the runs: hdbench forecast [BENCHMARK] RUN…")
     if plot:
         with needed("plots", "plots need"):
             from hdbench.output.report.forecast_plot import (  # noqa: PLC0415
@@ -79,7 +96,10 @@ def command(
         check_plot(plot)
     wish = ForecastOptions(
         total=total,
-        pace=Pace(keystrokes_per_minute, seconds_per_look),
+        pace=Pace(
+            keystrokes_per_minute,
+            SECONDS_PER_LOOK if seconds_per_look is None else seconds_per_look,
+        ),
         wage=wage,
         prices=read_prices(prices) if prices else None,
         plan=plan,
@@ -95,6 +115,45 @@ def command(
     print_forecast(Console(), forecast)
     for path in filter(None, (json_out, plot)):
         typer.echo(escaped(str(path)))
+
+
+def _forecast_values(
+    plan_file: Path,
+    paths: list[Path],
+    json_out: Path | None,
+    *,
+    wage: float | None,
+    seconds: float | None,
+) -> None:
+    """Forecast by a plan of single values."""
+    plan = read_plan(plan_file)
+    assert isinstance(plan, ValuePlan)  # noqa: S101  the caller looked
+    named, *others = [str(path) for path in paths] or [plan.benchmark]
+    if others:
+        raise HdbenchError(
+            "{place}: draws single values, and knows its runs: name only the benchmark, or nothing",
+            place=plan_file,
+        )
+    decision = decide_by_values(plan, load_benchmark(named), plan_file)
+    work = value_forecast(decision, seconds=seconds, wage=wage)
+    if json_out:
+        write_json(json_out, work.model_dump(mode="json"))
+    print_value_forecast(Console(), work)
+    if json_out:
+        typer.echo(escaped(str(json_out)))
+
+
+def print_value_forecast(console: Console, work: ValueForecast) -> None:
+    """Print what a decision by single values leaves to do.
+
+    Args:
+        console: the terminal.
+        work: the work.
+    """
+    first, *others = forecast_sentences(work, current_language())
+    print_line(console, first, style="bold")
+    for line in others:
+        print_line(console, line)
 
 
 def print_forecast(console: Console, forecast: Forecast) -> None:

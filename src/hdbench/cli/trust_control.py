@@ -64,7 +64,9 @@ def print_controlled(
     for line in other_lines:
         print_line(console, line)
     console.print()
-    table = localized_table("By field", "field", right=("taken over", "wrong", "upper bound"))
+    is_by_value = controlled.unit == "value"
+    heads = ("read" if is_by_value else "taken over", "wrong", "upper bound")
+    table = localized_table("By field", "field", right=heads)
     for name, counts in controlled.by_field.items():
         cells = (number(counts.taken, ","), number(counts.wrong, ","))
         upper = number(counts.share.upper, ".1%")
@@ -72,8 +74,10 @@ def print_controlled(
     console.print(table)
     if not controlled.holds:
         advice = Message(
-            "next: do not use the values in {values} unseen: look at them too, or make a new plan "
-            "with a stricter --limit, a larger -n or --verdict exact, and check its sample",
+            "next: do not use the values in {values} unseen: look at them too"
+            if is_by_value
+            else "next: do not use the values in {values} unseen: look at them too, or make a new "
+            "plan with a stricter --limit, more --items or --verdict exact, and check its sample",
             values=out / VALUES,
         )
     else:

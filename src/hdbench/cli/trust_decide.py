@@ -20,11 +20,15 @@ from hdbench.common.jsonio import write_json
 from hdbench.common.printing import heading
 from hdbench.common.texts import Language
 from hdbench.common.translation import current_language
-from hdbench.errors import Message, escaped
+from hdbench.errors import HdbenchError, Message, escaped
 from hdbench.output.report.trust_page import check_page, write_decision_page
-from hdbench.trust.deciding import read_plan
+from hdbench.trust.deciding import AnyDecision, decide_by, read_plan
 from hdbench.trust.decision import Decision, Outcome
-from hdbench.trust.decision import decide as decide_by
+from hdbench.trust.forecasting.by_values import ValueForecast, value_forecast
+from hdbench.trust.learned.cuts import BILLION
+from hdbench.trust.learned.decision import ValueDecision
+from hdbench.trust.learned.plan import ValuePlan
+from hdbench.trust.learned.words import value_sentences, worry
 from hdbench.trust.sealed import check_replaceable
 from hdbench.trust.words import sentences, warning_in_words
 
@@ -34,17 +38,20 @@ def command(
     *,
     json_out: JsonOut = None,
     page: Annotated[Path | None, typer.Option(metavar="OUT.html")] = None,
+    wage: float | None = None,
     language: Language | None = None,
 ) -> None:
-    """Decide what can be taken over, from the ground truth of the sample.
+    """Decide which values can be accepted, from what people have read.
 
-    That nothing can be is a result as well, and exits with 0.
+    That nothing can be accepted is a result as well, and exits with 0.
 
     Args:
-        paths: The plan; its sample has been checked. Before it, the benchmark that has the checked
-            ground truth, if it is not the one that the plan names.
+        paths: The plan; all of its values are read, or its sample has been checked. Before it, the
+            benchmark that has what was read, if it is not the one that the plan names.
         json_out: Write everything to this file.
-        page: Write a page with the sentences, the curve and the tables.
+        page: Write a page for those who sign the decision: sentences, fields, examples, and what
+            other limits would have allowed. It prints on two sides.
+        wage: What an hour of a person costs, in US dollars.
     """
     benchmark, plan_file = split_benchmark_and_one(paths)
     if json_out:
@@ -52,41 +59,123 @@ def command(
     if page:
         check_page(page)  # before the work
     plan = read_plan(plan_file)
-    decision = decide_by(plan, load_benchmark(benchmark or plan.benchmark), plan_file)
+    if wage is not None and not isinstance(plan, ValuePlan):
+        raise HdbenchError(
+            "--wage: goes with plans of single values; for this one: hdbench forecast --plan "
+            "{place} --wage {wage}",
+            place=plan_file,
+            wage=f"{wage:g}",
+        )
+    loaded = load_benchmark(benchmark or plan.benchmark)
+    decision = decide_by(plan, loaded, plan_file)
+    work = value_forecast(decision, wage=wage) if isinstance(decision, ValueDecision) else None
     if json_out:
         write_json(json_out, decision.model_dump(mode="json"))
     if page:
-        write_decision_page(page, decision, language or current_language())
-    print_decision(Console(), decision)
+        chosen = language or current_language()
+        write_decision_page(page, decision, chosen, benchmark=loaded, wage=wage)
+    print_decision(Console(), decision, work)
     for path in filter(None, (json_out, page)):
         typer.echo(escaped(str(path)))
 
 
-def print_decision(console: Console, decision: Decision) -> None:
-    """Print the decision, the thresholds, the fields, and warnings.
+def print_decision(console: Console, decision: AnyDecision, work: ValueForecast | None) -> None:
+    """Print a decision in sentences, its tables, warnings, and the next step.
 
     Args:
-        paths: The plan; its sample has been checked. Before it, the benchmark that has the checked
-            ground truth, if it is not the one that the plan names.
         console: the terminal.
         decision: the decision.
+        work: the work that a decision by single values leaves.
     """
-    first, *other_lines = sentences(decision, current_language())
-    print_line(console, first, style="bold")
-    for line in other_lines:
+    language = current_language()
+    if isinstance(decision, ValueDecision):
+        assert work is not None  # noqa: S101  the caller computed it
+        lines = value_sentences(decision, work, language)
+    else:
+        lines = sentences(decision, language)
+    print_line(console, lines[0], style="bold")
+    for line in lines[1:]:
         print_line(console, line)
     console.print()
-    _print_walks(console, decision)
-    if decision.outcome is not None:
-        console.print()
-        _print_fields(console, decision.outcome)
+    if isinstance(decision, ValueDecision):
+        _print_cuts(console, decision)
+        _print_value_fields(console, decision)
+        _print_limits(console, decision)
+        print_line(console, worry(decision, language))
+        is_accepting = decision.accepted > 0
+    else:
+        _print_walks(console, decision)
+        if decision.outcome is not None:
+            console.print()
+            _print_fields(console, decision.outcome)
+        is_accepting = decision.outcome is not None
     for warned in decision.warnings:
-        print_marked(console, "warning: ", warning_in_words(warned, current_language()))
-    if decision.outcome is not None and decision.holds:
+        print_marked(console, "warning: ", warning_in_words(warned, language))
+    if is_accepting and decision.holds:
         advice = Message("next: hdbench trust apply {path} --out OUT", path=decision.plan_file)
         print_line(console, advice)
     line = Message("plan {hash}… of {created}", hash=decision.plan[:12], created=decision.created)
     print_line(console, line, style="dim")
+
+
+def _print_cuts(console: Console, decision: ValueDecision) -> None:
+    heads = ("expected\nwrong up to", "values", "read", "wrong", "bound")
+    several = len(decision.groups) > 1
+    title = (
+        "The loosest values that pass, or the surest ones, by field"
+        if several
+        else "From the surest values to less sure ones, until too many are wrong"
+    )
+    table = localized_table(title, *(("field",) if several else ()), right=heads)
+    table.add_column("")
+    for group in decision.groups:
+        for cut in [group.chosen or group.cuts[0]] if several else group.cuts:
+            is_chosen = cut.probability == group.cut
+            names = [heading(", ".join(group.fields), FIELD_WIDTH)] if several else []
+            cells = [
+                number(cut.probability / BILLION, ".1%"),
+                number(cut.values, ","),
+                number(cut.read, ","),
+                number(cut.wrong[decision.right], ","),
+                number(cut.upper, ".2%"),
+                localized("chosen" if is_chosen else "passes" if cut.accepted else "fails"),
+            ]
+            table.add_row(*names, *cells, style="bold" if is_chosen else "")
+    console.print(table)
+
+
+def _print_value_fields(console: Console, decision: ValueDecision) -> None:
+    heads = ("accepted", "read", "wrong", "bound", "expected\nwrong")
+    title = (
+        "Fields: their bounds hold for all of them at once; expected: among all their values"
+        if decision.by_field
+        else "Fields: how many of all their values are wrong, as expected"
+    )
+    table = localized_table(title, "field", right=heads if decision.by_field else heads[-1:])
+    for name, expected in decision.expected_by_field.items():
+        cells = []
+        field = decision.by_field.get(name)
+        if field and field.accepted:
+            cells = [
+                number(field.accepted, ","),
+                number(field.read, ","),
+                number(field.wrong, ","),
+                number(field.upper, ".1%") if field.read else localized("not read"),
+            ]
+        elif decision.by_field:
+            cells = [localized("none"), "", "", ""]
+        table.add_row(heading(name, FIELD_WIDTH), *cells, number(expected.wrong, ".1%"))
+    console.print(table)
+
+
+def _print_limits(console: Console, decision: ValueDecision) -> None:
+    table = localized_table(
+        "What other limits would have allowed: not promised", right=("limit", "accepted", "share")
+    )
+    for other in decision.what_if:
+        cells = (number(other.accepted, ","), number(other.accepted / decision.values, ".1%"))
+        table.add_row(number(other.limit, ".0%"), *cells)
+    console.print(table)
 
 
 def _print_walks(console: Console, decision: Decision) -> None:

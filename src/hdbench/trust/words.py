@@ -13,7 +13,8 @@ from hdbench.trust.control import Controlled
 from hdbench.trust.decision import Decision, Outcome, Warned, Wrong
 from hdbench.trust.plan import RIGHTS, Right
 
-_TEXTS = Texts(Path(__file__).with_name("texts"))
+TEXTS = Texts(Path(__file__).with_name("texts"))
+"""The texts of decisions, control samples and forecasts."""
 
 
 def sentences(decision: Decision, language: str = "en") -> list[str]:
@@ -23,7 +24,7 @@ def sentences(decision: Decision, language: str = "en") -> list[str]:
         decision: the decision.
         language: one of `hdbench.common.texts.LANGUAGES`.
     """
-    text = partial(_TEXTS.text, language=language)
+    text = partial(TEXTS.text, language=language)
     paragraphs = (
         _refused(decision, text)
         if decision.outcome is None
@@ -41,7 +42,9 @@ def control_sentences(controlled: Controlled, language: str = "en") -> list[str]
         controlled: the findings.
         language: one of `hdbench.common.texts.LANGUAGES`.
     """
-    text = partial(_TEXTS.text, language=language)
+    text = partial(TEXTS.text, language=language)
+    if controlled.unit == "value":
+        return _of_values(controlled, text)
 
     def counted(key: str, right: Right) -> str:
         wrong = controlled.wrong[right]
@@ -80,6 +83,43 @@ def control_sentences(controlled: Controlled, language: str = "en") -> list[str]
     ]
 
 
+def _of_values(controlled: Controlled, text: Any) -> list[str]:
+    """Return the findings of a control sample of single values."""
+    others = controlled.of - controlled.values
+
+    def counted(key: str, right: Right) -> Any:
+        wrong = controlled.wrong[right]
+        return text(
+            key,
+            of=controlled.of,
+            values=controlled.values,
+            wrong=wrong.count,
+            right=text(f"right_{right}"),
+            rate=wrong.rate,
+            upper=wrong.upper,
+            confidence=controlled.confidence,
+            in_whole=round(wrong.rate * others),
+            at_most=round(wrong.upper * others),
+        )
+
+    other = next(right for right in RIGHTS if right != controlled.right)
+    if controlled.holds:
+        verdict = "value_control_holds"
+    elif controlled.wrong[controlled.right].rate > controlled.limit:
+        verdict = "value_control_missed"
+    else:
+        verdict = "value_control_open"
+    lines = [
+        counted("value_control", controlled.right),
+        text(verdict, limit=controlled.limit),
+        counted("value_control_also", other),
+    ]
+    readings = controlled.readings
+    if readings and (readings.unreadable or readings.damaged or readings.unsettled):
+        lines.append(text("value_control_unread", **readings.model_dump()))
+    return lines
+
+
 def warning_in_words(warned: Warned, language: str = "en") -> str:
     """Return a warning of a decision.
 
@@ -92,7 +132,7 @@ def warning_in_words(warned: Warned, language: str = "en") -> str:
     """
     try:
         values = {name: _shown(name, value, language) for name, value in warned.values.items()}
-        return _TEXTS.text(warned.key, language, **values)
+        return TEXTS.text(warned.key, language, **values)
     except (LookupError, TypeError, ValueError, ArithmeticError) as error:
         raise HdbenchError(
             "warnings: {key!r} is unknown, or has other values here: was it written by a newer "
@@ -104,8 +144,8 @@ def warning_in_words(warned: Warned, language: str = "en") -> str:
 
 def _shown(name: str, value: Any, language: str) -> Any:
     if isinstance(value, list):
-        return ", ".join(_TEXTS.text(f"each_{name}", language, **values) for values in value)
-    return _TEXTS.text("unknown", language) if value is None else value
+        return ", ".join(TEXTS.text(f"each_{name}", language, **values) for values in value)
+    return TEXTS.text("unknown", language) if value is None else value
 
 
 def _taken(decision: Decision, outcome: Outcome, text: Any) -> list[str]:
@@ -174,17 +214,17 @@ def _refused(decision: Decision, text: Any) -> list[str]:
         needed = 1 / (1 - decision.confidence)
         why = text("refused_capital", capital=first.bound, needed=needed)
     else:
-        why = text("refused_bound", bound=_above(first.bound, decision.limit))
+        why = text("refused_bound", bound=above_limit(first.bound, decision.limit))
     if decision.needed is None:
         return [f"{refusal} {why}", text("needed_none")]
     return [f"{refusal} {why}", text("needed", needed=decision.needed)]
 
 
-def _above(bound: float, limit: float) -> float:
+def above_limit(bound: float, limit: float) -> float:
     """Return a bound in percent, with as many decimals as show that it is above the limit.
 
     Example:
-        >>> _above(0.0623, 0.05), _above(0.050006, 0.05)
+        >>> above_limit(0.0623, 0.05), above_limit(0.050006, 0.05)
         (6.2, 5.001)
     """
     digits = 1

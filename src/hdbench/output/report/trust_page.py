@@ -1,21 +1,22 @@
 """The page of a decision: how much of a collection must be checked, and the evidence for it."""
 
 import math
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from markupsafe import Markup, escape
-
+from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.jsonio import write_whole
-from hdbench.common.templates import shown
 from hdbench.common.texts import completed, grouped
 from hdbench.errors import HdbenchError
+from hdbench.output.report.decision_parts import MAX_TEXT, computed, listed, said
 from hdbench.output.report.items import cut
 from hdbench.output.report.rendering import TEXTS, render
+from hdbench.output.report.value_decision_page import value_decision_page
 from hdbench.trust.checked import UNKNOWN
+from hdbench.trust.deciding import AnyDecision
 from hdbench.trust.decision import CurvePoint, Decision
+from hdbench.trust.learned.decision import ValueDecision
 from hdbench.trust.words import sentences, warning_in_words
 
 
@@ -33,10 +34,6 @@ class Edges(NamedTuple):
 
 EDGES = Edges()
 
-MAX_TEXT = 1_000
-"""Maximum characters of a sentence, a warning or a name."""
-
-_NO_BREAK = "\N{NO-BREAK SPACE}"
 _STEPS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
 _MOST_TICKS = 6
 
@@ -88,21 +85,32 @@ def check_page(path: Path) -> None:
 
 
 def write_decision_page(
-    path: Path, decision: Decision, language: str = "en", source: str | None = None
+    path: Path,
+    decision: AnyDecision,
+    language: str = "en",
+    source: str | None = None,
+    *,
+    benchmark: Benchmark | None = None,
+    wage: float | None = None,
 ) -> None:
-    """Write the page: the whole file or nothing.
+    """Write the page of a decision of either kind: the whole file or nothing.
 
     Args:
         path: the file; its name ends in `.html`.
         decision: the decision.
         language: see `decision_page`.
         source: see `decision_page`.
+        benchmark: see `value_decision_page`.
+        wage: see `value_decision_page`.
 
     Raises:
         HdbenchError: it has another name, or cannot be written.
     """
     check_page(path)
-    page = decision_page(decision, language, source)
+    if isinstance(decision, ValueDecision):
+        page = value_decision_page(decision, language, source, benchmark=benchmark, wage=wage)
+    else:
+        page = decision_page(decision, language, source)
     write_whole(path, page.encode(errors="backslashreplace"))
 
 
@@ -127,9 +135,9 @@ def decision_page(decision: Decision, language: str = "en", source: str | None =
         "decision.html",
         language,
         decision=decision,
-        computed=_computed(decision, language, source),
-        sentences=[_said(sentence) for sentence in sentences(decision, language)],
-        warnings=[_said(warning_in_words(warning, language)) for warning in decision.warnings],
+        computed=computed(decision, language, source),
+        sentences=[said(sentence) for sentence in sentences(decision, language)],
+        warnings=[said(warning_in_words(warning, language)) for warning in decision.warnings],
         look=(values - accepted, values),
         must_look=_must_look(decision),
         chart=chart_of(decision) if decision.curve else None,
@@ -195,23 +203,6 @@ def _verdict(decision: Decision, point: CurvePoint) -> Verdict:
     return "not_tested"
 
 
-def _said(text: str) -> Markup:
-    """Return a sentence as HTML; names in it are untrusted, its no-break spaces are not."""
-    pieces = cut(text, MAX_TEXT).split(_NO_BREAK)
-    return Markup("<bdi>{}</bdi>").format(escape(_NO_BREAK).join(shown(piece) for piece in pieces))
-
-
-def _computed(decision: Decision, language: str, source: str | None) -> Markup:
-    """Return when the figures were computed, and that showing them computes nothing."""
-    tell = partial(TEXTS.text, language=language, version=decision.hdbench)
-    if decision.decided:
-        computed = tell("computed", when=decision.decided)
-    else:
-        computed = tell("computed_later", plan=decision.created)
-    shows = tell("shows_file", file=source) if source else tell("shows_figures")
-    return _said(f"{computed} {shows}")
-
-
 def _must_look(decision: Decision) -> str:
     """Return the key of the text about the share that must be checked."""
     if decision.outcome is None:
@@ -229,11 +220,11 @@ def _method(decision: Decision, language: str) -> dict[str, str]:
     values = {
         "method_benchmark": f"{decision.benchmark} {decision.benchmark_version}",
         "method_sample": tell("sample_of", checked=decision.checked, items=decision.items),
-        "method_runs": _listed(decision.runs),
+        "method_runs": listed(decision.runs),
         "method_scores": decision.scores or tell("agreement"),
         "method_right": tell(f"counted_{decision.right}"),
         "method_verdict": tell(f"by_{decision.verdict}"),
-        "method_provenance": _listed(provenance),
+        "method_provenance": listed(provenance),
         "method_plan": f"{decision.plan_file}, {decision.created}",
         "method_decided": decision.decided or tell("not_said"),
         "method_plan_sha256": decision.plan,
@@ -241,7 +232,3 @@ def _method(decision: Decision, language: str) -> dict[str, str]:
         "method_hdbench": decision.hdbench,
     }
     return {label: cut(value, MAX_TEXT) for label, value in values.items()}
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(cut(name, MAX_TEXT // 10) for name in names)

@@ -10,8 +10,8 @@ from hdbench.output.report.trust_page import write_decision_page
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.computed_once import ComputedOnce
 from hdbench.trust.deciding import read_decision
-from hdbench.trust.decision import Decision, decide
-from hdbench.trust.plan import PlanOptions, make_plan
+from hdbench.trust.learned.decision import ValueDecision
+from hdbench.trust.learned.example import decide_with_truth
 
 MAX_DECISION = 2**20
 """Maximum size in bytes of an uploaded decision: one over 11 fields has 20 kB."""
@@ -32,12 +32,12 @@ class ExampleDecision:
         decided: the function that decides, see `decide_example`.
     """
 
-    def __init__(self, context: SpaceContext, decided: Callable[[], Decision]) -> None:
+    def __init__(self, context: SpaceContext, decided: Callable[[], ValueDecision]) -> None:
         self._context = context
         self._decided = decided
-        self._computed = ComputedOnce[Decision]("example-decision")
+        self._computed = ComputedOnce[ValueDecision]("example-decision")
 
-    def work(self) -> "Future[Decision] | None":
+    def work(self) -> "Future[ValueDecision] | None":
         """Return the decision, or the work on it; None if its runs are not recorded.
 
         Raises:
@@ -51,22 +51,36 @@ class ExampleDecision:
         return self._computed.get(None, files, lambda _: self._decided()).ready
 
 
-def decide_example(context: SpaceContext) -> Decision:
-    """Plan with all items as the sample, and decide, as `hdbench trust` does by default.
+def decide_example(context: SpaceContext) -> ValueDecision:
+    """Plan, learn and decide by single values, as `hdbench trust` does by default.
 
-    The truth was known before, so the decision says that it is not a promise.
+    The ground truth stands for what people would read, so the decision says that it is not a
+    promise. Nothing is written.
 
     Raises:
         HdbenchError: a run or the benchmark is not usable for it.
     """
     benchmark = context.benchmark(EXAMPLE_BENCHMARK)
     try:
-        items = sum(1 for _ in benchmark.ids())
-        plan = make_plan(benchmark, _example_runs(context), PlanOptions(items))
-        decision = decide(plan, benchmark, Path("plan.yaml"))
+        decision = decide_with_truth(benchmark, _example_runs(context))
     except HdbenchError as error:
         raise HdbenchError(context.without_folders(error.message)) from error
     return decision.model_copy(update={"benchmark": context.public_id(benchmark)})
+
+
+def write_example(
+    context: SpaceContext, decision: ValueDecision, page: Path, language: str
+) -> None:
+    """Write the page of the example, with images of its benchmark.
+
+    Args:
+        context: the Space's context.
+        decision: the example.
+        page: the path of the page.
+        language: the page's language.
+    """
+    benchmark = context.benchmark(EXAMPLE_BENCHMARK)
+    write_decision_page(page, decision, language, benchmark=benchmark)
 
 
 def write_uploaded(upload: Path, page: Path, language: str) -> None:

@@ -11,9 +11,13 @@ import gradio as gr
 
 from hdbench.errors import HdbenchError
 from hdbench.output.report.items import cut
-from hdbench.output.report.trust_page import write_decision_page
 from hdbench.space.context import SpaceContext
-from hdbench.space.jobs.deciding import ExampleDecision, decide_example, write_uploaded
+from hdbench.space.jobs.deciding import (
+    ExampleDecision,
+    decide_example,
+    write_example,
+    write_uploaded,
+)
 from hdbench.space.jobs.working import TaskProcesses
 from hdbench.space.tabs import shared
 from hdbench.space.texts import Say, text
@@ -65,7 +69,7 @@ def trust_tab(context: SpaceContext, workers: TaskProcesses, say: Say, tab: gr.T
                         return
                     while not wait([work], timeout=0.3).done:
                         progress(None, desc=text("trust_deciding", language))
-                    write_decision_page(page, work.result(), language)
+                    write_example(context, work.result(), page, language)
                 html = frame(keep_report(page, language), language, f"trust_{kind}_title", note)
                 # Gradio copies the file before this goes on, where it is deleted.
                 yield [html, shared.download(page)]

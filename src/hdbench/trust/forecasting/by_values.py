@@ -11,7 +11,6 @@ SECONDS_PER_VALUE = 12.0
 """How long a person takes to open an image and read one field, until it is measured: our
 assumption."""
 
-
 MOST = 1_000_000
 """The highest pace and wage: anything above is a typing error."""
 
@@ -32,7 +31,8 @@ class ValueForecast(Strict):
         to_look_at: how many a person has to look at.
         to_correct: how many of these are wrong, as expected.
         seconds_per_value: how long a person takes for a value.
-        measured: whether that was measured while values were read, and not assumed or given.
+        measured: whether that was measured while values were read.
+        given: whether it was given; otherwise, if it was not measured, it is our assumption.
         hours: how long it takes to look at all of them.
         wage: cost of an hour of a person; None if not given.
         cost: cost of all hours.
@@ -54,6 +54,7 @@ class ValueForecast(Strict):
     to_correct: int
     seconds_per_value: float
     measured: bool
+    given: bool
     hours: float
     wage: float | None
     cost: float | None
@@ -100,6 +101,7 @@ def value_forecast(
         to_correct=round(decision.to_look_at.values * decision.to_look_at.wrong),
         seconds_per_value=SECONDS_PER_VALUE if pace is None else pace,
         measured=seconds is None and decision.seconds is not None,
+        given=seconds is not None,
         hours=hours,
         wage=wage,
         cost=None if wage is None else hours * wage,

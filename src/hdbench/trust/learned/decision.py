@@ -4,10 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple, Self
 
 import numpy as np
 from pydantic import Field as Checked
+from pydantic import model_validator
+from pydantic_core import PydanticCustomError
 
 from hdbench import __version__
 from hdbench.annotating.checking.checked_values import CheckedValues, Settled, ValueKey
@@ -28,7 +30,10 @@ from hdbench.trust.learned.learning import (
     CutGroup,
     Expected,
     Learned,
+    Learning,
+    Readings,
     Share,
+    Sign,
     StageReadings,
     check_first_draw,
     check_unchanged,
@@ -75,7 +80,7 @@ class ReadCut(Strict):
     values: Count
     unread: Count
     read: Count
-    wrong: dict[Right, Count]
+    wrong: Annotated[dict[Right, Count], Checked(min_length=len(RIGHTS))]
     upper: Share
     accepted: bool
 
@@ -245,8 +250,15 @@ class ValueDecision(Strict):
     examples: Annotated[tuple[WrongExample, ...], Checked(max_length=MOST_EXAMPLES)]
     expected: Expected
     expected_by_field: dict[str, Expected]
-    expected_by_sign: dict[str, Expected]
+    expected_by_sign: dict[Sign, Expected]
     warnings: tuple[Warned, ...]
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Self:
+        passes = any(group.chosen for group in self.groups)
+        if self.accepted and not (passes and len(self.wrong) == len(RIGHTS)):
+            raise PydanticCustomError("decision", "accepted: does not follow from the cuts", {})
+        return self
 
     @property
     def holds(self) -> bool:
@@ -307,6 +319,26 @@ def decide_by_values(
     learned = read_learned(plan, plan_file)
     probabilities = read_probabilities(plan, learned, plan_file, ids)
     readings = CheckedValues(benchmark.folder).readings(plan.hash())
+    return decide_from(plan, benchmark, plan_file, Learning(learned, probabilities), readings)
+
+
+def decide_from(
+    plan: ValuePlan, benchmark: Benchmark, plan_file: Path, learning: Learning, readings: Readings
+) -> ValueDecision:
+    """Decide by a plan, from what was learned and read.
+
+    Args:
+        plan: the plan.
+        benchmark: the items, unchanged since the plan was made.
+        plan_file: the plan's file.
+        learning: what it has learned.
+        readings: what people read in both stages.
+
+    Raises:
+        HdbenchError: values are not read yet, or the runs or readings have changed since.
+    """
+    ids, (learned, probabilities) = list(benchmark.ids()), learning
+    first: dict[ValueKey, Settled] = {}
     if plan.source is None:
         first = outcomes_of(plan.first_stage, readings)
         if outcomes_sha256(first) != learned.readings_sha256:
@@ -322,7 +354,8 @@ def decide_by_values(
         places = positions_of(outcomes, plan.fields, ids)
         flat = probabilities.ravel()
         read = list(_read_values(outcomes, [int(flat[place]) for place in places], opened))
-        twins = _shared_errors(outcomes, opened)
+        # Not those of the second stage, which were drawn where the runs agree.
+        twins = _shared_errors(first, opened)
     groups = [_group_decision(plan, learned, group, read, plan.limit) for group in learned.groups]
     flat[positions_of(plan.read_first, plan.fields, ids)] = UNANSWERED  # now of unread values only
     return _decision(

@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,8 +52,22 @@ COEFFICIENT_DIGITS = 6
 LAST_DIGIT = 1.5e-6
 """By how much two coefficients may differ that were rounded on different machines."""
 
+Readings = Mapping[ValueKey, Sequence[Reading]]
+"""What people read, by value."""
+
 Count = Annotated[int, Checked(ge=0, le=10**12)]
 Share = Annotated[float, Checked(ge=0, le=1)]
+Sign = Literal[
+    "runs_agree",
+    "runs_differ",
+    "empty",
+    "text_comes_again",
+    "text_once",
+    "shape_comes_again",
+    "shape_once",
+]
+"""A sign of trouble, or of its absence, that a value shows."""
+
 Billionths = Annotated[int, Checked(ge=0, le=BILLION)]
 
 _HEAD = """\
@@ -167,7 +181,7 @@ class Learned(Sealed):
     groups: Annotated[tuple[CutGroup, ...], Checked(min_length=1)]
     expected: Expected
     by_field: dict[str, Expected]
-    by_sign: dict[str, Expected]
+    by_sign: dict[Sign, Expected]
     sample: tuple[Pair, ...]
 
     @property
@@ -255,20 +269,24 @@ class _Described(NamedTuple):
     examples: _Examples
 
 
-def learn(plan: ValuePlan, benchmark: Benchmark, plan_file: Path) -> Learning:
+def learn(
+    plan: ValuePlan, benchmark: Benchmark, plan_file: Path, readings: Readings | None = None
+) -> Learning:
     """Learn from the first stage, fix the cuts, and draw the second stage.
 
     Args:
         plan: the plan.
         benchmark: the items.
         plan_file: the plan's file.
+        readings: what people read; by default, what is kept beside the benchmark.
 
     Raises:
         HdbenchError: values of the first stage are not read yet; the list of items, the runs or
             something else has changed since the plan was made.
     """
     ids = check_unchanged(plan, benchmark, plan_file)
-    readings = CheckedValues(benchmark.folder).readings(plan.hash())
+    if readings is None:
+        readings = CheckedValues(benchmark.folder).readings(plan.hash())
     outcomes = outcomes_of(plan.first_stage, readings)
     values, scales, examples = _described(plan, benchmark, plan_file, ids, outcomes)
     if plan.source is None:
@@ -551,7 +569,7 @@ def _expected(probabilities: Probabilities) -> Expected:
     return Expected(values=len(probabilities), wrong=round(mean, 6))
 
 
-def _signs(values: ChosenValues) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+def _signs(values: ChosenValues) -> Iterator[tuple[Sign, NDArray[np.bool_]]]:
     """Yield signs of trouble, and which values show them."""
     if values.runs > 1:
         yield "runs_agree", (values.same == values.runs - 1).ravel()

@@ -72,8 +72,8 @@ def command(
             it.
         values: How many values are read to learn from, and how many to verify it; by default
             300+600.
-        items: Draw whole items instead, this many, and trust values by the agreement of two or more
-            runs. A collection without single images of values, or a sample that was begun.
+        items: Draw whole items instead, this many, whose ground truth people make, and trust values
+            by the agreement of two or more runs.
         limit: The largest share of wrong values among those accepted.
         confidence: What the decision holds with; no other is possible.
         fields: The fields whose values may be accepted, with commas between them; by default all

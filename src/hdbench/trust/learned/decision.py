@@ -628,9 +628,9 @@ def _warnings(
     if decision.second.unsettled:
         yield Warned.of("unsettled", count=decision.second.unsettled)
     above = [
-        {"name": name, "share": field.upper}
+        {"name": name, "share": field.wrong / field.read}
         for name, field in decision.by_field.items()
-        if field.upper > plan.limit
+        if field.wrong > plan.limit * field.read
     ]
     if above:
         yield Warned.of("fields_may_be_above", fields=above)

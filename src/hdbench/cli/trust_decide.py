@@ -26,7 +26,7 @@ from hdbench.trust.deciding import AnyDecision, decide_by, read_plan
 from hdbench.trust.decision import Decision, Outcome
 from hdbench.trust.forecasting.by_values import ValueForecast, value_forecast
 from hdbench.trust.learned.cuts import BILLION
-from hdbench.trust.learned.decision import ValueDecision
+from hdbench.trust.learned.decision import ReadCut, ValueDecision
 from hdbench.trust.learned.plan import ValuePlan
 from hdbench.trust.learned.words import value_sentences, worry
 from hdbench.trust.sealed import check_replaceable
@@ -41,7 +41,7 @@ def command(
     wage: float | None = None,
     language: Language | None = None,
 ) -> None:
-    """Decide which values can be accepted, from what people have read.
+    """Decide what can be accepted, from what people read in the sample.
 
     That nothing can be accepted is a result as well, and exits with 0.
 
@@ -119,34 +119,39 @@ def print_decision(console: Console, decision: AnyDecision, work: ValueForecast 
 
 
 def _print_cuts(console: Console, decision: ValueDecision) -> None:
-    heads = ("expected\nwrong up to", "values", "read", "wrong", "bound")
-    several = len(decision.groups) > 1
-    title = (
-        "The loosest values that pass, or the surest ones, by field"
-        if several
-        else "From the surest values to less sure ones, until too many are wrong"
-    )
-    table = localized_table(title, *(("field",) if several else ()), right=heads)
-    table.add_column("")
-    for group in decision.groups:
-        for cut in [group.chosen or group.cuts[0]] if several else group.cuts:
-            is_chosen = cut.probability == group.cut
-            names = [heading(", ".join(group.fields), FIELD_WIDTH)] if several else []
-            cells = [
-                number(cut.probability / BILLION, ".1%"),
-                number(cut.values, ","),
-                number(cut.read, ","),
-                number(cut.wrong[decision.right], ","),
-                number(cut.upper, ".2%"),
-                localized("chosen" if is_chosen else "passes" if cut.accepted else "fails"),
-            ]
-            table.add_row(*names, *cells, style="bold" if is_chosen else "")
+    """Print the cuts that were tested; where each field has its own, the one that decides."""
+    if len(decision.groups) == 1:
+        title = Message("From the surest values to less sure ones, until too many are wrong")
+        heads = ("expected\nwrong up to", "values", "read", "wrong", "bound")
+        table = localized_table(title, right=heads)
+        table.add_column("")
+        for cut in decision.groups[0].cuts:
+            cells = (number(cut.probability / BILLION, ".1%"), number(cut.values, ","))
+            style = "bold" if cut.probability == decision.groups[0].cut else ""
+            table.add_row(*cells, *_found(cut, decision), style=style)
+    else:
+        title = Message("By field: the most values that pass, or else the surest ones")
+        table = localized_table(title, "field", right=("read", "wrong", "bound"))
+        table.add_column("")
+        for group in decision.groups:
+            names = heading(", ".join(group.fields), FIELD_WIDTH)
+            table.add_row(names, *_found(group.chosen or group.cuts[0], decision))
     console.print(table)
+
+
+def _found(cut: ReadCut, decision: ValueDecision) -> tuple[str, ...]:
+    """Return what reading showed at a cut."""
+    return (
+        number(cut.read, ","),
+        number(cut.wrong[decision.right], ","),
+        number(cut.upper, ".2%"),
+        localized("passes" if cut.accepted else "fails"),
+    )
 
 
 def _print_value_fields(console: Console, decision: ValueDecision) -> None:
     heads = ("accepted", "read", "wrong", "bound", "expected\nwrong")
-    title = (
+    title = Message(
         "Fields: their bounds hold for all of them at once; expected: among all their values"
         if decision.by_field
         else "Fields: how many of all their values are wrong, as expected"
@@ -160,7 +165,7 @@ def _print_value_fields(console: Console, decision: ValueDecision) -> None:
                 number(field.accepted, ","),
                 number(field.read, ","),
                 number(field.wrong, ","),
-                number(field.upper, ".1%") if field.read else localized("not read"),
+                number(field.upper, ".1%") if field.read else "–",
             ]
         elif decision.by_field:
             cells = [localized("none"), "", "", ""]

@@ -319,11 +319,17 @@ def decide_by_values(
     learned = read_learned(plan, plan_file)
     probabilities = read_probabilities(plan, learned, plan_file, ids)
     readings = CheckedValues(benchmark.folder).readings(plan.hash())
-    return decide_from(plan, benchmark, plan_file, Learning(learned, probabilities), readings)
+    learning = Learning(learned, probabilities)
+    return decide_from(plan, benchmark, plan_file, learning, readings, runs)
 
 
 def decide_from(
-    plan: ValuePlan, benchmark: Benchmark, plan_file: Path, learning: Learning, readings: Readings
+    plan: ValuePlan,
+    benchmark: Benchmark,
+    plan_file: Path,
+    learning: Learning,
+    readings: Readings,
+    runs: Runs | None = None,
 ) -> ValueDecision:
     """Decide by a plan, from what was learned and read.
 
@@ -333,6 +339,7 @@ def decide_from(
         plan_file: the plan's file.
         learning: what it has learned.
         readings: what people read in both stages.
+        runs: the runs of the plan, if they are open.
 
     Raises:
         HdbenchError: values are not read yet, or the runs or readings have changed since.

@@ -27,8 +27,17 @@ def _slurm():
     return all(shutil.which(name, path=path) for name in ("munged", "slurmctld", "slurmd"))
 
 
+def _marc():
+    return all(map(shutil.which, ("yaz-marcdump", "marclint", "marcvalidate")))
+
+
 PROGRAMS = {
     "chromium": (_chromium, "Chromium", "chromium"),
+    "marc": (
+        _marc,
+        "yaz-marcdump, marclint and marcvalidate",
+        "yaz libmarc-lint-perl libmarc-schema-perl",
+    ),
     "slurm": (_slurm, "Slurm and Munge", "slurm-wlm munge"),
     "tesseract": (
         _tesseract,

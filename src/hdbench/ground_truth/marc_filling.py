@@ -69,13 +69,24 @@ class Process(NamedTuple):
 
     Attributes:
         name: of the process.
-        confidence: 0.0 to 1.0, higher is better.
+        confidence: 0.0 to 1.0, higher is better; None if it is not known.
         date: as yyyymmdd.
     """
 
     name: str
-    confidence: float
+    confidence: float | None
     date: str
+
+
+def provenance(by: Process, link: str) -> list[tuple[str, str]]:
+    r"""Return the subfields of a field 883 about a process.
+
+    Args:
+        by: the process.
+        link: what links a field to it, such as `1\p`.
+    """
+    sure = [] if by.confidence is None else [("c", f"{by.confidence:g}")]
+    return [("8", link), ("a", by.name), *sure, ("d", by.date)]
 
 
 def fill(
@@ -194,8 +205,7 @@ class _Filling:
             number += 1
             link = rf"{number}\p"
             field = self._inserted(PROVENANCE, f"{indicator} ")
-            subfields = {"8": link, "a": by.name, "c": f"{by.confidence:g}", "d": by.date}
-            field.extend(self._subfield(*subfield) for subfield in subfields.items())
+            field.extend(self._subfield(*subfield) for subfield in provenance(by, link))
             for changed in fields:
                 changed.insert(0, self._subfield("8", link))
 

@@ -14,6 +14,7 @@ import yaml
 
 from hdbench.common.checked import read_text_file
 from hdbench.errors import HdbenchError, Message
+from hdbench.ground_truth.marc_records import NewRecords, read_new_records
 
 if TYPE_CHECKING:
     from pymarc import Field, Indicators, Record
@@ -130,10 +131,12 @@ class MarcMapping(NamedTuple):
     Attributes:
         key: what says which item a record belongs to.
         record: the ground truth.
+        new_records: how whole records are made; None if the mapping does not say it.
     """
 
     key: First
     record: Nested
+    new_records: NewRecords | None = None
 
     def truth(self, record: "Record") -> tuple[str | None, dict[str, Any] | None]:
         """Return the key of a record, and its ground truth; None for what it does not have."""
@@ -170,9 +173,9 @@ def read_mapping(path: Path) -> MarcMapping:
         raise HdbenchError(
             "{place}: not YAML: {why}", place=path, why=" ".join(str(error).split())
         ) from error
-    if not isinstance(value, dict) or value.keys() != {"key", "record"}:
+    if not isinstance(value, dict) or value.keys() - {"new_records"} != {"key", "record"}:
         raise HdbenchError(
-            "{place}: needs key: and record:, and nothing else: see {example}",
+            "{place}: needs key: and record:, and may have new_records:: see {example}",
             place=path,
             example=DEFAULT_MAPPING,
         )
@@ -181,7 +184,8 @@ def read_mapping(path: Path) -> MarcMapping:
         raise HdbenchError("{place}: key: must be a place such as 001 or 856$u", place=path)
     if not isinstance(record, Nested):
         raise HdbenchError("{place}: record: must have fields, such as title: 245$a", place=path)
-    return MarcMapping(key, record)
+    new = read_new_records(value["new_records"], path) if "new_records" in value else None
+    return MarcMapping(key, record, new)
 
 
 def _refuse_what_grows(text: str, path: Path) -> None:

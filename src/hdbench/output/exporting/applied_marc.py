@@ -16,7 +16,9 @@ from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError
 from hdbench.ground_truth.marc import marc_elements, record_from
 from hdbench.ground_truth.marc_filling import Filled, Left, Process, fill
+from hdbench.ground_truth.marc_making import MARC
 from hdbench.ground_truth.marc_mapping import DEFAULT_MAPPING, MarcMapping, read_mapping
+from hdbench.output.exporting.marc_collection import marc_collection
 from hdbench.trust.applied_folder import IS_TAKEN, TAKEN, VALUES, read_applied, read_begun
 
 if TYPE_CHECKING:
@@ -29,7 +31,6 @@ TAKEN_LIST = "taken.csv"
 LEFT_LIST = "not_in_records.csv"
 """The file with each accepted value that is not in a record, and why."""
 
-MARC = "http://www.loc.gov/MARC21/slim"
 LEADER = "00000nam a2200000uu 4500"
 """Leader of a new record: a new book, with an unknown level of description."""
 
@@ -116,18 +117,12 @@ def write_marc(out: Path, mapping: MarcMapping, records: Path | None) -> Written
 
 def _writing(path: Path, records: Iterator["_Made"], stack: ExitStack) -> Iterator["_Made"]:
     """Yield records, each of which is written to a file when the next one is requested."""
-    from lxml import etree  # noqa: PLC0415  of an extra
-
     first = next(records, None)
     namespace = MARC if first is None else str(first.element.tag).rpartition("}")[0][1:]
-    xml = stack.enter_context(etree.xmlfile(str(path), encoding="UTF-8"))
-    xml.write_declaration()
-    root = f"{{{namespace}}}collection" if namespace else "collection"
-    with xml.element(root, nsmap={None: namespace} if namespace else None):
-        for record in chain(filter(None, [first]), records):
-            yield record
-            record.element.tail = "\n"
-            xml.write(record.element)
+    write = stack.enter_context(marc_collection(path, namespace))
+    for record in chain(filter(None, [first]), records):
+        yield record
+        write(record.element)
 
 
 class _Lists:

@@ -1,0 +1,243 @@
+"""Whole MARC records made of values, by the part `new_records` of a mapping."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from hdbench.errors import HdbenchError, Message
+from hdbench.ground_truth.marc_articles import nonfiling
+from hdbench.ground_truth.marc_filling import (
+    FULLY,
+    PARTIALLY,
+    PROVENANCE,
+    Left,
+    Process,
+    provenance,
+)
+from hdbench.ground_truth.marc_records import Kind, NewRecords
+from hdbench.ground_truth.marc_templates import ARTICLE, MAIN_ENTRY, FieldTemplate
+from hdbench.ground_truth.marc_values import ITEM, Values, usable
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element as Element
+
+MARC = "http://www.loc.gov/MARC21/slim"
+
+NO_KIND = Message("no kind of record in the mapping fits it")
+NO_TITLE = Message("no title (field 245), which each MARC record must have")
+TOO_LARGE = Message("larger than a MARC record can be")
+
+NO_EACH = "a list, and the mapping has no each: for it"
+TOO_LONG = "longer than a field of MARC can be"
+
+TITLE = "245"
+
+MAX_FIELD = 9_900
+"""Maximum number of bytes in a field: 9,999, less some for links to fields 883."""
+
+MAX_RECORD = 95_000
+"""Maximum number of bytes in a record: 99,999, less some for fields 883."""
+
+ENTRY = 12
+"""The number of bytes that a field has in a record's directory."""
+
+_YEAR = re.compile(r"(?<!\d)[12]\d{3}(?!\d)")
+
+
+class Made(NamedTuple):
+    """A record that was made.
+
+    Attributes:
+        record: the record in MARCXML.
+        left: values that are not in it, and why.
+    """
+
+    record: "Element"
+    left: list[Left]
+
+
+class LeftOut(NamedTuple):
+    """An item of which no record is made.
+
+    Attributes:
+        why: why not.
+        left: values that could not have been in it, and why.
+    """
+
+    why: str
+    left: list[Left]
+
+
+class _Written(NamedTuple):
+    """A field as it is written.
+
+    Attributes:
+        template: its template.
+        subfields: codes and texts.
+        by: the processes that made its values; None stands for people.
+    """
+
+    template: FieldTemplate
+    subfields: list[tuple[str, str]]
+    by: list[Process | None]
+
+
+def make_record(
+    mapping: NewRecords,
+    item: str,
+    values: Mapping[str, Any],
+    origins: Mapping[str, Process],
+    entered: date,
+) -> Made | LeftOut:
+    """Make a whole MARC record of an item.
+
+    Fields 883 say which fields a process made, and how sure it was. A field counts as partly made
+    by a process if some of its values come from people or from another process.
+
+    Args:
+        mapping: how records are made.
+        item: the item's id, which becomes the control number (001).
+        values: field of the ground truth, such as `imprint.place` → its value: a text, a number,
+            a list of texts, or a list of objects. A field without a value may be missing.
+        origins: field → the process that made its value; fields that people filled are missing.
+        entered: the date on which the record is made.
+
+    Raises:
+        HdbenchError: the id has characters that XML cannot have.
+    """
+    those, left = usable(item, values, mapping.used)
+    kind = next((kind for kind in mapping.kinds if _fits(kind, those)), None)
+    if kind is None or kind.leave_out:
+        return LeftOut(kind.leave_out if kind else NO_KIND, [])
+    has_each = {template.each for template in kind.fields}
+    left += [Left(name, NO_EACH, "") for name in those.lists if name not in has_each]
+    fields = _written(kind, those, origins, left)
+    if all(field.template.tag != TITLE for field in fields):
+        return LeftOut(NO_TITLE, left)
+    if sum(_length(field.subfields) + ENTRY for field in fields) > MAX_RECORD:
+        return LeftOut(TOO_LARGE, left)
+    return Made(_record(mapping, kind, those, fields, entered), left)
+
+
+def _fits(kind: Kind, those: Values) -> bool:
+    return all(those.text(name).casefold() in wanted for name, wanted in kind.when.items())
+
+
+def _written(
+    kind: Kind, those: Values, origins: Mapping[str, Process], left: list[Left]
+) -> list[_Written]:
+    """Return the fields that have something, and add values that are too long to `left`."""
+    fields = []
+    for template in kind.fields:
+        for entry in those.entries(template):
+            subfields = template.filled(entry.text)
+            names = [entry.source(name) for name in template.fields if entry.text(name)]
+            if _length(subfields) > MAX_FIELD:
+                left += [Left(name, TOO_LONG, "") for name in dict.fromkeys(names)]
+            elif subfields:
+                by = dict.fromkeys(origins.get(name) for name in names if name != ITEM)
+                fields.append(_Written(template, subfields, list(by)))
+    return fields
+
+
+def _length(subfields: Iterable[tuple[str, str]]) -> int:
+    """Return the number of bytes of a field: subfields with their codes, indicators, its end."""
+    return sum(len(text.encode()) + 2 for _, text in subfields) + 3
+
+
+def _record(
+    mapping: NewRecords,
+    kind: Kind,
+    those: Values,
+    fields: Sequence[_Written],
+    entered: date,
+) -> "Element":
+    """Return a record in MARCXML."""
+    from lxml import etree  # noqa: PLC0415  of an extra
+
+    place, language = (
+        code.code(those.text(code.field or ""))
+        for code in (mapping.fixed.place, mapping.fixed.language)
+    )
+    languages = [language] if language in mapping.languages else mapping.languages
+    has_main_entry = any(field.template.tag.startswith("1") for field in fields)
+    record = etree.Element(f"{{{MARC}}}record", nsmap={None: MARC})
+    etree.SubElement(record, f"{{{MARC}}}leader").text = kind.leader
+    try:
+        elements = [("001", _control_field(record, "001", those.text(ITEM)))]
+    except ValueError as error:
+        raise HdbenchError(
+            "{item!r}: has characters that XML cannot have: give the item another id",
+            item=those.text(ITEM),
+        ) from error
+    date_text = those.text(mapping.fixed.date or "")
+    fixed = f"{entered:%y%m%d}{_published(date_text)}{place}{kind.material}{language} d"
+    elements.append(("008", _control_field(record, "008", fixed)))
+    made = []
+    for field in fields:
+        tag, title = field.template.tag, field.subfields[0][1]
+        if tag < "010":
+            elements.append((tag, _control_field(record, tag, title)))
+            continue
+        rules = {MAIN_ENTRY: str(int(has_main_entry)), "#": " "}
+        if ARTICLE in field.template.indicators:
+            rules[ARTICLE] = str(nonfiling(title, languages))
+        indicators = [rules.get(indicator, indicator) for indicator in field.template.indicators]
+        made.append(_data_field(record, tag, indicators, field.subfields))
+        elements.append((tag, made[-1]))
+    elements += [(PROVENANCE, field) for field in _provenance(record, fields, made)]
+    record.extend(element for _, element in sorted(elements, key=itemgetter(0)))
+    return record
+
+
+def _published(text: str) -> str:
+    """Return the type of a date and the date, characters 6 to 14 of field 008.
+
+    Example:
+        >>> _published("[1912?]"), _published("1911-1912")
+        ('s1912    ', 'nuuuuuuuu')
+    """
+    years = _YEAR.findall(text)
+    return f"s{years[0]}    " if len(years) == 1 else "nuuuuuuuu"
+
+
+def _provenance(
+    record: "Element", fields: Sequence[_Written], made: Sequence["Element"]
+) -> list["Element"]:
+    """Return fields 883, to which the fields that a process made are linked."""
+    by_process: dict[tuple[str, Process], list[Element]] = {}
+    data_fields = (field for field in fields if field.template.tag >= "010")
+    for field, element in zip(data_fields, made, strict=True):
+        how = FULLY if len(field.by) == 1 else PARTIALLY
+        for process in filter(None, field.by):
+            by_process.setdefault((how, process), []).append(element)
+    links = []
+    for number, ((how, process), elements) in enumerate(by_process.items(), 1):
+        link = rf"{number}\p"
+        links.append(_data_field(record, PROVENANCE, [how, " "], provenance(process, link)))
+        for element in elements:
+            element.insert(0, _subfield(record, "8", link))
+    return links
+
+
+def _control_field(record: "Element", tag: str, text: str) -> "Element":
+    field = record.makeelement(f"{{{MARC}}}controlfield", {"tag": tag})
+    field.text = text
+    return field
+
+
+def _data_field(
+    record: "Element", tag: str, indicators: Sequence[str], subfields: Iterable[tuple[str, str]]
+) -> "Element":
+    attributes = {"tag": tag, "ind1": indicators[0], "ind2": indicators[1]}
+    field = record.makeelement(f"{{{MARC}}}datafield", attributes)
+    field.extend(_subfield(record, code, text) for code, text in subfields)
+    return field
+
+
+def _subfield(record: "Element", code: str, text: str) -> "Element":
+    subfield = record.makeelement(f"{{{MARC}}}subfield", {"code": code})
+    subfield.text = text
+    return subfield

@@ -1,0 +1,35 @@
+"""Files of MARCXML, written record by record."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hdbench.ground_truth.marc_making import MARC
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element as Element
+
+
+@contextmanager
+def marc_collection(path: Path, namespace: str = MARC) -> "Iterator[Callable[[Element], None]]":
+    """Open a file of MARCXML, and give a function that writes a record into it.
+
+    Only one record is in memory at a time.
+
+    Args:
+        path: the file.
+        namespace: of the records; empty if they have none.
+    """
+    from lxml import etree  # noqa: PLC0415  of an extra
+
+    with etree.xmlfile(str(path), encoding="UTF-8") as xml:
+        xml.write_declaration()
+        root = f"{{{namespace}}}collection" if namespace else "collection"
+        with xml.element(root, nsmap={None: namespace} if namespace else None):
+
+            def write(record: "Element") -> None:
+                record.tail = "\n"
+                xml.write(record)
+
+            yield write

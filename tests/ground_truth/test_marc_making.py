@@ -1,6 +1,7 @@
 """Whole MARC records, expected as the documentation of MARC 21 has them."""
 
 import datetime
+from pathlib import Path
 
 import pytest
 from ground_truth.test_marc_filling import parse
@@ -334,6 +335,25 @@ def test_an_unusable_mapping_is_named_with_its_key(tmp_path, old, new, message):
         read_mapping(path)
     assert str(caught.value).startswith(f"{path}: {message}")
     assert "\n" not in str(caught.value)
+
+
+def test_the_example_of_the_guide_makes_a_record(mapping_of):
+    guide = Path(__file__).parents[2].joinpath("docs/marc.md").read_text(encoding="utf-8")
+    mapping = mapping_of(frame=guide.partition("```yaml\n")[2].partition("```")[0])
+    values = {"type": "Thesis", "title": "Die Stadt : Roman", "place": "Basel", "year": 1912}
+    assert lines(values | {"subjects": "Recht/Stadt", "shelfmark": "A 1"}, mapping) == [
+        "00000nam_a22000007i_4500",
+        "001 0041",
+        "003 CH-XXXX",
+        "008 260701s1912    sz ||||| m   |||| ||und d",
+        "040 __ $aCH-XXXX$bger$cCH-XXXX",
+        "245 04 $aDie Stadt :$bRoman.",
+        "264 _1 $aBasel,$c1912",
+        "502 __ $aHochschulschrift",
+        "653 __ $aRecht",
+        "653 __ $aStadt",
+        "852 8_ $hA 1",
+    ]
 
 
 def test_an_id_that_xml_cannot_have_is_named():

@@ -320,7 +320,7 @@ def decide_by_values(
     probabilities = read_probabilities(plan, learned, plan_file, ids)
     readings = CheckedValues(benchmark.folder).readings(plan.hash())
     learning = Learning(learned, probabilities)
-    return decide_from(plan, benchmark, plan_file, learning, readings, runs)
+    return decide_from(plan, benchmark, plan_file, learning, readings, runs=runs)
 
 
 def decide_from(
@@ -329,6 +329,7 @@ def decide_from(
     plan_file: Path,
     learning: Learning,
     readings: Readings,
+    *,
     runs: Runs | None = None,
 ) -> ValueDecision:
     """Decide by a plan, from what was learned and read.

@@ -10,7 +10,7 @@ from hdbench.errors import HdbenchError, Message
 MAX_TEXT = 4 * 2**20
 """Maximum number of bytes of a file that people write by hand, such as a prompt or a card."""
 
-PRIVATE = ("history", "annotation.yaml", "checked-values.jsonl")
+PRIVATE = ("history", "annotation.yaml", "checked-values.jsonl", "worked-values.jsonl")
 """Files of a collection that say who annotated or read what: they are never a part of a dataset."""
 
 

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hdbench
-from hdbench.annotating.checking import checked_values
+from hdbench.annotating import shared_file
 from hdbench.annotating.checking.checked_values import (
     CHECKED_VALUES,
     CheckedValues,
@@ -163,7 +163,7 @@ def test_half_a_character_can_be_saved(tmp_path):
 
 
 def test_a_lock_that_is_never_free_is_told(tmp_path, monkeypatch):
-    monkeypatch.setattr(checked_values, "_PATIENCE", 0.1)
+    monkeypatch.setattr(shared_file, "_PATIENCE", 0.1)
     values = CheckedValues(tmp_path)
     with (
         FileLock(tmp_path / f".{CHECKED_VALUES}.lock"),

@@ -11,6 +11,7 @@ from hdbench.annotating.annotation import ANNOTATION
 from hdbench.annotating.checking.checked_values import CHECKED_VALUES
 from hdbench.annotating.history import HISTORY
 from hdbench.annotating.reviewing.looks import LOOKS
+from hdbench.annotating.working.worked_values import WORKED_VALUES
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.benchmarks.spec import HELD_OUT_ENDING, Rights
 from hdbench.common.checked import validate
@@ -30,7 +31,7 @@ SAMPLE = "+sample"
 _WITH_NAMES = (".md", "benchmark.yaml", "croissant.json", "eval.yaml")
 """The files that name repositories with their namespace."""
 
-_STAY = ("__pycache__", HISTORY, ANNOTATION, CHECKED_VALUES)
+_STAY = ("__pycache__", HISTORY, ANNOTATION, CHECKED_VALUES, WORKED_VALUES)
 """Folders and files that are never published."""
 
 _FRONT_MATTER = re.compile(r"\A---\r?\n(.*?)\r?\n---\r?\n", re.DOTALL)

@@ -5,6 +5,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from hdbench.answers.schema import AnswerSchema
+from hdbench.answers.schema_parts import choices_of, field_of
 from hdbench.common.jsonio import json_reason, parse_json
 from hdbench.common.texts import COMPLETE
 from hdbench.errors import HdbenchError
@@ -17,6 +19,9 @@ _KINDS = ("integer", "number", "boolean", "choice")
 
 _BETWEEN = re.compile(r"\n|;\s")
 """Between the values of a list, as they are entered."""
+
+_TOLD = ("description", "pattern", "format")
+"""Keys of a schema that say which form a value has."""
 
 _NUMBER = re.compile(
     r"\s*\+?(?P<sign>-?)0*(?P<digits>(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?)\s*"
@@ -58,6 +63,17 @@ def entered_as(node: dict[str, Any] | None) -> dict[str, Any]:
         "kind": kind if kind in _KINDS else "text",
         "choices": node.get("choices", []) if node else [],
     }
+
+
+def asked(form: dict[str, Any], schema: AnswerSchema, path: str) -> dict[str, Any]:
+    """Return what a field is called in each language, and what can be entered."""
+    steps = path.split(".")
+    node, label = node_at(form, steps)
+    found = _schema_at(schema, steps)
+    told = {"label": label, **{key: found.get(key) for key in _TOLD}, **entered_as(node)}
+    if node and node["kind"] == "list":
+        told |= {"kind": "list", "entry": entered_as(node["item"])}
+    return told | {"long": bool(node and node.get("long"))}
 
 
 def typed_value(value: Any, field: dict[str, Any]) -> Any:
@@ -106,3 +122,17 @@ def typed_value(value: Any, field: dict[str, Any]) -> Any:
 def _as_option(choice: Any) -> str:
     """Return the text that a choice has in the page."""
     return choice if isinstance(choice, str) else json.dumps(choice)
+
+
+def _schema_at(schema: AnswerSchema, steps: Sequence[str]) -> dict[str, Any]:
+    """Return the schema of a field, with what those of its list's values say; empty without one."""
+    parts: list[Any] = list(schema.alternatives)
+    for step in steps:
+        parts = [field_of(choice, step) for part in parts for choice in choices_of(part)]
+    found = [choice for part in parts for choice in choices_of(part)]
+    entries = [choice for part in found for choice in choices_of(field_of(part, "[]"))]
+    described = [part for part in (*parts, *found, *entries) if isinstance(part, dict)]
+    return {
+        key: next((part[key] for part in described if isinstance(part.get(key), str)), None)
+        for key in _TOLD
+    }

@@ -19,17 +19,13 @@ from hdbench.annotating.editor import MAX_SECONDS, SCHEMA
 from hdbench.annotating.form import form_of
 from hdbench.annotating.media import CollectionMedia
 from hdbench.annotating.own_file import ChangedError, now, only_writer
-from hdbench.annotating.single_value import entered_as, node_at, typed_value
+from hdbench.annotating.single_value import asked, typed_value
 from hdbench.answers.schema import AnswerSchema
-from hdbench.answers.schema_parts import choices_of, field_of
 from hdbench.common.checked import validate
 from hdbench.common.texts import Texts, completed
 from hdbench.errors import HdbenchError, Message
 
 _TEXTS = Texts(Path(__file__).parents[1] / "texts")
-
-_TOLD = ("description", "pattern", "format")
-"""Keys of a schema that say which form a value has."""
 
 
 class CheckedPlan(Protocol):
@@ -153,7 +149,7 @@ class ValueCheck:
             before = mine[: mine.index(number)] if own else []
         return {
             "item": key.item,
-            **_asked(self._form, self._schema, key.field),
+            **asked(self._form, self._schema, key.field),
             "own": own and {"what": own.what, "value": own.value},
             "after": own and own.id,
             "before": before[-1] if before else None,
@@ -181,7 +177,7 @@ class ValueCheck:
                 raise ChangedError(self._state())
             value = None
             if body.get("what") == "value":
-                field = _asked(self._form, self._schema, key.field)
+                field = asked(self._form, self._schema, key.field)
                 value = typed_value(body.get("value"), field)
             made = {
                 "id": uuid.uuid4().hex,
@@ -304,28 +300,3 @@ def _seconds(given: Any) -> float:
     if not is_number or not 0 <= given <= MAX_SECONDS:
         raise HdbenchError("seconds must be a number from 0 to {most:,}", most=MAX_SECONDS)
     return round(float(given), 1)
-
-
-def _asked(form: dict[str, Any], schema: AnswerSchema, path: str) -> dict[str, Any]:
-    """Return what a field is called in each language, and what can be entered."""
-    steps = path.split(".")
-    node, label = node_at(form, steps)
-    found = _schema_at(schema, steps)
-    asked = {"label": label, **{key: found.get(key) for key in _TOLD}, **entered_as(node)}
-    if node and node["kind"] == "list":
-        asked |= {"kind": "list", "entry": entered_as(node["item"])}
-    return asked | {"long": bool(node and node.get("long"))}
-
-
-def _schema_at(schema: AnswerSchema, steps: Sequence[str]) -> dict[str, Any]:
-    """Return the schema of a field, with what those of its list's values say; empty without one."""
-    parts: list[Any] = list(schema.alternatives)
-    for step in steps:
-        parts = [field_of(choice, step) for part in parts for choice in choices_of(part)]
-    found = [choice for part in parts for choice in choices_of(part)]
-    entries = [choice for part in found for choice in choices_of(field_of(part, "[]"))]
-    described = [part for part in (*parts, *found, *entries) if isinstance(part, dict)]
-    return {
-        key: next((part[key] for part in described if isinstance(part.get(key), str)), None)
-        for key in _TOLD
-    }

@@ -8,9 +8,9 @@ from pathlib import Path
 from hdbench.common.texts import completed
 from hdbench.common.thumbnails import ItemPicture, pictures
 from hdbench.common.translation import translated
+from hdbench.display.differences import TextPart, differences
 from hdbench.output.audit.findings import Audit, Finding
 from hdbench.output.audit.models import MAKERS
-from hdbench.output.report.differences import TextPart, differences
 from hdbench.output.report.items import Value, cut
 from hdbench.output.report.rendering import render
 from hdbench.scoring.analysis.forms import text_of

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from hdbench.answers.answer import LOST
-from hdbench.output.report.differences import TextPart, differences
+from hdbench.display.differences import TextPart, differences
 from hdbench.scoring.analysis.error_classes import ErrorClass
 from hdbench.scoring.analysis.forms import field_name, text_of
 from hdbench.scoring.metric import FieldMatch, Metric

@@ -15,9 +15,9 @@ from starlette.routing import Route
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.documentation import documentation
 from hdbench.common.thumbnails import thumbnail
+from hdbench.display.differences import TextPart
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.opened_run import OpenedRun
-from hdbench.output.report.differences import TextPart
 from hdbench.output.report.items import MAX_FIELD, ItemView, ShownField, Value, cut, item_views
 from hdbench.results.error_counts import item_errors
 from hdbench.results.items import ScoreCollector, prepare

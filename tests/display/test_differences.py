@@ -4,7 +4,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hdbench.output.report.differences import characters, differences
+from hdbench.display.differences import characters, differences
 
 TEXT = st.text(st.sampled_from("abc \u0301\u0308\u200d👩é\u05d0\x00\ud800"), max_size=30)
 

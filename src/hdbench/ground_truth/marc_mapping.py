@@ -1,7 +1,4 @@
-"""Mapping of a MARC record's fields to those of a ground truth; `marc.yaml` is the default.
-
-The file is YAML, in which `001` and `020` must stay texts, so that it is read without YAML's types.
-"""
+"""Mapping of a MARC record's fields to those of a ground truth; `marc.yaml` is the default."""
 
 import re
 import unicodedata
@@ -10,22 +7,14 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import yaml
-
-from hdbench.common.checked import read_text_file
 from hdbench.errors import HdbenchError, Message
+from hdbench.ground_truth.mapping_file import read_texts
 from hdbench.ground_truth.marc_records import NewRecords, read_new_records
 
 if TYPE_CHECKING:
     from pymarc import Field, Indicators, Record
 
 DEFAULT_MAPPING = Path(__file__).with_name("marc.yaml")
-
-MAX_CHARACTERS = 2**16
-"""Maximum length of a mapping."""
-
-MAX_DEPTH = 20
-"""Maximum number of levels in a mapping."""
 
 _PLACE = re.compile(
     r"(?P<tag>[0-9A-Za-z]{3})?(?:\|(?P<indicators>[0-9a-z*#]{2})\|)?"
@@ -161,18 +150,7 @@ def read_mapping(path: Path) -> MarcMapping:
     Raises:
         HdbenchError: it is unusable; the message names the field.
     """
-    text = read_text_file(path)
-    if len(text) > MAX_CHARACTERS:
-        raise HdbenchError(
-            "{place}: longer than {most:,} characters", place=path, most=MAX_CHARACTERS
-        )
-    try:
-        _refuse_what_grows(text, path)
-        value = yaml.load(text, yaml.BaseLoader)  # noqa: S506  makes nothing but texts
-    except yaml.YAMLError as error:
-        raise HdbenchError(
-            "{place}: not YAML: {why}", place=path, why=" ".join(str(error).split())
-        ) from error
+    value = read_texts(path)
     if not isinstance(value, dict) or value.keys() - {"new_records"} != {"key", "record"}:
         raise HdbenchError(
             "{place}: needs key: and record:, and may have new_records:: see {example}",
@@ -186,19 +164,6 @@ def read_mapping(path: Path) -> MarcMapping:
         raise HdbenchError("{place}: record: must have fields, such as title: 245$a", place=path)
     new = read_new_records(value["new_records"], path) if "new_records" in value else None
     return MarcMapping(key, record, new)
-
-
-def _refuse_what_grows(text: str, path: Path) -> None:
-    depth = 0
-    for event in yaml.parse(text):
-        if isinstance(event, yaml.AliasEvent):
-            raise HdbenchError("{place}: has an alias (*…): write the value out", place=path)
-        depth += isinstance(event, yaml.CollectionStartEvent)
-        depth -= isinstance(event, yaml.CollectionEndEvent)
-        if depth > MAX_DEPTH:  # PyYAML takes a minute for 30,000
-            raise HdbenchError(
-                "{place}: nested more than {most} levels deep", place=path, most=MAX_DEPTH
-            )
 
 
 def _node(value: Any, path: Path, name: str) -> First | Each | Nested:

@@ -69,12 +69,12 @@ def command(
         images: A folder with an image, a PDF or a text (.txt) for each item, or with a folder for
             each item that has several pages.
         truth: The ground truth, as far as there is one: CSV, XLSX, JSON, JSON Lines, MARC21,
-            MARCXML, PAGE XML, ALTO, or a folder with a file for each image.
+            MARCXML, PICA, PAGE XML, ALTO, or a folder with a file for each image.
         like: A benchmark whose fields, prompt and metric are taken over.
         mapping: Where a column of the table goes: Verfasser=author.name, Jahr=year,
             Personen=persons[], Datei=id for the one that names the images, Notiz=- for one that is
-            not used, Jahrhundert=column:century for one to group by. For MARC: a mapping file. May
-            be repeated.
+            not used, Jahrhundert=column:century for one to group by. For MARC and PICA: a mapping
+            file. May be repeated.
         sample: What hdbench sample wrote: only its items are taken, and scores become estimates for
             the whole.
         held_out: The share of the ground truth, such as 30%, that goes into a file of its own
@@ -86,7 +86,7 @@ def command(
         licence: The licence of images and ground truth: cc0-1.0, cc-by-4.0, …
         language: The language of the items: de, fr, la, …
     """
-    columns, marc = _mapping(mapping or [])
+    columns, mapping_file = _mapping(mapping or [])
     part = HeldOutShare(_share(held_out), seed) if held_out else None
     wish = CollectionWish(
         name=name,
@@ -94,7 +94,7 @@ def command(
         truth=truth,
         like=like,
         columns=columns,
-        marc=marc,
+        mapping=mapping_file,
         sample=sample,
         fields=tuple(names_in(fields)),
         title=title,
@@ -116,13 +116,13 @@ def command(
 
 
 def _mapping(texts: Sequence[str]) -> tuple[dict[str, str], Path | None]:
-    """Return the columns' fields from `--map`, and the mapping file for MARC."""
+    """Return the columns' fields from `--map`, and the mapping file for MARC or PICA."""
     columns: dict[str, str] = {}
-    marc = None
+    mapping_file = None
     for text in texts:
         column, sign, path = text.rpartition("=")
         if not sign and Path(text).is_file():
-            marc = Path(text)
+            mapping_file = Path(text)
         elif not column or not path:
             raise HdbenchError(
                 "--map {given}: must be COLUMN=FIELD, as in Verfasser=author, or a mapping file",
@@ -130,7 +130,7 @@ def _mapping(texts: Sequence[str]) -> tuple[dict[str, str], Path | None]:
             )
         else:
             columns[column] = path
-    return columns, marc
+    return columns, mapping_file
 
 
 def _share(text: str) -> float:

@@ -187,9 +187,7 @@ def read_normalized(document: BinaryIO, where: str) -> Iterator[PicaRecord]:
                 continue
             _check_count(text.count(SUBFIELD))
             if not text.endswith(END_OF_FIELD):
-                raise ValueError(
-                    Message("the last field has no end (1E), so the file may be cut off")
-                )
+                raise ValueError(Message("no end (1E) of the last field: is the file cut off?"))
             fields = [_normalized_field(part) for part in text[:-1].split(END_OF_FIELD)]
         except ValueError as error:
             raise refusal(where, number, line, error.args[0]) from error
@@ -262,7 +260,7 @@ def _field(start: str, parts: Sequence[str], text: str) -> PicaField:
     tag, slash, occurrence = start[:-1].partition("/")
     if slash and not occurrence:
         raise ValueError(
-            Message("{shown!r} has no occurrence behind the slash", shown=start[:_SHOWN])
+            Message("{shown!r} has no occurrence after the slash", shown=start[:_SHOWN])
         )
     field = PicaField(tag, occurrence, tuple((part[:1], part[1:]) for part in parts))
     check_field(field)

@@ -161,7 +161,7 @@ def _split(text: str, place: PicaPlace) -> list[tuple[str, str]]:
     parts = []
     codes = [code for _, code in place.subfields]
     for before, _ in place.subfields[1:]:
-        head, sign, tail = text.partition(before)
+        head, _, tail = text.partition(before)
         if not (before.strip() and head and tail):
             break
         parts.append(head)

@@ -50,7 +50,7 @@ class PicaPlace(NamedTuple):
         """Return whether a field is meant; occurrence 00 is the same as none."""
         if field.tag != self.tag:
             return False
-        if self.occurrence == ANY_OCCURRENCE or field.occurrence == self.occurrence:
+        if self.occurrence in (ANY_OCCURRENCE, field.occurrence):
             return True
         return not (field.occurrence.strip("0") or self.occurrence.strip("0"))
 

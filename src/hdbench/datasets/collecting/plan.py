@@ -56,7 +56,7 @@ class CollectionWish:
         truth: where the ground truth is; None if there is none yet.
         like: the benchmark whose fields and rules are taken over, by its name or folder.
         columns: column of the table → where it goes: a field's path, `id`, `column:NAME`, or `-`.
-        marc: the mapping file for MARC.
+        mapping: the mapping file for MARC or PICA.
         sample: the file of `hdbench sample`, if only its items are wanted.
         fields: the fields to be filled in, if there is neither a ground truth nor `like`.
         title: what people call the collection; its name if empty.
@@ -69,7 +69,7 @@ class CollectionWish:
     truth: Path | None = None
     like: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
-    marc: Path | None = None
+    mapping: Path | None = None
     sample: Path | None = None
     fields: Sequence[str] = ()
     title: str = ""
@@ -170,7 +170,7 @@ def read_sources(wish: CollectionWish) -> Sources:
         drawn = read_sample(wish.sample)
         media, strata = sampled(media, drawn)
         design = {"sample": drawn.design.model_dump(mode="json")}
-    truth = open_truth(wish.truth, wish.marc) if wish.truth else Truths([], [])
+    truth = open_truth(wish.truth, wish.mapping) if wish.truth else Truths([], [])
     return Sources(like, media, strata, design, truth)
 
 

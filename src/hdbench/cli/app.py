@@ -80,6 +80,8 @@ COMMANDS: dict[str | None, dict[str | None, dict[str, str]]] = {
             "apply": "Accept values, item by item, and list what people have to look at.",
             "control": "Estimate again how many of the accepted values are wrong, from the control "
             "sample alone.",
+            "finish": "Write the whole collection as records: what was checked, accepted and "
+            "worked off.",
         },
     },
 }

@@ -14,4 +14,5 @@ def key(item, field="title"):
 
 def reading(item, by, value, *, what="value", field="title", plan=PLAN):
     made = {"id": uuid.uuid4().hex, "plan": plan, "by": by, "at": now(), "seconds": 2.5}
+    made["stage"] = "learn"
     return Reading(item=item, field=field, what=what, value=value, **made)

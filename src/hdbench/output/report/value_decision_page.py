@@ -7,8 +7,8 @@ from typing import NamedTuple
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.texts import completed, grouped, written
 from hdbench.common.thumbnails import ItemPicture, pictures
+from hdbench.display.differences import TextPart, differences
 from hdbench.output.report.decision_parts import MAX_TEXT, computed, listed, said
-from hdbench.output.report.differences import TextPart, differences
 from hdbench.output.report.items import Value, cut
 from hdbench.output.report.rendering import TEXTS, render
 from hdbench.trust.forecasting.by_values import value_forecast

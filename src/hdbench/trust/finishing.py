@@ -1,0 +1,298 @@
+"""The state of every value of a collection: who or what it comes from, and what is open."""
+
+import datetime
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, Self
+
+from hdbench.annotating.changes import Change
+from hdbench.annotating.checking.checked_values import CheckedValues, ValueKey, settled
+from hdbench.annotating.history import History
+from hdbench.annotating.working.worked_values import WorkedValues
+from hdbench.answers.letters import folded, text_of
+from hdbench.benchmarks.benchmark import Benchmark, Item
+from hdbench.common.jsonio import parse_line, raw_lines, whole_file
+from hdbench.common.progress import progress
+from hdbench.errors import HdbenchError
+from hdbench.trust.applied_folder import (
+    CHECKED,
+    CONTROL,
+    TAKEN,
+    VALUES,
+    WORK_LIST,
+    only_process,
+    read_applied,
+    read_begun,
+)
+from hdbench.trust.control import read_control
+from hdbench.trust.deciding import AnyPlan
+from hdbench.trust.learned.plan import ValuePlan
+from hdbench.trust.listed import read_listed
+from hdbench.trust.runs import planned_fields
+from hdbench.trust.value_control import read_value_control
+from hdbench.trust.values import ItemField, value_of
+
+RECORDS = "records.jsonl"
+"""The values of each item with their origins, in the benchmark's order."""
+
+CHANGES = "changes.jsonl"
+"""What was delivered when: a line for each record that is new or has changed."""
+
+Origin = Literal["checked", "accepted", "worked", "corrected", "open"]
+"""Where a value comes from: a person read it without seeing what the models say (`checked`), nobody
+looked at it (`accepted`), a person decided between what the models say (`worked`), a person found
+in the control sample that the accepted one is wrong (`corrected`), or it is to do (`open`)."""
+
+ORIGINS: tuple[Origin, ...] = ("checked", "accepted", "worked", "corrected", "open")
+
+_encode = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
+
+
+class _Given(NamedTuple):
+    """A value that a person gave.
+
+    Attributes:
+        at: when; empty if that is unknown, so that it comes before all others.
+        origin: how.
+        value: the value; None for an empty one.
+    """
+
+    at: str
+    origin: Origin
+    value: Any
+
+
+class Finished(NamedTuple):
+    """What was written.
+
+    Attributes:
+        records: how many records there are.
+        changed: how many of them are new or have changed since the delivery before.
+        delivery: the number of this delivery; that of the one before if nothing has changed.
+        by_field: field → origin → how many values.
+        complete: how many records have no open value.
+    """
+
+    records: int
+    changed: int
+    delivery: int
+    by_field: dict[str, dict[str, int]]
+    complete: int
+
+    def count(self, origin: Origin) -> int:
+        """Return how many values have an origin."""
+        return sum(counts.get(origin, 0) for counts in self.by_field.values())
+
+
+def finish(out: Path, benchmark: Benchmark, folder: Path) -> Finished:
+    """Write the state of every value of every item.
+
+    It can be run at any time and again: a record that has not changed stays as it is, byte for
+    byte, and `CHANGES` says which ones have.
+
+    Args:
+        out: the folder of `hdbench trust apply`.
+        benchmark: the items; what people read and entered is in its folder.
+        folder: the folder to write.
+
+    Raises:
+        HdbenchError: the folder is not finished or was changed; one of the files cannot be read or
+            written; another process writes there.
+    """
+    plan, _ = read_begun(out)
+    applied = read_applied(out)
+    states = _States(plan, benchmark, out, to_look_at=applied.to_look_at)
+    counts: dict[str, dict[str, int]] = {name: defaultdict(int) for name in plan.fields}
+    now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    records = changed = complete = 0
+    with only_process(folder), _Delivered(folder / RECORDS) as before, ExitStack() as stack:
+        number = before.delivery + 1
+        # The inner file is renamed first: what it says of a delivery that never came is cut off.
+        write_record = _writing(folder / RECORDS, stack)
+        write_change = _writing(folder / CHANGES, stack)
+        _copy_changes(folder / CHANGES, before.delivery, write_change)
+        for item, fields in progress(states.of_items(), "Finishing", applied.items):
+            line = _encode({"fields": fields, "id": item})
+            sha256 = hashlib.sha256(line.encode("utf-8", "backslashreplace")).hexdigest()
+            old = before.line_of(item)
+            records += 1
+            complete += all(value["origin"] != "open" for value in fields.values())
+            for name, value in fields.items():
+                counts[name][value["origin"]] += 1
+            if old is not None and old.hash == sha256:
+                write_record(old.raw)
+                continue
+            changed += 1
+            write_record(_line(delivery=number, fields=fields, hash=sha256, id=item))
+            names = [name for name in fields if old is None or old.fields.get(name) != fields[name]]
+            hash_before = old and old.hash
+            change = {"at": now, "before": hash_before, "delivery": number, "fields": names}
+            write_change(_line(**change, hash=sha256, id=item))
+    delivery = number if changed else before.delivery
+    by_field = {name: dict(of_field) for name, of_field in counts.items()}
+    return Finished(records, changed, delivery, by_field, complete)
+
+
+def _line(**values: Any) -> bytes:
+    return _encode(values).encode("utf-8", "backslashreplace") + b"\n"
+
+
+def _writing(path: Path, stack: ExitStack) -> Callable[[bytes], object]:
+    """Return what adds lines to a file that replaces another at the end of the stack."""
+    unfinished = stack.enter_context(whole_file(path))
+    return stack.enter_context(unfinished.open("wb")).write
+
+
+def _copy_changes(path: Path, delivery: int, write: Callable[[bytes], object]) -> None:
+    """Copy the changes of all deliveries that were completed."""
+    if path.exists():
+        for number, _, raw in raw_lines(path):
+            if parse_line(raw, f"{path}:{number}")["delivery"] <= delivery:
+                write(raw)
+
+
+class _Old(NamedTuple):
+    """A record of the delivery before.
+
+    Attributes:
+        raw: its line.
+        hash: its hash.
+        fields: its values.
+    """
+
+    raw: bytes
+    hash: str
+    fields: dict[str, Any]
+
+
+class _Delivered:
+    """The records that were delivered before, looked up by item.
+
+    Attributes:
+        delivery: the number of the last delivery; 0 before the first one.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.delivery = 0
+        self._path = path
+        self._offsets: dict[str, int] = {}
+        self._file = path.open("rb") if path.exists() else None
+        if self._file is not None:
+            for number, offset, raw in raw_lines(path):
+                line = parse_line(raw, f"{path}:{number}")
+                self._offsets[line["id"]] = offset
+                self.delivery = max(self.delivery, line["delivery"])
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def line_of(self, item: str) -> _Old | None:
+        """Return the record of an item; None if there was none."""
+        if self._file is None or item not in self._offsets:
+            return None
+        self._file.seek(self._offsets[item])
+        raw = self._file.readline()
+        line = parse_line(raw, self._path)
+        return _Old(raw, line["hash"], line["fields"])
+
+
+class _States:
+    """The state of every value, from all that people did and the values that were accepted."""
+
+    def __init__(self, plan: AnyPlan, benchmark: Benchmark, out: Path, *, to_look_at: int) -> None:
+        self._benchmark, self._values = benchmark, out / VALUES
+        self._fields = planned_fields(plan, benchmark)
+        self._metric = benchmark.spec.make_metric("documented")
+        self._history = History(benchmark.folder)
+        # It may have been sorted and saved by a spreadsheet program.
+        self._partly = set(read_listed(out / WORK_LIST).fields) if to_look_at else set()
+        self._given = defaultdict[ValueKey, list[_Given]](list)
+        if isinstance(plan, ValuePlan):
+            control = read_value_control(out / CONTROL)
+            self._control: frozenset[str] = frozenset()
+            self._add_readings(benchmark, [*plan.after, plan.hash(), control.hash()])
+        else:
+            self._control = frozenset(read_control(out / CONTROL).sample)
+            self._partly -= {*plan.sample, *self._control}
+        for key, worked in WorkedValues(out).current().items():
+            self._given[key].append(_Given(worked.at, "worked", worked.value))
+
+    def _add_readings(self, benchmark: Benchmark, plans: Sequence[str]) -> None:
+        checked = CheckedValues(benchmark.folder)
+        for plan in plans:
+            for key, readings in checked.readings(plan).items():
+                outcome = settled(readings)
+                if outcome.outcome == "value":
+                    at = max(reading.at for reading in readings)
+                    self._given[key].append(_Given(at, "checked", outcome.value))
+
+    def of_items(self) -> Iterator[tuple[str, dict[str, dict[str, Any]]]]:
+        """Yield each item with its fields: value, origin, and run and score if a model gave it."""
+        truths = self._benchmark.items()
+        truth = next(truths, None)
+        for number, _, raw in raw_lines(self._values):
+            line = parse_line(raw, f"{self._values}:{number}")
+            item, fields = line["id"], line["fields"]
+            if truth is not None and truth.id == item:
+                self._add_truth(truth)
+                truth = next(truths, None)
+            yield item, {name: self._state(item, name, value) for name, value in fields.items()}
+        if truth is not None:
+            raise HdbenchError(
+                "{benchmark}: its items are not in the order of {values}: apply the plan again "
+                "into another folder",
+                benchmark=self._benchmark.id,
+                values=self._values,
+            )
+
+    def _state(self, item: str, name: str, value: dict[str, Any]) -> dict[str, Any]:
+        given = self._given.pop(ValueKey(item, name), ())
+        decision = value["decision"]
+        if given:
+            last = max(given, key=lambda entry: entry.at)
+            text = text_of(last.value)
+            origin = last.origin
+            differs = folded(text) != folded(text_of(value["value"]))
+            if decision == TAKEN and origin == "checked" and differs:
+                origin = "corrected"
+            return {"origin": origin, "value": last.value if text else None}
+        if decision == CHECKED:  # what people said was taken back since: it has to be looked at
+            return {"origin": "open", "value": None}
+        known = {key: value[key] for key in ("run", "score", "value") if key in value}
+        return known | {"origin": "accepted" if decision == TAKEN else "open"}
+
+    def _add_truth(self, truth: Item) -> None:
+        """Add what people entered for a whole item.
+
+        Of an item of the work list, only the fields that somebody changed were looked at.
+        """
+        changes = [
+            change
+            for change in self._history.of(truth.id)
+            if change.what == "ground_truth" and not change.is_base
+        ]
+        record = self._metric.right_answer(truth.reference(self._metric.protocol))
+        for field in self._fields:
+            times = [change.at for change in changes if _concerns(change, field)]
+            if truth.id in self._partly and not times and changes:
+                continue
+            at = max(times or [change.at for change in changes], default="")
+            origin: Origin = "worked" if truth.id in self._partly and changes else "checked"
+            given = _Given(at, origin, value_of(record, field))
+            self._given[ValueKey(truth.id, field.path)].append(given)
+
+
+def _concerns(change: Change, field: ItemField) -> bool:
+    """Return whether a change is one of a field, or of the whole record."""
+    return not change.field or any(
+        change.field == path or change.field.startswith((f"{path}.", f"{path}["))
+        for path in (".".join(names) for names in field.places)
+    )

@@ -1,0 +1,229 @@
+"""The whole collection: every value with its origin, delivered again and again."""
+
+import hashlib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from pathlib import Path
+
+import pytest
+from trust.collection import FIELDS, Collection
+from trust.test_apply import applied
+
+from hdbench.annotating.working.worked_values import WorkedValue, WorkedValues
+from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.errors import HdbenchError
+from hdbench.trust.control import read_control
+from hdbench.trust.finishing import finish
+
+
+@pytest.fixture
+def collection(tmp_path):
+    said = {0: [{"title": "aa", "year": 1}, {"title": "bb", "year": 2}, {"title": "cc", "year": 3}]}
+    made = Collection(tmp_path, given=said | {1: [None, None, None]})
+    applied(made)
+    return made
+
+
+def finished(collection):
+    benchmark = load_benchmark(str(collection.benchmark))
+    return finish(collection.folder / "out", benchmark, collection.folder / "out/finished")
+
+
+def records(collection):
+    lines = (collection.folder / "out/finished/records.jsonl").read_text().splitlines()
+    return {line["id"]: line["fields"] for line in map(json.loads, lines)}
+
+
+def work_off(collection, item, field, value, *, minute=0, **how):
+    worked = {
+        "id": uuid.uuid4().hex,
+        "item": item,
+        "field": field,
+        "by": "ben",
+        "at": f"2026-11-27T10:{minute:02}:00.000Z",
+        "what": "value",
+        "how": "typed",
+        "value": value,
+    }
+    WorkedValues(collection.folder / "out").add([WorkedValue(**worked | how)])
+
+
+def test_every_value_of_every_item_has_its_origin(collection):
+    torn, silent = collection.rest[:2]
+    control = read_control(collection.folder / "out/control.yaml").sample
+    corrected = {item: collection.truth(item) for item in control}
+    corrected[control[0]] |= {"title": "Titel, as a person reads it"}
+    collection.write_truths(collection.checked() | corrected)
+    work_off(collection, torn, "title", "Titel")
+    work_off(collection, silent, "year", None)
+
+    said = finished(collection)
+    found = records(collection)
+
+    assert list(found) == collection.ids
+    for item, fields in found.items():
+        truth = collection.truth(item)
+        for name in FIELDS:
+            outer, _, inner = name.partition(".")
+            right = truth[outer][inner] if inner else truth[outer]
+            state = fields[name]
+            if item in collection.plan.sample or item in control:
+                expected = (
+                    "checked",
+                    corrected[item][name] if name == "title" and item in corrected else right,
+                )
+                if (item, name) == (control[0], "title"):
+                    expected = ("corrected", "Titel, as a person reads it")
+                elif name == "shelfmark":
+                    expected = ("checked", right)
+            elif (item, name) == (torn, "title"):
+                expected = ("worked", "Titel")
+            elif (item, name) == (silent, "year"):
+                expected = ("worked", None)
+            elif name == "shelfmark":
+                expected = ("open", "X")
+            elif item == silent:
+                expected = ("open", None)
+            elif item == torn and name in ("title", "year"):
+                expected = ("open", {"title": "aa", "year": 1}[name])
+            elif item == torn:
+                expected = ("accepted", None)
+            else:
+                expected = ("accepted", right)
+            assert (state["origin"], state["value"]) == expected, (item, name)
+    counts = {}
+    for fields in found.values():
+        for state in fields.values():
+            counts[state["origin"]] = counts.get(state["origin"], 0) + 1
+    assert {origin: said.count(origin) for origin in counts} == counts
+    assert said.complete == len(collection.plan.sample) + len(control)
+
+
+def test_a_person_wins_and_the_later_one_over_the_earlier(collection):
+    torn = collection.rest[0]
+    work_off(collection, torn, "title", "first", minute=1)
+    work_off(collection, torn, "title", "second", minute=5, by="anna")
+    work_off(collection, torn, "year", 1924, minute=2)
+    work_off(collection, torn, "keywords", ["Recht"], minute=2)  # was accepted
+    finished(collection)
+    state = records(collection)[torn]
+    assert {name: state[name]["value"] for name in ("title", "year", "keywords")} == {
+        "title": "second", "year": 1924, "keywords": ["Recht"],
+    }  # fmt: skip
+    assert {state[name]["origin"] for name in ("title", "year", "keywords")} == {"worked"}
+
+
+def test_records_that_did_not_change_stay_byte_for_byte(collection):
+    folder = collection.folder / "out/finished"
+    first = finished(collection)
+    before = {path.name: path.read_bytes() for path in folder.iterdir() if path.suffix}
+    again = finished(collection)
+    after = {path.name: path.read_bytes() for path in folder.iterdir() if path.suffix}
+    assert (first.delivery, first.changed) == (1, len(collection.ids))
+    assert (again.delivery, again.changed, after) == (1, 0, before)
+
+    torn = collection.rest[0]
+    work_off(collection, torn, "title", "Titel")
+    third = finished(collection)
+    old, new = (data.splitlines() for data in (before["records.jsonl"],
+                                               (folder / "records.jsonl").read_bytes()))  # fmt: skip
+    differ = [place for place, pair in enumerate(zip(old, new, strict=True)) if len(set(pair)) > 1]
+    assert differ == [collection.ids.index(torn)]
+    *_, change = map(json.loads, (folder / "changes.jsonl").read_text().splitlines())
+    line = json.loads(new[differ[0]])
+    body = json.dumps({"fields": line["fields"], "id": torn}, sort_keys=True, separators=(",", ":"))
+    assert (third.delivery, third.changed, line["delivery"]) == (2, 1, 2)
+    assert line["hash"] == hashlib.sha256(body.encode()).hexdigest() == change["hash"]
+    assert change["before"] == json.loads(old[differ[0]])["hash"]
+    assert (change["id"], change["fields"], change["delivery"]) == (torn, ["title"], 2)
+
+
+def test_only_what_was_looked_at_of_a_listed_item_is_a_persons(collection):
+    # In the form, somebody typed one field of an item of the work list: the others, which are
+    # empty there, say nothing about values that were accepted.
+    torn = collection.rest[0]
+    truth = {"title": "Titel"}
+    change = {
+        "id": "0" * 31 + "1", "item": torn, "by": "anna", "at": "2026-11-27T10:00:00.000Z",
+        "what": "ground_truth", "field": "title", "from": None, "to": "Titel", "after": None,
+        "how": "blind",
+    }  # fmt: skip
+    (collection.benchmark / "history").mkdir()
+    (collection.benchmark / "history/anna.jsonl").write_text(json.dumps(change) + "\n")
+    collection.write_truths(collection.checked() | {torn: truth})
+    finished(collection)
+    state = records(collection)[torn]
+    assert (state["title"]["origin"], state["title"]["value"]) == ("worked", "Titel")
+    assert state["imprint.place"]["origin"] == "accepted"
+    assert state["year"]["origin"] == "open"
+
+
+def test_another_order_of_items_is_refused(collection):
+    finished(collection)
+    metadata = collection.benchmark / "metadata.jsonl"
+    metadata.write_text("".join(sorted(metadata.read_text().splitlines(keepends=True))[::-1]))
+    with pytest.raises(HdbenchError, match="not in the order of"):
+        finished(collection)
+
+
+FINISH = """
+import sys
+from pathlib import Path
+from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.trust.finishing import finish
+finish(Path(sys.argv[1]) / "out", load_benchmark(sys.argv[2]), Path(sys.argv[1]) / "out/finished")
+"""
+
+
+@pytest.mark.nightly
+def test_no_value_of_a_person_is_lost_in_a_hundred_kills(collection):
+    chance = random.Random(1)
+    given = {}
+    command = [sys.executable, "-c", FINISH, str(collection.folder), str(collection.benchmark)]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    started = time.monotonic()
+    subprocess.run(command, check=True, env=environment)
+    whole = time.monotonic() - started
+    for number in range(100):
+        item = chance.choice(collection.rest)
+        given[item] = f"Titel {number}"
+        work_off(collection, item, "title", given[item], minute=number % 60,
+                 at=f"2026-11-27T{10 + number // 60}:{number % 60:02}:00.000Z")  # fmt: skip
+        process = subprocess.Popen(command, env=environment)
+        time.sleep(chance.uniform(0.2, 1.1) * whole)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    for _ in range(20):
+        finished(collection)
+    found = records(collection)
+    assert {item: found[item]["title"]["value"] for item in given} == given
+    assert {found[item]["title"]["origin"] for item in given} == {"worked"}
+    folder = collection.folder / "out/finished"
+    changes = [json.loads(line) for line in (folder / "changes.jsonl").read_text().splitlines()]
+    last = {change["id"]: change["hash"] for change in changes}
+    lines = map(json.loads, (folder / "records.jsonl").read_text().splitlines())
+    assert {line["id"]: line["hash"] for line in lines} == last
+    assert [path for path in folder.iterdir() if path.name.startswith(".rec")] == []
+
+
+def test_the_command_says_what_is_open_and_writes_a_table(collection, run_hdbench):
+    done = run_hdbench(
+        "trust",
+        "finish",
+        str(collection.benchmark),
+        "out",
+        "--format",
+        "csv",
+        cwd=collection.folder,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "150 records, 60 of them complete" in done.stdout
+    table = Path(collection.folder / "out/finished/records.csv").read_text("utf-8-sig").splitlines()
+    assert table[0].startswith("id,title,title: origin,year,year: origin")
+    assert len(table) == 1 + len(collection.ids)

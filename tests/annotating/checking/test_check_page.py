@@ -144,7 +144,7 @@ def test_the_next_value_is_there_before_it_is_asked_for(tmp_path, folder, visit_
 
         page.on("request", note)
         page.goto(served.url)
-        loaded = "each => each.complete && each.naturalWidth > 0 && !!each.style.transform"
+        loaded = "each => each.complete && each.naturalWidth > 0"
         for number in range(3):
             expect(page.locator("#progress")).to_have_text(f"Value {number + 1} of 4, stage 1 of 2")
             page.wait_for_function(THERE, arg=number + 2)
@@ -283,7 +283,7 @@ def test_others_are_waited_for_unless_one_goes_on(tmp_path, folder, visit):
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("height", [844, 420])  # the lower one has a keyboard below it
+@pytest.mark.parametrize("height", [844, 360])  # the lower one has a keyboard below it
 def test_on_a_phone_field_and_buttons_are_always_seen(tmp_path, folder, visit, height):
     plan = write_plan(tmp_path / "plan", [("b1", "title"), ("b2", "text"), ("b3", "keywords")])
     with serving_check(folder, plan) as served:
@@ -296,7 +296,7 @@ def test_on_a_phone_field_and_buttons_are_always_seen(tmp_path, folder, visit, h
                 assert box["x"] >= 0, each
                 assert box["x"] + box["width"] <= 390, each
             view = page.locator("#view").bounding_box()
-            assert view["height"] > 60
+            assert view["height"] > 50
             assert view["y"] + view["height"] <= page.locator("#label").bounding_box()["y"]
             assert page.evaluate("document.documentElement.scrollHeight") <= height
             page.locator("#nothing").tap()

@@ -14,6 +14,7 @@ export class ItemImage {
   constructor(root) {
     this.pages = 0;
     this.page = 0;
+    this.ahead = null;
     this.view = element("div", { id: "view", tabindex: 0, role: "group" });
     const viewer = this.viewer = new Viewer(this.view);
     this.keys = {
@@ -42,9 +43,11 @@ export class ItemImage {
     this.draw();
   }
 
-  // The first page at an address, before it is shown.
+  // The first page at an address, before it is shown. The browser takes it from there as long as this image is kept:
+  // nothing of a collection stays in its cache.
   prefetch(address) {
-    this.viewer.prefetch(`${address}/0`);
+    this.ahead = new Image();
+    this.ahead.src = `${address}/0`;
   }
 
   turn(step) {

@@ -7,7 +7,6 @@ export class Viewer {
     this.view = view;
     this.pointers = new Map();
     this.image = null;
-    this.ahead = null; // an image that will probably be shown next, and its address
     view.addEventListener("wheel", (event) => {
       if (!this.image) return;
       event.preventDefault();
@@ -25,17 +24,8 @@ export class Viewer {
     new ResizeObserver(() => this.fitted && this.fit()).observe(view);
   }
 
-  // The same image is shown later: nothing of a collection stays in the browser's cache.
-  prefetch(address) {
-    const image = document.createElement("img");
-    image.src = address;
-    this.ahead = { address, image };
-  }
-
   show(address, label, problem) {
-    const ahead = this.ahead?.address === address ? this.ahead.image : null;
-    const image = ahead ?? document.createElement("img");
-    this.ahead = null;
+    const image = document.createElement("img");
     image.alt = label;
     image.draggable = false;
     image.addEventListener("load", () => {
@@ -44,12 +34,11 @@ export class Viewer {
     image.addEventListener("error", () => {
       if (this.image === image) this.say(problem);
     });
-    if (!ahead) image.src = address;
+    image.src = address;
     this.turn = 0;
     this.image = image;
     this.view.replaceChildren(image);
-    if (image.naturalWidth) this.fit();
-    else if (ahead?.complete) this.say(problem);
+    this.draw();
   }
 
   say(text, label = "") {

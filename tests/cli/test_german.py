@@ -22,6 +22,7 @@ NAMES = [
     *("score", "trust", "decide", "annotate", "control", "run", "runs", "only", "json", "format"),
     *STATUSES,  # --strict and the like
     *("a", "b"),  # the runs that are compared
+    "t",  # of a timestamp
 ]
 """What may be printed all the same: names of figures, files, commands and options."""
 
@@ -72,7 +73,7 @@ WALK = [
     (("leaderboard", "runs", "--changes"), 0),
     (("leaderboard", "runs", "--language", "de"), 2),
     (("export", "runs/one"), 0),
-    (("trust", "plan", "cards", *RUNS, "-n", "60", "-o", "p.yaml"), 0),
+    (("trust", "plan", "cards", *RUNS, "--items", "60", "-o", "p.yaml"), 0),
     (("trust", "decide", "p.yaml", "--page", "d.html"), 0),
     (("trust", "consensus", "cards", *RUNS, "-o", "runs/all"), 0),
     (("forecast", "cards", *RUNS, "--total", "2000", "--wage", "30"), 0),
@@ -116,7 +117,7 @@ def test_pages_follow_the_language_unless_they_are_told_another(hdbench, folder)
     for given, language in (((), "de"), (("--language", "en"), "en")):
         board = hdbench("leaderboard", "runs", "--format", "html", *given)
         assert f'<html lang="{language}">' in board.stdout
-    hdbench("trust", "plan", "cards", *RUNS, "-n", "60", "-o", "page.yaml")
+    hdbench("trust", "plan", "cards", *RUNS, "--items", "60", "-o", "page.yaml")
     hdbench("trust", "decide", "page.yaml", "--page", "page.html")
     assert '<html lang="de">' in (folder / "page.html").read_text()
 

@@ -99,7 +99,7 @@ COMMANDS = {
     "run": ("run", "NAME", "--model", "tesseract", "--dry-run"),
     "images": ("run", "NAME", "--images", "scans", "--model", "tesseract", "--dry-run"),
     "new": ("new", "letters", "scans", "--like", "NAME"),
-    "plan": ("trust", "plan", "NAME", ANSWERS, "other.jsonl", "-n", "2"),
+    "plan": ("trust", "plan", "NAME", ANSWERS, "other.jsonl", "--items", "2"),
     "consensus": ("trust", "consensus", "NAME", ANSWERS, "other.jsonl", "-o", "both"),
     "forecast": ("forecast", "NAME", ANSWERS, "--total", "100"),
     "build": ("build", "NAME", "--sample"),

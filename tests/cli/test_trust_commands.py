@@ -5,6 +5,7 @@ import re
 
 import pytest
 from helpers.planned_cards import Catalogue
+from helpers.single_values import ReadCatalogue
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +38,7 @@ def hdbench(desk, run_hdbench):
 
 def test_from_a_plan_to_a_verified_decision(desk, hdbench):
     catalogue, right = desk
-    planned = hdbench("trust", "plan", "hdb/cards", "a", "b", "c", "-n", 120, "-o", "p.yaml")
+    planned = hdbench("trust", "plan", "hdb/cards", "a", "b", "c", "--items", 120, "-o", "p.yaml")
     assert planned.returncode == 0, planned.stderr
     said = planned.stdout.splitlines()
     assert said[:4] == [
@@ -104,7 +105,7 @@ def test_that_nothing_is_taken_over_is_a_result(desk, hdbench):
     catalogue, right = desk
     sample = [f"{number:04}" for number in range(2000)]
     catalogue.check(sample, right | {"title": "Else"})  # some are known: a plan seals those
-    hdbench("trust", "plan", "hdb/cards", "a", "b", "-o", "none.yaml", "--seed", 3)
+    hdbench("trust", "plan", "hdb/cards", "a", "b", "--items", 150, "-o", "none.yaml", "--seed", 3)
 
     decided = hdbench("trust", "decide", "none.yaml")
 
@@ -116,11 +117,18 @@ def test_that_nothing_is_taken_over_is_a_result(desk, hdbench):
 
 def test_refusals_are_one_line(desk, hdbench):
     for arguments, said in (
-        (["hdb/cards", "a", "b", "-n", "44"], "-n 44: too few"),
+        (["hdb/cards", "a", "b", "--items", "44"], "--items 44: too few"),
         (["hdb/cards", "a", "b", "--confidence", "0.95"], "--confidence 0.95: only 0.9"),
         (["hdb/cards", "a", "nowhere"], "nowhere: no such file or folder"),
         (["hdb/cards", "a", "--scores", "none.csv"], "none.csv: no such file"),
-        (["hdb/cards", "a", "b", "--by", "box", "--verdict", "exact"], "needs a simple random"),
+        (
+            ["hdb/cards", "a", "b", "--items", 60, "--by", "box", "--verdict", "exact"],
+            "needs a simple random",
+        ),
+        (["hdb/cards", "a", "b", "--verdict", "exact"], "--verdict: goes with whole items"),
+        (["hdb/cards", "a", "--items", 60, "--each-field"], "--each-field: goes with single"),
+        (["hdb/cards", "a", "--values", "600"], "--values 600: must be two numbers"),
+        (["hdb/cards", "a", "--values", "300+44"], "--values: 44 values to verify are too few"),
     ):
         done = hdbench("trust", "plan", *arguments, "-o", "refused.yaml")
         assert done.returncode == 2
@@ -151,4 +159,106 @@ def test_scores_of_ones_own(desk, hdbench):
     done = hdbench("trust", "plan", "hdb/cards", "a", "--scores", "scores.csv", "-o", "own.yaml")
 
     assert done.returncode == 0, done.stderr
+    assert "\nscores: scores.csv\n" in done.stdout
+    of_items = ("--items", 60, "-o", "items.yaml")
+    done = hdbench("trust", "plan", "hdb/cards", "a", "--scores", "scores.csv", *of_items)
     assert "trust scores: scores.csv" in done.stdout
+
+
+# Single values
+
+
+@pytest.fixture
+def read(tmp_path):
+    """A catalogue whose values to learn from and to verify are read."""
+    catalogue = ReadCatalogue(tmp_path, learn=200, verify=400)
+    catalogue.read_first()
+    catalogue.read_second()
+    return catalogue
+
+
+def test_single_values_from_a_plan_to_what_is_left_to_do(tmp_path, run_hdbench):
+    catalogue = ReadCatalogue(tmp_path)
+
+    def hdbench(*arguments):
+        done = run_hdbench(*arguments, cwd=tmp_path, COLUMNS="80")
+        assert "Traceback" not in done.stderr
+        return done
+
+    runs = ("heron", "otter", "finch")
+    planned = hdbench("trust", "plan", "hdb/cards", *runs, "--values", "200+400")
+    assert planned.stdout.startswith("200 of 4,000 values drawn to learn from; 400 will be drawn")
+    early = hdbench("trust", "decide", "plan.yaml")
+    assert early.returncode == 2
+    assert "plan.yaml: has not learned yet" in early.stderr
+    catalogue.read_first()
+    learned = hdbench("trust", "learn", "plan.yaml")
+    assert learned.returncode == 0, learned.stderr
+    assert learned.stdout.startswith("learned from 200 values, of which ")
+    catalogue.read_second()
+    options = ("--wage", 40, "--json", "d.json", "--page", "d.html", "--language", "de")
+
+    decided = hdbench("trust", "decide", "plan.yaml", *options)
+
+    assert decided.returncode == 0, decided.stderr
+    assert decided.stdout.endswith("\nd.json\nd.html\n")
+    decision = json.loads((tmp_path / "d.json").read_text())
+    lines = decided.stdout.splitlines()
+    assert lines[0].startswith(f"{decision['accepted']:,} of the 4,000 values in 800 items (")
+    assert lines[1].startswith("Wrong values that go in unnoticed: about ")
+    assert any(line.endswith(" US dollars.") for line in lines)
+    assert "next: hdbench trust apply plan.yaml --out OUT" in lines
+    tables = [line for line in lines if line.startswith("  ")]
+    assert max(map(len, tables)) <= 80
+    page = (tmp_path / "d.html").read_text()
+    assert "Wie viel muss geprüft werden?" in page
+    # The image is at hand.
+    assert ("data:image/webp;base64," in page) == (len(decision["examples"]) > 0)
+    assert hdbench("verify", "d.json").returncode == 0
+
+    left = hdbench("forecast", "--plan", "plan.yaml", "--wage", 20, "--json", "f.json")
+    assert left.returncode == 0, left.stderr
+    assert left.stdout.startswith("A person looks at ")
+    forecast = json.loads((tmp_path / "f.json").read_text())
+    assert forecast["to_look_at"] == decision["to_look_at"]["values"]
+    assert forecast["cost"] == pytest.approx(20 * forecast["to_look_at"] * 9 / 3600)
+    slower = ("forecast", "hdb/cards", "--plan", "plan.yaml", "--seconds-per-look", 36)
+    assert "at 36 seconds for each (as given)" in hdbench(*slower).stdout
+
+
+def test_that_no_value_is_accepted_is_a_result(read, run_hdbench):
+    for model in read.cards.answers.values():
+        for said in model.values():
+            said["title"] = "Else"
+    hopeless = ReadCatalogue(read.folder / "b", learn=200, verify=60, limit=0.045)
+    hopeless.read_first()
+    # What people read is nowhere what the models say.
+    hopeless.cards.truths = {
+        item: dict.fromkeys(card, "nothing of the kind")
+        for item, card in hopeless.cards.truths.items()
+    }
+    hopeless.read_second()
+
+    done = run_hdbench("trust", "decide", "plan.yaml", cwd=hopeless.folder)
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("Nothing can be accepted unseen: ")
+    assert "\nMore values to verify would not help: " in done.stdout
+    assert "\nThis collection cannot be tried again" in done.stdout
+    assert "next: " not in done.stdout
+
+
+def test_what_does_not_go_with_single_values_is_refused(read, run_hdbench):
+    for arguments, said in (
+        (("forecast", "--plan", "plan.yaml", "--total", 5), "leave out --total"),
+        (("forecast", "hdb/cards", "heron", "--plan", "plan.yaml"), "knows its runs"),
+        (("forecast",), "name the runs: hdbench forecast"),
+        (("trust", "decide", "plan.yaml", "--wage", "-3"), "--wage -3: must be from 0"),
+    ):
+        done = run_hdbench(*arguments, cwd=read.folder)
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+        assert said in done.stderr
+    whole = ("trust", "plan", "hdb/cards", "heron", "otter", "--items", 60, "-o", "w.yaml")
+    assert run_hdbench(*whole, cwd=read.folder).returncode == 0
+    done = run_hdbench("trust", "decide", "w.yaml", "--wage", 3, cwd=read.folder)
+    assert "--wage: goes with plans of single values" in done.stderr

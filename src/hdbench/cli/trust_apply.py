@@ -35,7 +35,7 @@ def command(
     records: Annotated[Path | None, typer.Option(metavar="FILE")] = None,
     mapping: Annotated[Path | None, typer.Option("--marc", metavar="MAPPING")] = None,
 ) -> None:
-    """Take values over, item by item, and list what people have to look at.
+    """Accept values, item by item, and list what people have to look at.
 
     OUT gets values.jsonl (each value with its decision, trust score and run), control.yaml (items
     to be checked blind, before anything else) and worklist.csv (what to look at, worst first);

@@ -26,11 +26,11 @@ def command(
     *,
     json_out: JsonOut = None,
 ) -> None:
-    """Estimate again how many of the values taken over are wrong, from the control sample alone.
+    """Estimate again how many of the accepted values are wrong, from the control sample alone.
 
     Args:
-        paths: The folder of hdbench trust apply; its control sample has been checked. Before it,
-            the benchmark that has the checked ground truth, if it is not the one that the plan
+        paths: The folder of hdbench trust apply; its control sample is read, or has been checked.
+            Before it, the benchmark that has what was read, if it is not the one that the plan
             names.
         json_out: Write everything to this file.
     """

@@ -75,7 +75,7 @@ class Values:
 def just_above(items, fields, terms, *, clean=0, whole=0.0, learn=0, seed=0):
     """Values of which, at and above some cut, just more than the limit are wrong.
 
-    At the loosest cut they are so many that the promise fails as often as it may.
+    Where stricter cuts are clean, the promise of the loosest one fails as often as it may.
 
     Args:
         items: how many items there are.
@@ -103,15 +103,15 @@ def just_above(items, fields, terms, *, clean=0, whole=0.0, learn=0, seed=0):
             if clean:
                 right &= ~values.passing(group.fields, group.cuts[clean - 1]).ravel()
             wanted = allowed(terms.limit, int(passes.sum())) + 1
-            if cut == group.cuts[-1]:
-                wanted = max(wanted, _hardest(terms, int(passes.sum()), len(values.chosen)))
+            if clean and cut == group.cuts[-1]:
+                wanted = _hardest(terms, int(passes.sum()), len(values.chosen))
             missing = max(0, wanted - int((passes & values.wrong.ravel()).sum()))
             values.wrong.ravel()[rng.permutation(np.flatnonzero(right))[:missing]] = True
     return values
 
 
 def _hardest(terms, population, groups):
-    """The least number of wrong values with which a limit may be claimed falsely."""
+    """The least number of wrong values with which every claim of a limit is false."""
     drawn = min(terms.verify // groups, population)
     found = -1
     while limit_holds(population, drawn, found + 1, terms.limit, terms.risk / groups):

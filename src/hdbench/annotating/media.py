@@ -1,5 +1,6 @@
 """The media of items: images, the pages of a PDF, or text."""
 
+import base64
 import io
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from hdbench.common import pdf
 from hdbench.common.folder_files import MissingFileError, RefusedFileError, file_in
 from hdbench.common.jsonio import read_jsonl
 from hdbench.common.pictures import FORMATS, MAX_BYTES, in_rgb
+from hdbench.common.thumbnails import thumbnail
 from hdbench.errors import HdbenchError, Message, os_reason
 
 SHOWN_AS = {"JPEG": "image/jpeg", "PNG": "image/png", "WEBP": "image/webp", "GIF": "image/gif"}
@@ -20,6 +22,9 @@ SHOWN_AS = {"JPEG": "image/jpeg", "PNG": "image/png", "WEBP": "image/webp", "GIF
 
 PDF_PIXELS = 2_400
 """The longer side of a PDF's page as it is shown."""
+
+THUMBNAIL = 400
+"""Maximum width of a small picture in pixels."""
 
 MAX_PAGES = 1_000
 """Maximum number of pages of a PDF."""
@@ -79,6 +84,21 @@ class CollectionMedia:
             return len(files)
         with _media_errors(files[0]), pdf.opened(self._path(files[0])) as document:
             return min(len(document), MAX_PAGES)
+
+    def thumbnail(self, item: str) -> BrowserImage:
+        """Return a small picture of an item's first page.
+
+        Raises:
+            HdbenchError: it has no picture, or its file is missing, damaged or outside the
+                collection.
+        """
+        files, _ = self._rows[item]
+        if not files:
+            raise HdbenchError("{item}: no page {number}", item=item, number=1)
+        with _media_errors(files[0]):
+            uri = thumbnail(self._path(files[0]), width=THUMBNAIL)
+        head, _, data = (uri or "").partition(";base64,")
+        return BrowserImage(base64.b64decode(data), head.removeprefix("data:"))
 
     def picture(self, item: str, number: int) -> BrowserImage:
         """Return a page of an item.

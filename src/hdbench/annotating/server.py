@@ -25,6 +25,7 @@ from hdbench.annotating.in_threads import THREADS, BusyError, in_thread, one_at_
 from hdbench.annotating.own_file import ChangedError, NotSavedError
 from hdbench.annotating.reviewing.review import Review
 from hdbench.annotating.store import StaleError
+from hdbench.annotating.working.work_page import WorkPage
 from hdbench.common.jsonio import SPELLED, json_reason, parse_json, spelled_json
 from hdbench.common.servers import GRACE, end_in_time, interrupt_on_sigterm, listening
 from hdbench.common.texts import language_of
@@ -55,7 +56,7 @@ HEADERS = {
 FOLDER = "hdbench.folder"
 """The key of a request's scope with the folder of a server, which is hidden from visitors."""
 
-Edited = Editor | Review | ValueCheck
+Edited = Editor | Review | ValueCheck | WorkPage
 """What a page is served for."""
 
 Answer = Callable[[Request, dict[str, Any]], Any]
@@ -135,11 +136,41 @@ def check_routes(check: ValueCheck) -> list[BaseRoute]:
     ]
 
 
+def work_routes(work: WorkPage) -> list[BaseRoute]:
+    """Return the routes of the page for a work list: its files, and its requests.
+
+    Args:
+        work: the work.
+    """
+    route = _Routes()
+    return [
+        Route("/", lambda _: FileResponse(_PAGE / "work.html")),
+        route("/start", lambda *_: work.start()),
+        route("/state", lambda *_: work.state()),
+        route("/undo", lambda _, body: work.undo(body), "POST"),
+        route("/entries/{n:number}", lambda request, _: _shown(request, work.entry)),
+        route(
+            "/entries/{n:number}/decide",
+            lambda request, body: _told(request, work.decide(_number(request), body)),
+            "POST",
+        ),
+        route.picture("/entries/{n:number}/pages/{page:number}", work.picture),
+        route.picture("/entries/{n:number}/small/{page:number}", lambda n, _: work.thumbnail(n)),
+        route("/clusters", lambda request, _: _told(request, work.clusters())),
+        route(
+            "/clusters/{n:number}/{offset:number}",
+            lambda request, _: work.cluster(_number(request), request.path_params["offset"]),
+        ),
+        route("/clusters/{n:number}/decide", _with(work.decide_cluster), "POST"),
+        Mount("/", StaticFiles(directory=_PAGE)),
+    ]
+
+
 def build_app(edited: Edited, token: str) -> Starlette:
     """Return the application.
 
     Args:
-        edited: the editor, review or check.
+        edited: the editor, review, check or work list.
         token: the first part of all addresses, which no other page in the browser can guess.
     """
     match edited:
@@ -147,6 +178,8 @@ def build_app(edited: Edited, token: str) -> Starlette:
             routes = review_routes(edited)
         case ValueCheck():
             routes = check_routes(edited)
+        case WorkPage():
+            routes = work_routes(edited)
         case _:
             routes = page_routes(edited)
     return Starlette(
@@ -162,7 +195,7 @@ def serve(edited: Edited, *, port: int, started: Callable[[str], object]) -> Non
     """Serve the page until it is interrupted, and close what it edits.
 
     Args:
-        edited: the editor, review or check.
+        edited: the editor, review, check or work list.
         port: the port; 0 for any that is free.
         started: called with the address.
 

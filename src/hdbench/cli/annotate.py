@@ -9,6 +9,7 @@ import typer
 from hdbench.annotating.checking.value_check import ValueCheck
 from hdbench.annotating.editor import Editor
 from hdbench.annotating.reviewing.review import Review
+from hdbench.annotating.working.work_page import WorkPage
 from hdbench.cli.arguments import Annotator, Port
 from hdbench.cli.terminal import localized, page_language, say, say_notes
 from hdbench.common.extras import needed
@@ -16,6 +17,7 @@ from hdbench.common.texts import Language
 from hdbench.errors import HdbenchError
 from hdbench.trust.checking import values_to_read
 from hdbench.trust.listed import read_listed
+from hdbench.trust.working import AppliedWorkList, is_work_list
 
 
 def command(
@@ -49,6 +51,12 @@ def command(
         say_notes(check.notes)
         serve_page(check, port)
         return
+    if only and not drafts and is_work_list(only):
+        work_list = AppliedWorkList(only, folder)
+        work = WorkPage(folder, only.parent, work_list, annotator, page_language(language))
+        say_notes(work.notes)
+        serve_page(work, port)
+        return
     listed = _listed(only, with_drafts=bool(drafts)) if only else None
     editor = Editor(folder, annotator, drafts or (), page_language(language), listed)
     say_notes(editor.notes)
@@ -81,7 +89,7 @@ def _blind(path: Path | None) -> HdbenchError:
     )
 
 
-def serve_page(edited: Editor | Review | ValueCheck, port: int) -> None:
+def serve_page(edited: Editor | Review | ValueCheck | WorkPage, port: int) -> None:
     """Serve a page until it is interrupted, and say its address."""
     with needed("space", "the editor needs"):
         from hdbench.annotating.server import serve  # noqa: PLC0415  Starlette is slow to import

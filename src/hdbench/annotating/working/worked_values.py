@@ -98,12 +98,18 @@ class WorkedValues(SharedFile[WorkedValue]):
         self._made: dict[ValueKey, list[WorkedValue]] = {}
         self._current: dict[ValueKey, WorkedValue] = {}
         self._keys: dict[str, list[ValueKey]] = {}  # id or group → what was decided by it
+        self._by_person: dict[str, list[WorkedValue]] = {}
         self._undone: set[str] = set()
         self._begun: _Group | None = None
 
     def current(self) -> Mapping[ValueKey, WorkedValue]:
         """Return the last decision on each value that is not undone, whoever made it."""
         return MappingProxyType(self._current)
+
+    def last_of(self, person: str) -> WorkedValue | None:
+        """Return a person's last decision that is in force; None without one."""
+        made = reversed(self._by_person.get(person, ()))
+        return next((line for line in made if self._current.get(line.key) is line), None)
 
     def add(self, lines: Sequence[WorkedValue]) -> None:
         """Append decisions, all or none of them; when this returns they are on disk.
@@ -138,6 +144,7 @@ class WorkedValues(SharedFile[WorkedValue]):
                 changed = self._keys.get(line.undoes, [])
             else:
                 self._made.setdefault(line.key, []).append(line)
+                self._by_person.setdefault(line.by, []).append(line)
                 for name in filter(None, (line.id, line.group)):
                     self._keys.setdefault(name, []).append(line.key)
                 changed = [line.key]

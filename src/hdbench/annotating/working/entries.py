@@ -1,0 +1,111 @@
+"""What a work list holds of an item: its values, and what each run says where one is doubtful."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, NamedTuple, Protocol
+
+from hdbench.display.differences import TextPart, characters, differences
+
+Decision = Literal["taken", "checked", "check"]
+"""What was decided of a value: it is accepted, a person read it, or a person has to look at it."""
+
+
+Reason = Literal["no_answer", "left_out", "below", "not_read"]
+"""Why a person has to look at a value: no run has an answer, the field is not accepted, it is not
+sure enough, or those who read it do not agree or could not read it."""
+
+
+class Candidate(NamedTuple):
+    """A value that runs propose.
+
+    Attributes:
+        value: the value, as the first of them has it; None for nothing.
+        text: its text; empty for nothing.
+        runs: the names of the runs.
+    """
+
+    value: Any
+    text: str
+    runs: tuple[str, ...]
+
+
+class EntryField(NamedTuple):
+    """A value of an item.
+
+    Attributes:
+        path: the field's path.
+        decision: what was decided of it.
+        reason: why a person has to look at it; None otherwise.
+        value: the value that was decided on, or the one that is most probable.
+        candidates: what the runs say, the most probable first; none if it is not doubtful.
+        silent: the names of the runs that have no answer; none if it is not doubtful.
+    """
+
+    path: str
+    decision: Decision
+    reason: Reason | None
+    value: Any
+    candidates: tuple[Candidate, ...] = ()
+    silent: tuple[str, ...] = ()
+
+
+class WorkList(Protocol):
+    """The items of which people look at values.
+
+    Its methods are called by one thread at a time, but for `doubtful_values`.
+    """
+
+    @property
+    def items(self) -> Sequence[str]:
+        """Return the ids of the items, in order."""
+
+    def doubtful(self, item: str) -> Sequence[str]:
+        """Return the paths of an item's doubtful fields; none if it is not on the list."""
+
+    def fields(self, item: str) -> Sequence[EntryField]:
+        """Return the values of an item.
+
+        Raises:
+            HdbenchError: they cannot be read.
+        """
+
+    def doubtful_values(self) -> Iterable[tuple[int, str, Any]]:
+        """Yield the place in the list, the field, and the most probable value of each doubt.
+
+        Raises:
+            HdbenchError: they cannot be read.
+        """
+
+    def close(self) -> None:
+        """Close the files."""
+
+
+def marked(texts: Sequence[str]) -> list[list[TextPart]]:
+    """Return the parts of texts, those that differ from the first one marked.
+
+    In the first one, those parts are marked that differ from any other.
+
+    Example:
+        >>> [[part.text for part in parts] for parts in marked(["Basel", "Bosel", "Bsel"])]
+        [['B', 'a', 'sel'], ['B', 'o', 'sel'], ['Bsel']]
+    """
+    if not texts:
+        return []
+    first = characters(texts[0])
+    differs = [False] * len(first)
+    others = []
+    for text in texts[1:]:
+        of_first, of_other = differences(texts[0], text)
+        others.append(of_other)
+        place = 0
+        for part in of_first:
+            length = len(characters(part.text))
+            if part.differs:
+                differs[place : place + length] = [True] * length
+            place += length
+    parts: list[TextPart] = []
+    for character, is_other in zip(first, differs, strict=True):
+        if parts and parts[-1].differs == is_other:
+            parts[-1] = TextPart(parts[-1].text + character, is_other)
+        else:
+            parts.append(TextPart(character, is_other))
+    return [parts, *others]

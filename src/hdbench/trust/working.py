@@ -208,13 +208,11 @@ def _places(
     for item in listed:
         if item not in found:
             raise HdbenchError(
-                "{place}: {item}: {out} has no such item", place=work_list, item=item, out=path
+                "{item}: {folder} has no such item", item=f"{work_list}: {item}", folder=path
             )
     places = {item: found[item] for item in listed if found[item].fields}
     if not places:
-        raise HdbenchError(
-            "{place}: lists no doubtful value: there is nothing to look at", place=work_list
-        )
+        raise HdbenchError("{place}: lists no items: there is nothing to look at", place=work_list)
     return places
 
 

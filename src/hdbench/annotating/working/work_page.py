@@ -288,9 +288,10 @@ class WorkPage:
             "path": field.path,
             "label": self._asks(field.path)["label"],
             "decision": field.decision,
+            "value": text_of(field.value),
         }
         if not is_doubtful:
-            return shown | {"value": text_of(field.value), "reason": field.reason or ""}
+            return shown
         parts = marked([candidate.text for candidate in field.candidates])
         return shown | {
             **self._asks(field.path),

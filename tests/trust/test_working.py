@@ -1,0 +1,153 @@
+"""What people see of a work list: what each run says, read from a folder of a real decision."""
+
+import csv
+import json
+
+import pytest
+from trust.collection import FIELDS, Collection, values
+
+from hdbench.annotating.working.entries import Candidate, EntryField
+from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.errors import HdbenchError
+from hdbench.trust.applying import apply
+from hdbench.trust.deciding import read_plan
+from hdbench.trust.working import AppliedWorkList, is_work_list
+
+pytestmark = pytest.mark.slow
+
+
+def record(**changed):
+    return {"title": "T", "year": 1850, "imprint": {"place": "Bern"}, "keywords": []} | changed
+
+
+GIVEN = {
+    0: [record(title="aaaa"), record(title="bbbb"), record(title="cccc")],
+    1: [None, None, None],
+    2: [None, record(title="xyz"), record(title=None)],
+}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A collection, and the folder of its decision."""
+    made = Collection(tmp_path_factory.mktemp("made"), given=GIVEN)
+    plan, benchmark = made.folder / "plan.yaml", load_benchmark(str(made.benchmark))
+    apply(read_plan(plan), benchmark, plan, made.folder / "out", control=20)
+    return made
+
+
+@pytest.fixture
+def opened(made):
+    lists = []
+
+    def opened(path=made.folder / "out/worklist.csv"):
+        lists.append(AppliedWorkList(path, made.benchmark))
+        return lists[-1]
+
+    yield opened
+    for each in lists:
+        each.close()
+
+
+def listed(made):
+    with (made.folder / "out/worklist.csv").open(encoding="utf-8-sig") as file:
+        return {row["id"]: row["fields"].split(", ") for row in csv.DictReader(file)}
+
+
+def beside(made, name, *rows):
+    path = made.folder / "out" / name
+    path.write_text("".join(f"{row}\n" for row in rows))
+    return path
+
+
+def test_the_items_are_those_of_the_list_in_its_order(made, opened):
+    work = opened()
+    assert {item: list(work.doubtful(item)) for item in work.items} == listed(made)
+    assert list(work.items) == list(listed(made))
+    assert work.doubtful(next(iter(made.plan.sample))) == ()
+    assert work.doubtful("elsewhere") == ()
+
+
+def test_what_runs_say_is_grouped_and_the_chosen_value_comes_first(made, opened):
+    work = opened()
+    scattered, silent, mixed = made.rest[:3]
+    found = {field.path: field for field in work.fields(scattered)}
+    assert list(found) == FIELDS
+    assert found["title"] == EntryField(
+        *("title", "check", "below", "aaaa"),
+        candidates=(
+            Candidate("aaaa", "aaaa", ("one",)),
+            Candidate("bbbb", "bbbb", ("two",)),
+            Candidate("cccc", "cccc", ("three",)),
+        ),
+    )
+    assert found["year"] == EntryField("year", "taken", None, 1850)
+    assert found["shelfmark"].reason == "left_out"
+    assert found["shelfmark"].candidates == (Candidate("X", "X", ("one", "two", "three")),)
+    for field in work.fields(silent):
+        nothing = EntryField(field.path, "check", "no_answer", None)
+        assert field == nothing._replace(silent=("one", "two", "three"))
+    title = next(field for field in work.fields(mixed) if field.path == "title")
+    assert title.value == values(made.folder / "out")[mixed]["title"]["value"]
+    assert title.candidates[0].value == title.value
+    assert set(title.candidates) == {
+        Candidate("xyz", "xyz", ("two",)),
+        Candidate(None, "", ("three",)),
+    }
+    assert title.silent == ("one",)
+
+
+def test_doubtful_values_are_those_of_the_file(made, opened):
+    work = opened()
+    lines = values(made.folder / "out")
+    assert list(work.doubtful_values()) == [
+        (place, field, lines[item][field]["value"])
+        for place, item in enumerate(work.items)
+        for field in listed(made)[item]
+    ]
+
+
+def test_a_list_that_was_cut_and_sorted_is_what_it_says(made, opened):
+    scattered, _, mixed = made.rest[:3]
+    checked = next(iter(made.plan.sample))
+    rows = ("fields,id", f"shelfmark,{mixed}", f'"title, year",{scattered}', f",{checked}")
+    work = opened(beside(made, "mine.csv", *rows))
+    # The sample is checked, and a year that is accepted is not doubtful.
+    assert list(work.items) == [mixed, scattered]
+    assert [work.doubtful(item) for item in work.items] == [("shelfmark",), ("title",)]
+    left = next(field for field in work.fields(scattered) if field.path == "shelfmark")
+    assert (left.decision, left.candidates) == ("check", ())
+
+
+def test_only_a_list_beside_its_decision_is_one(made, tmp_path):
+    out = made.folder / "out"
+    assert is_work_list(out / "worklist.csv")
+    assert not is_work_list(out / "control.yaml")
+    (tmp_path / "worklist.csv").write_text("id\nc0001\n")
+    assert not is_work_list(tmp_path / "worklist.csv")
+
+
+def test_a_list_of_something_else_is_refused(made, opened):
+    checked = next(iter(made.plan.sample))
+    for row, refused in (
+        ("elsewhere,year", "mine.csv: elsewhere: .*values.jsonl has no such item"),
+        (f"{checked},year", "lists no items: there is nothing to look at"),
+    ):
+        with pytest.raises(HdbenchError, match=refused):
+            opened(beside(made, "mine.csv", "id,fields", row))
+
+
+def test_what_was_changed_since_is_refused(made, opened):
+    out = made.folder / "out"
+    for path, refused in (
+        (out / "values.jsonl", "values.jsonl: was changed after it was written"),
+        (made.folder / "two.jsonl", "two.jsonl: not the answers that"),
+        (made.benchmark / "metadata.jsonl", "its items are not those that"),
+    ):
+        before = path.read_bytes()
+        first = json.loads(before.splitlines()[0])
+        path.write_bytes(before + json.dumps(first | {"id": "c0999"}).encode() + b"\n")
+        with pytest.raises(HdbenchError, match=refused):
+            opened()
+        path.write_bytes(before)
+    opened()

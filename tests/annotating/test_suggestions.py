@@ -10,14 +10,9 @@ from annotating.pages import serving, write_collection
 from playwright.sync_api import expect
 
 from hdbench.annotating.annotation import Annotation, write_annotation
-from hdbench.annotating.suggestions import (
-    MAX_LINES,
-    MAX_SUGGESTED,
-    Authority,
-    Suggestions,
-    folded,
-    read_authorities,
-)
+from hdbench.annotating.suggestions import MAX_SUGGESTED, Suggestions, read_authorities
+from hdbench.authorities.files import MAX_LINES
+from hdbench.authorities.suggesting import Authority, folded
 from hdbench.errors import HdbenchError
 
 

@@ -16,7 +16,7 @@ from hdbench.annotating.history import HISTORY, SUFFIX
 from hdbench.annotating.media import CollectionMedia
 from hdbench.annotating.metadata import TakenError, check_collection
 from hdbench.annotating.store import Saving, Store, unbounded
-from hdbench.annotating.suggestions import Suggested, Suggestions, read_authorities
+from hdbench.annotating.suggestions import Suggestions, read_authorities
 from hdbench.answers.answers import Answers
 from hdbench.answers.files import open_container
 from hdbench.answers.ids import match_ids
@@ -24,6 +24,7 @@ from hdbench.answers.run_info import is_run, read_run_info
 from hdbench.answers.run_names import run_name
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.sheets.fields import field_paths
+from hdbench.authorities.suggesting import Suggested
 from hdbench.benchmarks.provenance import BLIND, DRAFT, IMPORTED
 from hdbench.common.appending import append
 from hdbench.common.os_errors import write_errors

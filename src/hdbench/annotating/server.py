@@ -2,12 +2,9 @@
 
 import secrets
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
-import uvicorn
 from anyio import CapacityLimiter
 from starlette.applications import Starlette
 from starlette.convertors import IntegerConvertor, register_url_convertor
@@ -27,12 +24,10 @@ from hdbench.annotating.reviewing.review import Review
 from hdbench.annotating.store import StaleError
 from hdbench.annotating.working.work_page import WorkPage
 from hdbench.common.jsonio import SPELLED, json_reason, parse_json, spelled_json
-from hdbench.common.servers import GRACE, end_in_time, interrupt_on_sigterm, listening
+from hdbench.common.loopback import HOST, serve_here
 from hdbench.common.texts import language_of
 from hdbench.common.translation import translated
 from hdbench.errors import HdbenchError, without_folders
-
-HOST = "127.0.0.1"
 
 MAX_BODY = 8 * 2**20
 """Maximum number of bytes of a change."""
@@ -202,26 +197,9 @@ def serve(edited: Edited, *, port: int, started: Callable[[str], object]) -> Non
     Raises:
         HdbenchError: see `listening`.
     """
+    token = secrets.token_urlsafe(16)
     try:
-        with listening(HOST, port) as served_on:
-            token = secrets.token_urlsafe(16)
-            end = end_in_time()
-            # Uvicorn sends itself the signal again when it has ended, and the editor must still be
-            # closed.
-            interrupt_on_sigterm(end)
-            config = uvicorn.Config(
-                build_app(edited, token),
-                log_level="warning",
-                access_log=False,
-                lifespan="off",
-                server_header=False,
-                proxy_headers=False,
-                ws="none",
-                timeout_graceful_shutdown=GRACE,
-            )
-            with suppress(KeyboardInterrupt):
-                started(f"http://{HOST}:{served_on.getsockname()[1]}/{token}/")
-                _Server(config, end).run(sockets=[served_on])
+        serve_here(build_app(edited, token), port=port, path=f"/{token}/", started=started)
     finally:
         edited.close()
 
@@ -236,24 +214,6 @@ async def _guarded(
     response = await call_next(request)
     response.headers.update(HEADERS)
     return response
-
-
-class _Server(uvicorn.Server):
-    """Uvicorn's server, which ends in time.
-
-    Args:
-        config: Uvicorn's configuration.
-        end: the function from `end_in_time`.
-    """
-
-    def __init__(self, config: uvicorn.Config, end: Callable[[], None]) -> None:
-        super().__init__(config)
-        self._end = end
-
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Begin to end at a signal."""
-        self._end()
-        super().handle_exit(sig, frame)
 
 
 class _Routes:

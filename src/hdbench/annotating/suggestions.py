@@ -1,106 +1,18 @@
 """Suggestions while typing: values already entered in a field, then those of its authority."""
 
 import re
-import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
-
-from hdbench.answers.csv_lines import at_most, lines
-from hdbench.answers.encodings import decode
+from hdbench.authorities.files import read_authority_lines
+from hdbench.authorities.suggesting import Authority, Suggested, folded
 from hdbench.common.os_errors import read_errors
 from hdbench.errors import HdbenchError
 
-MAX_LINES = 1_000_000
-"""Maximum number of lines of an authority file."""
-
-MAX_BYTES = 64 * 2**20
-"""Maximum size of an authority file, so that it can be searched between two keystrokes."""
-
-MAX_VALUE = 500
-"""Maximum number of characters of a value and its identifier."""
-
-MAX_CELL = 2**20
-"""Maximum number of characters in any other cell."""
-
 _LOADED = 8  # authorities that are kept for further editors
-_FIRST = 20  # rows by which the delimiter is recognised
-
-
-class Suggested(NamedTuple):
-    """A value to choose.
-
-    Attributes:
-        value: the value to enter.
-        identifier: its identifier, which is shown but not entered; empty if there is none.
-    """
-
-    value: str
-    identifier: str = ""
-
-
-class Authority:
-    """The values of an authority file, in its order.
-
-    Args:
-        values: value → identifier, which may be empty.
-
-    Example:
-        >>> authority = Authority({"Müller, Karl": "118585053", "Frey": "", "Karlsruhe": ""})
-        >>> [suggested.value for suggested in authority.find("karl", 50)]
-        ['Karlsruhe', 'Müller, Karl']
-    """
-
-    def __init__(self, values: Mapping[str, str]) -> None:
-        self._values = _Lines("\n".join(values))
-        self._identifiers = _Lines("\n".join(values.values()))
-        self._folded = _Lines(folded("\n".join(values)))
-
-    def find(self, typed: str, at_most: int) -> list[Suggested]:
-        """Return the values that begin with a text, then those that contain it elsewhere."""
-        wanted = folded(typed)
-        if "\n" in wanted:
-            return []
-        numbers = list(islice(self._folded.find(wanted), at_most))
-        if len(numbers) < at_most:
-            numbers.sort(key=lambda number: not self._folded[number].startswith(wanted))
-        else:  # then values that begin with it may come later
-            beginning = islice(self._folded.find(f"\n{wanted}"), at_most)
-            numbers = list(dict.fromkeys([*beginning, *numbers]))[:at_most]
-        return [Suggested(self._values[number], self._identifiers[number]) for number in numbers]
-
-
-class _Lines:
-    """Many short texts in little memory, searched all at once."""
-
-    def __init__(self, text: str) -> None:
-        self._data = f"\n{text}\n".encode()
-        self._breaks = np.flatnonzero(np.frombuffer(self._data, np.uint8) == ord("\n"))
-
-    def __getitem__(self, number: int) -> str:
-        return self._data[self._breaks[number] + 1 : self._breaks[number + 1]].decode()
-
-    def find(self, wanted: str) -> Iterator[int]:
-        """Yield the numbers of the lines that contain a text; lines begin with a line break."""
-        sought = wanted.encode(errors="replace")
-        position, last = self._data.find(sought), len(self._breaks) - 1
-        while position >= 0:
-            number = int(np.searchsorted(self._breaks, position, side="right")) - 1
-            if number == last:
-                return
-            yield number
-            position = self._data.find(sought, self._breaks[number + 1])
-
-
-def folded(text: str) -> str:
-    """Return a text for comparison: in NFC and case-folded."""
-    return unicodedata.normalize("NFC", text.casefold())
 
 
 def read_authorities(
@@ -144,48 +56,12 @@ def read_authorities(
 
 
 @lru_cache(maxsize=_LOADED)
-def _loaded(path: Path, _changed: int, size: int) -> Authority:
+def _loaded(path: Path, _changed: int, _size: int) -> Authority:
     """Return the authority in a file; a changed file has another time and is read again."""
-    if size > MAX_BYTES:
-        raise HdbenchError("{place}: larger than {most} MiB", place=path, most=MAX_BYTES >> 20)
-    text = unicodedata.normalize("NFC", decode(path.read_bytes(), str(path)))
-    with at_most(MAX_CELL):
-        return Authority(_values(_rows(text, path), path))
-
-
-def _values(rows: Iterable[tuple[int, Sequence[str]]], path: Path) -> dict[str, str]:
-    """Return value → identifier."""
     values: dict[str, str] = {}
-    for number, cells in rows:
-        if number > MAX_LINES:
-            raise HdbenchError("{place}: more than {most:,} lines", place=path, most=MAX_LINES)
-        value, identifier = cells[0].strip(), cells[1].strip() if len(cells) > 1 else ""
-        if len(value) + len(identifier) > MAX_VALUE or "\n" in value or "\n" in identifier:
-            raise HdbenchError(
-                "{place}:{number}: several lines in a cell, or more than {most} characters",
-                place=path,
-                number=number,
-                most=MAX_VALUE,
-            )
-        if value:
-            values.setdefault(value, identifier)
-    if not values:
-        raise HdbenchError("{place}: has no values", place=path)
-    return values
-
-
-def _rows(text: str, path: Path) -> Iterator[tuple[int, Sequence[str]]]:
-    """Return the number and the cells of each line."""
-    if path.suffix.lower() != ".csv":
-        return enumerate(zip(text.removesuffix("\n").split("\n")), 1)
-
-    def divided(delimiter: str) -> int:
-        with suppress(HdbenchError):
-            return sum(len(cells) > 1 for _, cells in islice(lines(text, delimiter, ""), _FIRST))
-        return 0
-
-    # Names contain commas, so commas come last.
-    return lines(text, max("\t;,", key=divided), str(path))
+    for line in read_authority_lines(path):
+        values.setdefault(line.value, line.identifier)
+    return Authority(values)
 
 
 MAX_SUGGESTED = 50

@@ -94,9 +94,10 @@ def serve_page(edited: Editor | Review | ValueCheck | WorkPage, port: int) -> No
     with needed("space", "the editor needs"):
         from hdbench.annotating.server import serve  # noqa: PLC0415  Starlette is slow to import
 
-    serve(edited, port=port, started=_say_address)
+    serve(edited, port=port, started=say_address)
 
 
-def _say_address(url: str) -> None:
+def say_address(url: str) -> None:
+    """Say where something is served."""
     # In one piece: a program that starts the editor may read only up to the address.
     typer.echo(f"{url}\n{localized('Ctrl+C ends it.')}")

@@ -1,0 +1,1 @@
+"""Authority files: names of persons, places and subjects, and their identifiers."""

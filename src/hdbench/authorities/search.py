@@ -139,7 +139,8 @@ def _keys(texts: Iterable[str]) -> npt.NDArray[np.uint64]:
     hashes ^= third * np.uint32(_FACTORS[2])
     hashes >>= np.uint32(32 - _BITS)
     within = second != _BREAK
-    keys = (hashes[within].astype(np.uint64) << np.uint64(32)) | numbers[within]
+    keys: npt.NDArray[np.uint64] = hashes[within].astype(np.uint64) << np.uint64(32)
+    keys |= numbers[within]
     keys.sort()  # `np.unique` needs several times as long, and as much memory
-    is_first: npt.NDArray[np.bool_] = np.diff(keys, prepend=~keys[:1]) != 0
-    return keys[is_first]
+    is_new: npt.NDArray[np.bool_] = np.diff(keys, prepend=~keys[:1]) != 0
+    return keys[is_new]

@@ -1,0 +1,205 @@
+"""Identifiers for the values of finished records: from authority files, or found in OpenRefine."""
+
+import hashlib
+import json
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hdbench.answers.csv_lines import at_most, delimiter_of, lines
+from hdbench.answers.encodings import decode
+from hdbench.answers.letters import text_of
+from hdbench.authorities.files import MAX_CELL
+from hdbench.authorities.identifiers import AuthorityTable, read_authority_table
+from hdbench.common.os_errors import read_errors
+from hdbench.errors import HdbenchError
+
+ID, STATE = "id", "state"
+"""Columns of a table for OpenRefine: the item, and which values the record had."""
+
+IDENTIFIER = ": identifier"
+"""What the title of a column with the identifiers of a field ends with."""
+
+MAX_TABLE = 512 * 2**20
+"""Maximum number of bytes of a table that OpenRefine exported."""
+
+_DIGITS = 16
+
+Fields = Mapping[str, Mapping[str, Any]]
+"""Field → its `value` and `origin`, as records of `hdbench trust finish` have it."""
+
+
+def values_in(fields: Fields, name: str) -> list[Any]:
+    """Return the values of a field that have something; none if it is still open.
+
+    Example:
+        >>> values_in({"place": {"origin": "checked", "value": ["Basel", "", None]}}, "place")
+        ['Basel']
+    """
+    field = fields.get(name, {})
+    if field.get("origin") == "open":
+        return []
+    value = field.get("value")
+    return [each for each in (value if isinstance(value, list) else [value]) if text_of(each)]
+
+
+def state_of(fields: Fields) -> str:
+    """Return a text that is another one as soon as one of a record's values is."""
+    values = {name: values_in(fields, name) for name in fields}
+    text = json.dumps(values, ensure_ascii=True, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
+
+
+class _Row(NamedTuple):
+    """An item in a table that OpenRefine exported.
+
+    Attributes:
+        state: which values its record had.
+        identifiers: field → an identifier for each of its values; empty if there is none.
+    """
+
+    state: str
+    identifiers: dict[str, list[str]]
+
+
+class Identifiers:
+    """Identifiers that are known for the values of records.
+
+    Those of a table count for the item that they were found for, and only while its record has the
+    values that it had then; otherwise, and for all other values, names are looked up in the
+    authority files.
+
+    Args:
+        files: field → the authority file of its values; "" is for all fields without one.
+        rows: item → what a table says of it.
+
+    Attributes:
+        outdated: how many records have other values than the table, so far.
+    """
+
+    def __init__(self, files: Mapping[str, AuthorityTable], rows: Mapping[str, _Row] = {}) -> None:
+        self._files, self._rows = files, rows
+        self.outdated = 0
+
+    def of(self, item: str, fields: Fields) -> dict[str, list[str | None]]:
+        """Return the identifiers of a record's values.
+
+        Args:
+            item: its id.
+            fields: its values.
+
+        Returns:
+            Field → an identifier, or None, for each of `values_in`; fields without any are left
+            out.
+        """
+        row = self._rows.get(item)
+        if row and row.state != state_of(fields):
+            self.outdated += 1
+            row = None
+        found = {}
+        for name in fields:
+            values = values_in(fields, name)
+            file = self._files.get(name) or self._files.get("")
+            known = row.identifiers.get(name, []) if row else []
+            if len(known) != len(values):
+                known = [""] * len(values)
+            identifiers = [
+                identifier or (file.identifier(text_of(value)) if file else None)
+                for value, identifier in zip(values, known, strict=True)
+            ]
+            if any(identifiers):
+                found[name] = identifiers
+        return found
+
+
+def read_identifiers(given: Sequence[str], fields: Iterable[str]) -> Identifiers:
+    """Return the identifiers in files.
+
+    Args:
+        given: each an authority file, for all fields or, as `FIELD=FILE`, for one of them; or a CSV
+            file that OpenRefine exported, with the columns `id` and `state` of the table for it,
+            and a column `FIELD: identifier` for each field that was reconciled.
+        fields: the fields of the records.
+
+    Raises:
+        HdbenchError: a file is unusable, or there is no such field.
+    """
+    names = list(fields)
+    files: dict[str, AuthorityTable] = {}
+    rows: dict[str, _Row] = {}
+    for text in given:
+        field, path = split_field(text, names)
+        if field in files:
+            raise HdbenchError("{given}: a second file for the same field", given=text)
+        table = None if field else _read_table(path, names)
+        if table is None:
+            files[field] = read_authority_table(path)
+        elif rows:
+            raise HdbenchError("{place}: a second table of OpenRefine: name one", place=path)
+        else:
+            rows = table
+    return Identifiers(files, rows)
+
+
+def split_field(text: str, fields: Sequence[str]) -> tuple[str, Path]:
+    """Return the field, or "", and the file of `FIELD=FILE` or `FILE`.
+
+    Raises:
+        HdbenchError: there is no such field, and no such file either.
+    """
+    field, sign, name = text.partition("=")
+    if not sign or Path(text).is_file():
+        return "", Path(text)
+    if field not in fields:
+        raise HdbenchError(
+            "{given}: no such field: choose one of {names}", given=text, names=", ".join(fields)
+        )
+    return field, Path(name)
+
+
+def _read_table(path: Path, fields: Iterable[str]) -> dict[str, _Row] | None:
+    """Return what a table of OpenRefine says of each item; None if the file is not one."""
+    if path.suffix.lower() not in {".csv", ".tsv"}:
+        return None
+    with read_errors(path):
+        if path.stat().st_size > MAX_TABLE:
+            raise HdbenchError("{place}: larger than {most} MiB", place=path, most=MAX_TABLE >> 20)
+        text = unicodedata.normalize("NFC", decode(path.read_bytes(), str(path)))
+    with at_most(MAX_CELL):
+        delimiter = delimiter_of(text, lambda found: len(next(found, (0, []))[1]))
+        found = lines(text, delimiter, str(path), blank=True)
+        _, head = next(found, (0, []))
+        if ID not in head or STATE not in head:
+            return None
+        columns = {
+            name: (head.index(name), head.index(name + IDENTIFIER))
+            for name in fields
+            if name in head and name + IDENTIFIER in head
+        }
+        if not columns:
+            raise HdbenchError(
+                "{place}: has no column with identifiers, such as {title!r}",
+                place=path,
+                title=f"{next(iter(fields), 'author')}{IDENTIFIER}",
+            )
+        rows: dict[str, _Row] = {}
+        row: _Row | None = None
+        for number, filled in found:
+            cells = filled + [""] * (len(head) - len(filled))
+            # Where a cell with several values was split, the further rows have no id.
+            if item := cells[head.index(ID)]:
+                if item in rows:
+                    raise HdbenchError(
+                        "{place}:{line}: a second row for {item}",
+                        place=path,
+                        line=number,
+                        item=item,
+                    )
+                row = rows[item] = _Row(cells[head.index(STATE)], {name: [] for name in columns})
+            if row is None:
+                raise HdbenchError("{place}:{line}: has no id", place=path, line=number)
+            for name, (value, identifier) in columns.items():
+                if cells[value].strip():
+                    row.identifiers[name].append(cells[identifier].strip())
+    return rows

@@ -15,21 +15,26 @@ _LETTER = re.compile(r"\w")
 Row = Sequence[str | int | float]
 
 
-def write_csv(path: Path, head: Sequence[str], rows: Iterable[Row]) -> None:
+def write_csv(
+    path: Path, head: Sequence[str], rows: Iterable[Row], encoding: str = "utf-8-sig"
+) -> None:
     """Write a table as CSV, row by row; see `csv_rows`.
 
     Args:
         path: the file.
         head: the columns' names.
         rows: the same number of cells each.
+        encoding: `utf-8` leaves out the byte order mark.
     """
-    with csv_rows(path, head) as add:
+    with csv_rows(path, head, encoding) as add:
         for row in rows:
             add(row)
 
 
 @contextmanager
-def csv_rows(path: Path, head: Sequence[str]) -> Iterator[Callable[[Row], None]]:
+def csv_rows(
+    path: Path, head: Sequence[str], encoding: str = "utf-8-sig"
+) -> Iterator[Callable[[Row], None]]:
     """A CSV file to add rows to, until the block ends.
 
     UTF-8 with a byte order mark, without which Excel misreads umlauts; commas; lines end in CR LF.
@@ -41,8 +46,9 @@ def csv_rows(path: Path, head: Sequence[str]) -> Iterator[Callable[[Row], None]]
     Args:
         path: the file.
         head: the columns' names.
+        encoding: `utf-8` leaves out the byte order mark.
     """
-    with path.open("w", encoding="utf-8-sig", errors="backslashreplace", newline="") as file:
+    with path.open("w", encoding=encoding, errors="backslashreplace", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(map(_harmless, head))
         yield lambda row: writer.writerow([_harmless(value) for value in row])

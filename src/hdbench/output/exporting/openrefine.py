@@ -1,0 +1,77 @@
+"""Finished records as a table for OpenRefine, from which identifiers come back."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from urllib.parse import quote
+
+from hdbench.authorities.reconciled import ID, STATE, state_of
+from hdbench.benchmarks.benchmark import Benchmark
+from hdbench.common.csv_files import write_csv
+from hdbench.common.jsonio import read_jsonl, whole_file
+from hdbench.common.progress import progress
+from hdbench.errors import HdbenchError
+from hdbench.output.exporting.cells import Cell, cell, plain
+from hdbench.output.exporting.columns import FieldColumns
+from hdbench.output.exporting.formats import check_size, write_table
+from hdbench.trust.values import schema_with_fields
+
+LINK, IMAGES = "link", "images"
+"""Columns: the address of the item, and those of its images."""
+
+ORIGIN = ": origin"
+"""What the title of a column with the origins of a field ends with."""
+
+_WIDTH = 24
+
+
+def write_for_openrefine(
+    records: Path, path: Path, benchmark: Benchmark, fields: Sequence[str], link: str = ""
+) -> None:
+    """Write finished records as a table that OpenRefine opens as it is.
+
+    Columns: `id`; `state`, by which `read_identifiers` sees that a record has changed since; `link`
+    and `images`, where there are any; and for each field its value and its origin. Of a value that
+    is still open, only the origin is there. In a workbook, numbers are numbers, and all else,
+    also dates, is text; in CSV, all is text. A list has `|` between its values.
+
+    Args:
+        records: the `records.jsonl` of `hdbench trust finish`.
+        path: the file to write: a workbook if it ends in `.xlsx`, otherwise CSV. Debian's
+            OpenRefine cannot read workbooks, for want of a Java class.
+        benchmark: the benchmark, whose schema defines which fields are numbers or lists.
+        fields: the fields of the records.
+        link: the address of an item, with `{id}` in place of its id.
+
+    Raises:
+        HdbenchError: the benchmark has no schema, the address has no `{id}`, the table is too large
+            for Excel, or the file cannot be written.
+    """
+    if link and "{id}" not in link:
+        raise HdbenchError("{link}: must have {{id}} in place of the item's id", link=link)
+    columns = FieldColumns(schema_with_fields(benchmark)).fields
+    media = benchmark.media()
+    head = [ID, STATE, *([LINK] if link else []), *([IMAGES] if any(media.values()) else [])]
+    about = len(head)
+    for name in fields:
+        head += [name, name + ORIGIN]
+
+    def rows() -> Iterator[list[Cell]]:
+        for line in progress(read_jsonl(records), "Writing the table"):
+            item, values = line.value["id"], line.value["fields"]
+            row: list[Cell] = [plain(item), state_of(values)]
+            if link:
+                row.append(link.replace("{id}", quote(item, safe="", errors="replace")))
+            if len(row) < about:
+                row.append(" | ".join(each.resolve().as_uri() for each in media.get(item, ())))
+            for name in fields:
+                value = values[name]
+                shown = None if value["origin"] == "open" else value["value"]
+                row += [cell(shown, columns.get(name)), value["origin"]]
+            yield row
+
+    if path.suffix.lower() == ".xlsx":
+        check_size(sum(1 for _ in benchmark.ids()), len(head))
+        write_table(path, "xlsx", head, rows(), [_WIDTH] * len(head))
+    else:
+        with whole_file(path) as beside:  # OpenRefine takes a byte order mark for a letter
+            write_csv(beside, head, rows(), encoding="utf-8")

@@ -1,4 +1,6 @@
+import re
 import unicodedata
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -9,6 +11,8 @@ from hdbench.ground_truth.pica import check_record, plain_field, to_plain
 from hdbench.ground_truth.pica_export import new_record
 from hdbench.ground_truth.pica_files import read_pica
 from hdbench.ground_truth.pica_mapping import CARDS_MAPPING, PICA_MAPPING, read_pica_mapping
+
+ROOT = Path(__file__).parents[2]
 
 # Made up, with the fields and words of a record in K10plus.
 BOOK = """002@ $0Aau
@@ -128,6 +132,23 @@ def test_a_card_becomes_the_record_that_k10plus_would_have_and_back():
     cards = read_pica_mapping(CARDS_MAPPING)
     assert made(cards, CARD, "0001.jpg") == (CARD_IN_PICA, [])
     assert cards.truth(record(CARD_IN_PICA)) == ("0001.jpg", CARD)
+
+
+def test_mapping_in_the_documentation_reads_what_it_says(mapping):
+    text = (ROOT / "docs/own-collection.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"```yaml\n(key: .*?)```", text, re.DOTALL)
+    assert mapping(shown).truth(record(f"{BOOK}013D $aFestschrift\n")) == (
+        "A 12",
+        {
+            "title": "Der Hamster : artgerecht halten",
+            "year": 2004,
+            "kind": "festschrift",
+            "persons": [
+                {"name": "Hollmann, Peter", "role": "aut"},
+                {"name": "Keller", "role": "HerausgeberIn"},
+            ],
+        },
+    )
 
 
 def test_places_mean_occurrences_as_said(mapping):

@@ -1,6 +1,6 @@
 """Mapping of a PICA record's fields to those of a ground truth; `pica.yaml` is the default.
 
-`pica_cards.yaml` is one for the cards of a library's catalogue, by which records can be made, too.
+`pica_zettelkatalog.yaml` is one for the cards of a catalogue, by which records can be made, too.
 """
 
 import re
@@ -15,7 +15,7 @@ from hdbench.ground_truth.mapping_file import read_texts
 from hdbench.ground_truth.pica import ITEM_LEVEL, PicaField, PicaRecord, plain_field
 
 PICA_MAPPING = Path(__file__).with_name("pica.yaml")
-CARDS_MAPPING = Path(__file__).with_name("pica_cards.yaml")
+CARDS_MAPPING = Path(__file__).with_name("pica_zettelkatalog.yaml")
 
 ANY_OCCURRENCE = "*"
 INTEGER = "integer"

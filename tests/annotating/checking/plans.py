@@ -12,10 +12,14 @@ SCRIPT = Path(__file__).with_name("serving_plan.py")
 
 
 def write_plan(folder, learn, verify=(("b3", "title"),), *, learned=True):
-    """A plan in a new folder; unless something was `learned`, the first stage takes for ever."""
+    """A plan in a new folder, or a control sample if nothing is to `verify`.
+
+    Unless something was `learned`, what is made of the first stage takes for ever.
+    """
     folder.mkdir(exist_ok=True)
     path = folder / "plan.json"
-    path.write_text(json.dumps({"stages": [list(learn), list(verify)]}))
+    stages = [list(values) for values in (learn, verify) if values]
+    path.write_text(json.dumps({"stages": stages}))
     if learned:
         (folder / "learned").touch()
     return path

@@ -12,7 +12,7 @@ def key(item, field="title"):
     return ValueKey(item, field)
 
 
-def reading(item, by, value, *, what="value", field="title", plan=PLAN):
-    made = {"id": uuid.uuid4().hex, "plan": plan, "by": by, "at": now(), "seconds": 2.5}
-    made["stage"] = "learn"
-    return Reading(item=item, field=field, what=what, value=value, **made)
+def reading(item, by, value, *, what="value", field="title", plan=PLAN, stage="learn"):
+    made = {"plan": plan, "stage": stage, "by": by, "at": now(), "seconds": 2.5}
+    key = {"id": uuid.uuid4().hex, "item": item, "field": field}
+    return Reading(**key, **made, what=what, value=value)

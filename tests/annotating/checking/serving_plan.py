@@ -1,7 +1,7 @@
 """Serve the page for the values of a plan that is a file; only for tests, run by its path.
 
-The plan has the values of both `stages`. What it makes of the first one takes until there is a file
-`learned` beside it, and fails as long as there is a file `fails`.
+The plan has the values of both `stages`, or those of a control sample. What it makes of the first
+stage takes until there is a file `learned` beside it, and fails as long as there is a file `fails`.
 """
 
 import hashlib
@@ -23,9 +23,10 @@ class FilePlan:
     def __init__(self, path):
         self._path = path
         stages = json.loads(path.read_text())["stages"]
+        names = ("learn", "verify") if len(stages) == 2 else ("control",)
         self._stages = [
             Stage(name, [ValueKey(*key) for key in keys])
-            for name, keys in zip(("learn", "verify"), stages, strict=True)
+            for name, keys in zip(names, stages, strict=True)
         ]
         self.hash = hashlib.sha256(path.read_bytes()).hexdigest()
 

@@ -244,6 +244,17 @@ def test_back_corrects_what_was_saved_and_keeps_what_was_typed(tmp_path, folder,
 
 
 @pytest.mark.nightly
+def test_a_control_sample_is_one_stage(tmp_path, folder, visit):
+    plan = write_plan(tmp_path / "plan", [("b1", "title"), ("b2", "title")], verify=())
+    with serving_check(folder, plan) as served:
+        page = visit(served)
+        expect(page.locator("#progress")).to_have_text("Value 1 of 2")
+        assert read_all(page, "Faust") == ["b1", "b2"]
+        expect(heading(page)).to_have_text("All values are read.")
+        expect(page.locator("#command")).to_have_text("hdbench trust control OUT")
+
+
+@pytest.mark.nightly
 def test_two_windows_of_one_person_overwrite_nothing(tmp_path, folder, visit):
     plan = write_plan(tmp_path / "plan", [("b1", "title"), ("b2", "title")])
     with serving_check(folder, plan) as served:

@@ -56,6 +56,16 @@ def test_the_last_reading_of_each_person_counts(tmp_path):
         assert each.notes == []
 
 
+def test_plans_by_the_stages_that_were_read(tmp_path):
+    values = CheckedValues(tmp_path)
+    for plan, stage in (("a", "learn"), ("a", "verify"), ("b", "learn"), ("c", "control")):
+        values.add(reading(f"{plan} {stage}", "anna", "Faust", plan=plan, stage=stage))
+    for each in (values, CheckedValues(tmp_path)):
+        assert each.plans_with("learn") == {"a", "b"}
+        assert each.plans_with("verify") == {"a"}
+        assert each.plans_with("control") == {"c"}
+
+
 def test_what_others_append_is_read_on(tmp_path):
     ours, theirs = CheckedValues(tmp_path), CheckedValues(tmp_path)
     theirs.add(reading("b1", "ben", "Faust"))

@@ -247,6 +247,7 @@ class ValueCheck:
         return {
             "phase": self._phase(stage, left, waiting),
             "stage": stage,
+            "name": values.name,
             "stages": stage + 1 if self._is_last(stage) else stage + 2,
             "place": len(mine) + 1,
             "all": len(mine) + len(left),

@@ -7,6 +7,7 @@ import { at, digitPlace, language, message, say, start, translate } from "./page
 import { ask, Refused } from "./saving.js";
 import { mistyped, valueInput } from "./single.js";
 
+const AFTER = { verify: "hdbench trust decide PLAN", control: "hdbench trust control OUT" };
 const POLL = { waiting: 4000, done: 4000, advancing: 1000 }; // milliseconds
 
 const image = new ItemImage(at("image"));
@@ -215,6 +216,7 @@ function drawBetween() {
   drawNotice(title, text, phase === "waiting" ? say("go_on_without") : "");
   at("learning").hidden = !["advancing", "ready"].includes(phase);
   at("command").hidden = phase !== "done";
+  at("command").firstElementChild.textContent = AFTER[state.name];
 }
 
 function drawProblem(reason) {

@@ -109,7 +109,9 @@ def test_a_run_names_its_benchmark(answered, run_hdbench):
     assert run_hdbench("score", "runs/one", cwd=answered).stdout == named.stdout
     assert named.returncode == 0, named.stderr
     planned = run_hdbench("trust", "plan", "runs/one", "runs/two", "--items", "2", cwd=answered)
-    assert planned.stderr.startswith("error: --items 2: too few: at least 45 items have to be checked")
+    assert planned.stderr.startswith(
+        "error: --items 2: too few: at least 45 items have to be checked"
+    )
 
 
 def test_runs_on_different_benchmarks_are_refused(answered, run_hdbench):

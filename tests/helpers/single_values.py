@@ -129,7 +129,7 @@ class ReadCatalogue:
         Image.new("RGB", (60, 40), "beige").save(self.path / "images/card.png")
         text = {"type": "string"}
         fields = next(iter(self.cards.truths.values()))
-        schema = {"type": "object", "properties": {name: text for name in fields}}
+        schema = {"type": "object", "properties": dict.fromkeys(fields, text)}
         (self.path / "benchmark.yaml").write_text(json.dumps(SPEC | {"media": "image"}))
         (self.path / "answer.schema.json").write_text(json.dumps(schema))
         rows = [

@@ -7,6 +7,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from helpers.planned_cards import RIGHT, SCHEMA, agreeing
 from helpers.run_folders import SPEC, write_run
+from helpers.single_values import made
 from hypothesis import given
 from hypothesis import strategies as st
 from report.test_trust_page import hostile
@@ -23,11 +24,12 @@ from hdbench.space.jobs.deciding import (
     MAX_DECISION,
     ExampleDecision,
     decide_example,
+    write_example,
     write_uploaded,
 )
 from hdbench.trust.applying import apply
 
-ITEMS = [f"{number:04}" for number in range(90)]
+ITEMS = [f"{number:04}" for number in range(900)]
 SERVED = """
 from pathlib import Path
 from hdbench.space.app import serve
@@ -57,7 +59,7 @@ def write_example_run(folder, name, answers, **about):
 
 @pytest.fixture
 def namespace(tmp_path):
-    """Ninety cards of the example's benchmark, and its runs, which agree on all but the years."""
+    """Cards of the example's benchmark, and its runs, which agree on all but the years."""
     cards = tmp_path / "hdb" / EXAMPLE_BENCHMARK
     cards.mkdir(parents=True)
     spec = SPEC | {"name": EXAMPLE_BENCHMARK, "title": "Zettelkatalog", "report_errors_at": None}
@@ -75,16 +77,27 @@ def namespace(tmp_path):
 
 
 def test_example_is_decided_like_the_commands_without_a_promise(namespace):
-    decision = decide_example(SpaceContext(namespace / "hdb"))
+    context = SpaceContext(namespace / "hdb")
+    decision = decide_example(context)
 
-    # Of each item, title and place have a score of 1; the years, with 0.75, are all wrong.
-    assert decision.outcome.passing == 180
-    assert decision.outcome.wrong["letter"].count == 0
+    # Of each item, title and place are right, and the years are wrong: nearly a third.
+    assert decision.expected.wrong == pytest.approx(1 / 3, abs=0.05)
+    assert decision.by_field["year"].accepted == 0
+    assert decision.wrong["letter"].count == 0
+    # Of 1,800 values that are right, those that were read are not accepted anew.
+    assert 600 < decision.accepted <= 1_800 - 600
     assert decision.runs == ("model-0", "model-1", "model-2")
-    assert (decision.checked, decision.items) == (90, 90)
+    assert (decision.read, decision.items, decision.values) == (900, 900, 2_700)
+    assert [warned.key for warned in decision.warnings if warned.voids] == ["example_readings"]
     assert not decision.holds
     assert decision.benchmark == f"hdb/{EXAMPLE_BENCHMARK}"
     assert str(namespace) not in as_file(decision)
+    # Nothing is written, and what people read is nobody's.
+    assert not list(namespace.rglob("checked-values.jsonl"))
+    assert not list(namespace.rglob("learned.yaml"))
+    assert not list(namespace.rglob("probabilities.npy"))
+    write_example(context, decision, namespace / "page.html", "en")
+    assert "This is no promise: " in (namespace / "page.html").read_text()
 
 
 def test_example_is_decided_again_only_when_its_runs_change(namespace):
@@ -194,11 +207,22 @@ OTHERS = st.sampled_from(
 )
 
 
+def test_uploaded_decision_by_single_values_has_no_images(tmp_path):
+    path = tmp_path / "my.json"
+    path.write_text(as_file(made()))
+    write_uploaded(path, tmp_path / "page.html", "en")
+    page = (tmp_path / "page.html").read_text()
+    assert "700 of the 2,000 values in 1,000 items (35.0%) can be accepted" in page
+    assert "my.json as it was uploaded" in page
+    assert "<img" not in page
+
+
+@pytest.mark.parametrize("kind", ["items", "values"])
 @given(st.data())
-def test_a_decision_with_anything_in_it_is_shown_or_refused(decision, tmp_path_factory, data):
+def test_a_decision_with_anything_in_it_is_shown_or_refused(decision, tmp_path_factory, kind, data):
     folder = tmp_path_factory.getbasetemp() / "anything"
     folder.mkdir(exist_ok=True)
-    said = decision.model_dump(mode="json")
+    said = (decision if kind == "items" else made()).model_dump(mode="json")
     every = list(places(said))
     for _ in range(data.draw(st.integers(1, 2))):
         path = data.draw(st.sampled_from(every))

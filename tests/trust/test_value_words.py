@@ -103,7 +103,7 @@ def of_cut(**changes):
 )
 def test_each_thing_that_would_help_is_named_where_it_would(decision, line):
     assert any(each.startswith(line) for each in said(decision))
-    if decision.groups[0].cuts[0].read != 100:  # noqa: PLR2004
+    if decision.groups[0].cuts[0].read != 100:
         assert not any("with about" in each for each in said(decision))
 
 

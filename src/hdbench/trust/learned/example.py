@@ -16,7 +16,7 @@ _READER = "example"
 
 
 def decide_with_truth(
-    benchmark: Benchmark, runs: Sequence[Path], options: ValuePlanOptions | None = None
+    benchmark: Benchmark, runs: Sequence[Path], options: ValuePlanOptions
 ) -> ValueDecision:
     """Plan, learn and decide, with the ground truth in place of what people would read.
 
@@ -33,7 +33,7 @@ def decide_with_truth(
     Raises:
         HdbenchError: a run or the benchmark is not usable for it.
     """
-    plan = make_value_plan(benchmark, runs, options or ValuePlanOptions())
+    plan = make_value_plan(benchmark, runs, options)
     truths = known_values(benchmark, plan.fields)
     readings = _readings(plan, "learn", plan.first_stage, truths)
     learning = learn(plan, benchmark, _PLAN_FILE, readings)

@@ -7,8 +7,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from hdbench.common.plain_yaml import read_plain_yaml
 from hdbench.errors import HdbenchError, Message
-from hdbench.ground_truth.mapping_file import read_texts
 from hdbench.ground_truth.marc_records import NewRecords, read_new_records
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ def read_mapping(path: Path) -> MarcMapping:
     Raises:
         HdbenchError: it is unusable; the message names the field.
     """
-    value = read_texts(path)
+    value = read_plain_yaml(path)
     if not isinstance(value, dict) or value.keys() - {"new_records"} != {"key", "record"}:
         raise HdbenchError(
             "{place}: needs key: and record:, and may have new_records:: see {example}",

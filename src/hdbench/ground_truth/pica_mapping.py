@@ -10,8 +10,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from hdbench.common.plain_yaml import read_plain_yaml
 from hdbench.errors import HdbenchError, Message
-from hdbench.ground_truth.mapping_file import read_texts
 from hdbench.ground_truth.pica import ITEM_LEVEL, PicaField, PicaRecord, plain_field
 
 PICA_MAPPING = Path(__file__).with_name("pica.yaml")
@@ -164,7 +164,7 @@ def read_pica_mapping(path: Path) -> PicaMapping:
     Raises:
         HdbenchError: it is unusable; the message names the field.
     """
-    value = read_texts(path)
+    value = read_plain_yaml(path)
     needed = {"key", "record"}
     if not isinstance(value, dict) or not needed <= value.keys() <= needed | {"constants"}:
         raise HdbenchError(

@@ -28,8 +28,18 @@ def plain(text: str) -> str:
         >>> plain("a\r\nb\x00")
         'a\nb␀'
     """
+    return "'" + text if text in FAULTS or text in MISSING else visible(text)
+
+
+def visible(text: str) -> str:
+    r"""Return a text that XML can hold: what it cannot is replaced as in `plain`.
+
+    Example:
+        >>> visible("#N/A\x07\ud800")
+        '#N/A␇\ufffd'
+    """
     if text.isprintable():
-        return "'" + text if text in FAULTS or text in MISSING else text
+        return text
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     return _NO_TEXT.sub(_sign, text)
 

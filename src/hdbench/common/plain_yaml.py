@@ -1,7 +1,4 @@
-"""The YAML of a file that maps a library's fields to those of a ground truth.
-
-`001` and `020` must stay texts in it, so that it is read without YAML's types.
-"""
+"""YAML that people write by hand, without YAML's types: `001` and `020` stay texts."""
 
 from pathlib import Path
 from typing import Any
@@ -12,17 +9,17 @@ from hdbench.common.checked import read_text_file
 from hdbench.errors import HdbenchError
 
 MAX_CHARACTERS = 2**16
-"""Maximum length of a mapping."""
+"""Maximum length of a file."""
 
 MAX_DEPTH = 20
-"""Maximum number of levels in a mapping."""
+"""Maximum number of levels in a file."""
 
 
-def read_texts(path: Path) -> Any:
-    """Return the texts, lists and objects in a file.
+def read_plain_yaml(path: Path) -> Any:
+    """Return what is in a file: texts, lists and objects.
 
     Raises:
-        HdbenchError: it is not YAML, too long, nested too deeply, or has an alias.
+        HdbenchError: it is not YAML, too long, too deep, or has an alias.
     """
     text = read_text_file(path)
     if len(text) > MAX_CHARACTERS:

@@ -1,0 +1,117 @@
+"""Finished records as Dublin Core (oai_dc), or as CSV with columns of one's own."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from xml.sax.saxutils import escape, quoteattr
+
+from hdbench.authorities.reconciled import Fields, Identifiers
+from hdbench.common.csv_files import csv_rows
+from hdbench.common.jsonio import read_jsonl, whole_file
+from hdbench.common.progress import progress
+from hdbench.output.exporting.cells import plain, visible
+from hdbench.output.exporting.record_mapping import RecordMapping, read_record_mapping
+
+ELEMENTS = (
+    "title",
+    "creator",
+    "subject",
+    "description",
+    "publisher",
+    "contributor",
+    "date",
+    "type",
+    "format",
+    "identifier",
+    "source",
+    "language",
+    "relation",
+    "coverage",
+    "rights",
+)
+"""The elements of Dublin Core."""
+
+OAI_DC = "http://www.openarchives.org/OAI/2.0/oai_dc/"
+DC = "http://purl.org/dc/elements/1.1/"
+
+_BEGIN = f"""\
+<?xml version="1.0" encoding="UTF-8"?>
+<records xmlns:oai_dc="{OAI_DC}" xmlns:dc="{DC}"
+  xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"
+  xsi:schemaLocation="{OAI_DC} http://www.openarchives.org/OAI/2.0/oai_dc.xsd">
+"""
+
+_BETWEEN = " | "
+
+
+def read_dublin_core_mapping(path: Path, fields: Iterable[str]) -> RecordMapping:
+    """Return a mapping to elements of Dublin Core; see `read_record_mapping`."""
+    return read_record_mapping(path, fields, ELEMENTS)
+
+
+def write_dublin_core(
+    records: Path, path: Path, mapping: RecordMapping, identifiers: Identifiers | None = None
+) -> int:
+    """Write finished records as XML: an `oai_dc:dc` for each, within `records`.
+
+    Characters that XML cannot hold are replaced by the symbols that Unicode has for them.
+
+    Args:
+        records: the `records.jsonl` of `hdbench trust finish`.
+        path: the file to write.
+        mapping: what goes where, by `read_dublin_core_mapping`.
+        identifiers: identifiers of values.
+
+    Returns:
+        The number of records.
+
+    Raises:
+        HdbenchError: the records cannot be read, or the file cannot be written.
+    """
+    number = 0
+    with whole_file(path) as beside, beside.open("w", encoding="utf-8", newline="\n") as file:
+        file.write(_BEGIN)
+        for item, fields in _records(records):
+            number += 1
+            file.write("<oai_dc:dc>\n")
+            for name, text, language in mapping.of(item, fields, identifiers):
+                marked = f" xml:lang={quoteattr(language)}" if language else ""
+                file.write(f"  <dc:{name}{marked}>{escape(visible(text))}</dc:{name}>\n")
+            file.write("</oai_dc:dc>\n")
+        file.write("</records>\n")
+    return number
+
+
+def write_mapped_csv(
+    records: Path, path: Path, mapping: RecordMapping, identifiers: Identifiers | None = None
+) -> int:
+    """Write finished records as CSV, with a column for each name of a mapping.
+
+    Several texts have `|` between them, and languages are not said. A cell that might be a formula
+    is made harmless as in `csv_rows`.
+
+    Args:
+        records: the `records.jsonl` of `hdbench trust finish`.
+        path: the file to write.
+        mapping: what goes where, by `read_record_mapping`.
+        identifiers: identifiers of values.
+
+    Returns:
+        The number of records.
+
+    Raises:
+        HdbenchError: the records cannot be read, or the file cannot be written.
+    """
+    number = 0
+    with whole_file(path) as beside, csv_rows(beside, list(mapping.texts)) as add:
+        for item, fields in _records(records):
+            number += 1
+            cells: dict[str, list[str]] = {name: [] for name in mapping.texts}
+            for name, text, _ in mapping.of(item, fields, identifiers):
+                cells[name].append(text)
+            add([plain(_BETWEEN.join(texts)) for texts in cells.values()])
+    return number
+
+
+def _records(path: Path) -> Iterator[tuple[str, Fields]]:
+    for line in progress(read_jsonl(path), "Writing the records"):
+        yield line.value["id"], line.value["fields"]

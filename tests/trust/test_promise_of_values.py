@@ -29,7 +29,9 @@ ALL_CUTS, LOOSEST_ONLY = 0, 7
     ("items", "fields", "learn", "verify"),
     [(200, 5, 0, 300), (300, 11, 300, 600), (1_000, 3, 300, 100)],
 )
-def test_it_holds_where_errors_are_just_too_many(items, fields, learn, verify, whole, clean):
+def test_it_holds_where_errors_are_just_too_many(  # noqa: PLR0917
+    items, fields, learn, verify, whole, clean
+):
     values = just_above(
         items, fields, Terms(verify=verify), clean=clean, whole=whole, learn=learn, seed=1
     )

@@ -6,7 +6,7 @@ from helpers.single_values import CUT, DECISION, FAILED, NOTHING, STAGE, made
 from hdbench.errors import HdbenchError
 from hdbench.trust.control import Controlled
 from hdbench.trust.forecasting.by_values import value_forecast
-from hdbench.trust.learned.words import forecast_sentences, value_sentences, work_left, worry
+from hdbench.trust.value_words import forecast_sentences, value_sentences, work_left, worry
 from hdbench.trust.words import control_sentences, warning_in_words
 
 VOID = {"key": "example_readings", "values": {}, "voids": True}

@@ -30,8 +30,8 @@ from hdbench.trust.forecasting.words import model_sentence, pace_sentence, rule_
 from hdbench.trust.forecasting.work import KEYSTROKES_PER_MINUTE, SECONDS_PER_LOOK, Pace
 from hdbench.trust.learned.decision import decide_by_values
 from hdbench.trust.learned.plan import ValuePlan
-from hdbench.trust.learned.words import forecast_sentences
 from hdbench.trust.sealed import check_replaceable
+from hdbench.trust.value_words import forecast_sentences
 from hdbench.trust.words import warning_in_words
 
 

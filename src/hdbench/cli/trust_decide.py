@@ -28,8 +28,8 @@ from hdbench.trust.forecasting.by_values import ValueForecast, value_forecast
 from hdbench.trust.learned.cuts import BILLION
 from hdbench.trust.learned.decision import ReadCut, ValueDecision
 from hdbench.trust.learned.plan import ValuePlan
-from hdbench.trust.learned.words import value_sentences, worry
 from hdbench.trust.sealed import check_replaceable
+from hdbench.trust.value_words import value_sentences, worry
 from hdbench.trust.words import sentences, warning_in_words
 
 

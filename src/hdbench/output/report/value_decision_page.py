@@ -14,7 +14,7 @@ from hdbench.output.report.rendering import TEXTS, render
 from hdbench.trust.forecasting.by_values import value_forecast
 from hdbench.trust.learned.decision import AcceptedField, ValueDecision, WrongExample
 from hdbench.trust.learned.learning import Expected, StageReadings
-from hdbench.trust.learned.words import hours_in_words, value_sentences, worry
+from hdbench.trust.value_words import hours_in_words, value_sentences, worry
 from hdbench.trust.words import TEXTS as TRUST_TEXTS
 from hdbench.trust.words import warning_in_words
 

@@ -98,7 +98,10 @@ class PseudoLocale:
         return self.forks.run(*command, cwd=cwd, env=self.environment)
 
 
-ENGLISH = {word for word in words(german()) if len(word) > 2} | COMMON
+_KEYS = {"alt"}
+"""Keys that are called the same on keyboards in every language."""
+
+ENGLISH = {word for word in words(german()) if len(word) > 2} - _KEYS | COMMON
 """The words of our own English texts."""
 
 _NO_TEXT = re.compile(

@@ -1,6 +1,7 @@
 """The values that people read from the images, in one file to which all of them append."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -66,6 +67,12 @@ class Reading(Strict):
         return ValueKey(self.item, self.field)
 
 
+def _tuples(
+    by_value: Mapping[ValueKey, Mapping[str, Reading]],
+) -> dict[ValueKey, tuple[Reading, ...]]:
+    return {key: tuple(by_person.values()) for key, by_person in by_value.items()}
+
+
 class CheckedValues(SharedFile[Reading]):
     """All readings in a folder that are on disk.
 
@@ -81,6 +88,7 @@ class CheckedValues(SharedFile[Reading]):
 
     def _forget(self) -> None:
         self._plans: dict[str, dict[ValueKey, dict[str, Reading]]] = {}
+        self._by_plan: dict[str, list[Reading]] = defaultdict(list)
         self._stages: dict[StageName, set[str]] = {
             "learn": set(),
             "verify": set(),
@@ -93,8 +101,23 @@ class CheckedValues(SharedFile[Reading]):
         Args:
             plan: the hash of the plan.
         """
-        by_value = self._plans.get(plan, {})
-        return {key: tuple(by_person.values()) for key, by_person in by_value.items()}
+        return _tuples(self._plans.get(plan, {}))
+
+    def readings_among(
+        self, plan: str, ids: Collection[str]
+    ) -> Mapping[ValueKey, tuple[Reading, ...]]:
+        """Return the same of those lines alone that have one of the ids: as it was at a time.
+
+        Args:
+            plan: the hash of the plan.
+            ids: the ids of the lines.
+        """
+        known = frozenset(ids)
+        by_value: dict[ValueKey, dict[str, Reading]] = {}
+        for line in self._by_plan[plan]:
+            if line.id in known:
+                by_value.setdefault(line.key, {})[line.by] = line
+        return _tuples(by_value)
 
     def plans(self) -> set[str]:
         """Return the hashes of the plans that there are readings for."""
@@ -116,6 +139,7 @@ class CheckedValues(SharedFile[Reading]):
     def _take(self, line: Reading, where: Path) -> None:
         check_author(line.by, where)
         self._stages[line.stage].add(line.plan)
+        self._by_plan[line.plan].append(line)
         by_value = self._plans.setdefault(line.plan, {})
         by_value.setdefault(line.key, {})[line.by] = line
 

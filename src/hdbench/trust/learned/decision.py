@@ -318,7 +318,9 @@ def decide_by_values(
     ids = check_unchanged(plan, benchmark, plan_file)
     learned = read_learned(plan, plan_file)
     probabilities = read_probabilities(plan, learned, plan_file, ids)
-    readings = CheckedValues(benchmark.folder).readings(plan.hash())
+    checked = CheckedValues(benchmark.folder)
+    first = checked.readings_among(plan.hash(), learned.reading_ids)
+    readings = {**checked.readings(plan.hash()), **first}
     learning = Learning(learned, probabilities)
     return decide_from(plan, benchmark, plan_file, learning, readings, runs=runs)
 
@@ -351,8 +353,8 @@ def decide_from(
         first = outcomes_of(plan.first_stage, readings)
         if outcomes_sha256(first) != learned.readings_sha256:
             raise HdbenchError(
-                "{benchmark}: values of the first stage were read anew after {place} had learned "
-                "from them: restore checked-values.jsonl as it was then",
+                "{benchmark}: what people read of the first stage is not what {place} has learned "
+                "from: restore checked-values.jsonl",
                 benchmark=benchmark.id,
                 place=plan_file,
             )

@@ -149,6 +149,8 @@ class Learned(Sealed):
         created: when, in UTC.
         answered: how many items at least one run answered.
         readings: what people read in the first stage; None where it learned from another source.
+        reading_ids: the ids of these readings: what was read of the first stage afterwards, by
+            somebody who had not noticed, changes nothing.
         readings_sha256: sha256 of the outcomes of these readings, or of the source.
         wrong: how many of the values to learn from were wrong, to the letter.
         learned_from: how many values it learned from.
@@ -172,6 +174,7 @@ class Learned(Sealed):
     created: str
     answered: Annotated[Count, Checked(ge=1)]
     readings: StageReadings | None = None
+    reading_ids: tuple[str, ...] = ()
     readings_sha256: Sha256
     wrong: Count
     learned_from: Count
@@ -303,6 +306,7 @@ def learn(
         created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         answered=len(values.items),
         readings=stage,
+        reading_ids=tuple(line.id for value in outcomes for line in readings[value]),
         readings_sha256=sha256,
         wrong=int(examples.wrong.sum()),
         learned_from=len(examples.wrong),
@@ -358,7 +362,9 @@ def learned_again(
         probabilities: the probabilities that it has sealed.
     """
     ids = check_unchanged(plan, benchmark, plan_file)
-    outcomes = outcomes_of(plan.first_stage, CheckedValues(benchmark.folder).readings(plan.hash()))
+    checked = CheckedValues(benchmark.folder)
+    first = checked.readings_among(plan.hash(), learned.reading_ids)
+    outcomes = outcomes_of(plan.first_stage, first)
     values, scales, examples = _described(plan, benchmark, plan_file, ids, outcomes)
     intercept, coefficients = _fitted(examples, names_of_columns(values), scales)
     now = {"intercept": intercept, **coefficients}

@@ -26,15 +26,10 @@ ALL_CUTS, LOOSEST_ONLY = 0, 7
 @pytest.mark.parametrize("clean", [ALL_CUTS, LOOSEST_ONLY])
 @pytest.mark.parametrize("whole", [0, 0.75])
 @pytest.mark.parametrize(
-    ("items", "fields", "learn", "verify"),
-    [(200, 5, 0, 300), (300, 11, 300, 600), (1_000, 3, 300, 100)],
+    ("size", "learn", "verify"), [((200, 5), 0, 300), ((300, 11), 300, 600), ((1_000, 3), 300, 100)]
 )
-def test_it_holds_where_errors_are_just_too_many(  # noqa: PLR0917
-    items, fields, learn, verify, whole, clean
-):
-    values = just_above(
-        items, fields, Terms(verify=verify), clean=clean, whole=whole, learn=learn, seed=1
-    )
+def test_it_holds_where_errors_are_just_too_many(size, learn, verify, whole, clean):
+    values = just_above(*size, Terms(verify=verify), clean=clean, whole=whole, learn=learn)
 
     assert values.breaches(DRAWS) <= MOST
 

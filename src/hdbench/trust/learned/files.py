@@ -12,7 +12,7 @@ from hdbench.common.os_errors import read_errors
 from hdbench.errors import HdbenchError
 from hdbench.trust.learned.cuts import Probabilities
 from hdbench.trust.learned.learning import Learned, learn, probabilities_sha256, second_stage
-from hdbench.trust.learned.plan import ValuePlan
+from hdbench.trust.learned.plan import ValuePlan, check_only_try
 from hdbench.trust.sealed import read_sealed, write_sealed
 
 LEARNED = "learned.yaml"
@@ -57,12 +57,14 @@ def learn_once(plan: ValuePlan, benchmark: Benchmark, plan_file: Path) -> Learne
     Several processes may do so at once: the second one waits for the first.
 
     Raises:
-        HdbenchError: another plan has learned there; it cannot be written; see also `learn`.
+        HdbenchError: another plan has learned there; it cannot be written; see also
+            `check_only_try` and `learn`.
     """
     folder = plan_file.parent
     with FileLock(lock_file(folder, LEARNED), thread_local=False):
         if is_learned(plan, plan_file):
             return read_learned(plan, plan_file)
+        check_only_try(benchmark, plan.after)  # also if this plan was made before
         learned, probabilities = learn(plan, benchmark, plan_file)
         with whole_file(folder / PROBABILITIES) as unfinished, unfinished.open("wb") as file:
             np.save(file, probabilities.astype("<i4"), allow_pickle=False)
@@ -109,16 +111,19 @@ def read_probabilities(
             place=path,
             learned=learned_file(plan_file),
         )
-    try:
-        with read_errors(path), path.open("rb") as file:
-            probabilities = np.load(file, allow_pickle=False)
-    except ValueError as error:
-        raise _changed(path) from error
-    shape = (plan.items, len(plan.fields))
-    if probabilities.shape != shape or probabilities_sha256(probabilities) != (
-        learned.probabilities_sha256
-    ):
-        raise _changed(path)
+    values = plan.items * len(plan.fields)
+    with read_errors(path):
+        # The size of what comes before them is not read from there: anybody may have changed it.
+        before = path.stat().st_size - values * np.dtype("<i4").itemsize
+        flat = np.fromfile(path, "<i4", offset=max(0, before))
+    probabilities = flat.astype(np.int32, copy=False)
+    if before < 0 or probabilities_sha256(probabilities) != learned.probabilities_sha256:
+        raise HdbenchError(
+            "{place}: was changed after it was made: restore it: it cannot be learned again once "
+            "values were verified by it",
+            place=path,
+        )
+    probabilities = probabilities.reshape(plan.items, len(plan.fields))
     if second_stage(plan, probabilities, ids) != (learned.groups, learned.sample):
         raise HdbenchError(
             "{place}: its cuts or its values to verify are not what follows from the "
@@ -126,12 +131,4 @@ def read_probabilities(
             place=learned_file(plan_file),
             seed=plan.seed,
         )
-    return np.ascontiguousarray(probabilities, dtype=np.int32)
-
-
-def _changed(path: Path) -> HdbenchError:
-    return HdbenchError(
-        "{place}: was changed after it was made: restore it: it cannot be learned again once "
-        "values were verified by it",
-        place=path,
-    )
+    return probabilities

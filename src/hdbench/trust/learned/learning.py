@@ -26,6 +26,7 @@ from hdbench.answers.letters import folded, text_of
 from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
 from hdbench.common.checked import Strict
 from hdbench.errors import HdbenchError, Message
+from hdbench.evaluation.verify import compared
 from hdbench.statistics.logistic import fit, probability
 from hdbench.trust.as_planned import check_as_planned
 from hdbench.trust.learned.chosen import (
@@ -48,6 +49,9 @@ from hdbench.trust.sealed import Sealed, Sha256
 
 COEFFICIENT_DIGITS = 6
 """Decimals of coefficients: only rounded ones count."""
+
+MOVABLE = {"hdbench", "created"}
+"""Keys that differ when it is learned again."""
 
 LAST_DIGIT = 1.5e-6
 """By how much two coefficients may differ that were rounded on different machines."""
@@ -264,9 +268,18 @@ class Learning(NamedTuple):
     probabilities: Probabilities
 
 
+class _Fitted(NamedTuple):
+    """The intercept, and column → its coefficient."""
+
+    intercept: float
+    coefficients: dict[str, float]
+
+
 class _Described(NamedTuple):
     """All values of a collection, and those to learn from."""
 
+    ids: list[str]
+    outcomes: dict[ValueKey, Settled]
     values: ChosenValues
     scales: Scales
     examples: _Examples
@@ -287,31 +300,37 @@ def learn(
         HdbenchError: values of the first stage are not read yet; the list of items, the runs or
             something else has changed since the plan was made.
     """
-    ids = check_unchanged(plan, benchmark, plan_file)
     if readings is None:
         readings = CheckedValues(benchmark.folder).readings(plan.hash())
-    outcomes = outcomes_of(plan.first_stage, readings)
-    values, scales, examples = _described(plan, benchmark, plan_file, ids, outcomes)
-    if plan.source is None:
-        sha256, stage = outcomes_sha256(outcomes), stage_readings(outcomes, readings)
-    else:
-        sha256, stage = plan.source.values_sha256, None
-    intercept, coefficients = _fitted(examples, names_of_columns(values), scales)
-    probabilities = probabilities_of(values, scales, intercept, coefficients)
-    by_item = _by_item(values, probabilities, len(ids))
+    described = _described(plan, benchmark, plan_file, readings)
+    fitted = _fitted(described)
+    by_item = _by_item(described, fitted)
+    return Learning(_record(plan, described, fitted, by_item, readings), by_item)
+
+
+def _record(
+    plan: ValuePlan,
+    described: _Described,
+    fitted: _Fitted,
+    by_item: Probabilities,
+    readings: Readings,
+) -> Learned:
+    """Return what was learned, with the cuts and the second stage that follow from it."""
+    ids, outcomes, values, _, examples = described
+    probabilities = by_item[values.items].ravel()
     groups, sample = second_stage(plan, by_item, ids)
-    learned = Learned(
+    return Learned(
         plan=plan.hash(),
         hdbench=__version__,
         created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         answered=len(values.items),
-        readings=stage,
+        readings=None if plan.source else stage_readings(outcomes, readings),
         reading_ids=tuple(line.id for value in outcomes for line in readings[value]),
-        readings_sha256=sha256,
+        readings_sha256=plan.source.values_sha256 if plan.source else outcomes_sha256(outcomes),
         wrong=int(examples.wrong.sum()),
         learned_from=len(examples.wrong),
-        intercept=intercept,
-        coefficients=coefficients,
+        intercept=fitted.intercept,
+        coefficients=fitted.coefficients,
         probabilities_sha256=probabilities_sha256(by_item),
         groups=groups,
         expected=_expected(probabilities),
@@ -322,16 +341,13 @@ def learn(
         by_sign={name: _expected(probabilities[shown]) for name, shown in _signs(values)},
         sample=sample,
     )
-    return Learning(learned, by_item)
 
 
 def _described(
-    plan: ValuePlan,
-    benchmark: Benchmark,
-    plan_file: Path,
-    ids: Sequence[str],
-    outcomes: Mapping[ValueKey, Settled],
+    plan: ValuePlan, benchmark: Benchmark, plan_file: Path, readings: Readings
 ) -> _Described:
+    ids = check_unchanged(plan, benchmark, plan_file)
+    outcomes = outcomes_of(plan.first_stage, readings)
     with opened_runs(plan, benchmark, plan_file, all_are_loaded=True) as runs:
         check_first_draw(plan, runs, ids, plan_file)
         values = chosen_values(runs, ids, plan.fields)
@@ -340,7 +356,7 @@ def _described(
             examples = _examples(values, scales, runs, ids, _texts_read(outcomes))
         else:
             examples = _from_source(plan, plan_file)
-        return _Described(values, scales, examples)
+        return _Described(ids, outcomes, values, scales, examples)
 
 
 def learned_again(
@@ -361,12 +377,10 @@ def learned_again(
         learned: what it has learned.
         probabilities: the probabilities that it has sealed.
     """
-    ids = check_unchanged(plan, benchmark, plan_file)
     checked = CheckedValues(benchmark.folder)
-    first = checked.readings_among(plan.hash(), learned.reading_ids)
-    outcomes = outcomes_of(plan.first_stage, first)
-    values, scales, examples = _described(plan, benchmark, plan_file, ids, outcomes)
-    intercept, coefficients = _fitted(examples, names_of_columns(values), scales)
+    readings = checked.readings_among(plan.hash(), learned.reading_ids)
+    described = _described(plan, benchmark, plan_file, readings)
+    intercept, coefficients = _fitted(described)
     now = {"intercept": intercept, **coefficients}
     then = {"intercept": learned.intercept, **learned.coefficients}
     differences = [
@@ -374,16 +388,22 @@ def learned_again(
         for name in now.keys() | then.keys()
         if abs((before := then.get(name, 0.0)) - (after := now.get(name, 0.0))) > LAST_DIGIT
     ]
-    again = probabilities_of(values, scales, learned.intercept, learned.coefficients)
-    apart = np.abs(_by_item(values, again, len(ids)).astype(np.int64) - probabilities) > 1
+    sealed = _Fitted(learned.intercept, learned.coefficients)
+    apart = np.abs(_by_item(described, sealed).astype(np.int64) - probabilities) > 1
     if apart.any():
         differences.append(
             Message(
-                "learned: {count:,} probabilities do not follow from the coefficients",
+                "learned: {count:,} probability does not follow from the coefficients",
+                plural="learned: {count:,} probabilities do not follow from the coefficients",
                 count=int(apart.sum()),
             )
         )
-    return differences
+    record = _record(plan, described, sealed, probabilities, readings)
+    sealed_record, made_again = (
+        each.model_dump(mode="json", exclude=MOVABLE) for each in (learned, record)
+    )
+    _, lines = compared(sealed_record, made_again)
+    return [*differences, *(Message("learned: {line}", line=line) for line in lines)]
 
 
 def check_unchanged(plan: ValuePlan, benchmark: Benchmark, plan_file: Path) -> list[str]:
@@ -493,22 +513,24 @@ def _from_source(plan: ValuePlan, plan_file: Path) -> _Examples:
         return _examples(values, scales_of(values), runs, ids, texts)
 
 
-def _fitted(
-    examples: _Examples, names: Sequence[str], scales: Scales
-) -> tuple[float, dict[str, float]]:
-    """Return the intercept, and column → coefficient, for columns that vary wherever they are."""
+def _fitted(described: _Described) -> _Fitted:
+    """Return intercept and coefficients, for columns that vary wherever they are."""
+    _, _, values, scales, examples = described
     places = {name: place for place, name in enumerate(examples.names)}
     used = [
         name
-        for name, varies in zip(names, scales.varies, strict=True)
+        for name, varies in zip(names_of_columns(values), scales.varies, strict=True)
         if varies and name in places and examples.varies[places[name]]
     ]
     columns = examples.columns[:, [places[name] for name in used]]
     intercept, coefficients = fit(columns, examples.wrong)
-    return round(intercept, COEFFICIENT_DIGITS), {
-        name: round(float(coefficient), COEFFICIENT_DIGITS)
-        for name, coefficient in zip(used, coefficients, strict=True)
-    }
+    return _Fitted(
+        round(intercept, COEFFICIENT_DIGITS),
+        {
+            name: round(float(coefficient), COEFFICIENT_DIGITS)
+            for name, coefficient in zip(used, coefficients, strict=True)
+        },
+    )
 
 
 def probabilities_of(
@@ -523,9 +545,11 @@ def probabilities_of(
     return probabilities
 
 
-def _by_item(values: ChosenValues, probabilities: Probabilities, items: int) -> Probabilities:
-    """Return the probabilities with a row for each item of the benchmark."""
-    by_item = np.full((items, len(values.fields)), UNANSWERED, dtype=np.int32)
+def _by_item(described: _Described, fitted: _Fitted) -> Probabilities:
+    """Return the probability of each value: a row for each item of the benchmark."""
+    values = described.values
+    by_item = np.full((len(described.ids), len(values.fields)), UNANSWERED, dtype=np.int32)
+    probabilities = probabilities_of(values, described.scales, *fitted)
     by_item[values.items] = probabilities.reshape(-1, len(values.fields))
     return by_item
 

@@ -284,6 +284,20 @@ def _tries_before(benchmark: Benchmark, options: ValuePlanOptions) -> tuple[str,
                 tries=before.tries,
                 limit=f"{before.limit:g}",
             )
+    check_only_try(benchmark, after)
+    return after
+
+
+def check_only_try(benchmark: Benchmark, after: Collection[str]) -> None:
+    """Refuse to go on after values were verified for another plan.
+
+    Args:
+        benchmark: the items; what people read is in its folder.
+        after: the hashes of the plans of the tries before.
+
+    Raises:
+        HdbenchError: values were verified for another plan, which did not provide for one more try.
+    """
     others = CheckedValues(benchmark.folder).plans_with("verify") - set(after)
     if others:
         raise HdbenchError(
@@ -293,7 +307,6 @@ def _tries_before(benchmark: Benchmark, options: ValuePlanOptions) -> tuple[str,
             benchmark=benchmark.id,
             hash=min(others)[:12],
         )
-    return after
 
 
 def _source(options: ValuePlanOptions, fields: Sequence[str]) -> PlannedSource:

@@ -1,0 +1,117 @@
+"""A catalogue with a plan of single values, and people who read what is there."""
+
+import json
+
+from helpers.planned_cards import RIGHT, Catalogue
+
+from hdbench.annotating.checking.checked_values import CHECKED_VALUES, Reading
+from hdbench.common.jsonio import write_json
+from hdbench.trust.applying import apply
+from hdbench.trust.deciding import read_plan
+from hdbench.trust.learned.decision import decide_by_values
+from hdbench.trust.learned.files import learn_once, read_learned
+from hdbench.trust.learned.plan import ValuePlanOptions, make_value_plan
+from hdbench.trust.plan import write_plan
+from hdbench.trust.runs import fields_called
+from hdbench.trust.value_control import check_value_control, read_value_control
+from hdbench.trust.values import value_of
+
+WRONG = {"year": 1900}
+
+
+class PlannedValues(Catalogue):
+    """Cards with three fields and a plan beside them, whose runs say the same of most.
+
+    Every fourth year is wrong in the first two runs, and the third one says something else.
+
+    Args:
+        folder: where it is written.
+        items: how many items it has.
+    """
+
+    def __init__(self, folder, items=300):
+        super().__init__(folder, items)
+        for name in ("a", "b", "c"):
+            self.run(name, lambda number, name=name: self.said(number, name))
+        self.plan_file = folder / "values/plan.yaml"
+        self.plan_file.parent.mkdir()
+        self.decision_file = folder / "decision.json"
+        self.out = folder / "out"
+
+    @staticmethod
+    def said(number, run):
+        if number % 4:
+            return RIGHT
+        return RIGHT | ({"year": 1911} if run == "c" else WRONG)
+
+    def plan(self, number=60, verify=150, **options):
+        options = ValuePlanOptions(learn=number, verify=verify, **options)
+        plan = make_value_plan(self.benchmark, self.runs, options)
+        write_plan(self.plan_file, plan)
+        return read_plan(self.plan_file)
+
+    @property
+    def readings_file(self):
+        return self.path / CHECKED_VALUES
+
+    def read(self, values, plan, stage, by="anna", **truth):
+        """Let somebody read values: what is right, or `truth` instead."""
+        fields = {
+            field.path: field for field in fields_called(("title", "place", "year"), self.benchmark)
+        }
+        with self.readings_file.open("a") as file:
+            for key in values:
+                reading = Reading(
+                    id=f"{len(by):032x}",
+                    plan=plan.hash(),
+                    stage=stage,
+                    item=key.item,
+                    field=key.field,
+                    by=by,
+                    at="2026-11-27T10:00:00Z",
+                    what="value",
+                    value=value_of(RIGHT | truth, fields[key.field]),
+                )
+                file.write(reading.model_dump_json(exclude_unset=True) + "\n")
+
+    def learn(self):
+        plan = read_plan(self.plan_file)
+        self.read(plan.first_stage, plan, "learn")
+        return learn_once(plan, self.benchmark, self.plan_file)
+
+    def verify(self):
+        plan = read_plan(self.plan_file)
+        values = read_learned(plan, self.plan_file).second_stage
+        self.read(values, plan, "verify")
+
+    def decide(self):
+        return decide_by_values(read_plan(self.plan_file), self.benchmark, self.plan_file)
+
+    def decided(self):
+        """Plan, learn, verify and decide; the decision is written."""
+        self.plan()
+        self.learn()
+        self.verify()
+        decision = self.decide()
+        write_json(self.decision_file, decision.model_dump(mode="json"))
+        return decision
+
+    def apply(self, control=40):
+        plan = read_plan(self.plan_file)
+        return apply(plan, self.benchmark, self.plan_file, self.out, control=control)
+
+    def control(self):
+        """Let somebody read the control sample, and say what was found."""
+        sample = read_value_control(self.out / "control.yaml")
+        self.read(sample.values, sample, "control")
+        return check_value_control(self.out, self.benchmark)
+
+    def taken(self):
+        """Item and field → the value that is accepted."""
+        lines = map(json.loads, (self.out / "values.jsonl").read_text().splitlines())
+        return {
+            (line["id"], name): value["value"]
+            for line in lines
+            for name, value in line["fields"].items()
+            if value["decision"] == "taken"
+        }

@@ -3,10 +3,13 @@
 import csv
 import json
 
+import httpx
 import pytest
+from annotating.pages import serving
 from trust.collection import FIELDS, Collection, values
 
 from hdbench.annotating.working.entries import Candidate, EntryField
+from hdbench.annotating.working.worked_values import WorkedValues
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.errors import HdbenchError
 from hdbench.trust.applying import apply
@@ -151,3 +154,16 @@ def test_what_was_changed_since_is_refused(made, opened):
             opened()
         path.write_bytes(before)
     opened()
+
+
+def test_the_command_opens_the_page_for_a_list_beside_its_decision(made):
+    path = made.folder / "out/worklist.csv"
+    scattered = list(listed(made)).index(made.rest[0])
+    with serving(made.benchmark, "--only", path) as served:
+        entry = httpx.get(f"{served.url}entries/{scattered}", timeout=120).json()
+        title = next(field for field in entry["fields"] if field["path"] == "title")
+        assert [each["runs"] for each in title["candidates"]] == [["one"], ["two"], ["three"]]
+        body = {"field": "title", "after": None, "how": "candidate", "place": 1}
+        httpx.post(f"{served.url}entries/{scattered}/decide", json=body, timeout=120)
+    [line] = WorkedValues(path.parent).current().values()
+    assert (line.item, line.value, line.run, line.by) == (made.rest[0], "bbbb", "two", "me")

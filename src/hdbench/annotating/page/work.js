@@ -16,7 +16,9 @@ const point = decimalPoint(language);
 let entry = null; // what the server said of the item that is shown
 let saving = Promise.resolve(); // the decisions on their way, one after the other
 let waiting = 0; // how many these are
+let isDrawing = false; // so that what is removed from the page was not left by anybody
 const unsaved = new Map(); // number and field → what was typed and not saved
+const sent = new Map(); // number and field → what of it is on its way
 const recurring = new Recurring({ marks, save, undecided, open: (number) => turnTo(number), showState, nothing });
 
 function said(what) {
@@ -106,7 +108,9 @@ function draw() {
   at("id").textContent = at("id").title = entry.item;
   document.title = `${entry.item} · ${start.name}`;
   at("previous").disabled = entry.number === 0;
+  isDrawing = true;
   at("doubts").replaceChildren(...doubts().map(doubt));
+  isDrawing = false;
   at("settled").replaceChildren(...entry.fields.filter((field) => !field.candidates).flatMap(settled));
   at("others").hidden = doubts().length === entry.fields.length;
   const isDone = doubts().every((field) => field.decided);
@@ -133,7 +137,6 @@ function doubt(field, place) {
   const input = valueInput(`typed-${place}`, `${name} another-${place}`, field, { none: say("choose"), rows });
   input.value = unsaved.get(keyOf(field)) ?? (decided?.how === "typed" ? shown(field, decided.value) : "");
   input.addEventListener("input", () => unsaved.set(keyOf(field), input.value));
-  input.addEventListener("change", () => type(field, input));
   const choices = field.candidates.map((candidate, position) => ({ ...candidate, position }));
   const buttons = choices.filter((each) => !each.is_nothing).map((candidate, digit) => button(
     field, { digit: digit + 1, how: "candidate", position: candidate.position },
@@ -148,12 +151,17 @@ function doubt(field, place) {
     each.id = `choice-${place}-${position}`;
     each.tabIndex = position ? -1 : 0;
   });
-  return element("section", { class: decided ? "doubt decided" : "doubt", "aria-labelledby": name, "data-path": field.path },
+  const section = element("section", { class: decided ? "doubt decided" : "doubt", "aria-labelledby": name, "data-path": field.path },
     element("h3", { id: name, text: field.label[language] }),
     element("p", { class: "why", text: why(field) }),
     element("div", { class: "choices", role: "toolbar", "aria-orientation": "vertical", "aria-labelledby": name }, ...buttons),
     element("div", { class: "another" }, element("label", { id: `another-${place}`, for: input.id, text: say("another_value") }), input),
     element("p", { class: "problem", role: "status" }));
+  section.addEventListener("focusout", ({ relatedTarget }) => {
+    const isInOtherWindow = document.activeElement === input;
+    if (!isDrawing && !isInOtherWindow && !section.contains(relatedTarget)) type(field, input);
+  });
+  return section;
 }
 
 function why({ decided, reason, silent }) {
@@ -192,10 +200,12 @@ function decide(field, how) {
   const [number, key] = [entry.number, keyOf(field)];
   const section = sectionOf(field);
   const typedText = unsaved.get(key);
+  sent.set(key, typedText);
   message();
   section.classList.add("saving");
   focusOpen([...at("doubts").children].indexOf(section));
   return save(`entries/${number}/decide`, { field: field.path, after: field.decided?.id ?? null, ...how }, (answer) => {
+    sent.delete(key);
     if (answer && unsaved.get(key) === typedText) unsaved.delete(key);
     if (answer && number === entry.number) {
       const isDone = document.activeElement === at("go-on");
@@ -216,14 +226,11 @@ function type(field, input) {
   const wrong = mistyped(field.kind, entered);
   problem.textContent = wrong ? say(wrong) : "";
   input.setAttribute("aria-invalid", String(Boolean(wrong)));
-  if (wrong) return false;
-  if (!unsaved.has(keyOf(field))) return true;
-  if (!entered.trim()) {
-    unsaved.delete(keyOf(field));
-    return true;
-  }
+  if (wrong) return;
+  const key = keyOf(field);
+  if (!entered.trim()) unsaved.delete(key);
+  if (!unsaved.has(key) || sent.get(key) === input.value) return;
   decide(field, { how: "typed", value: field.kind === "number" ? String(typed(entered)) : entered });
-  return true;
 }
 
 async function undo() {
@@ -312,7 +319,7 @@ function typing({ key, shiftKey, isComposing, target }, section, act) {
   const field = doubts().find((each) => each.path === section.dataset.path);
   if (key === "Enter" && !shiftKey && !isComposing) {
     act(() => {
-      if (unsaved.has(keyOf(field))) target.dispatchEvent(new Event("change"));
+      if (unsaved.has(keyOf(field))) type(field, target);
       else focusOpen([...at("doubts").children].indexOf(section));
     });
   } else if (key === "Escape") {

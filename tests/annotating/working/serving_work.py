@@ -1,0 +1,20 @@
+"""Serve the page of a work list that is a file of JSON; only for tests, run by its path."""
+
+import json
+import sys
+from pathlib import Path
+
+from annotating.working.lists import WorkInMemory
+
+from hdbench.annotating.server import serve
+from hdbench.annotating.working.work_page import WorkPage
+
+
+def main(folder, out, work_list, annotator, language=None):
+    work = WorkInMemory(**json.loads(Path(work_list).read_text()))
+    page = WorkPage(Path(folder), Path(out), work, annotator, language)
+    serve(page, port=0, started=lambda url: print(url, flush=True))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -17,7 +17,9 @@ from helpers.plain import PLAIN
 from running.faulty_server import FaultyServer, Response, completion
 
 from hdbench.annotating.editor import Editor
+from hdbench.annotating.working.work_page import WorkPage
 from hdbench.trust.listed import read_listed
+from hdbench.trust.working import AppliedWorkList, is_work_list
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -172,7 +174,8 @@ def test_a_local_model_reads_the_cards(tmp_path):
 
 
 @pytest.mark.nightly
-def test_150_checked_cards_lead_to_a_decision(tmp_path, run_hdbench):
+def test_150_checked_cards_lead_to_a_decision(tmp_path, run_hdbench, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # the plan names its runs from there
     cards = InventedCards()
     cards.write_scans(tmp_path / "scans")
     cards.write_answers(tmp_path / "runs")
@@ -180,18 +183,23 @@ def test_150_checked_cards_lead_to_a_decision(tmp_path, run_hdbench):
 
     def annotate(collection, *options):
         given = dict(zip(options[::2], options[1::2], strict=True))
-        listed = read_listed(tmp_path / given["--only"])
-        drafts = [tmp_path / given["--drafts"]] if "--drafts" in given else []
-        assert listed.blind != bool(drafts)
-        editor = Editor(tmp_path / collection, given["--as"], drafts, only=listed.fields)
+        path = tmp_path / given["--only"]
+        if is_work_list(path):
+            work = AppliedWorkList(path, tmp_path / collection)
+            shown[given["--only"]] = work.items
+            page = WorkPage(tmp_path / collection, path.parent, work, given["--as"], None)
+            with closing(page):
+                doubts = [each for each in page.entry(0)["fields"] if "candidates" in each]
+                assert doubts[0]["candidates"][0]["runs"]
+            return
+        listed = read_listed(path)
+        assert listed.blind
+        editor = Editor(tmp_path / collection, given["--as"], only=listed.fields)
         with closing(editor):
             shown[given["--only"]] = items = [item for item, *_ in editor.start()["items"]]
-            for number, item in enumerate(items) if listed.blind else ():
+            for number, item in enumerate(items):
                 typed = {"what": "ground_truth", "field": "", "to": cards.truths[item]}
                 editor.change(number, typed)
-            if drafts:
-                assert editor.item(0)["look_at"]
-                assert editor.drafts(0)
 
     reader = Reader(tmp_path, run_hdbench, annotate=annotate).follow("decision.md")
     assert reader.not_printed == []

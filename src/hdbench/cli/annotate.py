@@ -38,8 +38,9 @@ def command(
         drafts: A run whose answers can be filled in, to be corrected. Repeat it for a second one,
             to see where the models differ.
         only: A plan of hdbench trust plan or a control sample of hdbench trust apply: read its
-            values one by one, without --drafts. Or a work list of hdbench trust apply: show its
-            items only, in this order; and so with a plan of whole items.
+            values one by one, without --drafts. Or a work list of hdbench trust apply, in its
+            folder: decide its doubtful values, beside what each run says. With a list elsewhere,
+            with --drafts, or with a plan of whole items: show these items only, in this order.
         language: The page's language; by default that of hdbench --language, and the browser's
             where that is English.
     """

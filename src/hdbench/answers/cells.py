@@ -38,6 +38,9 @@ INTEGER = re.compile(r"([+-]?[0-9]{1,15})(?:\.|[.,]00?)?")  # 1.000 may be a tho
 NUMBER = re.compile(r"[+-]?[0-9]{1,15}(?:\.[0-9]{0,20})?(?:[eE][+-]?[0-9]{1,2})?")
 BOOLEANS = {"true": True, "wahr": True, "false": False, "falsch": False}
 
+_NO_TEXT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_SIGNS, _DELETE = 0x2400, 0x7F
+
 
 def text_of(cell: Cell) -> str:
     """Return a cell as text, whole numbers without decimals and dates in ISO form.
@@ -59,6 +62,38 @@ def text_of(cell: Cell) -> str:
     if isinstance(cell, datetime.date | datetime.time):
         return cell.isoformat()
     return str(cell)
+
+
+def plain(text: str) -> str:
+    r"""Return a text that any table can hold, in the same number of characters.
+
+    Control characters, which XML cannot have, become the symbols that Unicode has for them, or
+    U+FFFD; a line break is `\n`. What a spreadsheet shows for a missing value or a failed formula
+    (`#N/A`) gets an apostrophe before it, since it could not be read back.
+
+    Example:
+        >>> plain("a\r\nb\x00")
+        'a\nb␀'
+    """
+    return "'" + text if text in FAULTS or text in MISSING else visible(text)
+
+
+def visible(text: str) -> str:
+    r"""Return a text that XML can hold: what it cannot is replaced as in `plain`.
+
+    Example:
+        >>> visible("#N/A\x07\ud800")
+        '#N/A␇\ufffd'
+    """
+    if text.isprintable():
+        return text
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return _NO_TEXT.sub(_sign, text)
+
+
+def _sign(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    return "␡" if code == _DELETE else chr(_SIGNS + code) if code < ord(" ") else "\ufffd"
 
 
 def column_letter(number: int) -> str:

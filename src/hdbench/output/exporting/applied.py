@@ -4,12 +4,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from hdbench.answers.cells import plain
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.excel import xlsx_writer
 from hdbench.common.jsonio import read_jsonl
 from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError
-from hdbench.output.exporting.cells import Cell, cell, plain
+from hdbench.output.exporting.cells import Cell, cell
 from hdbench.output.exporting.columns import FieldColumns
 from hdbench.output.exporting.formats import check_size, write_table
 from hdbench.trust.applied_folder import CHECK, VALUES, read_applied, read_begun

@@ -3,11 +3,12 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from hdbench.answers.cells import plain
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.jsonio import read_jsonl
 from hdbench.common.progress import progress
 from hdbench.output.exporting.applied import WIDTH
-from hdbench.output.exporting.cells import Cell, cell, plain
+from hdbench.output.exporting.cells import Cell, cell
 from hdbench.output.exporting.columns import FieldColumns
 from hdbench.output.exporting.formats import check_size, write_table
 from hdbench.trust.finishing import RECORDS

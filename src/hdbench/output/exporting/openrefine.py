@@ -4,13 +4,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
+from hdbench.answers.cells import plain
 from hdbench.authorities.reconciled import ID, STATE, state_of
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.csv_files import write_csv
 from hdbench.common.jsonio import read_jsonl, whole_file
 from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError
-from hdbench.output.exporting.cells import Cell, cell, plain
+from hdbench.output.exporting.cells import Cell, cell
 from hdbench.output.exporting.columns import FieldColumns
 from hdbench.output.exporting.formats import check_size, write_table
 from hdbench.trust.values import schema_with_fields

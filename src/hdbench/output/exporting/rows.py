@@ -4,8 +4,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from hdbench.answers.answer import Answer
+from hdbench.answers.cells import plain
 from hdbench.answers.schema import AnswerSchema
-from hdbench.output.exporting.cells import Cell, as_json, cell, plain
+from hdbench.output.exporting.cells import Cell, as_json, cell
 from hdbench.output.exporting.columns import FILE_NAME, OTHER_FIELDS, FieldColumns
 from hdbench.output.exporting.run_answers import ItemAnswer
 from hdbench.scoring.metric import is_error

@@ -41,22 +41,39 @@ def read_table(path: Path) -> Table:
     """
     name = path.name
     with read_errors(name):
-        if not stat.S_ISREG(path.stat().st_mode):  # a pipe might never end
-            raise HdbenchError("{place}: not a file: {accepted}", place=name, accepted=ACCEPTED)
-        head = head_of(path)
-        if head.startswith(ZIP):
-            _check_workbook(path, name)
+        if is_workbook(path, name, ACCEPTED):
             return workbook_table(path, name)
-        if head.startswith(GZIP):
-            raise HdbenchError("{place}: unpack it: {accepted}", place=name, accepted=ACCEPTED)
-        if kind := other_kind(head):
-            raise HdbenchError(
-                "{place}: this is {kind}: {accepted}", place=name, kind=kind, accepted=ACCEPTED
-            )
         return csv_table(read_whole(path, name), name)
 
 
-def _check_workbook(path: Path, name: str) -> None:
+def is_workbook(path: Path, name: str, accepted: Message) -> bool:
+    """Return whether a table is an XLSX workbook; otherwise it can only be CSV.
+
+    Args:
+        path: the file.
+        name: what messages call it.
+        accepted: the forms that the file could have.
+
+    Raises:
+        HdbenchError: it is something else.
+    """
+    with read_errors(name):
+        if not stat.S_ISREG(path.stat().st_mode):  # a pipe might never end
+            raise HdbenchError("{place}: not a file: {accepted}", place=name, accepted=accepted)
+        head = head_of(path)
+        if head.startswith(ZIP):
+            _check_workbook(path, name, accepted)
+            return True
+        if head.startswith(GZIP):
+            raise HdbenchError("{place}: unpack it: {accepted}", place=name, accepted=accepted)
+        if kind := other_kind(head):
+            raise HdbenchError(
+                "{place}: this is {kind}: {accepted}", place=name, kind=kind, accepted=accepted
+            )
+        return False
+
+
+def _check_workbook(path: Path, name: str, accepted: Message) -> None:
     """Refuse a ZIP that is not a workbook."""
     archive = Zip(path, name)
     kind = office_kind(archive)
@@ -66,5 +83,5 @@ def _check_workbook(path: Path, name: str) -> None:
             "{place}: this is {kind}: {accepted}",
             place=name,
             kind=kind or Message("a ZIP: unpack it"),
-            accepted=ACCEPTED,
+            accepted=accepted,
         )

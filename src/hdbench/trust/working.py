@@ -29,12 +29,13 @@ from hdbench.trust.plan import list_sha256
 from hdbench.trust.runs import Runs, opened_answers
 from hdbench.trust.values import value_of
 
-_REASONS: Mapping[str, Reason] = {
+REASONS: Mapping[str, Reason] = {
     NO_ANSWER: "no_answer",
     LEFT_OUT: "left_out",
     BELOW: "below",
     NOT_READ: "not_read",
 }
+"""Reasons to look at a value, as the folder has them."""
 
 _ID = re.compile(rb'\{"id": ("(?:[^"\\]|\\.)*"), "fields": ')
 
@@ -67,6 +68,10 @@ class AppliedWorkList:
 
     Attributes:
         items: the ids of the items, in order.
+        out: the folder of `hdbench trust apply`.
+        benchmark: the collection, or the dataset.
+        names: the names of the runs, in the plan's order.
+        seal: sha256 of the values in the folder.
 
     Raises:
         HdbenchError: the folder is not finished or was changed; the items are not those of the
@@ -74,17 +79,17 @@ class AppliedWorkList:
     """
 
     def __init__(self, path: Path, folder: Path) -> None:
-        out = path.parent
+        self.out = out = path.parent
         self._plan, decision = read_begun(out)
-        applied = read_applied(out)
-        benchmark = load_benchmark(str(folder))
+        self.seal = read_applied(out).values_sha256
+        self.benchmark = benchmark = load_benchmark(str(folder))
         if list_sha256(benchmark.ids()) != self._plan.list_sha256:
             raise HdbenchError(
                 "{benchmark}: its items are not those that {place} was made for",
                 benchmark=benchmark.id,
                 place=out,
             )
-        self._places = _places(out / VALUES, read_listed(path).fields, applied.values_sha256, path)
+        self._places = _places(out / VALUES, read_listed(path).fields, self.seal, path)
         self.items: Sequence[str] = list(self._places)
         self._path = out / VALUES
         self._open = ExitStack()
@@ -95,7 +100,7 @@ class AppliedWorkList:
         except BaseException:
             self._open.close()
             raise
-        self._names = [run.name for run in self._plan.runs]
+        self.names = [run.name for run in self._plan.runs]
 
     def close(self) -> None:
         """Close the files."""
@@ -118,15 +123,16 @@ class AppliedWorkList:
         fields = []
         for field in self._runs.fields:
             value = values[field.path]
-            reason = _REASONS.get(value.get("reason", ""))
+            reason = REASONS.get(value.get("reason", ""))
             entry = EntryField(field.path, value["decision"], reason, value["value"])
             if field.path in doubtful:
                 said = [None if record is None else value_of(record, field) for record in records]
                 entry = entry._replace(
+                    score=value.get("score"),
                     candidates=self._candidates(records, said, text_of(value["value"])),
                     silent=tuple(
                         name
-                        for name, record in zip(self._names, records, strict=True)
+                        for name, record in zip(self.names, records, strict=True)
                         if record is None
                     ),
                 )
@@ -160,7 +166,7 @@ class AppliedWorkList:
     ) -> tuple[Candidate, ...]:
         """Return what the runs say, the preferred text first, then what most of them say."""
         by_text: dict[str, Candidate] = {}
-        for name, record, value in zip(self._names, records, said, strict=True):
+        for name, record, value in zip(self.names, records, said, strict=True):
             if record is None:
                 continue
             text = text_of(value)

@@ -38,6 +38,7 @@ class EntryField(NamedTuple):
         value: the value that was decided on, or the one that is most probable.
         candidates: what the runs say, the most probable first; none if it is not doubtful.
         silent: the names of the runs that have no answer; none if it is not doubtful.
+        score: the trust score of a doubtful value; None without one.
     """
 
     path: str
@@ -46,6 +47,7 @@ class EntryField(NamedTuple):
     value: Any
     candidates: tuple[Candidate, ...] = ()
     silent: tuple[str, ...] = ()
+    score: float | None = None
 
 
 class WorkList(Protocol):

@@ -219,6 +219,34 @@ def print_held_out(console: Console, totals: Mapping[str, Any]) -> None:
     )
 
 
+def print_by_identifier(console: Console, result: Result, totals: Mapping[str, Any]) -> None:
+    """Print the figures with values that share an identifier counted as equal.
+
+    Args:
+        console: the terminal.
+        result: the result without that.
+        totals: from `hdbench.evaluation.by_identifier`.
+    """
+    table = localized_table(
+        "Values with the same identifier as equal", "figure", right=("value", "equal (difference)")
+    )
+    figures = result.figures()
+    for name, value in totals["figures"].items():
+        table.add_row(
+            name, number(figures[name], ".4f"), _with_difference(value, value - figures[name])
+        )
+    console.print()
+    console.print(table)
+    console.print(
+        localized(
+            "values of the answers with an identifier: {identified:,}; written otherwise than in "
+            "the ground truth, and equal now: {equated:,}",
+            identified=totals["identified"],
+            equated=totals["equated"],
+        )
+    )
+
+
 def _figures_table(summary: ResultSummary) -> Table:
     head = "95 % interval" if summary.no_intervals is None else "single items"
     table = localized_table(None, "figure", right=("value", head))

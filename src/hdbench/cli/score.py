@@ -1,15 +1,16 @@
 """Command that scores answers."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
 from hdbench.answers import ReadAs
 from hdbench.answers.answers import UnknownIdsError
+from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.cli.arguments import (
     Also,
     By,
@@ -21,12 +22,19 @@ from hdbench.cli.arguments import (
     required_benchmark,
     split_benchmark_and_one,
 )
-from hdbench.cli.result_tables import print_groups, print_held_out, print_result, print_under
+from hdbench.cli.result_tables import (
+    print_by_identifier,
+    print_groups,
+    print_held_out,
+    print_result,
+    print_under,
+)
 from hdbench.cli.rules import beside, read_options
 from hdbench.cli.terminal import say
 from hdbench.common.translation import current_language
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.by_column import ByColumn, Group, by_column
+from hdbench.evaluation.by_identifier import ScoringByIdentifier, read_scoring_authorities
 from hdbench.evaluation.held_out import score_held_out, totals
 from hdbench.evaluation.recognition import recognized_in
 from hdbench.evaluation.runs import benchmark_of
@@ -48,6 +56,7 @@ def command(
     name: Name = None,
     by: By = None,
     held_out: Annotated[Path | None, typer.Option(metavar="FILE")] = None,
+    authority: Annotated[list[str] | None, typer.Option(metavar="FILE")] = None,
     json_out: JsonOut = None,
     details: Annotated[bool, typer.Option("--details")] = False,
     strict: Annotated[bool, typer.Option("--strict")] = False,
@@ -76,6 +85,8 @@ def command(
             repeated.
         held_out: The benchmark's held-out ground truths: their score and how far it lies from the
             public one, in totals only.
+        authority: An authority file, as for hdbench reconcile, or FIELD=FILE for one field: also
+            show the figures with values counted as equal that share an identifier. May be repeated.
         json_out: Write the result to this file.
         details: List what was done to read the answers, and count the keystrokes that would correct
             them; with --json also each field and item.
@@ -101,26 +112,71 @@ def command(
     if held_out is not None and also:
         raise HdbenchError("--held-out does not go with --also: leave one of them out")
     rules = beside(settings, also or ())
+    by_identifier = _by_identifier(benchmark, settings, authority or ())
+    under = [*rules.values(), *(scoring.settings for scoring in by_identifier)]
     unseen = {}
     with answers_at(predictions) as (path, called):
         if held_out:
             unseen = score_held_out(benchmark, path, held_out, settings, name=called)
         with _naming_another(benchmark, predictions):
-            scored = score_under(benchmark, path, list(rules.values()), name=called)
-    results, *other_results = _named(scored, name)
+            scored = score_under(benchmark, path, under, name=called)
+    results, *other_results = _named(scored[: len(rules)], name)
     records = [to_record(result, details=details) for result in results.values()]
     groups = _groups(results, by)
     apart = dict(zip(results, unseen.values(), strict=False))  # now by the models' names
+    equated = {
+        model: figures
+        for scoring in by_identifier
+        for model, figures in zip(results, scoring.totals([*results.values()]), strict=True)
+    }
     for model, record in zip(results, records, strict=True):
-        under = zip(list(rules)[1:], other_results, strict=True)
-        if added := {name: to_record(by_model[model], details=details) for name, by_model in under}:
+        others = zip(list(rules)[1:], other_results, strict=True)
+        if added := {
+            name: to_record(by_model[model], details=details) for name, by_model in others
+        }:
             record["also"] = added
         if model in groups:
             record["by"] = groups[model].to_dict()
         if model in apart:
             record["held_out"] = totals(results[model], apart[model])
+        if model in equated:
+            record["by_identifier"] = equated[model]
     if json_out:
         write_records(json_out, records)
+    alike = dict(zip(rules, (results, *other_results), strict=True))
+    _print(alike, records, groups, details=details, all_warnings=all_warnings)
+    if fail_under is not None:
+        _require(results, fail_under)
+
+
+def _by_identifier(
+    benchmark: str, settings: Settings, authority: Sequence[str]
+) -> list[ScoringByIdentifier]:
+    """Return what scores the answers again by identifiers; nothing without authority files."""
+    if not authority:
+        return []
+    loaded = load_benchmark(benchmark, revision=settings.revision)
+    return [ScoringByIdentifier(loaded, settings, read_scoring_authorities(authority, loaded))]
+
+
+def _print(
+    under: Mapping[str, Mapping[str | None, Result]],
+    records: Sequence[Mapping[str, Any]],
+    groups: Mapping[str | None, ByColumn[Group]],
+    *,
+    details: bool,
+    all_warnings: bool,
+) -> None:
+    """Print the results of each model.
+
+    Args:
+        under: name of rules → the results; those of the command come first.
+        records: what is written of each result.
+        groups: model → the headline by the values of a column.
+        details: print details.
+        all_warnings: print all warnings.
+    """
+    results = next(iter(under.values()))
     for (model, result), record in zip(results.items(), records, strict=True):
         prefix = "" if model is None else f"{model}: "
         dataset, scored_by = result.dataset, result.metric.protocol
@@ -128,15 +184,14 @@ def command(
         typed = keystrokes(result) if details else None
         summary = ResultSummary(result, current_language(), keystrokes=typed)
         print_result(Console(), title, summary, details=details, all_warnings=all_warnings)
-        if other_results:
-            alike = [by_model[model] for by_model in (results, *other_results)]
-            print_under(Console(), dict(zip(rules, alike, strict=True)))
+        if len(under) > 1:
+            print_under(Console(), {name: by_model[model] for name, by_model in under.items()})
         if model in groups:
             print_groups(Console(), groups[model])
         if "held_out" in record:
             print_held_out(Console(), record["held_out"])
-    if fail_under is not None:
-        _require(results, fail_under)
+        if "by_identifier" in record:
+            print_by_identifier(Console(), result, record["by_identifier"])
 
 
 def _named(

@@ -30,9 +30,9 @@ SINCE_READING_2 = ("unparsable_kinds", "strictly")
 DIGITS = 9
 """Decimals to which intervals and bounds are compared: libraries compute them."""
 INPUTS = {"metric", "rules", "reading", "protocol", "options", "versions"}
-APART = {"also", "held_out"}
+APART = {"also", "held_out", "by_identifier"}
 """The keys that hold records of their own, which are compared like the first, and what follows from
-a file that is not public."""
+files that are not public."""
 
 MOVABLE = {"benchmark", "dataset_revision", "item_name", "notes", "people", "public_since"}
 """The keys of what may be elsewhere now, or may be learned only later."""
@@ -250,6 +250,10 @@ def _compare(
     outcome = Verification(old.model, also, new.metric.rules, new.reading_version)
     if "held_out" in record:
         outcome.notes.append(Message("held_out: not compared: its ground truths are not public"))
+    if "by_identifier" in record:
+        outcome.notes.append(
+            Message("by_identifier: not compared: it needs the authority files: score again")
+        )
     method, now = ((data.get("intervals") or {}).get("method") for data in (record, again))
     if method != now:
         record, again = (_without_intervals(data) for data in (record, again))

@@ -1,0 +1,214 @@
+"""A second figure: values that share an identifier in an authority file count as equal."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hdbench.answers.letters import folded
+from hdbench.answers.sheets.fields import field_paths
+from hdbench.authorities.identifiers import AuthorityTable, read_authority_table
+from hdbench.authorities.reconciled import split_field
+from hdbench.benchmarks.benchmark import Benchmark, Item
+from hdbench.benchmarks.truths import check_errata
+from hdbench.common.hashing import file_sha256
+from hdbench.errors import HdbenchError
+from hdbench.evaluation.score import Settings
+from hdbench.results.items import ScoreCollector, ScoredItem
+from hdbench.results.parts import ScoredDataset
+from hdbench.results.result import Result
+from hdbench.statistics.resampling import rate_names
+
+METRICS = ("record_f1", "zettel_f1")
+"""The metrics whose ground truths have the form of answers, so that values can be exchanged."""
+
+
+class Authorities(NamedTuple):
+    """Authority files of a benchmark's fields.
+
+    Attributes:
+        tables: field, such as `persons[].name` → its file's names; "" is for all others.
+        sha256: field → the sha256 of its file.
+    """
+
+    tables: dict[str, AuthorityTable]
+    sha256: dict[str, str]
+
+    def table(self, field: str) -> AuthorityTable | None:
+        """Return the names of a field's file, if it has one."""
+        return self.tables.get(field) or self.tables.get("")
+
+
+def read_scoring_authorities(given: Sequence[str], benchmark: Benchmark) -> Authorities:
+    """Return authority files, each given as `FILE`, for all fields, or as `FIELD=FILE`.
+
+    Raises:
+        HdbenchError: a file is unusable, a field is unknown or has two files, or the benchmark's
+            metric does not go with identifiers.
+    """
+    if benchmark.spec.metric not in METRICS:
+        raise HdbenchError(
+            "--authority: goes with {metrics}, and {benchmark} is scored by {metric}",
+            metrics=", ".join(METRICS),
+            benchmark=benchmark.id,
+            metric=benchmark.spec.metric,
+        )
+    schema = benchmark.answer_schema()
+    names = [field.path for field in field_paths(schema)] if schema else []
+    found = Authorities({}, {})
+    for text in given:
+        field, path = split_field(text, names)
+        if field in found.tables:
+            raise HdbenchError("{given}: a second file for the same field", given=text)
+        found.tables[field] = read_authority_table(path)
+        found.sha256[field] = file_sha256(Path(path))
+    return found
+
+
+class ScoringByIdentifier:
+    """Scores answers again in which values that share an identifier with the ground truth's are it.
+
+    Args:
+        benchmark: the benchmark.
+        settings: the rules of the first figure.
+        authorities: the authority files.
+    """
+
+    def __init__(self, benchmark: Benchmark, settings: Settings, authorities: Authorities) -> None:
+        self._benchmark, self._settings, self._authorities = benchmark, settings, authorities
+        self._strata = benchmark.strata()
+        self._runs: list[_Run] = []
+        self._truths: Iterator[Item] = iter(())
+        self._first = ""
+
+    @property
+    def settings(self) -> Settings:
+        """Return settings to be scored under besides, which have each item scored again."""
+        return replace(self._settings, details=True, each_item=self._take)
+
+    def totals(self, results: Sequence[Result]) -> list[dict[str, Any]]:
+        """Return the second figure of each run, as JSON data.
+
+        Args:
+            results: the runs' first results, in the order in which they were scored.
+
+        Returns:
+            `files`, field → sha256 of its authority file, "" being all other fields; `identified`,
+            how many values of the answers have an identifier; `equated`, how many of them are
+            written otherwise than the ground truth's value with the same identifier, and count as
+            equal to it; `figures`, rate → value.
+        """
+        last = self._runs[len(self._runs) - len(results) :]  # before, scoring may have begun anew
+        return [
+            run.totals(self._authorities, result.dataset)
+            for run, result in zip(last, results, strict=True)
+        ]
+
+    def _take(self, item: ScoredItem) -> None:
+        # Each run of a file is scored from the first item on.
+        if not self._runs or item.answer.id == self._first:
+            self._first = item.answer.id
+            self._truths = self._benchmark.items()
+            self._runs.append(_Run(item))
+        truth = next(truth for truth in self._truths if truth.id == item.answer.id)
+        protocol = item.metric.protocol
+        reference = truth.reference(protocol, check_errata(self._settings.errata, protocol))
+        self._runs[-1].add(item, reference, self._authorities, self._strata.get(truth.id, 0))
+
+
+class _Run:
+    def __init__(self, first: ScoredItem) -> None:
+        self._collector = ScoreCollector(first.metric)
+        self._metric = first.metric
+        self._counts = _Counts()
+
+    def add(
+        self, item: ScoredItem, truth: dict[str, Any], authorities: Authorities, stratum: int
+    ) -> None:
+        answer = item.answer
+        if item.coverage == "answered":
+            record = with_shared_identifiers(answer.prediction, truth, authorities, self._counts)
+            answer = answer._replace(prediction=record)
+        self._collector.add(answer, item.prepared, stratum)
+
+    def totals(self, authorities: Authorities, dataset: ScoredDataset) -> dict[str, Any]:
+        figures = self._collector.result(dataset=dataset).figures()
+        return {
+            "files": authorities.sha256,
+            "identified": self._counts.identified,
+            "equated": self._counts.equated,
+            "figures": {name: figures[name] for name in rate_names(self._metric, figures)},
+        }
+
+
+class _Counts:
+    """Counts of values in answers: those with an identifier, and those that were exchanged."""
+
+    identified = equated = 0
+
+
+def with_shared_identifiers(
+    record: Any, truth: dict[str, Any], authorities: Authorities, counts: _Counts
+) -> Any:
+    """Return an answer in which values that share an identifier with the ground truth's are it.
+
+    Only values of the same field are exchanged, and none that the ground truth has to the letter:
+    that at the same place if it has the identifier, and otherwise the first that does.
+
+    Args:
+        record: the answer.
+        truth: the ground truth.
+        authorities: the authority files.
+        counts: what is counted.
+    """
+    by_field: dict[str, dict[str, str]] = defaultdict(dict)
+    for field, place, text in _texts(truth):
+        if authorities.table(field):
+            by_field[field][place] = text
+
+    def exchanged(value: Any, field: str, place: str) -> Any:
+        if isinstance(value, dict):
+            return {
+                name: exchanged(inner, *_below(field, place, name)) for name, inner in value.items()
+            }
+        if isinstance(value, list):
+            return [
+                exchanged(inner, f"{field}[]", f"{place}[{number}]")
+                for number, inner in enumerate(value)
+            ]
+        table = authorities.table(field) if isinstance(value, str) else None
+        identifier = table.identifier(value) if table else None
+        if table is None or identifier is None:
+            return value
+        counts.identified += 1
+        same = {
+            where: text
+            for where, text in by_field[field].items()
+            if table.identifier(text) == identifier
+        }
+        if place not in same and folded(value) in map(folded, same.values()):
+            return value
+        text = same.get(place) or next(iter(same.values()), value)
+        if folded(text) == folded(value):
+            return value
+        counts.equated += 1
+        return text
+
+    return exchanged(record, "", "")
+
+
+def _texts(value: Any, field: str = "", place: str = "") -> Iterator[tuple[str, str, str]]:
+    """Yield the texts in a record, each with its field and its place."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield from _texts(inner, *_below(field, place, name))
+    elif isinstance(value, list):
+        for number, inner in enumerate(value):
+            yield from _texts(inner, f"{field}[]", f"{place}[{number}]")
+    elif isinstance(value, str) and value:
+        yield field, place, value
+
+
+def _below(field: str, place: str, name: str) -> tuple[str, str]:
+    return (f"{field}.{name}", f"{place}.{name}") if field else (name, name)

@@ -44,6 +44,7 @@ def scored(folder):
     for number, row in enumerate(rows):
         row["century"] = CENTURIES[number % 2]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (folder / "places.csv").write_text("Basel;Q78\nBassel;Q78\n")
     for number, reader in enumerate(READERS):
         about = folder / "runs" / reader / "run.json"
         made = {"provider": MAKERS[number], "subset": "quick, 20 drawn with seed 0, of 120 items"}
@@ -115,6 +116,8 @@ WALKS = {
             ("annotate leer --as anna --assign ben", 2),
             ("annotate nothing", 2),
             ("review karten nothing", 2),
+            ("reconcile nothing.csv", 2),
+            ("reconcile cat.csv other/cat.csv", 2),
             ("space --namespace nothing", 2),
             ("space-account anna --accounts a.json", 0),
             ("space-account anna --accounts a.json", 0),
@@ -129,6 +132,8 @@ WALKS = {
             (f"score {READ} --fail-under 0.99", 1),
             (f"score {READ} --strict --option threshold=0.8", 0),
             (f"score {READ} --option lists=1", 2),
+            (f"score {READ} --authority place=places.csv", 0),
+            (f"score {READ} --authority ort=places.csv", 2),
             ("score cards nothing", 2),
             (f"report {READ} -o page --by century", 0),
             (f"export {READ} -o a.xlsx", 0),

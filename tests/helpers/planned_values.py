@@ -48,7 +48,7 @@ class PlannedValues(Catalogue):
         options = ValuePlanOptions(learn=number, verify=verify, **options)
         plan = make_value_plan(self.benchmark, self.runs, options)
         write_plan(self.plan_file, plan)
-        return read_plan(self.plan_file)
+        return plan
 
     @property
     def readings_file(self):
@@ -74,18 +74,25 @@ class PlannedValues(Catalogue):
                 )
                 file.write(reading.model_dump_json(exclude_unset=True) + "\n")
 
+    def planned(self):
+        return read_plan(self.plan_file)
+
+    def learned(self):
+        return read_learned(self.planned(), self.plan_file)
+
+    def learn_only(self):
+        return learn_once(self.planned(), self.benchmark, self.plan_file)
+
     def learn(self):
-        plan = read_plan(self.plan_file)
+        plan = self.planned()
         self.read(plan.first_stage, plan, "learn")
-        return learn_once(plan, self.benchmark, self.plan_file)
+        return self.learn_only()
 
     def verify(self):
-        plan = read_plan(self.plan_file)
-        values = read_learned(plan, self.plan_file).second_stage
-        self.read(values, plan, "verify")
+        self.read(self.learned().second_stage, self.planned(), "verify")
 
     def decide(self):
-        return decide_by_values(read_plan(self.plan_file), self.benchmark, self.plan_file)
+        return decide_by_values(self.planned(), self.benchmark, self.plan_file)
 
     def decided(self):
         """Plan, learn, verify and decide; the decision is written."""
@@ -97,8 +104,7 @@ class PlannedValues(Catalogue):
         return decision
 
     def apply(self, control=40):
-        plan = read_plan(self.plan_file)
-        return apply(plan, self.benchmark, self.plan_file, self.out, control=control)
+        return apply(self.planned(), self.benchmark, self.plan_file, self.out, control=control)
 
     def control(self):
         """Let somebody read the control sample, and say what was found."""

@@ -44,9 +44,7 @@ def test_a_planned_try_shares_the_risk_and_reads_other_values(cards):
     learned = cards.learn()
     cards.verify()
 
-    with pytest.raises(
-        HdbenchError, match="the next try has the same --tries 2"
-    ):
+    with pytest.raises(HdbenchError, match="the next try has the same --tries 2"):
         second_plan(cards, tries=3, after=cards.plan_file)
     second = second_plan(cards, tries=2, after=cards.plan_file)
 

@@ -1,7 +1,7 @@
 """Command that writes a whole collection: what was checked, accepted and worked off."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -11,19 +11,11 @@ from hdbench.cli.arguments import split_benchmark_and_one
 from hdbench.cli.terminal import FIELD_WIDTH, localized_table, number, print_line, say
 from hdbench.common.printing import heading
 from hdbench.common.progress import in_lines
-from hdbench.errors import HdbenchError, Message, escaped
-from hdbench.output.exporting.applied import check_table
-from hdbench.output.exporting.finished import write_finished
-from hdbench.output.exporting.finished_records import (
-    FILES,
-    LEFT_LIST,
-    read_record_mapping,
-    write_records_of,
-)
+from hdbench.errors import Message, escaped
+from hdbench.output.exporting.finished_forms import FinishForm, writer_of
+from hdbench.output.exporting.finished_records import LEFT_LIST, WrittenRecords
 from hdbench.trust.applied_folder import WORK_LIST, read_begun
 from hdbench.trust.finishing import CHANGES, ORIGINS, RECORDS, Finished, finish
-
-FinishForm = Literal["jsonl", "csv", "xlsx", "marcxml", "pica-plain", "pica-normalized", "pica-xml"]
 
 ORIGIN_HEADS = {
     "checked": Message("checked"),
@@ -41,6 +33,7 @@ def command(
     out: Annotated[Path | None, typer.Option("-o", "--out")] = None,
     form: Annotated[FinishForm, typer.Option("--format")] = "jsonl",
     mapping: Annotated[Path | None, typer.Option(metavar="FILE")] = None,
+    identifiers: Annotated[list[str] | None, typer.Option(metavar="[FIELD=]FILE")] = None,
 ) -> None:
     """Write the whole collection as records: what was checked, accepted and worked off.
 
@@ -52,47 +45,38 @@ def command(
         paths: The folder of hdbench trust apply. Before it, the benchmark with what people entered,
             if it is not the one that the plan names.
         out: The folder to write; by default finished in OUT.
-        form: csv, xlsx: also a table with a row for each item. marcxml, pica-…: also records that
-            library systems load.
+        form: csv, xlsx: also a table with a row for each item. openrefine: also one that OpenRefine
+            opens. marcxml, pica-…, dublin-core: also records in these forms.
         mapping: How records of MARC or PICA are made of the fields; by default as those of a card
-            catalogue are.
+            catalogue are. Dublin Core needs one; with csv, it says the columns.
+        identifiers: An authority file with the identifiers of values, for all fields or for one; or
+            a CSV file that OpenRefine exported. It may be given several times.
     """
     benchmark, applied = split_benchmark_and_one(paths)
     plan, _ = read_begun(applied)
     loaded = load_benchmark(benchmark or plan.benchmark)
-    record_mapping = None
-    if form in ("csv", "xlsx"):
-        check_table(form, loaded)
-    elif form in FILES:
-        record_mapping = read_record_mapping(form, mapping)
-    if mapping and record_mapping is None:
-        raise HdbenchError("--mapping: goes with --format marcxml or pica-…")
     folder = out or applied / "finished"
+    write = writer_of(form, loaded, plan.fields, applied, folder, mapping, identifiers or ())
     try:
         with in_lines():
             finished = finish(applied, loaded, folder)
-            path = records = None
-            if form in ("csv", "xlsx"):
-                path = write_finished(folder, form, loaded, plan.fields)
-            elif record_mapping is not None:
-                records = write_records_of(applied, folder, form, record_mapping)
+            written = write() if write else None
     except KeyboardInterrupt:
         say("interrupted: the same command begins again", err=True)
         raise typer.Exit(130) from None
     print_finished(Console(), finished, applied, folder)
-    if path:
-        typer.echo(escaped(str(path)))
-    if records:
-        written = Message(
+    if isinstance(written, WrittenRecords):
+        say(
             "{path}: {records:,} records; {left_out:,} items and {values:,} further values are in "
             "none, see {list}",
-            path=records.path,
-            records=records.records,
-            left_out=records.left_out,
-            values=records.values_left,
+            path=written.path,
+            records=written.records,
+            left_out=written.left_out,
+            values=written.values_left,
             list=folder / LEFT_LIST,
         )
-        say(written)
+    elif written:
+        typer.echo(escaped(str(written)))
 
 
 def print_finished(console: Console, finished: Finished, applied: Path, folder: Path) -> None:

@@ -6,6 +6,8 @@ from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from hdbench.authorities.identifiers import in_marc
+from hdbench.authorities.reconciled import IDENTIFIER, Identifiers
 from hdbench.common.csv_files import csv_rows
 from hdbench.common.extras import needed
 from hdbench.common.jsonio import read_jsonl, whole_file
@@ -59,7 +61,7 @@ class WrittenRecords(NamedTuple):
     values_left: int
 
 
-def read_record_mapping(form: str, path: Path | None) -> Mappings:
+def read_library_mapping(form: str, path: Path | None) -> Mappings:
     """Return how records are made; without a file, as the cards of the card catalogue are.
 
     Args:
@@ -87,7 +89,11 @@ def read_record_mapping(form: str, path: Path | None) -> Mappings:
 
 
 def write_records_of(
-    applied_folder: Path, folder: Path, form: str, mapping: Mappings
+    applied_folder: Path,
+    folder: Path,
+    form: str,
+    mapping: Mappings,
+    identifiers: Identifiers | None = None,
 ) -> WrittenRecords:
     """Write the records of `hdbench trust finish` in a library's form.
 
@@ -95,7 +101,8 @@ def write_records_of(
         applied_folder: the folder of `hdbench trust apply`.
         folder: the folder with the records; it gets the file in `FILES`, and `LEFT_LIST`.
         form: one of `FILES`.
-        mapping: see `read_record_mapping`.
+        mapping: see `read_library_mapping`.
+        identifiers: identifiers of values, for the mapping's `{FIELD: identifier}`.
 
     Raises:
         HdbenchError: no value has a place in the mapping; an id cannot be in a record.
@@ -127,7 +134,13 @@ def write_records_of(
             write = stack.enter_context(marc_collection(unfinished))
             for line in items:
                 item, values, origins = _known(line.value, process)
-                made = make_record(mapping, item, values, origins, day)
+                found = identifiers.of(item, line.value["fields"]) if identifiers else {}
+                named = {
+                    name + IDENTIFIER: in_marc(of_field[0])
+                    for name, of_field in found.items()
+                    if name + IDENTIFIER in mapping.used and of_field[0] and len(of_field) == 1
+                }
+                made = make_record(mapping, item, values | named, origins, day)
                 if isinstance(made, LeftOut):
                     leave(item, values, [], made.why)
                 else:

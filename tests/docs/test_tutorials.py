@@ -8,6 +8,7 @@ import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
+from time import sleep
 
 import pytest
 from helpers.forks import Forks
@@ -16,8 +17,10 @@ from helpers.pages import blocks, commands
 from helpers.plain import PLAIN
 from running.faulty_server import FaultyServer, Response, completion
 
+from hdbench.annotating.checking.value_check import ValueCheck
 from hdbench.annotating.editor import Editor
 from hdbench.annotating.working.work_page import WorkPage
+from hdbench.trust.checking import values_to_read
 from hdbench.trust.listed import read_listed
 from hdbench.trust.working import AppliedWorkList, is_work_list
 
@@ -173,6 +176,68 @@ def test_a_local_model_reads_the_cards(tmp_path):
     assert json.loads((tmp_path / "runs/unseen/run.json").read_text())
 
 
+def read_values(folder, person, only, truths):
+    """Read all values that the page offers a person, as they stand on the cards."""
+    planned = values_to_read(only, folder)
+    keys = {}
+    with closing(ValueCheck(folder, planned, person, None)) as check:
+        state = check.state()
+        while state["phase"] != "done":
+            if state["phase"] == "reading":
+                for stage in planned.stages():
+                    keys[stage.name] = stage.values
+                (number, *_) = state["next"]
+                key = [key for values in keys.values() for key in values][number]
+                given = {"what": "value", "value": truths[key.item][key.field], "seconds": 9.0}
+                state = check.read(number, given | {"after": None})
+            else:
+                check.go_on({"stage": state["stage"]})
+                sleep(0.05)
+                state = check.state()
+
+
+def wrong_values(out, truths):
+    """How many values are accepted, and how many of them are wrong."""
+    taken = wrong = 0
+    for line in (out / "values.jsonl").read_text().splitlines():
+        item = json.loads(line)
+        for field, value in item["fields"].items():
+            if value["decision"] == "taken":
+                taken += 1
+                wrong += value["value"] != truths[item["id"]][field]
+    return taken, wrong
+
+
+@pytest.mark.nightly
+def test_900_values_lead_to_a_decision(tmp_path, run_hdbench, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # the plan names its runs from there
+    cards = InventedCards()
+    cards.write_scans(tmp_path / "scans")
+    cards.write_answers(tmp_path / "runs")
+
+    def annotate(collection, *options):
+        given = dict(zip(options[::2], options[1::2], strict=True))
+        only = tmp_path / given["--only"]
+        if is_work_list(only):
+            work = AppliedWorkList(only, tmp_path / collection)
+            with closing(
+                WorkPage(tmp_path / collection, only.parent, work, given["--as"], None)
+            ) as page:
+                doubts = [each for each in page.entry(0)["fields"] if "candidates" in each]
+                assert doubts[0]["candidates"][0]["runs"]
+        else:
+            read_values(tmp_path / collection, given["--as"], only, cards.truths)
+
+    reader = Reader(tmp_path, run_hdbench, annotate=annotate).follow("decision.md")
+    assert reader.not_printed == []
+    taken, wrong = wrong_values(tmp_path / "out", cards.truths)
+    said = " ".join((DOCS / "decision.md").read_text().split())
+    assert f"Of the {taken:,} values, {wrong} are wrong, {wrong / taken:.1%}" in said.replace(
+        " %", "%"
+    )
+    assert (tmp_path / "decision.html").read_text().startswith("<!DOCTYPE html>")
+
+
 @pytest.mark.nightly
 def test_150_checked_cards_lead_to_a_decision(tmp_path, run_hdbench, monkeypatch):
     monkeypatch.chdir(tmp_path)  # the plan names its runs from there
@@ -201,19 +266,13 @@ def test_150_checked_cards_lead_to_a_decision(tmp_path, run_hdbench, monkeypatch
                 typed = {"what": "ground_truth", "field": "", "to": cards.truths[item]}
                 editor.change(number, typed)
 
-    reader = Reader(tmp_path, run_hdbench, annotate=annotate).follow("decision.md")
+    reader = Reader(tmp_path, run_hdbench, annotate=annotate).follow("decision-items.md")
     assert reader.not_printed == []
     checked, control = set(shown["plan.yaml"]), set(shown["out/control.yaml"])
     assert (len(checked), len(control), checked & control) == (150, 100, set())
     assert len(shown["out/worklist.csv"]) == 2000 - len(checked)
-    taken = wrong = 0
-    for line in (tmp_path / "out/values.jsonl").read_text().splitlines():
-        item = json.loads(line)
-        for field, value in item["fields"].items():
-            if value["decision"] == "taken":
-                taken += 1
-                wrong += value["value"] != cards.truths[item["id"]][field]
-    said = " ".join((DOCS / "decision.md").read_text().split())
+    taken, wrong = wrong_values(tmp_path / "out", cards.truths)
+    said = " ".join((DOCS / "decision-items.md").read_text().split())
     assert f"Of the {taken:,} values, {wrong} are wrong, {wrong / taken:.1%}" in said.replace(
         " %", "%"
     )

@@ -72,7 +72,14 @@ def print_controlled(
         upper = number(counts.share.upper, ".1%")
         table.add_row(heading(name, FIELD_WIDTH), *cells, upper)
     console.print(table)
-    if not controlled.holds:
+    is_open = controlled.wrong[controlled.right].rate <= controlled.limit
+    if not controlled.holds and is_by_value and is_open:
+        advice = Message(
+            "next: the promise of the plan stands, but is not confirmed: look at more of the values "
+            "in {values}, or next time draw more with --control",
+            values=out / VALUES,
+        )
+    elif not controlled.holds:
         advice = Message(
             "next: do not use the values in {values} unseen: look at them too"
             if is_by_value

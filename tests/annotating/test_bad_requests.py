@@ -1,15 +1,24 @@
-"""Every route of the two pages, with requests that nobody's browser makes."""
+"""Every route of three pages, with requests that nobody's browser makes."""
 
 from contextlib import contextmanager
 
 import pytest
-from annotating.pages import Served, write_collection
+from annotating.pages import Served
 from annotating.reviews import entry, write_list
+from annotating.working.lists import ServedWork, prepared
 from helpers.bad_requests import Client, refused
 
 pytestmark = pytest.mark.nightly
 
 CHANGE = {"what": "ground_truth", "field": "title", "to": "Faust", "after": None, "settled": True}
+DECISION = {"field": "title", "after": None, "how": "typed", "value": "Faust"}
+TOGETHER = {
+    "how": "candidate",
+    "place": 0,
+    "expects": 1,
+    "without_spellings": [0],
+    "without_items": [0],
+}
 EDITOR = [
     ("GET", "/", None),
     ("GET", "/editor.js", None),
@@ -37,26 +46,50 @@ REVIEW = [
     ("GET", "/entries/{n}/pages/0", None),
     ("GET", "/entries/0/pages/{n}", None),
 ]
+WORK = [
+    ("GET", "/", None),
+    ("GET", "/work.js", None),
+    ("GET", "/start", None),
+    ("GET", "/state", None),
+    ("POST", "/undo", {"id": "0" * 32}),
+    ("GET", "/entries/{n}", None),
+    (
+        "POST",
+        "/entries/{n}/decide",
+        {"field": "title", "after": None, "how": "typed", "value": "a"},
+    ),
+    ("GET", "/entries/{n}/pages/0", None),
+    ("GET", "/entries/0/pages/{n}", None),
+    ("GET", "/entries/{n}/small/0", None),
+    ("GET", "/clusters", None),
+    ("GET", "/clusters/{n}/0", None),
+    ("GET", "/clusters/0/{n}", None),
+    ("POST", "/clusters/{n}/decide", TOGETHER),
+]
 
 
 @contextmanager
-def logging(folder, log, review):
+def logging(folder, log, kind):
     """The address of a page, whose server writes its log into a file."""
     with log.open("w") as errors:
-        served = Served(folder, "--as", "anna", review=review, errors=errors)
+        if kind == "work":
+            served = ServedWork(folder, errors=errors)
+        else:
+            path = folder.parent / "list.jsonl"
+            review = write_list(path, entry("b1", "title", "A", "B")) if kind == "review" else None
+            served = Served(folder, "--as", "anna", review=review, errors=errors)
     try:
         yield served.url
     finally:
         assert served.end() == 0
 
 
-@pytest.mark.parametrize(("routes", "kind"), [(EDITOR, "editor"), (REVIEW, "review")])
+@pytest.mark.parametrize(
+    ("routes", "kind"), [(EDITOR, "editor"), (REVIEW, "review"), (WORK, "work")]
+)
 def test_bad_requests_neither_crash_pages_nor_log_tracebacks(tmp_path, routes, kind):
-    folder = write_collection(tmp_path / "cards", [{"title": "Faust"}])
-    review = None
-    if kind == "review":
-        review = write_list(tmp_path / "list.jsonl", entry("b1", "title", "A", "B"))
-    with logging(folder, tmp_path / "log", review) as url:
+    folder = prepared(tmp_path, {item: {"title": ["Faust"]} for item in ("b1", "b2")})
+    with logging(folder, tmp_path / "log", kind) as url:
         tried, wrong, log = refused(Client(url), routes, tmp_path / "log")
         assert Client(url).ask("GET", "/start")[0] == 200
     assert tried > 1_000

@@ -10,7 +10,7 @@ from hdbench.common.texts import Texts
 FOLDER = Path(hdbench.annotating.__file__).parent
 TEXTS = Texts(FOLDER / "texts").translations
 PAGE = "".join(path.read_text() for path in sorted((FOLDER / "page").glob("*.[hj]*")))
-MADE = ("status_", "how_", "filter_", "verdict_")
+MADE = ("status_", "how_", "filter_", "verdict_", "reason_")
 """What the page makes keys of, together with a value."""
 
 

@@ -1,4 +1,9 @@
-"""A work list in memory, of the collection in `annotating.pages`."""
+"""A work list in memory, of the collection in `annotating.pages`, and its page."""
+
+import json
+from pathlib import Path
+
+from annotating.pages import ServedPage, ended, write_collection
 
 from hdbench.annotating.working.entries import Candidate, EntryField
 from hdbench.answers.letters import text_of
@@ -48,3 +53,25 @@ class WorkInMemory:
 
     def close(self):
         self.is_closed = True
+
+
+SCRIPT = Path(__file__).with_name("serving_work.py")
+
+
+def prepared(parent, told, **accepted):
+    """A collection with a work list: item → field → what each run says."""
+    (parent / "out").mkdir(parents=True)
+    (parent / "work.json").write_text(json.dumps({"told": told, "accepted": accepted}))
+    return write_collection(parent / "cards", [None] * len(told))
+
+
+class ServedWork(ServedPage):
+    """The page of one person."""
+
+    def __init__(self, folder, annotator="anna", language="en", errors=None):
+        files = (folder, folder.parent / "out", folder.parent / "work.json")
+        super().__init__(SCRIPT, *files, annotator, language, cwd=folder, errors=errors)
+
+
+def serving(folder, annotator="anna", language="en"):
+    return ended(ServedWork(folder, annotator, language))

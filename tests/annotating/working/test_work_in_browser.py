@@ -1,12 +1,11 @@
 """A work list in a real browser: candidates side by side, and values decided at once."""
 
-import json
 import random
-from pathlib import Path
 from threading import Timer
 
 import pytest
-from annotating.pages import SCHEMA, ServedPage, ended, write_collection
+from annotating.pages import SCHEMA
+from annotating.working.lists import ServedWork, prepared, serving
 from axe_playwright_python.sync_playwright import Axe
 from helpers.english import words
 from helpers.small_disk import FORMS, small_disk
@@ -17,28 +16,8 @@ from hdbench.annotating.working.worked_values import WorkedValues
 
 pytestmark = pytest.mark.slow
 
-SCRIPT = Path(__file__).with_name("serving_work.py")
 HOSTILE = "<img src=x onerror=\"document.title='attacked'\"><b>bold</b>"
 PLACES = ["Basel", "basel", "Basel", "Basle", "Bern"]
-
-
-class ServedWork(ServedPage):
-    """The page of one person."""
-
-    def __init__(self, folder, out, annotator="anna", language="en"):
-        work_list = folder.parent / "work.json"
-        super().__init__(SCRIPT, folder, out, work_list, annotator, language, cwd=folder)
-
-
-def serving(folder, annotator="anna", language="en"):
-    return ended(ServedWork(folder, folder.parent / "out", annotator, language))
-
-
-def prepared(parent, told, **accepted):
-    """A collection with a work list: item → field → what each run says."""
-    (parent / "out").mkdir(parents=True)
-    (parent / "work.json").write_text(json.dumps({"told": told, "accepted": accepted}))
-    return write_collection(parent / "cards", [None] * len(told))
 
 
 @pytest.fixture
@@ -300,7 +279,7 @@ def test_killed_servers_lose_no_saved_value(tmp_path, browser, seed):
     folder = prepared(tmp_path, told)
     rng, decided = random.Random(seed), set()
     while len(saved(folder)) < 40:
-        served = ServedWork(folder, tmp_path / "out")
+        served = ServedWork(folder)
         page = browser.new_page(locale="en-GB")
         page.goto(served.url)
         page.locator(".doubt").first.wait_for()

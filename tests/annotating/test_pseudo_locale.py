@@ -10,6 +10,8 @@ from annotating.checking.plans import SCRIPT, write_plan
 from annotating.merges import merge
 from annotating.pages import SCHEMA, write_collection
 from annotating.reviews import entry, write_list
+from annotating.working.lists import SCRIPT as WORK_SCRIPT
+from annotating.working.lists import prepared
 from helpers.english import words
 from helpers.pseudo_locale import LANGUAGE, PseudoLocale, Walk
 from playwright.sync_api import expect
@@ -28,7 +30,7 @@ RECORD = {
     "text": "Erste\nZweite",
     "unknown": {"a": 1},
 }
-NAMES = words([json.dumps([SCHEMA, RECORD]).replace("{", " "), "one two other mine anna ben"])
+NAMES = words([json.dumps([SCHEMA, RECORD]).replace("{", " "), "one two other mine anna ben cards"])
 """The words of the collection itself, its drafts and comments."""
 
 
@@ -259,4 +261,44 @@ def test_refusals_have_no_english(folder, serve):
         answer = httpx.post(f"{url}{place}", json=sent, **asked)
         assert answer.is_client_error, (place, sent, answer.text)
         walk.read([answer.json()["error"]], place)
+    walk.check()
+
+
+def test_a_work_list_has_no_english(tmp_path, visit_at, serve_script, walk):
+    record = {"title": ["Faust", None], "year": [1808], "signed": [True], "kind": ["book"]}
+    told = {item: {"title": ["Faust"]} for item in ("b2", "b3", "b4")}
+    folder = prepared(tmp_path, {"b1": record} | told, text="Faust")
+    files = (folder, tmp_path / "out", tmp_path / "work.json")
+    url = serve_script(WORK_SCRIPT, *files, "anna", LANGUAGE)
+    page = visit_at(url, awaited="#name-0")
+    expect(page.locator("html")).to_have_attribute("lang", LANGUAGE)
+    walk.see(page, "open")
+    page.locator("#typed-1").fill("18o8")
+    page.keyboard.press("Enter")
+    expect(page.locator("#typed-1[aria-invalid=true]")).to_be_visible()
+    walk.see(page, "not a number")
+    page.locator("#recurring").click()
+    expect(page.locator("#save-for")).to_be_visible()
+    page.locator("[value=typed]").check()
+    page.locator("#save-for").click()
+    expect(page.locator("#for-all[aria-invalid=true]")).to_be_visible()
+    walk.see(page, "values that come back")
+    page.locator("[data-spelling]").first.uncheck()
+    walk.see(page, "nothing ticked")
+    page.locator("[data-spelling]").first.check()
+    page.locator("[value=nothing]").check()
+    page.locator("#save-for").click()
+    expect(page.locator("#message")).not_to_be_empty()
+    saved(page)
+    walk.see(page, "saved together")
+    page.locator("#by-card").click()
+    for place in (1, 2, 3):
+        page.locator("#typed-1").press("Escape")
+        page.locator(f"#choice-{place}-0").click()
+        expect(page.locator(".doubt.decided")).to_have_count(place + 1)
+    expect(page.locator("#card-done")).not_to_be_empty()
+    walk.see(page, "all decided")
+    page.locator("#undo").click()
+    expect(page.locator("#message")).not_to_be_empty()
+    walk.see(page, "undone")
     walk.check()

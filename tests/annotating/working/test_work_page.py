@@ -62,6 +62,7 @@ def test_an_item_has_what_runs_say_and_what_is_accepted(opened):
     assert kind == {
         "path": "kind",
         "label": {"en": "Kind", "de": "Kind"},
+        "kind": "choice",
         "decision": "taken",
         "value": "book",
     }

@@ -11,8 +11,8 @@ const point = decimalPoint(language);
 
 export class Recurring {
   // `save(address, body, answered)` saves something; `open(number)` opens a card.
-  constructor({ marks, save, undecided, open, showState, nothing }) {
-    Object.assign(this, { marks, save, undecided, open, showState, nothing });
+  constructor({ marks, inWords, save, undecided, open, showState, nothing }) {
+    Object.assign(this, { marks, inWords, save, undecided, open, showState, nothing });
     this.cluster = null; // what the server said of the one that is shown
     this.without = new Set(); // the items that are not ticked
     at("together").addEventListener("submit", (event) => this.decide(event));
@@ -42,10 +42,10 @@ export class Recurring {
     if (at("listed-text").textContent !== text) at("listed-text").textContent = text;
   }
 
-  listed({ number, label, text, spellings, left }) {
+  listed({ number, label, kind, text, spellings, left }) {
     const button = element("button", { type: "button", "data-number": number },
       element("span", { class: "name", text: label[language] }),
-      element("span", { class: "text", text }),
+      element("span", { class: "text", text: this.inWords(kind, text) }),
       element("span", { class: "mark", text: say(spellings > 1 ? "cluster_spellings" : "cluster_left", { left, count: spellings }) }));
     button.addEventListener("click", async () => {
       message();
@@ -95,10 +95,10 @@ export class Recurring {
 
   spelling({ parts, text, left }, place) {
     const include = element("input", {
-      type: "checkbox", checked: true, disabled: !left, "data-spelling": place, "aria-label": say("include_spelling", { text }),
+      type: "checkbox", checked: true, disabled: !left, "data-spelling": place, "aria-label": say("include_spelling", { text: this.inWords(this.cluster.kind, text) }),
     });
     return element("div", { class: "spelling" },
-      this.way(String(place), this.marks(parts), place === 0),
+      this.way(String(place), this.marks(this.cluster.kind, parts), place === 0),
       element("label", { class: "include" }, include, element("span", { class: "mark", text: say("cluster_left", { left }) })));
   }
 
@@ -112,9 +112,11 @@ export class Recurring {
       else this.without.add(number);
       this.count();
     });
+    const words = (text) => this.inWords(this.cluster.kind, text) || this.nothing();
+    const said = decided ? `✓ ${words(decided.text)} · ${decided.by}` : words(this.cluster.spellings[spelling].text);
     return element("li", { "data-spelling": spelling, "data-number": number, class: decided ? "decided" : "" }, opened,
       element("label", {}, ticked, element("span", { text: item })),
-      element("span", { class: "text", text: decided ? `✓ ${decided.text || this.nothing()} · ${decided.by}` : this.cluster.spellings[spelling].text }));
+      element("span", { class: "text", text: said }));
   }
 
   async more() {
@@ -162,7 +164,7 @@ export class Recurring {
     const decision = {
       typed: { how, value: cluster.kind === "number" ? String(typed(entered)) : entered }, nothing: { how },
     }[how] ?? { how: "candidate", place: Number(how) };
-    const text = { typed: entered, nothing: this.nothing() }[how] ?? cluster.spellings[how]?.text;
+    const text = { typed: entered, nothing: this.nothing() }[how] ?? this.inWords(cluster.kind, cluster.spellings[how].text);
     const expects = this.ticked;
     message();
     this.save(`clusters/${cluster.number}/decide`, {

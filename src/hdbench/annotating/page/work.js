@@ -19,7 +19,7 @@ let waiting = 0; // how many these are
 let isDrawing = false; // so that what is removed from the page was not left by anybody
 const unsaved = new Map(); // number and field → what was typed and not saved
 const sent = new Map(); // number and field → what of it is on its way
-const recurring = new Recurring({ marks, save, undecided, open: (number) => turnTo(number), showState, nothing });
+const recurring = new Recurring({ marks, inWords, save, undecided, open: (number) => turnTo(number), showState, nothing });
 
 function said(what) {
   at("saving").dataset.state = what;
@@ -72,10 +72,16 @@ function showState(state) {
   at("undo").setAttribute("aria-label", title ?? say("undo"));
 }
 
-const told = (undo) => ({ label: undo.label[language], text: undo.text || nothing(), count: undo.count });
+const told = ({ label, kind, text, count }) => ({ label: label[language], text: inWords(kind, text) || nothing(), count });
+
+// The text of a value, as people say it.
+function inWords(kind, text) {
+  return kind === "boolean" && text ? say(text === "true" ? "yes_" : "no_") : text;
+}
 
 // The letters of a text, those marked in which it differs from the others.
-function marks(parts) {
+function marks(kind, parts) {
+  if (kind === "boolean") return element("span", { class: "text", text: inWords(kind, textOf(parts)) });
   return element("span", { class: "text" }, ...parts.map(([text, differs]) => (
     differs ? element("mark", { text }) : text)));
 }
@@ -125,7 +131,7 @@ function settled(field) {
   const how = { taken: "is_accepted", checked: "is_checked", check: "is_not_listed" }[field.decision];
   return [
     element("dt", { text: field.label[language] }),
-    element("dd", {}, element("span", { text: field.value || say("nothing") }), element("span", { class: "mark", text: say(how) })),
+    element("dd", {}, element("span", { text: inWords(field.kind, field.value) || say("nothing") }), element("span", { class: "mark", text: say(how) })),
   ];
 }
 
@@ -140,7 +146,7 @@ function doubt(field, place) {
   const choices = field.candidates.map((candidate, position) => ({ ...candidate, position }));
   const buttons = choices.filter((each) => !each.is_nothing).map((candidate, digit) => button(
     field, { digit: digit + 1, how: "candidate", position: candidate.position },
-    { content: marks(candidate.parts), runs: candidate.runs, isTaken: decided && decided.text === textOf(candidate.parts) },
+    { content: marks(field.kind, candidate.parts), runs: candidate.runs, isTaken: decided && decided.text === textOf(candidate.parts) },
   ));
   const absent = choices.find((each) => each.is_nothing);
   buttons.push(button(

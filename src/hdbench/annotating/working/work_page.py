@@ -188,6 +188,7 @@ class WorkPage:
                     {
                         "number": number,
                         "label": self._asks(cluster.field)["label"],
+                        "kind": self._asks(cluster.field)["kind"],
                         "text": first.text,
                         "spellings": len(cluster.variants),
                         "left": left,
@@ -263,6 +264,7 @@ class WorkPage:
             "id": last.id,
             "number": self._number_of.get(last.item),
             "label": self._asks(last.field)["label"],
+            "kind": self._asks(last.field)["kind"],
             "text": text_of(last.value),
             "count": last.group_size or 1,
         }
@@ -287,6 +289,7 @@ class WorkPage:
         shown = {
             "path": field.path,
             "label": self._asks(field.path)["label"],
+            "kind": self._asks(field.path)["kind"],
             "decision": field.decision,
             "value": text_of(field.value),
         }

@@ -167,3 +167,21 @@ def test_the_same_sheet_is_written_byte_for_byte(desk):
     other = desk.sheet.with_name("other.xlsx")
     desk.write(other)
     assert other.read_bytes() == desk.sheet.read_bytes()
+
+
+def test_the_command_says_what_it_wrote_and_what_comes_next(desk, run_hdbench):
+    def told(*arguments):
+        command = ("trust", "sheet", desk.out, "-o", desk.sheet, *arguments)
+        return run_hdbench(*map(str, command), cwd=desk.collection.folder)
+
+    done = told("--limit", "7")
+    assert done.stdout.splitlines() == [
+        f"{desk.sheet}: 7 values to look at",
+        "left for a next sheet, as less doubtful: 90",
+        f"when it is filled in: hdbench trust read-sheet {desk.out} {desk.sheet}",
+    ], done.stderr
+    again = told()
+    assert (again.returncode, again.stdout) == (2, "")
+    assert "is there already, and may be filled in" in again.stderr
+    other = told("-o", "work.csv")
+    assert other.stderr == "error: work.csv: a work sheet is XLSX: choose -o FILE.xlsx\n"

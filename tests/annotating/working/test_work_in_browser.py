@@ -5,6 +5,7 @@ from threading import Timer
 
 import pytest
 from annotating.pages import SCHEMA
+from annotating.working.decisions import decision
 from annotating.working.lists import ServedWork, prepared, serving
 from axe_playwright_python.sync_playwright import Axe
 from helpers.english import words
@@ -55,6 +56,20 @@ def field(page, name):
 def is_saved(page, done):
     expect(page.locator("#progress")).to_contain_text(f"{done} of ")
     expect(page.locator("#saving")).to_have_attribute("data-state", "saved")
+
+
+def test_what_was_entered_in_a_spreadsheet_stands_in_the_field(folder, visit):
+    entered = decision("b1", "Hausstrafen", how="spreadsheet")
+    chosen = decision("b1", 1938, field="year", how="spreadsheet", run="one")
+    worked = WorkedValues(folder.parent / "out")
+    worked.add([entered])
+    worked.add([chosen])
+    with serving(folder) as served:
+        page = visit(served)
+        expect(field(page, "Title").get_by_role("textbox")).to_have_value("Hausstrafen")
+        year = field(page, "Year")
+        expect(year.get_by_role("textbox")).to_have_value("")
+        expect(year.locator(".choice").first).to_have_attribute("aria-pressed", "true")
 
 
 def test_a_card_takes_one_key_for_each_value(folder, visit):

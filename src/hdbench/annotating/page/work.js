@@ -141,7 +141,7 @@ function doubt(field, place) {
   const name = `name-${place}`;
   const rows = { integer: 1, number: 1, list: 3 }[field.kind] ?? (field.long ? 4 : 1);
   const input = valueInput(`typed-${place}`, `${name} another-${place}`, field, { none: say("choose"), rows });
-  input.value = unsaved.get(keyOf(field)) ?? (decided?.how === "typed" ? shown(field, decided.value) : "");
+  input.value = unsaved.get(keyOf(field)) ?? enteredBefore(field);
   input.addEventListener("input", () => unsaved.set(keyOf(field), input.value));
   const choices = field.candidates.map((candidate, position) => ({ ...candidate, position }));
   const buttons = choices.filter((each) => !each.is_nothing).map((candidate, digit) => button(
@@ -184,7 +184,10 @@ function button(field, { digit, how, position }, { content, runs, isTaken }) {
   return made;
 }
 
-// What somebody entered, as it stands in the field.
+// What somebody entered, here or in a spreadsheet; nothing if it is what a run says.
+const enteredBefore = (field) => (field.decided && !field.decided.run ? shown(field, field.decided.value) : "");
+
+// A value as it stands in the field.
 function shown(field, value) {
   if (value === null) return "";
   if (field.kind === "list") return value.join("\n");
@@ -331,7 +334,7 @@ function typing({ key, shiftKey, isComposing, target }, section, act) {
   } else if (key === "Escape") {
     act(() => {
       unsaved.delete(keyOf(field));
-      target.value = field.decided?.how === "typed" ? shown(field, field.decided.value) : "";
+      target.value = enteredBefore(field);
       section.querySelector(".choice").focus();
     });
   }

@@ -1,5 +1,10 @@
 """Authority files, and what the schemas of the Reconciliation Service API 0.2 ask for."""
 
+import os
+import subprocess
+import sys
+from contextlib import contextmanager
+
 PERSONS = """\
 Müller, Karl;118585053
 Mueller, Carl;118585053
@@ -113,3 +118,15 @@ def write_files(folder):
     (folder / "persons.csv").write_text(PERSONS)
     (folder / "places.csv").write_text(PLACES)
     return [folder / "persons.csv", folder / "places.csv"]
+
+
+@contextmanager
+def served(files):
+    """The address of `hdbench reconcile`."""
+    command = [sys.executable, "-m", "hdbench", "reconcile", *map(str, files), "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ) as process:
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.terminate()
+            assert process.wait(timeout=120) == 0

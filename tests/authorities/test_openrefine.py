@@ -1,30 +1,14 @@
 """The reconciliation service as a real OpenRefine uses it."""
 
 import csv
-import os
-import subprocess
-import sys
-from contextlib import contextmanager
 
 import pytest
-from authorities.reconciling import write_files
+from authorities.reconciling import served, write_files
 from helpers.openrefine import OpenRefine
 
 pytestmark = [pytest.mark.nightly, pytest.mark.needs("openrefine")]
 
 NAMES = ["Müller, Karl", "MUELLER, Carl", "Frey, Max", "Frey, Anna", "Muller, Karl", ""]
-
-
-@contextmanager
-def served(files):
-    """The address of `hdbench reconcile`."""
-    command = [sys.executable, "-m", "hdbench", "reconcile", *map(str, files), "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ) as process:
-        try:
-            yield process.stdout.readline().strip()
-        finally:
-            process.terminate()
-            assert process.wait(timeout=120) == 0
 
 
 def test_openrefine_finds_the_ids_of_a_column(tmp_path):

@@ -2,6 +2,7 @@
 
 import json
 
+import httpx
 import pytest
 from authorities.reconciling import (
     EXTENDED,
@@ -9,6 +10,7 @@ from authorities.reconciling import (
     PROPOSED,
     RESULTS,
     SUGGESTED,
+    served,
     write_files,
 )
 from jsonschema import validate
@@ -196,3 +198,12 @@ def test_unusable_files_are_refused(tmp_path, files, why):
         (tmp_path / name).write_text(text)
     with pytest.raises(HdbenchError, match=why):
         read_reconciliation([tmp_path / name for name in files])
+
+
+def test_the_command_serves_until_it_is_ended(tmp_path, capfd):
+    with served(write_files(tmp_path)) as url:
+        assert url.startswith("http://127.0.0.1:")
+        asked = {"queries": json.dumps({"q0": {"query": "Basle", "type": "places"}})}
+        response = httpx.post(url, data=asked, timeout=60)
+        assert short(response.json()["q0"]["result"])[0] == ("Q78", 100, True)
+    assert "1 line without an identifier is left out" in capfd.readouterr().err

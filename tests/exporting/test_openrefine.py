@@ -3,7 +3,7 @@
 import csv
 
 import pytest
-from authorities.test_openrefine import served
+from authorities.reconciling import served
 from exporting.finished_records import FIELDS, HOSTILE, write_finished
 from helpers.openrefine import OpenRefine
 from openpyxl import load_workbook

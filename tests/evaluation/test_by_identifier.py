@@ -4,6 +4,7 @@ import copy
 import json
 from pathlib import Path
 
+import lxml.html
 import pytest
 from helpers.run_folders import SPEC, write_run
 from hypothesis import given
@@ -97,6 +98,22 @@ def test_verifying_leaves_the_second_figure_out(here, run_hdbench):
     done = run_hdbench("verify", "r.json", cwd=here)
     assert done.returncode == 0, done.stdout
     assert "by_identifier: not compared" in done.stdout
+
+
+def test_a_report_shows_the_second_figure(here, run_hdbench):
+    more = ("--authority", "place=places.csv")
+    done = run_hdbench("report", "hdb/cards", "run", "-o", "page", *more, cwd=here)
+    assert done.returncode == 0, done.stderr
+    record, _ = scored(run_hdbench, here, *more)
+    written = json.loads(Path("page/result.json").read_text())
+    assert written["by_identifier"] == record["by_identifier"]
+    page = lxml.html.parse("page/index.html")
+    (table,) = page.xpath("//section[@aria-labelledby='by-identifier']//table")
+    cells = [cell.text for cell in table.xpath(".//tr[th='f1_micro']/td")]
+    second = record["by_identifier"]["figures"]["f1_micro"]
+    assert [float(cell) for cell in cells] == pytest.approx([record["f1_micro"], second], abs=6e-4)
+    done = run_hdbench("report", "r.json", "-o", "other", *more, cwd=here)
+    assert done.returncode == 2
 
 
 @pytest.mark.parametrize(

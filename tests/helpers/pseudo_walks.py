@@ -135,7 +135,7 @@ WALKS = {
             (f"score {READ} --authority place=places.csv", 0),
             (f"score {READ} --authority ort=places.csv", 2),
             ("score cards nothing", 2),
-            (f"report {READ} -o page --by century", 0),
+            (f"report {READ} -o page --by century --authority places.csv", 0),
             (f"export {READ} -o a.xlsx", 0),
             (f"export {READ} -o a.csv", 0),
             (f"export {READ} -o a.parquet", 0),

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from hdbench.cli.arguments import (
+    Authority,
     By,
     Name,
     Run,
@@ -27,6 +28,7 @@ def command(
     protocol: str = "documented",
     errata: str = "accepted",
     by: By = None,
+    authority: Authority = None,
     language: Language | None = None,
     without_media: Annotated[Path | None, typer.Option(metavar="RUN")] = None,
 ) -> None:
@@ -53,6 +55,7 @@ def command(
             protocol=protocol,
             errata=errata,
             by=by,
+            authority=authority or (),
             language=language or current_language(),
             without_media=without_media,
             called=called,

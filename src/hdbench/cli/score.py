@@ -13,6 +13,7 @@ from hdbench.answers.answers import UnknownIdsError
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.cli.arguments import (
     Also,
+    Authority,
     By,
     JsonOut,
     Name,
@@ -56,7 +57,7 @@ def command(
     name: Name = None,
     by: By = None,
     held_out: Annotated[Path | None, typer.Option(metavar="FILE")] = None,
-    authority: Annotated[list[str] | None, typer.Option(metavar="FILE")] = None,
+    authority: Authority = None,
     json_out: JsonOut = None,
     details: Annotated[bool, typer.Option("--details")] = False,
     strict: Annotated[bool, typer.Option("--strict")] = False,
@@ -85,8 +86,6 @@ def command(
             repeated.
         held_out: The benchmark's held-out ground truths: their score and how far it lies from the
             public one, in totals only.
-        authority: An authority file, as for hdbench reconcile, or FIELD=FILE for one field: also
-            show the figures with values counted as equal that share an identifier. May be repeated.
         json_out: Write the result to this file.
         details: List what was done to read the answers, and count the keystrokes that would correct
             them; with --json also each field and item.

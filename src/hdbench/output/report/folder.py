@@ -5,7 +5,10 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
+from hdbench.answers.json_files import is_result
+from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.cache import user_cache
 from hdbench.common.extras import MissingExtraError
 from hdbench.common.regular_files import without_links
@@ -13,8 +16,9 @@ from hdbench.common.thumbnails import keep_in
 from hdbench.datasets.building.namespace import writing
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.by_column import by_column
+from hdbench.evaluation.by_identifier import ScoringByIdentifier, read_scoring_authorities
 from hdbench.evaluation.runs import benchmark_of, load_runs
-from hdbench.evaluation.score import Settings
+from hdbench.evaluation.score import Settings, score_loaded
 from hdbench.output.report.details import WHOLE, Details
 from hdbench.output.report.drawing import Drawing, DrawingHere
 from hdbench.output.report.page import report_page
@@ -70,6 +74,7 @@ def write_report(
     protocol: str = "documented",
     errata: str = "accepted",
     by: str | None = None,
+    authority: Sequence[str] = (),
     language: str = "en",
     without_media: Path | None = None,
     whole: int = WHOLE,
@@ -88,6 +93,8 @@ def write_report(
         protocol: the protocol that answers are scored by.
         errata: which corrections of ground-truth values count; see `Settings`.
         by: a column of the benchmark, by whose values the headline is also shown.
+        authority: authority files, see `read_scoring_authorities`, if the figures are also to be
+            shown with values counted as equal that share an identifier.
         language: that of page, plots and workbook, one of `hdbench.common.texts.LANGUAGES`.
         without_media: the same model's run without media, if it is to be shown too.
         whole: a run with more items than this is large.
@@ -136,25 +143,10 @@ def write_report(
             record |= {"fields": result.field_rates(), "errors": excerpt.errors}
         if groups is not None:
             record["by"] = groups.to_dict()
+        rules = Settings(protocol, errata=errata)
+        record |= _by_identifier(run, result, loaded, rules, authority=authority, called=called)
         write_records(folder / "result.json", [record])
-        if excerpt is None:
-            tables = csv_files(result)
-        else:
-            tables = {"fields.csv": csv_bytes(field_rows(result))}
-            notes.append(
-                Message(
-                    "no report.xlsx, items.csv and errors.csv: all {count} items are in {file}",
-                    count=len(result.ids),
-                    file=ITEMS,
-                )
-            )
-        for file, data in tables.items():
-            (folder / file).write_bytes(data)
-        try:
-            if excerpt is None:
-                (folder / "report.xlsx").write_bytes(workbook(result, language))
-        except MissingExtraError as error:
-            notes.append(Message("no report.xlsx: {why}", why=error))
+        notes += _write_tables(folder, result, language, whole=excerpt is None)
         # The plots are not there yet: they are being drawn.
         beside = {
             file: key
@@ -165,6 +157,7 @@ def write_report(
             result,
             loaded,
             by=groups,
+            by_identifier=record.get("by_identifier"),
             language=language,
             floor=floor,
             excerpt=excerpt,
@@ -177,6 +170,57 @@ def write_report(
                 (folder / "plots" / file).write_bytes(data)
         paths = [path.relative_to(folder) for path in sorted(folder.rglob("*")) if path.is_file()]
     return WrittenReport(out / PAGE, [out / path for path in paths], notes)
+
+
+def _by_identifier(
+    run: Path,
+    result: Result,
+    loaded: Benchmark,
+    settings: Settings,
+    *,
+    authority: Sequence[str],
+    called: str | None,
+) -> dict[str, Any]:
+    """Return what is added to a result if values that share an identifier count as equal."""
+    if not authority:
+        return {}
+    if is_result(run):
+        raise HdbenchError("{place}: is a result: with --authority, give the answers", place=run)
+    scoring = ScoringByIdentifier(loaded, settings, read_scoring_authorities(authority, loaded))
+    score_loaded(loaded, run, [scoring.settings], name=called)
+    [totals] = scoring.totals([result])
+    return {"by_identifier": totals}
+
+
+def _write_tables(folder: Path, result: Result, language: str, *, whole: bool) -> list[Message]:
+    """Write the tables beside the page, and return notes on those that are not there.
+
+    Args:
+        folder: the report's folder.
+        result: the result.
+        language: that of the workbook.
+        whole: whether the result has its items.
+    """
+    notes = []
+    if whole:
+        tables = csv_files(result)
+    else:
+        tables = {"fields.csv": csv_bytes(field_rows(result))}
+        notes.append(
+            Message(
+                "no report.xlsx, items.csv and errors.csv: all {count} items are in {file}",
+                count=len(result.ids),
+                file=ITEMS,
+            )
+        )
+    for file, data in tables.items():
+        (folder / file).write_bytes(data)
+    try:
+        if whole:
+            (folder / "report.xlsx").write_bytes(workbook(result, language))
+    except MissingExtraError as error:
+        notes.append(Message("no report.xlsx: {why}", why=error))
+    return notes
 
 
 def _only(run: Path, loaded: Mapping[str, Result]) -> Result:

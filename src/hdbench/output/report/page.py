@@ -80,6 +80,7 @@ def report_page(
     benchmark: Benchmark,
     *,
     by: ByColumn[Group] | None = None,
+    by_identifier: Mapping[str, Any] | None = None,
     language: str = "en",
     floor: Result | None = None,
     excerpt: Excerpt | None = None,
@@ -94,6 +95,8 @@ def report_page(
         result: a result with `per_item`, or with its excerpt.
         benchmark: what was scored; those of its media that exist are shown.
         by: the headline by the values of a column, if it is to be shown.
+        by_identifier: the figures with values counted as equal that share an identifier, if they
+            are to be shown; see `ScoringByIdentifier.totals`.
         language: the page's language, one of `hdbench.common.texts.LANGUAGES`.
         floor: the same model's run without media, if there is one.
         excerpt: what is kept of the items of a large run.
@@ -134,6 +137,8 @@ def report_page(
         summary=summary,
         floor=floor and floor.rates[result.headline],
         by=by,
+        by_identifier=by_identifier,
+        first_figures=result.figures(),
         ranges=translated(by.note, language) if by and by.note else None,
         by_scale=by and _scale(by),
         small_groups=in_words(**by.warning, language=language) if by and by.warning else None,

@@ -128,7 +128,7 @@ def test_a_file_has_a_bounded_number_of_records(tmp_path, monkeypatch):
         read_pica(tmp_path / "a.pica")
 
 
-def test_a_card_becomes_the_record_that_k10plus_would_have_and_back():
+def test_a_card_becomes_the_record_that_k10plus_would_have():
     cards = read_pica_mapping(CARDS_MAPPING)
     assert made(cards, CARD, "0001.jpg") == (CARD_IN_PICA, [])
     assert cards.truth(record(CARD_IN_PICA)) == ("0001.jpg", CARD)

@@ -113,7 +113,7 @@ def test_a_small_collection_by_hand():
     assert not limit_holds(10, 5, 0, 0.39, TENTH)  # at most 1 of 5
 
 
-def test_all_read_leaves_nothing_to_promise_and_none_read_nothing_known():
+def test_where_all_or_none_are_read_nothing_is_promised():
     assert limit_holds(7, 7, 7, 0.05, TENTH)
     assert upper_share(7, 7, 7, TENTH) == 0
     assert not limit_holds(7, 0, 0, 0.5, TENTH)

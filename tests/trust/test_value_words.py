@@ -53,7 +53,7 @@ def test_what_is_no_promise_says_so_first():
         assert worry(void).startswith("Yes: this is no promise.")
 
 
-def test_where_nothing_is_accepted_it_says_why_and_what_would_help():
+def test_where_nothing_is_accepted_it_says_why_and_what_helps():
     nothing, why, more, limit, once, look, read = said(made(**NOTHING))
     assert nothing.startswith("Nothing can be accepted unseen: even for the surest values, it")
     assert why == (
@@ -122,7 +122,7 @@ def test_whether_to_worry_depends_on_how_much_was_found(rate, beginning):
     assert worry(made(wrong=wrong, warnings=[once])).endswith("before you use it:")
 
 
-def test_where_nothing_is_accepted_there_are_no_errors_to_worry_about():
+def test_where_nothing_is_accepted_nothing_is_to_worry_about():
     assert worry(made(**NOTHING)).startswith("Not about errors: as nothing is accepted")
 
 

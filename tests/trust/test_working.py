@@ -71,7 +71,7 @@ def test_the_items_are_those_of_the_list_in_its_order(made, opened):
     assert work.doubtful("elsewhere") == ()
 
 
-def test_what_runs_say_is_grouped_and_the_chosen_value_comes_first(made, opened):
+def test_what_runs_say_is_grouped_the_chosen_value_first(made, opened):
     work = opened()
     scattered, silent, mixed = made.rest[:3]
     found = {field.path: field for field in work.fields(scattered)}
@@ -156,7 +156,7 @@ def test_what_was_changed_since_is_refused(made, opened):
     opened()
 
 
-def test_the_command_opens_the_page_for_a_list_beside_its_decision(made):
+def test_the_command_opens_the_page_for_a_list_in_its_folder(made):
     path = made.folder / "out/worklist.csv"
     scattered = list(listed(made)).index(made.rest[0])
     with serving(made.benchmark, "--only", path) as served:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from hdbench.authorities.files import MAX_VALUE, AuthorityLine, read_authority_lines
 from hdbench.authorities.identifiers import NAMESPACES, address_of, namespace_of
-from hdbench.authorities.search import SAME, AuthoritySearch, Candidate
+from hdbench.authorities.search import SAME, AuthoritySearch, AuthorityMatch
 from hdbench.common.translation import current_language, translated
 from hdbench.errors import HdbenchError, Message
 
@@ -133,11 +133,11 @@ class Reconciliation:
             for candidate in found[:limit]
         ]
 
-    def _found(self, name: str, types: Sequence[str] | None, limit: int) -> list[Candidate]:
+    def _found(self, name: str, types: Sequence[str] | None, limit: int) -> list[AuthorityMatch]:
         """Return the best candidates, at least two so that it is known whether they are clear."""
         if len(name) > MAX_VALUE:
             return []
-        best: dict[str, Candidate] = {}
+        best: dict[str, AuthorityMatch] = {}
         for type_name, search in self._searches.items():
             if types is None or type_name in types:
                 for candidate in search.find(name, max(limit, 2)):
@@ -146,7 +146,7 @@ class Reconciliation:
                         best[candidate.identifier] = candidate
         return sorted(best.values(), key=lambda each: (-each.score, each.name))[: max(limit, 2)]
 
-    def _described(self, candidate: Candidate) -> dict[str, Any]:
+    def _described(self, candidate: AuthorityMatch) -> dict[str, Any]:
         names = self._entities[candidate.identifier].names
         others = "; ".join(dict.fromkeys(name for name in names if name != names[0]))
         described = {"id": candidate.identifier, "name": names[0]}

@@ -21,7 +21,7 @@ _FACTORS = (2_654_435_761, 2_246_822_519, 3_266_489_917)  # odd, so that no trig
 _BREAK = ord("\n")
 
 
-class Candidate(NamedTuple):
+class AuthorityMatch(NamedTuple):
     """Somebody or something that a name may mean.
 
     Attributes:
@@ -63,7 +63,7 @@ class AuthoritySearch:
         self._numbers = numbers
         self._sizes = np.bincount(numbers, minlength=len(lines)).astype(np.float32)
 
-    def find(self, name: str, at_most: int) -> list[Candidate]:
+    def find(self, name: str, at_most: int) -> list[AuthorityMatch]:
         """Return who or what a name may mean, the most alike first.
 
         The score is 100 for the same name to the letter, and 99 if only accents, punctuation or the
@@ -71,7 +71,7 @@ class AuthoritySearch:
         changed into the other (the normalized indel similarity), in the words' order or sorted.
         """
         wanted, exact = loosely_folded(name), folded(name)
-        best: dict[str, Candidate] = {}
+        best: dict[str, AuthorityMatch] = {}
         for number in self._alike(wanted):
             line = self._lines[number]
             score = _score(wanted, self._texts[number])
@@ -81,7 +81,9 @@ class AuthoritySearch:
             known = best.get(line.identifier)
             if known is None or score > known.score:
                 preferred = self._names[line.identifier]
-                best[line.identifier] = Candidate(line.identifier, preferred, line.value, score)
+                best[line.identifier] = AuthorityMatch(
+                    line.identifier, preferred, line.value, score
+                )
         return sorted(best.values(), key=lambda each: (-each.score, each.name))[:at_most]
 
     def _alike(self, wanted: str) -> Iterable[int]:

@@ -75,8 +75,8 @@ def print_controlled(
     is_open = controlled.wrong[controlled.right].rate <= controlled.limit
     if not controlled.holds and is_by_value and is_open:
         advice = Message(
-            "next: the promise of the plan stands, but is not confirmed: look at more of the values "
-            "in {values}, or next time draw more with --control",
+            "next: the promise of the plan stands, but is not confirmed: look at more of the "
+            "values in {values}, or next time draw more with --control",
             values=out / VALUES,
         )
     elif not controlled.holds:

@@ -16,7 +16,7 @@ ITEM = "id"
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-class Entry(NamedTuple):
+class MarcEntry(NamedTuple):
     """What a field is written with: the whole record, or an entry of a list in it.
 
     Attributes:
@@ -43,11 +43,11 @@ class Values(NamedTuple):
         """Return a field's text, empty if it has none."""
         return self.texts.get(name, "")
 
-    def entries(self, template: FieldTemplate) -> Iterator[Entry]:
+    def entries(self, template: FieldTemplate) -> Iterator[MarcEntry]:
         """Yield what a field is written with: one or, with `each`, one for each entry."""
         each = template.each
         if each is None:
-            yield Entry(self.text, str)
+            yield MarcEntry(self.text, str)
             return
         text = self.text(each)
         pieces = text.split(template.split) if template.split else [text]
@@ -59,7 +59,7 @@ class Values(NamedTuple):
             if template.without and template.without.fullmatch(parts.get(each, "")):
                 continue
             if any(parts.get(name) for name in template.fields):
-                yield Entry(partial(_text, parts, self.texts), partial(_source, parts, each))
+                yield MarcEntry(partial(_text, parts, self.texts), partial(_source, parts, each))
 
 
 def _text(parts: Mapping[str, str], texts: Mapping[str, str], name: str) -> str:

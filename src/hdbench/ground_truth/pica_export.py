@@ -9,9 +9,9 @@ from hdbench.ground_truth.marc_filling import NO_PLACE, NO_XML, NOT_THE_SAME, OT
 from hdbench.ground_truth.pica import ITEM_LEVEL, PicaField, PicaRecord
 from hdbench.ground_truth.pica_mapping import (
     ANY_OCCURRENCE,
-    Each,
-    First,
-    Nested,
+    PicaEach,
+    PicaFirst,
+    PicaNested,
     PicaMapping,
     PicaPlace,
     on_one_line,
@@ -74,10 +74,10 @@ def new_record(mapping: PicaMapping, values: Mapping[str, Any], key: str) -> New
 
 
 def _leaves(
-    value: Any, node: First | Each | Nested | None, name: str
-) -> Iterator[tuple[str, First | Each | Nested | None, Any]]:
+    value: Any, node: PicaFirst | PicaEach | PicaNested | None, name: str
+) -> Iterator[tuple[str, PicaFirst | PicaEach | PicaNested | None, Any]]:
     """Yield the name, place and value of whatever is not empty."""
-    if isinstance(value, Mapping) and isinstance(node, Nested | None):
+    if isinstance(value, Mapping) and isinstance(node, PicaNested | None):
         for key, child in value.items():
             inner = node.fields.get(key) if node else None
             yield from _leaves(child, inner, f"{name}.{key}" if name else key)
@@ -95,16 +95,18 @@ class _Making:
     def __init__(self, constants: Sequence[PicaField]) -> None:
         self.fields: PicaRecord = list(constants)
 
-    def put(self, node: First | Each | Nested | None, wanted: Any) -> tuple[str, str] | None:
+    def put(
+        self, node: PicaFirst | PicaEach | PicaNested | None, wanted: Any
+    ) -> tuple[str, str] | None:
         """Add a value that is tidy; return why it cannot be added, and what is there, if so."""
-        if not isinstance(node, First | Each):
+        if not isinstance(node, PicaFirst | PicaEach):
             return NO_PLACE, ""
         if NO_XML_CHARACTER.search("".join(_texts(wanted))):
             return NO_XML, ""
         if existing := _tidy(node.read(self.fields)):
             return None if existing == wanted else (OTHER_VALUE, " / ".join(_texts(existing)))
         before = list(self.fields)
-        if isinstance(node, First):
+        if isinstance(node, PicaFirst):
             for text in _texts(wanted):
                 if node.words and text not in node.words:
                     return NO_WORD, ""
@@ -127,7 +129,7 @@ class _Making:
                     return
         self.fields.append(_new_field(places[0], _split(text, places[0])))
 
-    def _add_entry(self, node: Each, entry: Any) -> None:
+    def _add_entry(self, node: PicaEach, entry: Any) -> None:
         """Add an entry of a list, in a field of its own."""
         place = node.places[0]
         if isinstance(entry, str) and not node.fields:

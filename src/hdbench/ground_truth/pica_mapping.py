@@ -72,7 +72,7 @@ class PicaPlace(NamedTuple):
         return [self.value(field)]
 
 
-class First(NamedTuple):
+class PicaFirst(NamedTuple):
     """A text or whole number: the first that is found.
 
     Attributes:
@@ -103,7 +103,7 @@ class First(NamedTuple):
         return text
 
 
-class Each(NamedTuple):
+class PicaEach(NamedTuple):
     """A list: of texts, or of objects if there are `fields`."""
 
     places: list[PicaPlace]
@@ -125,10 +125,10 @@ class Each(NamedTuple):
         return [entry for entry in objects if any(entry.values())]
 
 
-class Nested(NamedTuple):
+class PicaNested(NamedTuple):
     """An object."""
 
-    fields: dict[str, "First | Each | Nested"]
+    fields: dict[str, "PicaFirst | PicaEach | PicaNested"]
 
     def read(self, record: Sequence[PicaField]) -> dict[str, Any]:
         """Return the object in a record."""
@@ -144,8 +144,8 @@ class PicaMapping(NamedTuple):
         constants: fields that each new record has.
     """
 
-    key: First
-    record: Nested
+    key: PicaFirst
+    record: PicaNested
     constants: PicaRecord
 
     def truth(self, record: Sequence[PicaField]) -> tuple[str | None, dict[str, Any] | None]:
@@ -173,9 +173,9 @@ def read_pica_mapping(path: Path) -> PicaMapping:
             example=PICA_MAPPING,
         )
     key, record = _node(value["key"], path, "key"), _node(value["record"], path, "record")
-    if not isinstance(key, First) or key.words or key.is_integer:
+    if not isinstance(key, PicaFirst) or key.words or key.is_integer:
         raise HdbenchError("{place}: key: must be a place such as 003@$0", place=path)
-    if not isinstance(record, Nested):
+    if not isinstance(record, PicaNested):
         raise HdbenchError("{place}: record: must have fields, such as title: 021A$a", place=path)
     return PicaMapping(key, record, _constants(value.get("constants", []), path))
 
@@ -192,7 +192,7 @@ def _constants(lines: Any, path: Path) -> PicaRecord:
         raise HdbenchError("{place}: constants: {why}", place=path, why=error.args[0]) from error
 
 
-def _node(value: Any, path: Path, name: str) -> First | Each | Nested:
+def _node(value: Any, path: Path, name: str) -> PicaFirst | PicaEach | PicaNested:
     """Return what a value in the file means.
 
     Args:
@@ -201,17 +201,17 @@ def _node(value: Any, path: Path, name: str) -> First | Each | Nested:
         name: the field in the ground truth.
     """
     if not isinstance(value, dict):
-        return First(_places(value, path, name), {}, is_integer=False)
+        return PicaFirst(_places(value, path, name), {}, is_integer=False)
     if "at" in value:
         return _with_words(value, path, name)
     if "each" in value:
         return _each(value, path, name)
     if not value:
         raise HdbenchError("{place}: {field}: has no fields", place=path, field=name)
-    return Nested({key: _node(child, path, f"{name}.{key}") for key, child in value.items()})
+    return PicaNested({key: _node(child, path, f"{name}.{key}") for key, child in value.items()})
 
 
-def _with_words(value: dict[str, Any], path: Path, name: str) -> First:
+def _with_words(value: dict[str, Any], path: Path, name: str) -> PicaFirst:
     words, kind = value.get("words", {}), value.get("as")
     are_texts = isinstance(words, dict) and all(isinstance(word, str) for word in words.values())
     if value.keys() - {"at", "words", "as"} or not are_texts or kind not in (None, INTEGER):
@@ -232,17 +232,17 @@ def _with_words(value: dict[str, Any], path: Path, name: str) -> First:
             "{place}: {field}: words: and as: exclude each other", place=path, field=name
         )
     on_lines = {key: on_one_line(word) for key, word in words.items()}
-    return First(_places(value["at"], path, name), on_lines, is_integer=kind == INTEGER)
+    return PicaFirst(_places(value["at"], path, name), on_lines, is_integer=kind == INTEGER)
 
 
-def _each(value: dict[str, Any], path: Path, name: str) -> Each:
+def _each(value: dict[str, Any], path: Path, name: str) -> PicaEach:
     fields = value.get("fields", {})
     if value.keys() - {"each", "fields"} or not isinstance(fields, dict):
         raise HdbenchError(
             "{place}: {field}: besides each: only fields: is allowed", place=path, field=name
         )
     inner = {key: _places(part, path, f"{name}.{key}", _WITHIN) for key, part in fields.items()}
-    return Each(_places(value["each"], path, name, _WHOLE if fields else _COMPLETE), inner)
+    return PicaEach(_places(value["each"], path, name, _WHOLE if fields else _COMPLETE), inner)
 
 
 _COMPLETE = Message("a place such as 021A$a, 209A/01$a or 028B/*$a")

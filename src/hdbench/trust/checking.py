@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from hdbench.annotating.checking.queue import Stage
+from hdbench.annotating.checking.queue import ReadingStage
 from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
 from hdbench.trust.learned.files import is_learned, learn_once, read_learned
 from hdbench.trust.learned.learning import check_items
@@ -52,9 +52,9 @@ class PlannedCheck:
         check_items(plan, list(benchmark.ids()), benchmark.id, plan_file)
         self.hash = plan.hash()
         self._plan, self._benchmark, self._plan_file = plan, benchmark, plan_file
-        self._stages = [Stage("learn", plan.first_stage)]
+        self._stages = [ReadingStage("learn", plan.first_stage)]
 
-    def stages(self) -> Sequence[Stage]:
+    def stages(self) -> Sequence[ReadingStage]:
         """Return the stages that are drawn.
 
         Raises:
@@ -63,7 +63,7 @@ class PlannedCheck:
         # What was learned is never replaced, and the page asks at every request.
         if len(self._stages) == 1 and is_learned(self._plan, self._plan_file):
             learned = read_learned(self._plan, self._plan_file)
-            self._stages = [*self._stages, Stage("verify", learned.second_stage)]
+            self._stages = [*self._stages, ReadingStage("verify", learned.second_stage)]
         return self._stages
 
     def advance(self) -> None:
@@ -87,9 +87,9 @@ class ControlCheck:
 
     def __init__(self, control: ValueControl) -> None:
         self.hash = control.hash()
-        self._stages = [Stage("control", control.values)]
+        self._stages = [ReadingStage("control", control.values)]
 
-    def stages(self) -> Sequence[Stage]:
+    def stages(self) -> Sequence[ReadingStage]:
         """Return the only stage."""
         return self._stages
 

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 from hdbench.annotating.checking.checked_values import ValueKey
-from hdbench.annotating.checking.queue import Stage
+from hdbench.annotating.checking.queue import ReadingStage
 from hdbench.annotating.checking.value_check import ValueCheck
 from hdbench.annotating.server import serve
 from hdbench.errors import HdbenchError
@@ -25,7 +25,7 @@ class FilePlan:
         stages = json.loads(path.read_text())["stages"]
         names = ("learn", "verify") if len(stages) == 2 else ("control",)
         self._stages = [
-            Stage(name, [ValueKey(*key) for key in keys])
+            ReadingStage(name, [ValueKey(*key) for key in keys])
             for name, keys in zip(names, stages, strict=True)
         ]
         self.hash = hashlib.sha256(path.read_bytes()).hexdigest()

@@ -7,13 +7,13 @@ from annotating.checking.readings import key, reading
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hdbench.annotating.checking.queue import Stage, is_complete, offered, waits_for_others
+from hdbench.annotating.checking.queue import ReadingStage, is_complete, offered, waits_for_others
 
 PEOPLE = ("anna", "ben", "carl", "dora")
 
 
 def stage_of(length):
-    return Stage("learn", [key(f"b{number}") for number in range(length)])
+    return ReadingStage("learn", [key(f"b{number}") for number in range(length)])
 
 
 def as_readings(told):
@@ -109,7 +109,7 @@ def test_people_begin_apart_and_always_at_the_same_place():
 
 
 def test_who_took_part_in_another_stage_can_still_read():
-    stage = Stage("verify", [key("b0")])
+    stage = ReadingStage("verify", [key("b0")])
     readings = as_readings({0: {"anna": "a"}})
     assert waits_for_others(stage, readings) == 0
     assert waits_for_others(stage, readings | {key("c1"): (reading("c1", "ben", "x"),)}) == 1
@@ -117,7 +117,7 @@ def test_who_took_part_in_another_stage_can_still_read():
 
 @pytest.mark.parametrize("person", PEOPLE)
 def test_a_stage_without_values_is_complete(person):
-    stage = Stage("verify", [])
+    stage = ReadingStage("verify", [])
     assert offered(stage, {}, person) == []
     assert is_complete(stage, {})
     assert waits_for_others(stage, {}) == 0

@@ -133,7 +133,7 @@ class _AllAnswered:
         return [None, None if item in self._unanswered else {}]
 
 
-def test_the_first_stage_is_drawn_uniformly_from_what_is_answered():
+def test_the_first_stage_is_drawn_uniformly_from_answered():
     ids, fields = [str(number) for number in range(8)], ["a", "b"]
 
     drawn = [
@@ -152,7 +152,7 @@ def test_the_first_stage_is_drawn_uniformly_from_what_is_answered():
     assert stats.chisquare(firsts).pvalue > 0.001
 
 
-def test_a_draw_is_the_same_each_time_and_another_with_another_seed():
+def test_a_draw_is_the_same_unless_the_seed_is_another():
     rng = np.random.default_rng(1)
     probabilities = (rng.beta(0.4, 6, (200, 3)) * BILLION).astype(np.int32)
     chosen = choose_cuts(Terms(), probabilities)

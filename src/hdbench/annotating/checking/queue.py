@@ -18,7 +18,7 @@ Readings = Mapping[ValueKey, Sequence[Reading]]
 """The readings of each value, one of each person, in the order of their first ones."""
 
 
-class Stage(NamedTuple):
+class ReadingStage(NamedTuple):
     """Values that are read before anything is made of them.
 
     Attributes:
@@ -30,7 +30,7 @@ class Stage(NamedTuple):
     values: Sequence[ValueKey]
 
 
-def offered(stage: Stage, readings: Readings, person: str) -> list[int]:
+def offered(stage: ReadingStage, readings: Readings, person: str) -> list[int]:
     """Return the positions of the values that a person should still read.
 
     Values that nobody has read come first, then those that lack a second reading, then disputes.
@@ -56,12 +56,12 @@ def offered(stage: Stage, readings: Readings, person: str) -> list[int]:
     )
 
 
-def is_complete(stage: Stage, readings: Readings) -> bool:
+def is_complete(stage: ReadingStage, readings: Readings) -> bool:
     """Return whether every value has been read."""
     return all(readings.get(key) for key in stage.values)
 
 
-def waits_for_others(stage: Stage, readings: Readings) -> int:
+def waits_for_others(stage: ReadingStage, readings: Readings) -> int:
     """Return the number of values that lack a further reading which somebody can give.
 
     That is somebody who has read other values, and not this one.
@@ -78,7 +78,7 @@ def waits_for_others(stage: Stage, readings: Readings) -> int:
     )
 
 
-def _lacking(stage: Stage, readings: Readings) -> list[int]:
+def _lacking(stage: ReadingStage, readings: Readings) -> list[int]:
     """Return the positions of the values that lack a first, second or third reading."""
     return [
         position
@@ -92,7 +92,7 @@ def _lacks(position: int, readings: Sequence[Reading]) -> bool:
     return len(readings) < wanted or settled(readings).outcome == "unsettled"
 
 
-def _may_read(stage: Stage, readings: Readings, position: int, person: str) -> bool:
+def _may_read(stage: ReadingStage, readings: Readings, position: int, person: str) -> bool:
     return all(reading.by != person for reading in readings.get(stage.values[position], ()))
 
 

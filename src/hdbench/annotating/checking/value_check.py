@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol
 from hdbench.annotating.checking.checked_values import CheckedValues, Reading, ValueKey
 from hdbench.annotating.checking.queue import (
     Readings,
-    Stage,
+    ReadingStage,
     is_complete,
     offered,
     waits_for_others,
@@ -41,7 +41,7 @@ class CheckedPlan(Protocol):
     def hash(self) -> str:
         """Return the hash of the plan."""
 
-    def stages(self) -> Sequence[Stage]:
+    def stages(self) -> Sequence[ReadingStage]:
         """Return the stages that are drawn, also by other processes: one or two.
 
         Raises:
@@ -95,7 +95,7 @@ class ValueCheck:
         self._schema = AnswerSchema.load(folder / SCHEMA)
         self._form = form_of(self._schema)
         self._values = CheckedValues(folder)
-        self._stages: list[Stage] = []
+        self._stages: list[ReadingStage] = []
         self._lock = Lock()
         self._advancing = Thread()
         self._problem: str = ""

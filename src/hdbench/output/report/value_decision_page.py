@@ -27,7 +27,7 @@ MAX_VALUE = 300
 Titles = Callable[[str], str]
 
 
-class FieldRow(NamedTuple):
+class AcceptedFieldRow(NamedTuple):
     """A field in the main table.
 
     Attributes:
@@ -110,9 +110,9 @@ def value_decision_page(
     )
 
 
-def _fields(decision: ValueDecision, titles: Titles) -> Iterator[FieldRow]:
+def _fields(decision: ValueDecision, titles: Titles) -> Iterator[AcceptedFieldRow]:
     for name, expected in decision.expected_by_field.items():
-        yield FieldRow(cut(titles(name)), decision.by_field.get(name), expected)
+        yield AcceptedFieldRow(cut(titles(name)), decision.by_field.get(name), expected)
 
 
 def _limits(decision: ValueDecision) -> list[tuple[float, int, bool]]:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from hdbench.authorities.files import MAX_VALUE, AuthorityLine, read_authority_lines
 from hdbench.authorities.identifiers import NAMESPACES, address_of, namespace_of
-from hdbench.authorities.search import SAME, AuthoritySearch, AuthorityMatch
+from hdbench.authorities.search import SAME, AuthorityMatch, AuthoritySearch
 from hdbench.common.translation import current_language, translated
 from hdbench.errors import HdbenchError, Message
 

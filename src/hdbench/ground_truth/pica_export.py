@@ -11,8 +11,8 @@ from hdbench.ground_truth.pica_mapping import (
     ANY_OCCURRENCE,
     PicaEach,
     PicaFirst,
-    PicaNested,
     PicaMapping,
+    PicaNested,
     PicaPlace,
     on_one_line,
 )

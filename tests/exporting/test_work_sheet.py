@@ -91,18 +91,28 @@ def test_nothing_that_a_model_wrote_is_a_formula(desk):
     assert hostile[4].value == "0012"
 
 
-def test_a_link_leads_from_the_sheet_to_the_image(collection, desk):
-    (folder := collection.folder / "linked").mkdir(exist_ok=True)
-    copied = folder / "cards"
-    shutil.copytree(collection.benchmark, copied, dirs_exist_ok=True)
+@pytest.fixture
+def renamed(collection, desk):
+    """Let the sheet be about a copy of the collection, with other names of images."""
+
+    def renamed(names):
+        copied = desk.out.parent / "cards"
+        shutil.copytree(collection.benchmark, copied)
+        (copied / "images").mkdir(exist_ok=True)
+        path = copied / "metadata.jsonl"
+        rows = [json.loads(line) for line in path.read_text().splitlines()]
+        named = (row | {"file_name": names.get(row["id"], "images/card.png")} for row in rows)
+        path.write_text("".join(json.dumps(row) + "\n" for row in named))
+        desk.benchmark = copied
+        return copied
+
+    return renamed
+
+
+def test_a_link_leads_from_the_sheet_to_the_image(desk, renamed):
     name = "images/Käse & Co #1 100%.png"
-    (copied / "images").mkdir(exist_ok=True)
+    copied = renamed({desk.silent: name})
     Image.new("RGB", (9, 6)).save(copied / name)
-    rows = [json.loads(line) for line in (copied / "metadata.jsonl").read_text().splitlines()]
-    (copied / "metadata.jsonl").write_text(
-        "".join(json.dumps(row | {"file_name": name}) + "\n" for row in rows)
-    )
-    desk.benchmark = copied
     (desk.out / "sheets").mkdir()
     path = desk.out / "sheets/work.xlsx"
     desk.write(path)
@@ -110,6 +120,23 @@ def test_a_link_leads_from_the_sheet_to_the_image(collection, desk):
     assert cell.value == "Käse & Co #1 100%.png"
     target = unquote(cell.hyperlink.target).replace("\\", "/")
     assert (path.parent / target).resolve() == (copied / name).resolve()
+
+
+def test_odd_names_of_images_are_shown_without_harm(desk, renamed):
+    renamed(
+        {
+            desk.silent: "images/<r>&lt;.png",
+            desk.scattered: "images/\ud800=1+1.png",
+            desk.odd: f"images/{'0123456789' * 6}.png",
+        }
+    )
+    desk.write()
+    sheet = load_workbook(desk.sheet).worksheets[0]
+    shown = {row[0].value: row[2] for row in sheet.iter_rows(min_row=2)}
+    assert shown[desk.silent].value == "<r>&lt;.png"
+    assert shown[desk.scattered].value == "\ufffd=1+1.png"
+    assert shown[desk.scattered].hyperlink is None
+    assert shown[desk.odd].value == "0123456789012345678…6789.png"
 
 
 def test_thumbnails_are_bounded_and_missing_images_counted(collection, desk, monkeypatch):
@@ -123,8 +150,8 @@ def test_thumbnails_are_bounded_and_missing_images_counted(collection, desk, mon
         with zipfile.ZipFile(desk.sheet) as archive:
             (name,) = (each for each in archive.namelist() if "media/" in each)
             with archive.open(name) as file, Image.open(file) as picture:
-                assert (picture.format, picture.size) == ("JPEG", (240, 180))
-        assert load_workbook(desk.sheet).worksheets[0].row_dimensions[2].height == 150  # 200 px
+                assert (picture.format, picture.size) == ("JPEG", (320, 240))
+        assert load_workbook(desk.sheet).worksheets[0].row_dimensions[2].height == 195  # 260 px
     finally:
         shutil.rmtree(images)
     assert desk.write(desk.out / "without.xlsx", thumbnails=True).without_thumbnail == 90

@@ -1,8 +1,6 @@
 """The work list of a decision as an Excel workbook that people fill in."""
 
-import base64
 import datetime
-import os
 import zipfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,20 +8,16 @@ from io import BytesIO
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import quote
-
-from PIL import Image
 
 from hdbench.annotating.working.worked_values import WorkedValues
 from hdbench.answers.cells import column_letter
-from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.excel import workbook_into, write_cell, xlsx_writer
-from hdbench.common.extras import MissingExtraError, needed
+from hdbench.common.extras import needed
 from hdbench.common.jsonio import whole_file
 from hdbench.common.progress import progress
-from hdbench.common.thumbnails import thumbnail
 from hdbench.common.translation import translated
 from hdbench.errors import HdbenchError, Message
+from hdbench.output.exporting.sheet_media import SheetMedia
 from hdbench.trust.sheet.fields import sheet_fields
 from hdbench.trust.sheet.layout import (
     HEADINGS,
@@ -43,21 +37,16 @@ MAX_VALUES = 65_530
 MAX_THUMBNAILS = 48 * 2**20
 """Maximum size in bytes of all thumbnails in a workbook."""
 
-THUMBNAIL_WIDTH = 240
-"""Maximum width of a thumbnail in pixels; it is at most twice as high."""
-
-_QUALITY = 60
 _FIRST_CHOICE = 2  # after the key and the number of choices
-_ASCII = 0x80
-_MAX_LINK = 2_000
+_LINE = 15  # Excel's height of a row, in points
 _MAX_ROW_HEIGHT = 409  # Excel's, in points
 _POINTS = 0.75  # in a pixel
 _ABOVE_THUMBNAIL = 20  # pixels, for the link
 _CREATED = datetime.datetime(1980, 1, 1)  # the current time would make each sheet different
 _WIDTHS: dict[Column, int] = {
     "item": 16,
-    "field": 20,
-    "image": 34,
+    "field": 26,
+    "image": 30,
     "value": 32,
     "remark": 24,
     "confidence": 12,
@@ -65,6 +54,7 @@ _WIDTHS: dict[Column, int] = {
     "key": 22,
 }
 _CANDIDATE_WIDTH = 28
+_THUMBNAIL_COLUMN = 46
 
 
 class WrittenSheet(NamedTuple):
@@ -140,7 +130,7 @@ def write_work_sheet(path: Path, work_list: AppliedWorkList, options: SheetOptio
     with whole_file(path) as unfinished:
         with workbook_into(packed, {"constant_memory": True}) as book:
             writer = _SheetWriter(
-                book, work_list, options, _Media(work_list.benchmark, items, path)
+                book, work_list, options, SheetMedia(work_list.benchmark, items, path)
             )
             rows = islice(_open_values(work_list, waiting, items), number)
             for value in progress(rows, "Writing the sheet", number):
@@ -203,63 +193,25 @@ def _check_size(packed: BytesIO, path: Path) -> None:
         )
 
 
-class _Media:
-    """The media of items, as seen from a work sheet.
+class _Looks:
+    """The formats of the cells of a row.
 
     Args:
-        benchmark: the items.
-        items: those in the sheet.
-        sheet: the workbook.
+        book: xlsxwriter's workbook.
+        border: what they have besides.
     """
 
-    def __init__(self, benchmark: Benchmark, items: Collection[str], sheet: Path) -> None:
-        self._shown = benchmark.shown(set(items))
-        self._folder = sheet.resolve().parent
-        self.is_text = benchmark.spec.media == "text"
-
-    def text(self, item: str) -> str:
-        """Return what the sheet says of an item: its text, or the name of its first file."""
-        shown = self._shown[item]
-        return shown.media[0].name if shown.media else shown.text
-
-    def link(self, item: str) -> str | None:
-        """Return a link to the first file of an item, relative to the sheet; None without one."""
-        media = self._shown[item].media
-        if not media:
-            return None
-        try:
-            # As it is called in the collection, not where a link leads from there.
-            path = os.path.relpath(os.path.abspath(media[0]), self._folder)
-        except ValueError:  # on another drive
-            return None
-        link = "".join(
-            sign if ord(sign) >= _ASCII else quote(sign) for sign in Path(path).as_posix()
-        )
-        return f"external:{link}" if len(link) <= _MAX_LINK else None
-
-    def thumbnail(self, item: str) -> "_Thumbnail | None":
-        """Return a small picture of an item; None if its first file is missing or damaged."""
-        media = self._shown[item].media
-        try:
-            uri = thumbnail(media[0], width=THUMBNAIL_WIDTH) if media else None
-        except MissingExtraError:
-            raise
-        except HdbenchError:
-            return None
-        if uri is None:
-            return None
-        data = BytesIO()
-        with Image.open(BytesIO(base64.b64decode(uri.partition(",")[2]))) as image:
-            # Excel shows no WebP.
-            image.convert("RGB").save(data, "JPEG", quality=_QUALITY)
-            return _Thumbnail(data, image.height)
-
-
-class _Thumbnail(NamedTuple):
-    """A small picture, and its height in pixels."""
-
-    data: BytesIO
-    height: int
+    def __init__(self, book: Any, border: Mapping[str, Any]) -> None:
+        top = {"valign": "top", **border}
+        # As text: what is typed stays as it is, also 0012, 3-5 and =1+1. Without the quote prefix
+        # Excel would make a formula of a text as soon as it is edited.
+        text = top | {"num_format": "@", "text_wrap": True, "quote_prefix": True}
+        self.text = book.add_format(text)
+        self.heading = book.add_format(text | {"bold": True, "bottom": 1, "bg_color": "#E7E9ED"})
+        self.link = book.add_format(text | {"font_color": "#0B57D0", "underline": 1})
+        self.number = book.add_format(top | {"num_format": "0.000", "align": "left"})
+        framed = {"border": 1, "border_color": "#B0A878", "bg_color": "#FFF8DC"}
+        self.entry = book.add_format({"num_format": "@", "text_wrap": True} | framed | top)
 
 
 class _SheetWriter:
@@ -276,7 +228,7 @@ class _SheetWriter:
     """
 
     def __init__(
-        self, book: Any, work_list: AppliedWorkList, options: SheetOptions, media: _Media
+        self, book: Any, work_list: AppliedWorkList, options: SheetOptions, media: SheetMedia
     ) -> None:
         self.without_thumbnail = 0
         self._names = work_list.names
@@ -290,84 +242,101 @@ class _SheetWriter:
         self._row = 0
         self._size = 0
         book.set_properties({"created": _CREATED})
-        # As text: what is typed stays as it is, also 0012, 3-5 and =1+1. Without the quote prefix
-        # Excel would make a formula of a text as soon as it is edited.
-        base = {"num_format": "@", "quote_prefix": True, "text_wrap": True, "valign": "top"}
-        self._text = book.add_format(base)
-        self._bold = book.add_format(base | {"bold": True, "bottom": 1, "bg_color": "#E7E9ED"})
-        self._entry = book.add_format(
-            {"num_format": "@", "text_wrap": True, "valign": "top"}
-            | {"bg_color": "#FFF8DC", "border": 1, "border_color": "#B0A878"}
-        )
-        self._blue = book.add_format(base | {"font_color": "#0B57D0", "underline": 1})
-        self._number = book.add_format({"num_format": "0.000", "valign": "top", "align": "left"})
+        self._first_looks = _Looks(book, {"top": 1, "top_color": "#8A9099"})
+        self._other_looks = _Looks(book, {})
         self._sheet = book.add_worksheet(self._in_language(Message("Work list")))
         self._hidden = self._in_language(Message("Choices"))
         self._choices = book.add_worksheet(self._hidden)
         self._choices.hide()
-        self._columns = self._begin()
+        self._columns, self._widths = self._begin()
 
     def _in_language(self, text: Message) -> str:
         return translated(text, self._options.language)
 
-    def _begin(self) -> dict[Column, int]:
-        """Write the headings, and return column → its position."""
+    def _begin(self) -> tuple[dict[Column, int], list[int]]:
+        """Write the headings; return column → its position, and the widths of all columns."""
         before: tuple[Column, ...] = ("item", "field", "image")
         after: tuple[Column, ...] = ("value", "remark", "confidence", "reason", "key")
         names = self._names
         columns = {column: place for place, column in enumerate(before)}
         columns |= {column: len(before) + len(names) + place for place, column in enumerate(after)}
-        for column, place in columns.items():
-            self._sheet.set_column(place, place, _WIDTHS[column])
-        self._sheet.set_column(len(before), len(before) + len(names) - 1, _CANDIDATE_WIDTH)
+        widths = [_WIDTHS[column] for column in before]
+        widths += [_CANDIDATE_WIDTH] * len(names)
+        widths += [_WIDTHS[column] for column in after]
+        if self._options.thumbnails:
+            widths[columns["image"]] = _THUMBNAIL_COLUMN
         headings = [self._in_language(HEADINGS[column]) for column in before]
         headings += [self._in_language(Message("Run {name}", name=name)) for name in names]
         headings += [self._in_language(HEADINGS[column]) for column in after]
-        for place, heading in enumerate(headings):
-            write_cell(self._sheet, 0, place, shown_text(heading), self._bold)
+        self._sheet.set_row(0, _LINE * max(map(_lines, headings, widths)))
+        for place, (heading, width) in enumerate(zip(headings, widths, strict=True)):
+            self._sheet.set_column(place, place, width)
+            write_cell(self._sheet, 0, place, shown_text(heading), self._other_looks.heading)
         self._sheet.freeze_panes(1, len(before))
-        return columns
+        return columns, widths
 
     def add(self, value: OpenValue) -> None:
         """Write a row."""
         self._row += 1
         language = self._options.language
-        if value.key.item != self._item:
+        is_first = value.key.item != self._item
+        looks = self._first_looks if is_first else self._other_looks
+        if is_first:
             self._item = value.key.item
             self._link = self._media.link(self._item)
-            if self._options.thumbnails:
-                self._add_thumbnail(self._item)
         field = self._fields[value.key.field]
         key = key_of(self._seal, value.key)
-        self._write("item", value.key.item)
-        self._write("field", field.titles[language])
-        self._write_image(self._item)
+        own: dict[Column, str] = {
+            "item": shown_text(value.key.item),
+            "field": shown_text(field.titles[language]),
+            "image": shown_text(self._media.text(value.key.item)),
+            "reason": self._in_language(Message(value.reason)),
+            "key": key,
+        }
+        texts = {self._columns[column]: text for column, text in own.items()}
         first = self._columns["image"] + 1
-        for place, candidate in enumerate(value.candidates, start=first):
-            shown = shown_value(candidate, language)
-            if shown:
-                write_cell(self._sheet, self._row, place, shown, self._text)
+        texts |= {
+            first + place: shown_value(candidate, language)
+            for place, candidate in enumerate(value.candidates)
+        }
+        lines = max(_lines(text, self._widths[place]) for place, text in texts.items())
+        height = float(lines * _LINE)
+        if is_first and self._options.thumbnails:
+            height = max(height, self._add_thumbnail(value.key.item))
+        if height > _LINE:
+            self._sheet.set_row(self._row, min(height, _MAX_ROW_HEIGHT))
+        for place, text in texts.items():
+            if place == self._columns["image"] and self._link:
+                self._sheet.write_url(self._row, place, self._link, looks.link, text)
+            elif text:
+                write_cell(self._sheet, self._row, place, text, looks.text)
+            else:
+                self._sheet.write_blank(self._row, place, None, looks.text)
         for column in ("value", "remark"):
-            self._sheet.write_blank(self._row, self._columns[column], None, self._entry)
-        if value.score is not None:
-            place = self._columns["confidence"]
-            self._sheet.write_number(self._row, place, value.score, self._number)
-        self._write("reason", self._in_language(Message(value.reason)))
-        self._write("key", key)
-        choices = [*field.choices(value.candidates, language), self._nothing]
-        self._choices.write_string(self._row, 0, key, self._text)
+            self._sheet.write_blank(self._row, self._columns[column], None, looks.entry)
+        place = self._columns["confidence"]
+        if value.score is None:
+            self._sheet.write_blank(self._row, place, None, looks.number)
+        else:
+            self._sheet.write_number(self._row, place, value.score, looks.number)
+        self._add_choices(key, [*field.choices(value.candidates, language), self._nothing])
+
+    def _add_choices(self, key: str, choices: Sequence[str]) -> None:
+        looks = self._other_looks
+        self._choices.write_string(self._row, 0, key, looks.text)
         self._choices.write_number(self._row, 1, len(choices))
         for place, choice in enumerate(choices, start=_FIRST_CHOICE):
-            write_cell(self._choices, self._row, place, choice, self._text)
+            write_cell(self._choices, self._row, place, choice, looks.text)
 
     def finish(self) -> None:
         """Add what is about all rows."""
         last, place = self._row, self._columns["value"]
         # By the row's key, since a row that is sorted leaves the rules of its cells behind.
         key = f"${column_letter(self._columns['key'] + 1)}2"
-        row = f"MATCH({key},'{self._hidden}'!$A$2:$A${last + 1},0)"
-        first = f"'{self._hidden}'!${column_letter(_FIRST_CHOICE + 1)}$1"
-        count = f"INDEX('{self._hidden}'!$B$2:$B${last + 1},{row})"
+        hidden = "'{}'".format(self._hidden.replace("'", "''"))
+        row = f"MATCH({key},{hidden}!$A$2:$A${last + 1},0)"
+        first = f"{hidden}!${column_letter(_FIRST_CHOICE + 1)}$1"
+        count = f"INDEX({hidden}!$B$2:$B${last + 1},{row})"
         self._sheet.data_validation(
             *(1, place, last, place),
             {
@@ -379,27 +348,20 @@ class _SheetWriter:
         self._sheet.autofilter(0, 0, last, max(self._columns.values()))
         self._sheet.ignore_errors({"number_stored_as_text": f"A1:XFD{last + 1}"})
 
-    def _write(self, column: Column, text: str) -> None:
-        place = self._columns[column]
-        write_cell(self._sheet, self._row, place, shown_text(text), self._text)
-
-    def _write_image(self, item: str) -> None:
-        text = shown_text(self._media.text(item))
-        if self._link is None or text.startswith("<r>"):  # see `write_cell`
-            self._write("image", text)
-        else:
-            place = self._columns["image"]
-            self._sheet.write_url(self._row, place, self._link, self._blue, text)
-
-    def _add_thumbnail(self, item: str) -> None:
+    def _add_thumbnail(self, item: str) -> float:
+        """Add the picture of an item to its first row, and return the height that it needs."""
         picture = self._media.thumbnail(item)
         if picture is None or self._size > MAX_THUMBNAILS:
             self.without_thumbnail += 1
-            return
+            return 0
         self._size += picture.data.getbuffer().nbytes
-        height = (picture.height + _ABOVE_THUMBNAIL) * _POINTS
-        self._sheet.set_row(self._row, min(height, _MAX_ROW_HEIGHT))
         options = {"image_data": picture.data, "y_offset": _ABOVE_THUMBNAIL, "object_position": 1}
         if self._link is not None:
             options["url"] = self._link
         self._sheet.insert_image(self._row, self._columns["image"], "item.jpg", options)
+        return (picture.height + _ABOVE_THUMBNAIL) * _POINTS
+
+
+def _lines(text: str, width: int) -> int:
+    """Return about how many lines a text has in a column."""
+    return sum(1 + len(line) // width for line in text.split("\n"))

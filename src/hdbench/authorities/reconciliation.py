@@ -1,6 +1,6 @@
 """The Reconciliation Service API 0.2 over authority files: requests and responses as plain data.
 
-The API is specified at https://www.w3.org/community/reports/reconciliation/CG-FINAL-specs-0.2-20230410/.
+The API is specified at https://reconciliation-api.github.io/specs/0.2/.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

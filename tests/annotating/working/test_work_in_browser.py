@@ -217,6 +217,9 @@ def test_everything_with_the_keyboard_alone(folder, visit):
         expect(page.locator("#undo")).to_be_focused()
         keys.press("Control+z")
         is_saved(page, 2)
+        page.locator("[name=how]").first.focus()
+        keys.press("Control+z")  # also where it could undo nothing else
+        is_saved(page, 1)
 
 
 @pytest.mark.nightly

@@ -259,7 +259,7 @@ function show(view) {
   for (const each of ["cards", "clusters"]) at(each).hidden = each !== view;
   at("by-card").setAttribute("aria-pressed", String(view === "cards"));
   at("recurring").setAttribute("aria-pressed", String(view === "clusters"));
-  at("previous").hidden = at("next").hidden = view !== "cards";
+  at("turning").hidden = view !== "cards";
 }
 
 async function showRecurring() {
@@ -295,7 +295,7 @@ function follow(answer) {
   else showState(answer.state);
 }
 
-const isTyping = (target) => Boolean(target.closest?.("input, textarea, select"));
+const isTyping = (target) => Boolean(target.closest?.("textarea, select"));
 const digitOf = (event) => /^(?:Digit|Numpad)(\d)$/.exec(event.code)?.[1];
 
 function pressed(event) {
@@ -303,24 +303,25 @@ function pressed(event) {
   const section = target.closest?.(".doubt");
   const digit = digitOf(event);
   const isPlain = !altKey && !ctrlKey && !metaKey;
+  const isUndo = (ctrlKey || metaKey) && !shiftKey && key === "z" && !isTyping(target);
   const act = (action) => {
     event.preventDefault();
     action();
   };
   if (at("cards").hidden) {
-    if (ctrlKey && key === "z" && !isTyping(target)) act(undo);
+    if (isUndo) act(undo);
   } else if (altKey && key === "ArrowLeft") act(() => turnTo(entry.number - 1));
   else if (altKey && key === "ArrowRight") act(() => turnTo(entry.next));
   else if (section && digit && !ctrlKey && !metaKey && !shiftKey && (altKey || !isTyping(target))) {
     act(() => section.querySelector(`[data-digit="${digit}"]`)?.click());
   } else if (isTyping(target)) typing(event, section, act);
-  else if (ctrlKey && key === "z") act(undo);
+  else if (isUndo) act(undo);
   else if (section && ["ArrowUp", "ArrowDown"].includes(key)) act(() => step(target, key === "ArrowUp" ? -1 : 1));
   else if (section && isPlain && (key === "F2" || (key.length === 1 && key.trim()))) {
     const input = section.querySelector("textarea, select");
     input.focus(); // the key goes there
     input.select?.();
-  } else if (isPlain && image.keys[key]) act(image.keys[key]);
+  } else if (isPlain && image.keys[key] && !target.closest?.("input")) act(image.keys[key]);
 }
 
 function typing({ key, shiftKey, isComposing, target }, section, act) {

@@ -164,15 +164,32 @@ def test_two_people_see_each_others_work_and_overwrite_nothing(folder, visit):
 
         ben.locator("#recurring").click()
         expect(ben.locator("#save-for")).to_have_text("Save for 4 values")
-        field(anna, "Imprint, Place").locator(".choice").last.click()
+        ben.locator("#for-all").fill("Basel BS")
+        ben.get_by_role("checkbox", name="b4").uncheck()
+        anna.locator("#next").click()
+        expect(anna.locator("#id")).to_have_text("b2")
+        anna.keyboard.press("1")
         is_saved(anna, 3)
+        expect(ben.locator("#save-for")).to_have_text("Save for 2 values")
+        expect(ben.get_by_role("checkbox", name="b4")).to_be_focused()
+        ben.evaluate("Object.defineProperty(document, 'visibilityState', { value: 'hidden' })")
+        anna.locator("#previous").click()
+        expect(anna.locator("#id")).to_have_text("b1")
+        field(anna, "Imprint, Place").locator(".choice").last.click()
+        is_saved(anna, 4)
         ben.locator("#save-for").click()
         expect(ben.locator("#message")).to_contain_text("decided elsewhere")
-        expect(ben.locator("#save-for")).to_have_text("Save for 3 values")
+        expect(ben.locator("#save-for")).to_have_text("Save for 1 value")
+        expect(ben.locator("#for-all")).to_have_value("Basel BS")
         ben.locator("#save-for").click()
-        is_saved(ben, 6)
-        assert saved(folder)["b1", "imprint.place"] is None
-        assert saved(folder)["b4", "imprint.place"] == "Basel"
+        is_saved(ben, 5)
+        assert saved(folder) == {
+            ("b1", "title"): "Die Hausstrafe",
+            ("b1", "year"): None,
+            ("b1", "imprint.place"): None,
+            ("b2", "imprint.place"): "basel",
+            ("b3", "imprint.place"): "Basel BS",
+        }
 
 
 @pytest.mark.nightly

@@ -28,7 +28,9 @@ export class Recurring {
       at("listed-more").hidden = !more;
       if (!ready) setTimeout(() => this.refresh(), POLL);
       this.tell(problem || (ready ? (clusters.length ? "" : say("no_recurring")) : say("looking_for_recurring")));
+      const focused = document.activeElement?.closest("#list") && document.activeElement.dataset.number;
       at("list").replaceChildren(...clusters.map((each) => this.listed(each)));
+      at("list").querySelector(`[data-number="${focused}"]`)?.focus();
       const shown = clusters.find(({ number }) => number === this.cluster?.number) ?? clusters[0];
       at("cluster").hidden = !shown;
       if (shown) await this.show(shown.number);
@@ -64,8 +66,14 @@ export class Recurring {
   }
 
   draw(cluster) {
+    // What was chosen stays, as what others decided can come at any moment.
+    const isSame = this.cluster?.number === cluster.number;
+    const chosen = isSame ? new FormData(at("together")).get("how") : "0";
+    const typedText = isSame ? at("for-all").value : "";
+    const without = isSame ? this.withoutSpellings : [];
+    const focused = document.activeElement?.id;
+    if (!isSame) this.without.clear();
     this.cluster = cluster;
-    this.without.clear();
     this.showState(cluster.state);
     for (const each of at("list").querySelectorAll("button")) {
       if (Number(each.dataset.number) === cluster.number) each.setAttribute("aria-current", "true");
@@ -75,30 +83,32 @@ export class Recurring {
     at("cluster-text").textContent = say("cluster_text", cluster);
     const rows = { list: 3 }[cluster.kind] ?? (cluster.long ? 4 : 1);
     const input = valueInput("for-all", "cluster-title label-for-all", cluster, { none: say("choose"), rows });
-    const another = this.way("typed", element("span", { id: "label-for-all", text: say("another_value") }));
+    input.value = typedText;
+    const another = this.way("typed", element("span", { id: "label-for-all", text: say("another_value") }), chosen);
     input.addEventListener("input", () => { another.querySelector("input").checked = true; });
     at("spellings").replaceChildren(
-      ...cluster.spellings.map((each, place) => this.spelling(each, place)),
+      ...cluster.spellings.map((each, place) => this.spelling(each, place, chosen, !without.includes(place))),
       element("div", { class: "spelling" }, another, input),
-      element("div", { class: "spelling" }, this.way("nothing", element("span", { text: this.nothing() }))),
+      element("div", { class: "spelling" }, this.way("nothing", element("span", { text: this.nothing() }), chosen)),
       element("p", { id: "for-all-problem", class: "problem", role: "status" }));
     at("shown-cards").replaceChildren(...cluster.cards.map((each) => this.card(each)));
     at("more-cards").hidden = cluster.cards.length >= cluster.all;
     this.count();
+    if (focused) at(focused)?.focus({ preventScroll: true });
   }
 
   // One answer to what all of them are.
-  way(value, content, isChosen = false) {
-    const radio = element("input", { type: "radio", name: "how", value, checked: isChosen });
+  way(value, content, chosen) {
+    const radio = element("input", { type: "radio", id: `how-${value}`, name: "how", value, checked: value === chosen });
     return element("label", { class: "way" }, radio, content);
   }
 
-  spelling({ parts, text, left }, place) {
+  spelling({ parts, text, left }, place, chosen, isIncluded) {
     const include = element("input", {
-      type: "checkbox", checked: true, disabled: !left, "data-spelling": place, "aria-label": say("include_spelling", { text: this.inWords(this.cluster.kind, text) }),
+      type: "checkbox", id: `include-${place}`, checked: isIncluded, disabled: !left, "data-spelling": place, "aria-label": say("include_spelling", { text: this.inWords(this.cluster.kind, text) }),
     });
     return element("div", { class: "spelling" },
-      this.way(String(place), this.marks(this.cluster.kind, parts), place === 0),
+      this.way(String(place), this.marks(this.cluster.kind, parts), chosen),
       element("label", { class: "include" }, include, element("span", { class: "mark", text: say("cluster_left", { left }) })));
   }
 
@@ -106,7 +116,7 @@ export class Recurring {
     const opened = element("button", { type: "button", class: "open", "aria-label": say("open_card", { id: item }) },
       isPicture ? element("img", { src: `entries/${number}/small/0`, alt: "", loading: "lazy" }) : element("span", { text: item }));
     opened.addEventListener("click", () => this.open(number));
-    const ticked = element("input", { type: "checkbox", checked: !decided, disabled: Boolean(decided) });
+    const ticked = element("input", { type: "checkbox", id: `tick-${number}`, checked: !decided && !this.without.has(number), disabled: Boolean(decided) });
     ticked.addEventListener("change", () => {
       if (ticked.checked) this.without.delete(number);
       else this.without.add(number);

@@ -278,8 +278,9 @@ async function look() {
       const number = entry.number;
       const answer = await ask(at("cards").hidden ? "state" : `entries/${number}`);
       if (waiting) return;
-      if (at("cards").hidden) showState(answer.state ?? answer);
-      else if (entry.number === number) follow(answer);
+      if (at("cards").hidden) {
+        if (answer.done !== entry.state.done) await recurring.refresh();
+      } else if (entry.number === number) follow(answer);
     }
   } catch {
     // the next decision says that the server does not answer

@@ -83,6 +83,7 @@ def test_what_runs_say_is_grouped_the_chosen_value_first(made, opened):
             Candidate("bbbb", "bbbb", ("two",)),
             Candidate("cccc", "cccc", ("three",)),
         ),
+        score=0.0,
     )
     assert found["year"] == EntryField("year", "taken", None, 1850)
     assert found["shelfmark"].reason == "left_out"

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from helpers.audited import MAKERS
 from helpers.collection import READERS, write_collection
 from helpers.recipes import write_recipe
+from helpers.single_values import ReadCatalogue
 from PIL import Image
 from running.faulty_server import FaultyServer, Response, completion
 from trust.collection import RUNS, Collection
@@ -57,6 +58,15 @@ def planned(folder):
     """A collection of which a sample is checked, and all of the control sample too."""
     collection = Collection(folder)
     collection.write_truths({item: collection.truth(item) for item in collection.ids})
+    yield None
+
+
+@contextmanager
+def read(folder):
+    """A catalogue whose values to learn from and to verify are read."""
+    catalogue = ReadCatalogue(folder, learn=200, verify=400)
+    catalogue.read_first()
+    catalogue.read_second()
     yield None
 
 
@@ -172,6 +182,20 @@ WALKS = {
             ("trust decide nothing", 2),
             (f"forecast hdb/cards {OF_PLAN} --wage 30 --plan plan.yaml", 0),
             (f"forecast hdb/cards {OF_PLAN} --total 2000 --wage 30 --plot f.svg", 0),
+        ],
+    ),
+    "values": (
+        read,
+        [
+            ("trust learn plan.yaml", 0),
+            ("trust decide plan.yaml --page d.html --json d.json --wage 30", 0),
+            ("verify d.json", 0),
+            ("trust apply plan.yaml -o out --control 20", 0),
+            ("trust control out", 2),
+            ("forecast --plan plan.yaml --wage 30 --json f.json", 0),
+            ("forecast --plan plan.yaml --total 5", 2),
+            ("trust plan hdb/cards heron --values 200+400 -o again.yaml", 2),
+            ("trust plan hdb/cards heron otter --values 9 -o again.yaml", 2),
         ],
     ),
     "run": (

@@ -6,13 +6,12 @@ at. The best of them are in `docs/pictures`; CONTRIBUTING.md says how to renew t
 
 import io
 import os
-import random
 import shutil
 from pathlib import Path
 
 import pytest
 from annotating.pages import serving as serving_editor
-from helpers.planned_cards import RIGHT, Catalogue
+from helpers.single_values import ReadCatalogue
 from PIL import Image
 from space.pages import report, still
 from space.servers import APP, serving, wait_for_client
@@ -40,21 +39,12 @@ def url(shown):
 
 @pytest.fixture(scope="module")
 def decision(tmp_path_factory):
-    """A file with a decision about 1,500 cards, of which some are hard to read."""
-    chance = random.Random(1)
-    catalogue = Catalogue(tmp_path_factory.mktemp("decided"), items=1500)
-    hard = [chance.random() ** 4 for _ in catalogue.ids]
-    for name in ("reader-large", "reader-small", "reader-tiny"):
-        answers = [
-            {
-                field: f"{value}{name[-5]}" if chance.random() < hard[number] else value
-                for field, value in RIGHT.items()
-            }
-            for number in range(len(catalogue.ids))
-        ]
-        catalogue.run(name, answers.__getitem__)
-    catalogue.check(catalogue.plan(300).sample)
-    decided = catalogue.decide().model_copy(update={"benchmark": "hdb/cards"})
+    """A file with a decision about 1,500 cards, by 900 single values."""
+    catalogue = ReadCatalogue(tmp_path_factory.mktemp("decided"), cards=1500, seed=1)
+    catalogue.read_first()
+    catalogue.read_second()
+    names = {"benchmark": "hdb/cards", "plan_file": "plan.yaml"}
+    decided = catalogue.decide().model_copy(update=names)
     path = tmp_path_factory.mktemp("decision") / "decision.json"
     path.write_text(decided.model_dump_json())
     return path

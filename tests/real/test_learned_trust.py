@@ -14,10 +14,10 @@ from hdbench.benchmarks.benchmark import load_benchmark
 
 pytestmark = pytest.mark.nightly
 
-DRAWS = 100
+DRAWS = 300
 
 MOST = stats.binom.isf(1e-4, DRAWS, 0.1)
-"""How many draws, 22, may break the promise."""
+"""How many draws, 50, may break the promise."""
 
 THREE = ("2025-11-25_T0420", "2026-01-24_T0230", "2025-09-30_T0160")
 FIVE = (
@@ -39,7 +39,7 @@ SHARES = {
 }
 
 VARIES = 0.04
-"""By how much less the mean of 100 draws may be: two standard errors of both means."""
+"""By how much less the mean may be: two standard errors of the means of 200 and of 300 draws."""
 
 
 @pytest.fixture(scope="module")

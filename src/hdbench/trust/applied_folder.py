@@ -1,5 +1,6 @@
 """The folder that a decision is applied in: its files, and the lock that lets one process write."""
 
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -122,6 +123,8 @@ def begin(out: Path, plan_file: Path, decision: AnyDecision) -> None:
     for name in (PLAN, DECISION, VALUES, SEALS, WORK_LIST, CONTROL, APPLIED):
         if (out / name).is_symlink():
             raise HdbenchError("{place}: is a symbolic link: remove it", place=out / name)
+        for unfinished in out.glob(f".{name}-*"):  # of a process that was killed
+            shutil.rmtree(unfinished, ignore_errors=True)
     if not decision_file.exists():
         if others := {path.name for path in out.iterdir()} - {LOCK, PLAN}:
             raise HdbenchError(

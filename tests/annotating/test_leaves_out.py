@@ -11,11 +11,11 @@ from helpers.lines import write_lines
 from helpers.run_folders import write_run
 
 from hdbench.annotating.annotation import Annotation, Assignment, write_annotation
-from hdbench.annotating.checking.checked_values import CHECKED_VALUES, CheckedValues
+from hdbench.annotating.checking.checked_values import CheckedValues
 from hdbench.annotating.reviewing.looks import ReviewLog
 from hdbench.annotating.store import Store
 from hdbench.api import score
-from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.benchmarks.benchmark import CHECKED_VALUES, load_benchmark
 from hdbench.datasets.building.builder import build
 from hdbench.datasets.building.recipe import find_recipe
 from hdbench.evaluation.score import Settings

@@ -14,8 +14,9 @@ from datasets import load_dataset
 from helpers.waiting import until
 from PIL import Image
 
-from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.benchmarks.benchmark import CHECKED_VALUES, load_benchmark
 from hdbench.benchmarks.names import recipe_names
+from hdbench.datasets.building.namespace import writing
 from hdbench.scoring import METRICS
 
 pytestmark = pytest.mark.slow
@@ -470,3 +471,13 @@ def test_all_builds_what_the_source_has_and_reports_the_rest(published, tmp_path
     assert len(errors) == len(recipe_names())
     assert all(line.startswith("error: ") for line in errors)
     assert (tmp_path / "hdb/zettel_f1").is_dir()
+
+
+def test_what_people_read_stays_when_it_is_built_again(tmp_path):
+    for title in ("first", "second"):
+        with writing(tmp_path, "cards") as folder:
+            (folder / "README.md").write_text(title)
+        if title == "first":
+            (tmp_path / "cards" / CHECKED_VALUES).write_text('{"id": 1}\n')
+    assert (tmp_path / "cards/README.md").read_text() == "second"
+    assert (tmp_path / "cards" / CHECKED_VALUES).read_text() == '{"id": 1}\n'

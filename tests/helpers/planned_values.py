@@ -4,7 +4,8 @@ import json
 
 from helpers.planned_cards import RIGHT, Catalogue
 
-from hdbench.annotating.checking.checked_values import CHECKED_VALUES, Reading
+from hdbench.annotating.checking.checked_values import Reading
+from hdbench.benchmarks.benchmark import CHECKED_VALUES
 from hdbench.common.jsonio import write_json
 from hdbench.trust.applying import apply
 from hdbench.trust.deciding import read_plan

@@ -7,8 +7,8 @@ from helpers.invented_cards import MODELS, InventedCards
 from helpers.run_folders import SPEC, write_run
 from PIL import Image
 
-from hdbench.annotating.checking.checked_values import CHECKED_VALUES, Reading
-from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.annotating.checking.checked_values import Reading
+from hdbench.benchmarks.benchmark import CHECKED_VALUES, load_benchmark
 from hdbench.trust.deciding import read_plan
 from hdbench.trust.learned.decision import ValueDecision, decide_by_values
 from hdbench.trust.learned.files import learn_once

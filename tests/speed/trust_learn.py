@@ -19,12 +19,11 @@ from speed.scale import measured
 from speed.trust_apply import RUNS, write_collection
 
 from hdbench.annotating.checking.checked_values import (
-    CHECKED_VALUES,
     Reading,
     StageName,
     ValueKey,
 )
-from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.benchmarks.benchmark import CHECKED_VALUES, load_benchmark
 from hdbench.trust.deciding import read_plan
 from hdbench.trust.learned.files import read_learned
 from hdbench.trust.learned.plan import ValuePlan

@@ -35,6 +35,10 @@ from hdbench.errors import HdbenchError, Message
 from hdbench.scoring.metric import ProtocolName, reference_for
 
 METADATA = "metadata.jsonl"
+CHECKED_VALUES = "checked-values.jsonl"
+"""File with values that people read one by one, beside a benchmark. It is never its ground truth,
+nor published, and stays when the benchmark is built again."""
+
 SCHEMA = "answer.schema.json"
 EXAMPLE = "example_predictions.jsonl"
 """Answers to some of the items, to try the scoring with; a benchmark need not have it."""

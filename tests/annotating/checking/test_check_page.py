@@ -13,7 +13,7 @@ from helpers.small_disk import FORMS, small_disk
 from playwright.sync_api import expect
 from space.german import Walk
 
-from hdbench.annotating.checking.checked_values import CHECKED_VALUES
+from hdbench.benchmarks.benchmark import CHECKED_VALUES
 
 pytestmark = pytest.mark.slow
 

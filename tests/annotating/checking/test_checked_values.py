@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 import hdbench
 from hdbench.annotating import shared_file
 from hdbench.annotating.checking.checked_values import (
-    CHECKED_VALUES,
     CheckedValues,
     ReaderAgreement,
     Settled,
@@ -24,6 +23,7 @@ from hdbench.annotating.checking.checked_values import (
     settled,
 )
 from hdbench.annotating.own_file import NotSavedError
+from hdbench.benchmarks.benchmark import CHECKED_VALUES
 from hdbench.errors import HdbenchError
 
 WRITER = """

@@ -8,10 +8,10 @@ from annotating.checking.serving_plan import FilePlan
 from annotating.pages import write_collection
 from helpers.waiting import until
 
-from hdbench.annotating.checking.checked_values import CHECKED_VALUES
 from hdbench.annotating.checking.value_check import ValueCheck
 from hdbench.annotating.own_file import ChangedError
 from hdbench.annotating.single_value import typed_value
+from hdbench.benchmarks.benchmark import CHECKED_VALUES
 from hdbench.errors import HdbenchError
 
 LEARN = [("b1", "title"), ("b2", "year"), ("b3", "keywords"), ("b1", "imprint.place")]

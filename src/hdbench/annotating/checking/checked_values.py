@@ -9,11 +9,9 @@ from pydantic import Field
 
 from hdbench.annotating.shared_file import SharedFile, check_author
 from hdbench.answers.letters import folded, text_of
+from hdbench.benchmarks.benchmark import CHECKED_VALUES
 from hdbench.common.checked import Strict
 from hdbench.errors import Message
-
-CHECKED_VALUES = "checked-values.jsonl"
-"""File in the folder of a collection or dataset. It is never its ground truth, nor published."""
 
 Outcome = Literal["value", "unreadable", "damaged"]
 

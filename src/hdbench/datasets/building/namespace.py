@@ -7,6 +7,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from hdbench.benchmarks.benchmark import CHECKED_VALUES
 from hdbench.common.jsonio import full_disk_errors
 from hdbench.common.os_errors import parents_of
 from hdbench.errors import HdbenchError
@@ -65,6 +66,8 @@ def _replace(target: Path, beside: Path) -> None:
     old = beside.with_suffix(".old")
     shutil.rmtree(old, ignore_errors=True)
     if target.exists():
+        if (target / CHECKED_VALUES).is_file():  # what people read is not built, and is kept
+            shutil.copy2(target / CHECKED_VALUES, beside / CHECKED_VALUES)
         target.rename(old)
     beside.rename(target)
     shutil.rmtree(old, ignore_errors=True)

@@ -8,11 +8,10 @@ from typing import Any, Literal
 
 from hdbench import NAMESPACE, __version__
 from hdbench.annotating.annotation import ANNOTATION
-from hdbench.annotating.checking.checked_values import CHECKED_VALUES
 from hdbench.annotating.history import HISTORY
 from hdbench.annotating.reviewing.looks import LOOKS
 from hdbench.annotating.working.worked_values import WORKED_VALUES
-from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.benchmarks.benchmark import CHECKED_VALUES, load_benchmark
 from hdbench.benchmarks.spec import HELD_OUT_ENDING, Rights
 from hdbench.common.checked import validate
 from hdbench.common.folder_files import text_in

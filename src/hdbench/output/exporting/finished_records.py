@@ -115,6 +115,7 @@ def write_records_of(
     )
     path = folder / FILES[form]
     counts = {"records": 0, "left_out": 0, "values_left": 0}
+    placed = 0
     with ExitStack() as stack:
         unfinished = stack.enter_context(whole_file(path))
         left_file = stack.enter_context(whole_file(folder / LEFT_LIST))
@@ -125,6 +126,8 @@ def write_records_of(
                 counts["left_out"] += 1
                 write_left((item, "", "", why))
                 return
+            nonlocal placed
+            placed += len(values) - len(left)
             counts["values_left"] += len(left)
             for part in left:
                 write_left((item, part.name, values.get(part.name, ""), part.why))
@@ -164,13 +167,12 @@ def write_records_of(
 
             file = stack.enter_context(unfinished.open("wb"))
             write_records(file, records(), _PICA_FORMS[form])
-    if not counts["records"]:
-        raise HdbenchError(
-            "{place}: no record was made: {list} says why: name a mapping of your fields with "
-            "--mapping",
-            place=path,
-            list=folder / LEFT_LIST,
-        )
+        if not placed:  # and so nothing is written
+            raise HdbenchError(
+                "--format {form}: none of the values has a place in the mapping: name one for the "
+                "fields of this benchmark with --mapping",
+                form=form,
+            )
     return WrittenRecords(path, **counts)
 
 

@@ -34,7 +34,8 @@ def offered(stage: ReadingStage, readings: Readings, person: str) -> list[int]:
     """Return the positions of the values that a person should still read.
 
     Values that nobody has read come first, then those that lack a second reading, then disputes.
-    To keep people apart, each begins elsewhere in the list.
+    To keep people apart, each goes through the list in an order of their own: where all take the
+    same one, whoever comes up to another reads what that one has before them, value by value.
 
     Args:
         stage: the values.
@@ -46,12 +47,11 @@ def offered(stage: ReadingStage, readings: Readings, person: str) -> list[int]:
         for position in _lacking(stage, readings)
         if _may_read(stage, readings, position, person)
     ]
-    start = _start(person, len(stage.values))
     return sorted(
         positions,
         key=lambda position: (
             min(len(readings.get(stage.values[position], ())), 2),
-            (position - start) % len(stage.values),
+            _place(person, position),
         ),
     )
 
@@ -96,7 +96,6 @@ def _may_read(stage: ReadingStage, readings: Readings, position: int, person: st
     return all(reading.by != person for reading in readings.get(stage.values[position], ()))
 
 
-def _start(person: str, values: int) -> int:
-    """Return where in a list a person begins, the same in every process."""
-    digest = hashlib.sha256(person.encode()).digest()
-    return int.from_bytes(digest[:8]) % max(values, 1)
+def _place(person: str, position: int) -> bytes:
+    """Return where a position stands in a person's own order, the same in every process."""
+    return hashlib.sha256(f"{position} {person}".encode()).digest()

@@ -133,10 +133,10 @@ def test_a_decision_after_the_fact_is_no_promise(cards, published):
     assert decision.counting.left_out == {}
 
 
-def test_the_example_of_the_space_is_what_the_documentation_says(published):
+def test_the_example_of_the_space_is_no_promise(published):
     decision = decide_example(SpaceContext(published.folder / "hdb"))
 
-    # docs/trust.md: three good models, to the letter, "66 %, without shelfmarks".
-    assert round(100 * decision.outcome.share) == 66
-    assert list(decision.counting.left_out) == ["library_reference.shelfmark"]
+    # Three good models, 300 + 600 values: a middle one of twelve samples, see texts/space.yaml.
+    assert round(100 * decision.accepted / decision.values) == 41
     assert not decision.holds
+    assert "example_readings" in {warned.key for warned in decision.warnings}

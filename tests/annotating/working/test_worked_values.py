@@ -138,14 +138,16 @@ def test_a_strangers_file_is_refused(tmp_path, change, refused):
         WorkedValues(tmp_path)
 
 
+@pytest.mark.nightly
 def test_kill_loses_nothing_and_leaves_no_part_of_a_group(tmp_path):
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     names = ("anna", "ben")
     outputs = [tmp_path / f"{name}.out" for name in names]
     started = []
     for name, path in zip(names, outputs, strict=True):
         command = [sys.executable, "-c", WRITER, str(tmp_path), name]
         with path.open("wb") as output:
-            started.append(subprocess.Popen(command, stdout=output, env=os.environ))
+            started.append(subprocess.Popen(command, stdout=output, env=environment))
     try:
         until(
             lambda: all(path.read_bytes().count(b"\n") > 10 for path in outputs),

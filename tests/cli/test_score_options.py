@@ -14,6 +14,8 @@ from helpers.run_folders import RIGHT, SPEC
 from hdbench.cli import arguments
 from hdbench.errors import HdbenchError
 
+pytestmark = pytest.mark.slow
+
 LINES = [{"id": f"000{number}", "prediction": RIGHT} for number in range(3)]
 
 

@@ -7,6 +7,8 @@ import pytest
 from helpers.planned_cards import Catalogue
 from helpers.single_values import ReadCatalogue
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def desk(tmp_path_factory):

@@ -14,6 +14,8 @@ from hdbench.authorities.files import AuthorityLine
 from hdbench.authorities.identifiers import AuthorityTable
 from hdbench.evaluation.by_identifier import Authorities, _Counts, with_shared_identifiers
 
+pytestmark = pytest.mark.slow
+
 TRUTHS = {
     "c1": {"title": "Die Ehe", "place": "Basel", "persons": [{"name": "Frey"}, {"name": "Weiß"}]},
     "c2": {"title": "Basel", "place": "Leiden", "persons": [{"name": "Frey"}]},

@@ -19,6 +19,8 @@ from hdbench.output.exporting.applied import write_applied
 from hdbench.output.exporting.applied_marc import check_marc, write_marc
 from hdbench.output.exporting.formats import MAX_ROWS
 
+pytestmark = pytest.mark.slow
+
 MAPPING = """
 key: 001
 record:

@@ -18,6 +18,8 @@ from hdbench.output.exporting import work_sheet
 from hdbench.trust.sheet.reading import FilledRow
 from hdbench.trust.sheet.taking import as_decisions
 
+pytestmark = pytest.mark.slow
+
 HEADINGS = ["Item", "Field", "Image", "Run one", "Run two", "Run three", "Value", "Remark"]
 
 

@@ -15,6 +15,8 @@ from hdbench.datasets.collecting.plan import CollectionWish, read_sources
 from hdbench.errors import HdbenchError
 from hdbench.scoring import METRICS
 
+pytestmark = pytest.mark.slow
+
 PROTOCOLS = ("documented", "published")
 PAGE = {"entries": [{"title": "Zettel", "publisher": "null"}]}
 

@@ -12,6 +12,8 @@ import pytest
 from hdbench.api import score
 from hdbench.evaluation.score import Settings
 
+pytestmark = pytest.mark.nightly
+
 RUN = "2026-01-24/T0252"
 
 

@@ -14,6 +14,8 @@ from hdbench.datasets.building.recipe import find_recipe
 from hdbench.errors import HdbenchError
 from hdbench.running.choosing import of_benchmark
 
+pytestmark = pytest.mark.slow
+
 ROWS = {"bibliography": 5, "blacklist": 33, "companylists": 15, "manuscripts": 12, "advertxml": 50}
 
 

@@ -17,6 +17,8 @@ from hdbench.output.report import details, plots
 from hdbench.output.report.folder import write_report
 from hdbench.scoring.zettel_f1 import ZettelF1
 
+pytestmark = pytest.mark.nightly
+
 TRUTH = {"title": "Stellingen", "year": 1924}
 ITEMS = 43
 

@@ -22,6 +22,8 @@ from hdbench.answers.answer import Answer
 from hdbench.results.items import score_items
 from hdbench.scoring.record_f1 import RecordF1
 
+pytestmark = pytest.mark.nightly
+
 NAMES = {"tp": "true_positives", "fp": "false_positives", "fn": "false_negatives"}
 
 BY_FIELD = {

@@ -25,6 +25,8 @@ from hdbench.space.jobs import scoring
 from hdbench.space.server import limits
 from hdbench.space.server.limits import keep_swept, sweep
 
+pytestmark = pytest.mark.nightly
+
 SERVE = """
 from pathlib import Path
 from hdbench.space.server import limits

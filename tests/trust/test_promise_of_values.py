@@ -13,6 +13,8 @@ from scipy import stats
 
 from hdbench.trust.learned.cuts import BILLION
 
+pytestmark = pytest.mark.slow
+
 DRAWS = 500
 
 MOST = stats.binom.isf(1e-4, DRAWS, 0.1)

@@ -24,6 +24,8 @@ from hdbench.trust.learned.learning import probabilities_of
 from hdbench.trust.runs import Runs, fields_called
 from hdbench.trust.score_table import GivenScores
 
+pytestmark = pytest.mark.slow
+
 VALUES = st.one_of(
     st.sampled_from([None, "", " null ", "Basel", "BASEL", "Basle ", "Zürich", "Diss. 1961, 8°"]),
     st.integers(0, 3),

@@ -18,6 +18,8 @@ from hdbench.trust.plan import write_plan
 from hdbench.trust.value_control import ValueControl, check_value_control
 from hdbench.trust.verifying import verify_decision
 
+pytestmark = pytest.mark.nightly
+
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):

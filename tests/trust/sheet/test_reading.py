@@ -19,6 +19,8 @@ from trust.test_apply import HOSTILE, applied
 
 from hdbench.errors import HdbenchError
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def collection(tmp_path_factory):

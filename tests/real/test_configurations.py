@@ -11,7 +11,7 @@ from real.conftest import BENCHMARKS
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.common import resources
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 RECORDED = FOLDERS | {
     "zettelkatalog": "library_cards",

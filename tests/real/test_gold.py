@@ -18,7 +18,7 @@ from real.conftest import BENCHMARKS
 from hdbench.scoring import make_metric
 from hdbench.scoring.letter_values import with_marks
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 NAMES = sorted(BENCHMARKS)
 

@@ -14,7 +14,7 @@ from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.evaluation.score import Settings
 from hdbench.output.report.page import report_page
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 NAMES = [f"card-{number:02}" for number in range(25)]
 AXE = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice", "experimental"]

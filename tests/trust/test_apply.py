@@ -14,7 +14,7 @@ from hdbench.trust.applying import apply
 from hdbench.trust.deciding import read_plan
 from hdbench.trust.plan import write_plan
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 DERIVED = ("worklist.csv", "control.yaml", "decision.json", "plan.yaml", "values.jsonl")
 HOSTILE = '=HYPERLINK("http://x")\x00\ud800 <script>'

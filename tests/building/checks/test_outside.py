@@ -11,7 +11,7 @@ from hdbench.datasets.building.builder import build
 from hdbench.datasets.building.recipe import find_recipe
 from hdbench.errors import HdbenchError
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 SECRET = "the text of a private file"
 

@@ -13,7 +13,7 @@ import pytest
 from hdbench.display.plots import Dot, Point, differences, dots, heat_map, scatter
 from hdbench.display.scatter import pareto
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 ROWS = [
     Dot("reader", 0.9, 0.85, 0.95, "1"),

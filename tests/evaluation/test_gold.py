@@ -13,7 +13,7 @@ from PIL import Image
 
 from hdbench.benchmarks.names import recipe_names
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 SAMPLES = sorted(recipe_names())
 

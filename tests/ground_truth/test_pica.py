@@ -13,7 +13,7 @@ from hdbench.ground_truth.pica import PicaField, to_normalized, to_plain
 from hdbench.ground_truth.pica_files import is_pica, pica_form, read_records, write_records
 from hdbench.ground_truth.pica_xml import to_xml
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 FORMS = ("plain", "normalized", "xml")
 every_form = pytest.mark.parametrize("form", FORMS)

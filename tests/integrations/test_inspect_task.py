@@ -22,7 +22,7 @@ from hdbench.integrations.inspect_task import benchmark_task
 from hdbench.running.backend import ImageLimits
 from hdbench.running.images import encoded_images
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 NAMES = (
     *("avisblatt", "companylists", "manuscripts", "rheinschifffahrt", "sciencemetabench"),

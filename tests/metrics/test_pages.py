@@ -9,7 +9,7 @@ from space.servers import serving, wait_for_client
 from hdbench.common import resources
 from hdbench.scoring import METRICS
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 APPS = sorted(resources.folder("metrics").glob("*/app.py"))
 HEADLINES = {

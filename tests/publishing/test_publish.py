@@ -19,7 +19,7 @@ from hdbench import __version__
 from hdbench.common import resources
 from hdbench.output.publishing.wheel import NAME as WHEEL
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 SPACES = (
     "avisblatt_cer",

@@ -15,7 +15,7 @@ from hdbench.common.jsonio import read_jsonl
 from hdbench.results.items import score_items
 from hdbench.scoring import make_metric
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 
 @pytest.fixture(scope="module")

@@ -26,7 +26,7 @@ from hdbench.space.jobs.comparing import (
     verdict,
 )
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 ITEMS = [f"card-{number:02}" for number in range(24)]
 WRONG = {"title": "Stellingen", "year": 1942}  # one of two fields: F1 is 1 / 2

@@ -21,7 +21,7 @@ from hdbench.space.context import SpaceContext
 from hdbench.space.jobs import recorded_runs
 from hdbench.space.jobs.recorded_runs import Rankings
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 ITEMS = [f"{number:04}" for number in range(24)]
 WRONG = {"title": "Stellingen", "year": 1942}

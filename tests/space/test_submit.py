@@ -21,7 +21,7 @@ from space.visitors import Visitor, run, texts_of
 from hdbench.api import score
 from hdbench.datasets.building.results_dataset import build_results
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 EXAMPLE = "hdb/zettelkatalog/example_predictions.jsonl"
 HOSTILE = "`<img src=x onerror='window.attacked = true'>`` @all [x](http://e.example) **b**"

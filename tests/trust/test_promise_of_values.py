@@ -13,7 +13,7 @@ from scipy import stats
 
 from hdbench.trust.learned.cuts import BILLION
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 DRAWS = 500
 

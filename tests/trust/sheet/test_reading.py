@@ -19,7 +19,7 @@ from trust.test_apply import HOSTILE, applied
 
 from hdbench.errors import HdbenchError
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 
 @pytest.fixture(scope="module")

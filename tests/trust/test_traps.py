@@ -286,7 +286,7 @@ def test_no_plan_decides_exactly_from_strata(tmp_path):
 
 
 def test_what_is_not_a_plan(tmp_path):
-    for text in ("plan: 2\n", "- a\n", "", "sample: [a]\n", "{{"):
+    for text in ("plan: 3\n", "- a\n", "", "sample: [a]\n", "{{"):
         (tmp_path / "plan.yaml").write_text(text)
         with pytest.raises(HdbenchError, match=r"plan\.yaml: no"):
             read_plan(tmp_path / "plan.yaml")

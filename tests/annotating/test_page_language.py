@@ -72,7 +72,7 @@ def test_the_check(folder, tmp_path):
     check = ValueCheck(folder, FilePlan(plan), "anna", None)
     client = TestClient(build_app(check, "token"), base_url=PLACE)
     english, german = in_both(client, "values/9")
-    assert english.json() == {"error": "there is no value 10"}
+    assert english.json() == {"error": "value 10 does not exist"}
     assert german.json() == {"error": "Einen Wert 10 gibt es nicht"}
     read = {"what": "damaged", "value": None, "seconds": 1, "after": None}
     assert client.post("values/0/read", json=read).json()["phase"] == "ready"

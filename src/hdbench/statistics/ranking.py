@@ -182,7 +182,7 @@ def rank_models(
         The models, best first by the figure that ranks them; ties are sorted by name.
 
     Raises:
-        HdbenchError: there is no model, or one without runs; runs differ in metric, protocol,
+        HdbenchError: no model is given, or one has no runs; runs differ in metric, protocol,
             options, rules, dataset or items; a run, or a draw of its items, has no such figure; a
             setting is out of range.
     """

@@ -239,5 +239,5 @@ def test_what_does_not_fit_the_folder_is_refused(folder, tmp_path, opened):
     with pytest.raises(HdbenchError, match="anna is checking values here already"):
         opened()
     for number in (4, 99):
-        with pytest.raises(HdbenchError, match=f"there is no value {number + 1}"):
+        with pytest.raises(HdbenchError, match=f"value {number + 1} does not exist"):
             anna.value(number)

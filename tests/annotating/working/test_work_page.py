@@ -198,7 +198,7 @@ def test_other_values_than_the_page_expects_are_not_decided(folder, opened):
     assert list(saved(folder)) == [("b2", "imprint.place")]
     with pytest.raises(HdbenchError, match="must be a list of numbers"):
         together(anna, expects=2, without_items="1")
-    with pytest.raises(HdbenchError, match="there is no value 2"):
+    with pytest.raises(HdbenchError, match="value 2 does not exist"):
         anna.cluster(1)
 
 

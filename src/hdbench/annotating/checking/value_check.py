@@ -293,7 +293,7 @@ class ValueCheck:
             if rest < len(values):
                 return _Place(stage, values[rest])
             rest -= len(values)
-        raise HdbenchError("there is no value {number}", number=number + 1)
+        raise HdbenchError("value {number} does not exist", number=number + 1)
 
 
 def _seconds(given: Any) -> float:

@@ -169,7 +169,7 @@ class Review:
 
     def _entry(self, number: int) -> Entry:
         if not 0 <= number < len(self._list.entries):
-            raise HdbenchError("there is no entry {number}", number=number + 1)
+            raise HdbenchError("entry {number} does not exist", number=number + 1)
         return self._list.entries[number]
 
     def _current(self, number: int, body: dict[str, Any]) -> Look:

@@ -408,18 +408,18 @@ class WorkPage:
 
     def _item(self, number: int) -> str:
         if not 0 <= number < len(self._work.items):
-            raise HdbenchError("there is no item {number}", number=number + 1)
+            raise HdbenchError("item {number} does not exist", number=number + 1)
         return self._work.items[number]
 
     def _cluster_at(self, number: int) -> Cluster:
         if self._clusters is None or not 0 <= number < len(self._clusters):
-            raise HdbenchError("there is no value {number}", number=number + 1)
+            raise HdbenchError("value {number} does not exist", number=number + 1)
         return self._clusters[number]
 
 
 def _at(found: Sequence[Any], place: Any) -> Any:
     if not isinstance(place, int) or isinstance(place, bool) or not 0 <= place < len(found):
-        raise HdbenchError("there is no such value to take")
+        raise HdbenchError("no such value among those that are shown")
     return found[place]
 
 

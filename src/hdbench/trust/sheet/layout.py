@@ -30,7 +30,7 @@ HEADINGS: dict[Column, Message] = {
 
 NOT_ON_IMAGE = Message("(not on the image)")
 NOT_IN_TEXT = Message("(not in the text)")
-"""Choices that say that there is no value, for images and for texts."""
+"""Choices for an empty value, of images and of texts."""
 
 _LETTERS = "bcdfghjklmnpqrstvwxz"
 _KEY_LENGTH = 16
@@ -68,7 +68,7 @@ def column_called(heading: str) -> Column | None:
 
 
 def means_nothing(text: str) -> bool:
-    """Return whether a cell says that there is no value.
+    """Return whether a cell stands for an empty value.
 
     Example:
         >>> means_nothing("(Nicht auf dem Bild)"), means_nothing("")

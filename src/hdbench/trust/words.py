@@ -46,22 +46,7 @@ def control_sentences(controlled: Controlled, language: str = "en") -> list[str]
     if controlled.unit == "value":
         return _of_values(controlled, text)
 
-    def counted(key: str, right: Right) -> str:
-        wrong = controlled.wrong[right]
-        return text(
-            key,
-            items=controlled.items,
-            of=controlled.of,
-            values=controlled.values,
-            wrong=wrong.count,
-            right=text(f"right_{right}"),
-            rate=wrong.rate,
-            upper=wrong.upper,
-            taken=controlled.taken,
-            in_whole=round(wrong.rate * controlled.taken),
-            at_most=round(wrong.upper * controlled.taken),
-        )
-
+    counted = partial(_counted_in, controlled, text, controlled.taken)
     verdict = "control_holds" if controlled.holds else "control_open"
     other = next(right for right in RIGHTS if right != controlled.right)
     sentences = [
@@ -83,25 +68,31 @@ def control_sentences(controlled: Controlled, language: str = "en") -> list[str]
     ]
 
 
+def _counted_in(controlled: Controlled, text: Any, population: int, key: str, right: Right) -> str:
+    """Return a sentence about wrong values in a control sample, and among those it stands for."""
+    wrong = controlled.wrong[right]
+    sentence: str = text(
+        key,
+        items=controlled.items,
+        of=controlled.of,
+        values=controlled.values,
+        wrong=wrong.count,
+        right=text(f"right_{right}"),
+        rate=wrong.rate,
+        upper=wrong.upper,
+        confidence=controlled.confidence,
+        taken=controlled.taken,
+        in_whole=round(wrong.rate * population),
+        at_most=round(wrong.upper * population),
+    )
+    return sentence
+
+
 def _of_values(controlled: Controlled, text: Any) -> list[str]:
     """Return the findings of a control sample of single values."""
     others = controlled.of - controlled.values
 
-    def counted(key: str, right: Right) -> Any:
-        wrong = controlled.wrong[right]
-        return text(
-            key,
-            of=controlled.of,
-            values=controlled.values,
-            wrong=wrong.count,
-            right=text(f"right_{right}"),
-            rate=wrong.rate,
-            upper=wrong.upper,
-            confidence=controlled.confidence,
-            in_whole=round(wrong.rate * others),
-            at_most=round(wrong.upper * others),
-        )
-
+    counted = partial(_counted_in, controlled, text, others)
     other = next(right for right in RIGHTS if right != controlled.right)
     if controlled.holds:
         verdict = "value_control_holds"

@@ -11,7 +11,6 @@ from trust.sheet.work_sheets import (
     as_csv,
     filled,
     lines_of,
-    made_collection,
     place_of,
     rows_of,
 )
@@ -20,18 +19,6 @@ from trust.test_apply import HOSTILE, applied
 from hdbench.errors import HdbenchError
 
 pytestmark = pytest.mark.nightly
-
-
-@pytest.fixture(scope="module")
-def collection(tmp_path_factory):
-    return made_collection(tmp_path_factory.mktemp("collection"))
-
-
-@pytest.fixture
-def desk(collection, tmp_path):
-    made = Desk(collection, tmp_path)
-    made.write()
-    return made
 
 
 @pytest.fixture

@@ -3,22 +3,10 @@
 import uuid
 
 import pytest
-from trust.sheet.work_sheets import Desk, filled, made_collection
+from trust.sheet.work_sheets import filled
 
 from hdbench.annotating.own_file import now
 from hdbench.annotating.working.worked_values import WorkedValue, WorkedValues
-
-
-@pytest.fixture(scope="module")
-def collection(tmp_path_factory):
-    return made_collection(tmp_path_factory.mktemp("collection"))
-
-
-@pytest.fixture
-def desk(collection, tmp_path):
-    made = Desk(collection, tmp_path)
-    made.write()
-    return made
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from hdbench.authorities.reconciled import Identifiers, read_identifiers
+from hdbench.authorities.reconciled import read_identifiers
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.errors import HdbenchError
 from hdbench.output.exporting.applied import check_table
@@ -22,7 +22,7 @@ from hdbench.output.exporting.finished_records import (
     write_records_of,
 )
 from hdbench.output.exporting.openrefine import write_for_openrefine
-from hdbench.output.exporting.record_mapping import EXAMPLE, RecordMapping, read_record_mapping
+from hdbench.output.exporting.record_mapping import EXAMPLE, read_record_mapping
 from hdbench.trust.finishing import RECORDS
 
 FinishForm = Literal[
@@ -84,32 +84,23 @@ def writer_of(  # noqa: PLR0917
                 "--format dublin-core: needs --mapping, such as {example}", example=EXAMPLE
             )
         elements = read_dublin_core_mapping(mapping, fields)
-        return partial(_dublin_core, records, folder / "records.dc.xml", elements, known)
+        return partial(
+            _to_path, write_dublin_core, records, folder / "records.dc.xml", elements, known
+        )
     if form == "csv" and mapping:
         columns = read_record_mapping(mapping, fields)
-        return partial(_mapped_csv, records, folder / "records.csv", columns, known)
+        return partial(_to_path, write_mapped_csv, records, folder / "records.csv", columns, known)
     if form == "openrefine":
-        return partial(_openrefine, records, folder / "openrefine.csv", benchmark, fields)
+        return partial(
+            _to_path, write_for_openrefine, records, folder / "openrefine.csv", benchmark, fields
+        )
     if form in ("csv", "xlsx"):
         check_table(form, benchmark)
         return partial(write_finished, folder, form, benchmark, fields)
     return None
 
 
-def _dublin_core(
-    records: Path, path: Path, mapping: RecordMapping, identifiers: Identifiers | None
-) -> Path:
-    write_dublin_core(records, path, mapping, identifiers)
-    return path
-
-
-def _mapped_csv(
-    records: Path, path: Path, mapping: RecordMapping, identifiers: Identifiers | None
-) -> Path:
-    write_mapped_csv(records, path, mapping, identifiers)
-    return path
-
-
-def _openrefine(records: Path, path: Path, benchmark: Benchmark, fields: Sequence[str]) -> Path:
-    write_for_openrefine(records, path, benchmark, fields)
+def _to_path(write: Callable[..., object], records: Path, path: Path, *given: object) -> Path:
+    """Write records to a path, and return it."""
+    write(records, path, *given)
     return path

@@ -132,9 +132,10 @@ class SharedFile(ABC, Generic[Line]):
         with self._path.open("rb") as file:
             file.seek(self._size)
             while (raw := file.readline(MAX_LINE + 1)).endswith(b"\n"):
+                # First: an unusable line is an error every time, until somebody mends the file.
+                self._parse(raw, Path(f"{self._path}:{self._lines + 1}"))
                 self._lines += 1
                 self._size += len(raw)
-                self._parse(raw, Path(f"{self._path}:{self._lines}"))
         if len(raw) > MAX_LINE:
             raise HdbenchError(
                 "{place}: a line is longer than {most} MiB", place=self._path, most=MAX_LINE >> 20

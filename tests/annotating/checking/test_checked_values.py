@@ -142,6 +142,19 @@ def test_a_strangers_file_is_refused(tmp_path, change, refused):
         CheckedValues(tmp_path)
 
 
+def test_a_line_that_is_refused_is_so_until_it_is_mended(tmp_path):
+    CheckedValues(tmp_path).add(reading("b1", "anna", "Faust"))
+    values, path = CheckedValues(tmp_path), tmp_path / CHECKED_VALUES
+    whole = path.read_bytes()
+    path.write_bytes(whole + json.dumps({"draft": "Faust"}).encode() + b"\n")
+    for _ in range(2):
+        with pytest.raises(HdbenchError, match=f"{CHECKED_VALUES}:2: "):
+            values.refresh()
+    path.write_bytes(whole + whole.replace(b"b1", b"b2"))
+    values.refresh()
+    assert list(values.readings(PLAN)) == [key("b1"), key("b2")]
+
+
 def test_only_a_regular_file_is_read_or_written(tmp_path):
     target = tmp_path / "elsewhere"
     target.write_text("kept")

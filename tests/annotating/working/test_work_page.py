@@ -1,5 +1,7 @@
 """What the server answers to the page of a work list, and what it saves."""
 
+from threading import Event
+
 import pytest
 from annotating.pages import write_collection
 from annotating.working.lists import WorkInMemory
@@ -212,3 +214,22 @@ def test_why_clusters_cannot_be_found_is_told(folder, opened, monkeypatch):
     until(lambda: page.clusters()["problem"] == "values.jsonl: no such file", "the reason")
     assert not page.clusters()["ready"]
     page.close()
+
+
+def test_while_clusters_are_looked_for_there_is_no_problem(folder):
+    goes_on = Event()
+
+    class Slow(WorkInMemory):
+        def doubtful_values(self):
+            assert goes_on.wait(30)
+            raise HdbenchError("runs are gone")
+            yield
+
+    page = WorkPage(folder, folder.parent / "out", Slow(told()), "anna", None)
+    try:
+        assert (page.clusters()["ready"], page.clusters()["problem"]) == (False, "")
+        goes_on.set()
+        until(lambda: page.clusters()["problem"], "the problem")
+        assert (page.clusters()["ready"], page.clusters()["problem"]) == (False, "runs are gone")
+    finally:
+        page.close()

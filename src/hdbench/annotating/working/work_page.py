@@ -175,7 +175,8 @@ class WorkPage:
         with self._lock:
             self._worked.refresh()
             if self._clusters is None:
-                return {"ready": False, "problem": self._problem, "clusters": [], "more": False}
+                problem = "" if self._clustering.is_alive() else self._problem
+                return {"ready": False, "problem": problem, "clusters": [], "more": False}
             listed: list[dict[str, Any]] = []
             for number, cluster in enumerate(self._clusters):
                 if len(listed) == MAX_CLUSTERS:

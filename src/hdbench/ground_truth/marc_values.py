@@ -1,12 +1,12 @@
 """Values of an item as the templates of MARC fields take them."""
 
 import re
-import unicodedata
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
 from hdbench.answers.letters import text_of
+from hdbench.ground_truth.mapped_values import on_one_line
 from hdbench.ground_truth.marc_filling import NO_PLACE, NO_XML, Left
 from hdbench.ground_truth.marc_templates import FieldTemplate
 
@@ -53,9 +53,11 @@ class Values(NamedTuple):
         pieces = text.split(template.split) if template.split else [text]
         for entry in self.lists.get(each, pieces):
             if isinstance(entry, dict):
-                parts = {f"{each}.{name}": _plain(text_of(part)) for name, part in entry.items()}
+                parts = {
+                    f"{each}.{name}": on_one_line(text_of(part)) for name, part in entry.items()
+                }
             else:
-                parts = {each: _plain(text_of(entry))}
+                parts = {each: on_one_line(text_of(entry))}
             if template.without and template.without.fullmatch(parts.get(each, "")):
                 continue
             if any(parts.get(name) for name in template.fields):
@@ -93,7 +95,7 @@ def usable(
         elif isinstance(value, list):
             those.lists[name] = value
         else:
-            those.texts[name] = _plain(text_of(value))
+            those.texts[name] = on_one_line(text_of(value))
     return those, left
 
 
@@ -104,8 +106,3 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(part)
     else:
         yield text_of(value)
-
-
-def _plain(text: str) -> str:
-    """Return a text in NFC and on one line."""
-    return " ".join(unicodedata.normalize("NFC", text).split())

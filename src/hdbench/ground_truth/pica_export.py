@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from hdbench.answers.letters import text_of
 from hdbench.errors import Message
+from hdbench.ground_truth.mapped_values import on_one_line
 from hdbench.ground_truth.marc_filling import NO_PLACE, NO_XML, NOT_THE_SAME, OTHER_VALUE, Left
 from hdbench.ground_truth.pica import ITEM_LEVEL, PicaField, PicaRecord
 from hdbench.ground_truth.pica_mapping import (
@@ -14,7 +15,6 @@ from hdbench.ground_truth.pica_mapping import (
     PicaMapping,
     PicaNested,
     PicaPlace,
-    on_one_line,
 )
 from hdbench.ground_truth.pica_xml import NO_XML_CHARACTER
 

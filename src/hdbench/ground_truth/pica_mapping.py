@@ -4,14 +4,14 @@
 """
 
 import re
-import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from hdbench.common.plain_yaml import read_plain_yaml
 from hdbench.errors import HdbenchError, Message
+from hdbench.ground_truth.mapped_values import first_of, has_something, on_one_line
 from hdbench.ground_truth.pica import ITEM_LEVEL, PicaField, PicaRecord, plain_field
 
 PICA_MAPPING = Path(__file__).with_name("pica.yaml")
@@ -117,7 +117,7 @@ class PicaEach(NamedTuple):
             return [without_sign(text) for text in texts if text]
         objects = (
             {
-                name: _first(without_sign(place.value(field)) for place in places)
+                name: first_of(without_sign(place.value(field)) for place in places)
                 for name, places in self.fields.items()
             }
             for _, field in matches
@@ -151,11 +151,11 @@ class PicaMapping(NamedTuple):
     def truth(self, record: Sequence[PicaField]) -> tuple[str | None, dict[str, Any] | None]:
         """Return the key of a record, and its ground truth; None for what it does not have."""
         truth = self.record.read(record)
-        return self.key_of(record), truth if _has_something(truth) else None
+        return self.key_of(record), truth if has_something(truth) else None
 
     def key_of(self, record: Sequence[PicaField]) -> str | None:
         """Return the key of a record."""
-        return _first(self.key.texts(record))
+        return first_of(self.key.texts(record))
 
 
 def read_pica_mapping(path: Path) -> PicaMapping:
@@ -287,11 +287,6 @@ def _place(match: re.Match[str]) -> PicaPlace:
     return PicaPlace(tag, occurrence, tuple(subfields))
 
 
-def on_one_line(text: str) -> str:
-    """Return a value in NFC, with single spaces."""
-    return " ".join(unicodedata.normalize("NFC", text).split())
-
-
 def without_sign(text: str) -> str:
     """Return a value without the sign for sorting.
 
@@ -300,15 +295,3 @@ def without_sign(text: str) -> str:
         ('Die Stadt, a@b.ch', "L'été")
     """
     return _SORTING.sub("", text, count=1)
-
-
-def _first(texts: Iterable[str]) -> str | None:
-    """Return the first that is not empty."""
-    return next(filter(None, texts), None)
-
-
-def _has_something(value: Any) -> bool:
-    """Return whether there is a value anywhere."""
-    if isinstance(value, dict):
-        return any(map(_has_something, value.values()))
-    return value not in (None, [])

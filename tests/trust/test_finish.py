@@ -165,6 +165,24 @@ def test_only_what_was_looked_at_of_a_listed_item_is_a_persons(collection):
     assert state["year"]["origin"] == "open"
 
 
+def test_values_that_were_changed_are_not_delivered(collection):
+    path = collection.folder / "out/values.jsonl"
+    path.write_text(path.read_text().replace("Titel 9", "Titel 8", 1))
+    with pytest.raises(HdbenchError, match=r"values\.jsonl: was changed after it was written"):
+        finished(collection)
+    assert not (collection.folder / "out/finished").exists()
+
+
+@pytest.mark.parametrize("name", ["records.jsonl", "changes.jsonl"])
+def test_a_strangers_file_of_that_name_is_not_replaced(collection, name):
+    path = collection.folder / "out/finished" / name
+    path.parent.mkdir()
+    path.write_text('{"title": "mine"}\n')
+    with pytest.raises(HdbenchError, match=f"{name}:1: not written by hdbench trust finish"):
+        finished(collection)
+    assert path.read_text() == '{"title": "mine"}\n'
+
+
 def test_another_order_of_items_is_refused(collection):
     finished(collection)
     metadata = collection.benchmark / "metadata.jsonl"

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, BinaryIO, Literal, NamedTuple, Self
 
 from hdbench.annotating.changes import Change
 from hdbench.annotating.checking.checked_values import CheckedValues, ValueKey, settled
@@ -15,6 +15,7 @@ from hdbench.annotating.history import History
 from hdbench.annotating.working.worked_values import WorkedValues
 from hdbench.answers.letters import folded, text_of
 from hdbench.benchmarks.benchmark import Benchmark, Item
+from hdbench.common.hashing import file_sha256
 from hdbench.common.jsonio import parse_line, raw_lines, whole_file
 from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError
@@ -24,6 +25,7 @@ from hdbench.trust.applied_folder import (
     TAKEN,
     VALUES,
     WORK_LIST,
+    changed,
     only_process,
     read_applied,
     read_begun,
@@ -105,16 +107,20 @@ def finish(out: Path, benchmark: Benchmark, folder: Path) -> Finished:
     """
     plan, _ = read_begun(out)
     applied = read_applied(out)
+    if file_sha256(out / VALUES) != applied.values_sha256:
+        raise changed(out / VALUES)
     states = _States(plan, benchmark, out, to_look_at=applied.to_look_at)
     counts: dict[str, dict[str, int]] = {name: defaultdict(int) for name in plan.fields}
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    records = changed = complete = 0
-    with only_process(folder), _Delivered(folder / RECORDS) as before, ExitStack() as stack:
+    records = differing = complete = 0
+    with only_process(folder), ExitStack() as stack:
+        before = _Delivered(folder / RECORDS)
         number = before.delivery + 1
         # The inner file is renamed first: what it says of a delivery that never came is cut off.
         write_record = _writing(folder / RECORDS, stack)
         write_change = _writing(folder / CHANGES, stack)
         _copy_changes(folder / CHANGES, before.delivery, write_change)
+        stack.enter_context(before)  # last: some systems rename no file over one that is open
         for item, fields in progress(states.of_items(), "Finishing", applied.items):
             line = _encode({"fields": fields, "id": item})
             sha256 = hashlib.sha256(line.encode("utf-8", "backslashreplace")).hexdigest()
@@ -126,15 +132,15 @@ def finish(out: Path, benchmark: Benchmark, folder: Path) -> Finished:
             if old is not None and old.hash == sha256:
                 write_record(old.raw)
                 continue
-            changed += 1
+            differing += 1
             write_record(_line(delivery=number, fields=fields, hash=sha256, id=item))
             names = [name for name in fields if old is None or old.fields.get(name) != fields[name]]
             hash_before = old and old.hash
             change = {"at": now, "before": hash_before, "delivery": number, "fields": names}
             write_change(_line(**change, hash=sha256, id=item))
-    delivery = number if changed else before.delivery
+    delivery = number if differing else before.delivery
     by_field = {name: dict(of_field) for name, of_field in counts.items()}
-    return Finished(records, changed, delivery, by_field, complete)
+    return Finished(records, differing, delivery, by_field, complete)
 
 
 def _line(**values: Any) -> bytes:
@@ -151,8 +157,21 @@ def _copy_changes(path: Path, delivery: int, write: Callable[[bytes], object]) -
     """Copy the changes of all deliveries that were completed."""
     if path.exists():
         for number, _, raw in raw_lines(path):
-            if parse_line(raw, f"{path}:{number}")["delivery"] <= delivery:
+            if _own_line(raw, path, number)["delivery"] <= delivery:
                 write(raw)
+
+
+def _own_line(raw: bytes, path: Path, number: int) -> dict[str, Any]:
+    """Return a line that an earlier delivery wrote."""
+    line: Any = parse_line(raw, f"{path}:{number}")
+    is_own = isinstance(line, dict) and type(line.get("delivery")) is int
+    if not is_own or not all(isinstance(line.get(key), str) for key in ("id", "hash")):
+        raise HdbenchError(
+            "{place}: not written by hdbench trust finish: choose another -o",
+            place=f"{path}:{number}",
+        )
+    own: dict[str, Any] = line
+    return own
 
 
 class _Old(NamedTuple):
@@ -180,14 +199,16 @@ class _Delivered:
         self.delivery = 0
         self._path = path
         self._offsets: dict[str, int] = {}
-        self._file = path.open("rb") if path.exists() else None
-        if self._file is not None:
+        self._file: BinaryIO | None = None
+        if path.exists():
             for number, offset, raw in raw_lines(path):
-                line = parse_line(raw, f"{path}:{number}")
+                line = _own_line(raw, path, number)
                 self._offsets[line["id"]] = offset
                 self.delivery = max(self.delivery, line["delivery"])
 
     def __enter__(self) -> Self:
+        if self._offsets:
+            self._file = self._path.open("rb")
         return self
 
     def __exit__(self, *_: object) -> None:

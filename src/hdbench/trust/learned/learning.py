@@ -385,7 +385,7 @@ def learned_again(
     then = {"intercept": learned.intercept, **learned.coefficients}
     differences = [
         Message("learned: {name}: {then} then, {now} now", name=name, then=before, now=after)
-        for name in now.keys() | then.keys()
+        for name in sorted(now.keys() | then.keys())
         if abs((before := then.get(name, 0.0)) - (after := now.get(name, 0.0))) > LAST_DIGIT
     ]
     sealed = _Fitted(learned.intercept, learned.coefficients)

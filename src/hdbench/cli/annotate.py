@@ -34,7 +34,8 @@ def command(
     Every entry is saved at once, into a history in FOLDER/history.
 
     Args:
-        folder: The collection's folder, as hdbench new writes it.
+        folder: The collection's folder, as hdbench new writes it; for single values of a plan or a
+            control sample, the benchmark that the plan names, such as hdb/cards.
         drafts: A run whose answers can be filled in, to be corrected. Repeat it for a second one,
             to see where the models differ.
         only: A plan of hdbench trust plan or a control sample of hdbench trust apply: read its

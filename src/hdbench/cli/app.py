@@ -49,7 +49,7 @@ _PANELS: dict[str | None, dict[str, str]] = {
         "leaderboard": "Rank runs, with intervals and tests.",
     },
     "Trust the figures": {
-        "trust": "Which values can be taken over unseen: plan a sample, check it, decide.",
+        "trust": "Which values can be accepted unseen: plan, read a sample, decide.",
         "forecast": "What the whole collection will cost: work and money.",
         "verify": "Compute a result or a decision again: is it equal, and if not, what differs "
         "and why?",

@@ -37,16 +37,16 @@ def command(
 ) -> None:
     """Accept values, item by item, and list what people have to look at.
 
-    OUT gets values.jsonl (each value with its decision, trust score and run), control.yaml (items
-    to be checked blind, before anything else) and worklist.csv (what to look at, worst first);
-    hdbench annotate --only opens both.
+    OUT gets values.jsonl (each value, with what becomes of it and why), control.yaml (what to read
+    blind, before anything else) and worklist.csv (what to look at, worst first); hdbench annotate
+    --only opens both.
 
     Args:
-        paths: The plan; its sample has been checked. Before it, the benchmark that has the checked
-            ground truth, if it is not the one that the plan names.
+        paths: The plan; all of its values are read, or its sample has been checked. Before it, the
+            benchmark that has what was read, if it is not the one that the plan names.
         out: The folder to write. If it was interrupted there, it resumes.
-        control: How many items are drawn at random from those with values taken over, to be checked
-            blind.
+        control: How many of the accepted values are drawn at random, to be read blind; with a plan
+            of whole items, how many of the items with accepted values.
         form: csv, xlsx: also a table with a row for each item. marcxml: also MARC records, whose
             field 883 says what was filled by which plan.
         records: With --format marcxml: your own records in MARCXML. What they have stays as it is;
@@ -80,8 +80,6 @@ def print_applied(console: Console, applied: Applied, out: Path) -> None:
     """Print the outcomes for the values, and the next step.
 
     Args:
-        paths: The plan; its sample has been checked. Before it, the benchmark that has the checked
-            ground truth, if it is not the one that the plan names.
         console: the terminal.
         applied: the outcome of applying the decision.
         out: the folder.
@@ -132,8 +130,6 @@ def print_marc(console: Console, written: Written, out: Path) -> None:
     """Print what was written as MARC.
 
     Args:
-        paths: The plan; its sample has been checked. Before it, the benchmark that has the checked
-            ground truth, if it is not the one that the plan names.
         console: the terminal.
         written: the counts of what was written.
         out: the folder.

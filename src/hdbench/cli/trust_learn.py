@@ -7,7 +7,7 @@ from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.cli.arguments import Plan, split_benchmark_and_one
 from hdbench.cli.terminal import localized_table, number, print_line, say
 from hdbench.common.printing import heading
-from hdbench.errors import HdbenchError, Message
+from hdbench.errors import HdbenchError, Message, escaped
 from hdbench.trust.deciding import read_plan
 from hdbench.trust.learned.files import learn_once, learned_file
 from hdbench.trust.learned.learning import Learned
@@ -38,7 +38,7 @@ def command(paths: Plan) -> None:
         say("interrupted: the same command begins again", err=True)
         raise typer.Exit(130) from None
     print_learned(Console(), learned, plan)
-    typer.echo(str(learned_file(plan_file)))
+    typer.echo(escaped(str(learned_file(plan_file))))
     say(
         "next: hdbench annotate FOLDER --only {path}: {count:,} values to verify; then hdbench "
         "trust decide {path}",

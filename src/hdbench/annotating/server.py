@@ -27,6 +27,7 @@ from hdbench.common.jsonio import SPELLED, json_reason, parse_json, spelled_json
 from hdbench.common.loopback import HOST, serve_here
 from hdbench.common.texts import language_of
 from hdbench.common.translation import translated
+from hdbench.display.sheets import shared_routes
 from hdbench.errors import HdbenchError, without_folders
 
 MAX_BODY = 8 * 2**20
@@ -85,6 +86,7 @@ def page_routes(editor: Editor) -> list[BaseRoute]:
         route("/items/{n:number}/undo", lambda request, _: editor.undo(_number(request)), "POST"),
         route("/items/{n:number}/drafts", lambda request, _: editor.drafts(_number(request))),
         route.picture("/items/{n:number}/pages/{page:number}", editor.page),
+        *shared_routes(),
         Mount("/", StaticFiles(directory=_PAGE, html=True)),
     ]
 
@@ -104,6 +106,7 @@ def review_routes(review: Review) -> list[BaseRoute]:
         route("/entries/{n:number}/judge", _with(review.judge), "POST"),
         route("/entries/{n:number}/undo", _with(review.undo), "POST"),
         route.picture("/entries/{n:number}/pages/{page:number}", review.picture),
+        *shared_routes(),
         Mount("/", StaticFiles(directory=_PAGE)),
     ]
 
@@ -127,6 +130,7 @@ def check_routes(check: ValueCheck) -> list[BaseRoute]:
             "POST",
         ),
         route.picture("/values/{n:number}/pages/{page:number}", check.picture),
+        *shared_routes(),
         Mount("/", StaticFiles(directory=_PAGE)),
     ]
 
@@ -157,6 +161,7 @@ def work_routes(work: WorkPage) -> list[BaseRoute]:
             lambda request, _: work.cluster(_number(request), request.path_params["offset"]),
         ),
         route("/clusters/{n:number}/decide", _with(work.decide_cluster), "POST"),
+        *shared_routes(),
         Mount("/", StaticFiles(directory=_PAGE)),
     ]
 

@@ -39,7 +39,7 @@ class Published:
         self.source, self.recipe = folder / "source", folder / "cards"
         shutil.copytree(resources.folder("dataset_scripts") / "zettelkatalog", self.recipe)
         (self.recipe / "errata.yaml").unlink()
-        self.edit_spec("version: 1.1.0", "version: 1.0.0")  # before there were errata
+        self.edit_spec("version: 1.1.1", "version: 1.0.0")  # before there were errata
         (self.recipe / "CHANGELOG.md").write_text("# Changelog\n\n## 1.0.0\n\n- First version.\n")
         for number in range(3):
             self.write(f"{FOLDER}/images/0000{number}.jpg", jpeg((200, 190, 10 * number)))

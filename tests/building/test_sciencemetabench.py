@@ -51,7 +51,7 @@ def pdf(tree) -> Path:
 def test_each_record_has_its_pdf_kind_and_batch(build, tree, tmp_path, monkeypatch):
     done = build("--source", tree)
     assert done.returncode == 0, done.stderr
-    assert "3 rows, version 1.1.0" in done.stdout
+    assert "3 rows, version 1.1.1" in done.stdout
     monkeypatch.chdir(tmp_path)
     for streaming in (False, True):
         rows = list(

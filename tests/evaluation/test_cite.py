@@ -120,7 +120,7 @@ def test_a_benchmark_is_cited_by_its_folder(sample, run_hdbench):
     assert done.stdout.startswith("@misc{zettelkatalog2025,\n")
     assert 'M{\\"u}ller' in done.stdout
     assert (
-        "metric zettel_f1 (rules 3, reading 3), on zettelkatalog 1.1.0+sample (8 items, "
+        "metric zettel_f1 (rules 3, reading 3), on zettelkatalog 1.1.1+sample (8 items, "
         in done.stdout
     )
 

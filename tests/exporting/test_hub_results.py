@@ -120,9 +120,9 @@ def test_the_index_of_a_models_card_has_the_same(cards, run_hdbench):
     result = score("hdb/zettelkatalog", run, Settings("published"))
     assert model == "Qwen/Qwen3"
     assert (found.dataset_type, found.dataset_name) == ("hdb/zettelkatalog", "Zettelkatalog")
-    assert (found.dataset_split, found.dataset_revision) == ("test", "hdbench-1.1.0")
+    assert (found.dataset_split, found.dataset_revision) == ("test", "hdbench-1.1.1")
     assert found.dataset_args == {
-        "version": "1.1.0",
+        "version": "1.1.1",
         "metadata_sha256": result.dataset.dataset_sha256,
         "date": "2026-01-24",
     }

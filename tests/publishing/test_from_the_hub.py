@@ -11,7 +11,7 @@ from hdbench import __version__
 
 pytestmark = pytest.mark.slow
 
-OLD, NEW = "hdbench-1.1.0+sample", "hdbench-1.2.0+sample"
+OLD, NEW = "hdbench-1.1.1+sample", "hdbench-1.2.0+sample"
 NAMES = {
     "avisblatt": "avisblatt_cer",
     "rheinschifffahrt": "letters_f1",
@@ -201,7 +201,7 @@ def test_leaderboard_shows_two_versions_side_by_side(answers, command, tmp_path)
     run.write_text("".join(json.dumps(line) + "\n" for line in lines))
     asked = ["--revision", OLD, "--revision", NEW]
     shown = command("leaderboard", "hdb/zettelkatalog", run, *asked)
-    assert f"{OLD} (1.1.0+sample)" in " ".join(shown.split())
+    assert f"{OLD} (1.1.1+sample)" in " ".join(shown.split())
     row = next(line.split() for line in shown.splitlines() if "reader" in line)
     name, before, after, change = row  # eight items are too few for ranks
     assert (name, before) == ("reader", "1.000")

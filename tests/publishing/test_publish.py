@@ -132,17 +132,17 @@ def test_again_nothing_is_sent_and_only_what_changed_is(hub, publish, place):
     assert head(hub, "datasets", "hdb/zettelkatalog").oid == before
 
     folder = place / "hdb/zettelkatalog"
-    raise_version(folder, "1.1.1+sample")
+    raise_version(folder, "1.1.2+sample")
     (folder / "prompt.txt").unlink()
     sent = len(hub.requests)
-    assert "files sent: 1, removed: 1, tagged hdbench-1.1.1+sample" in publish(
+    assert "files sent: 1, removed: 1, tagged hdbench-1.1.2+sample" in publish(
         "--only", "zettelkatalog"
     )
     assert not [each for each in hub.requests[sent:] if each.path.startswith("/lfs")]
     assert files(hub, "datasets", "hdb/zettelkatalog") == contents(folder)
     assert set(hub.repositories["datasets", "hdb/zettelkatalog"].tags) == {
-        "hdbench-1.1.0+sample",
         "hdbench-1.1.1+sample",
+        "hdbench-1.1.2+sample",
     }
 
 
@@ -158,7 +158,7 @@ def test_a_version_that_is_published_never_changes(hub, publish, place):
     before = head(hub, "datasets", "hdb/avisblatt").oid
     told = publish("--only", "avisblatt", "--only", "zettelkatalog", status=2)
     assert (
-        "hdb/avisblatt: hdbench-1.1.0+sample is already published with another prompt.txt" in told
+        "hdb/avisblatt: hdbench-1.1.1+sample is already published with another prompt.txt" in told
     )
     assert "raise the version" in told
     assert head(hub, "datasets", "hdb/avisblatt").oid == before
@@ -166,9 +166,9 @@ def test_a_version_that_is_published_never_changes(hub, publish, place):
 
 
 def test_a_sample_does_not_replace_the_whole(hub, publish, place):
-    raise_version(place / "hdb/zettelkatalog", "1.1.0")
+    raise_version(place / "hdb/zettelkatalog", "1.1.1")
     publish("--only", "zettelkatalog")
-    raise_version(place / "hdb/zettelkatalog", "1.1.0+sample")
+    raise_version(place / "hdb/zettelkatalog", "1.1.1+sample")
     assert "this is the sample" in publish("--only", "zettelkatalog", status=2)
 
 
@@ -199,7 +199,7 @@ def test_without_a_token_that_may_write_nothing_is_sent(hub, publish, token, tol
 def test_failed_publishing_leaves_old_or_new_and_can_resume(hub, publish, place, pattern, status):
     publish("--only", "zettelkatalog")
     old = files(hub, "datasets", "hdb/zettelkatalog")
-    raise_version(place / "hdb/zettelkatalog", "1.1.1+sample")
+    raise_version(place / "hdb/zettelkatalog", "1.1.2+sample")
     (place / "hdb/zettelkatalog/images/new.jpg").write_bytes(bytes(range(256)) * 99)
     hub.fail(pattern, 1_000, status)
     told = publish("--only", "zettelkatalog", "--only", "avisblatt", status=2)
@@ -358,7 +358,7 @@ def test_on_a_terminal_it_asks(hub, place, tmp_path, typed, published):
 def test_a_dry_run_lists_all_and_asks_nobody(hub, publish, place):
     told = publish("--dry-run", token="")
     assert hub.requests == []
-    assert "hdb/zettelkatalog (dataset, cc0-1.0, hdbench-1.1.0+sample)" in told
+    assert "hdb/zettelkatalog (dataset, cc0-1.0, hdbench-1.1.1+sample)" in told
     assert "hdb/zettel_f1 (space, apache-2.0" in told
     assert WHEEL in told
     size = (place / "hdb/zettelkatalog/answer.schema.json").stat().st_size

@@ -25,8 +25,8 @@ def source(shared):
 
 @pytest.fixture
 def built(published):
-    assert "hdb/avisblatt: 5 rows, 2 files missing, version 1.1.0" in published.said
-    assert "hdb/rheinschifffahrt: 57 rows, version 1.1.0" in published.said
+    assert "hdb/avisblatt: 5 rows, 2 files missing, version 1.1.1" in published.said
+    assert "hdb/rheinschifffahrt: 57 rows, version 1.1.1" in published.said
     return published.folder
 
 
@@ -169,7 +169,7 @@ def test_a_corrected_export_gives_a_new_version(source, tmp_path, run_hdbench):
 
     done = run_hdbench(*build, "--accept-changed", "letters.csv", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "57 rows, version 1.1.0+changed." in done.stdout
+    assert "57 rows, version 1.1.1+changed." in done.stdout
     first = (tmp_path / "hdb/rheinschifffahrt/metadata.jsonl").read_text().splitlines()[0]
     assert json.loads(first)["send_date"] == "1926-02-17"
 
@@ -177,7 +177,7 @@ def test_a_corrected_export_gives_a_new_version(source, tmp_path, run_hdbench):
 def test_unchanged_file_may_be_accepted_but_not_an_unknown_one(source, tmp_path, run_hdbench):
     build = ("build", "rheinschifffahrt", "--source", source, "--accept-licence")
     done = run_hdbench(*build, "--accept-changed", "persons.csv", cwd=tmp_path)
-    assert "57 rows, version 1.1.0," in done.stdout
+    assert "57 rows, version 1.1.1," in done.stdout
     done = run_hdbench(*build, "--accept-changed", "nothing.csv", cwd=tmp_path)
     assert done.returncode == 2
     assert "has no such file" in done.stderr

@@ -19,7 +19,7 @@ MAX_LEAVES = 200
 # fmt: off
 SCHEMA_WORDS = frozenset({"$defs", "$ref", "anyOf", "const", "enum", "properties"})
 VOCABULARY = SCHEMA_WORDS | frozenset({
-    "$schema", "$id", "$comment", "title", "description", "type", "required",
+    "$schema", "$id", "$comment", "title", "titles", "description", "type", "required",
     "additionalProperties", "items", "oneOf", "allOf", "examples", "default", "definitions",
     "format", "pattern", "minimum", "maximum", "minItems", "maxItems", "strict",
 })

@@ -92,6 +92,8 @@ class FieldSchema:
 def without_references(schema: dict[str, Any]) -> dict[str, Any]:
     """Return the schema with `{"$ref": "#/…"}` replaced by what it refers to, and without `$defs`.
 
+    What a field is called beside its reference stays.
+
     Raises:
         HdbenchError: a reference leads nowhere, outside the schema or to itself.
     """
@@ -108,7 +110,8 @@ def without_references(schema: dict[str, Any]) -> dict[str, Any]:
             return node
         reference = node.get("$ref")
         if isinstance(reference, str):
-            return resolved(_at(schema, reference), depth + 1)
+            titles = {key: node[key] for key in ("title", "titles") if key in node}
+            return {**resolved(_at(schema, reference), depth + 1), **titles}
         return {key: resolved(inner, depth + 1) for key, inner in node.items() if key != "$defs"}
 
     plain: dict[str, Any] = resolved(schema, 0)

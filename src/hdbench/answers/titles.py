@@ -1,21 +1,29 @@
 """Titles of the fields of an answer, from its schema."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.schema_parts import choices_of
 
+Titles = Callable[[str], str]
+"""Path of a field → its title, as from `FieldTitles`; `str` where titles are not known."""
+
 _PLACES = re.compile(r"\A(?:\]\d*\[)+", re.ASCII)
 """Places in lists at the end of a step, as in `persons[1]`, from behind: a model can write a name
 of any length, in which a search for its end would begin at each of the places."""
+
+_VALUES = frozenset({"const", "default", "enum", "examples"})
+"""Keywords of a schema that hold values of answers, not schemas."""
 
 _BETWEEN = " \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} "
 
 
 def title_of(schema: Any, language: str) -> str | None:
-    """Return a field's title in a language, from its `titles`, else its `title`; None without.
+    """Return a field's title in a language; None without.
+
+    It is the one among its `titles`, else its `title`, else the English one of its `titles`.
 
     Example:
         >>> schema = {"title": "Jahr", "titles": {"en": "Year"}}
@@ -25,10 +33,32 @@ def title_of(schema: Any, language: str) -> str | None:
     if not isinstance(schema, dict):
         return None
     titles = schema.get("titles")
-    translated = titles.get(language) if isinstance(titles, dict) else None
-    return next(
-        (text for text in (translated, schema.get("title")) if text and type(text) is str), None
-    )
+    by_language = titles if isinstance(titles, dict) else {}
+    texts = (by_language.get(language), schema.get("title"), by_language.get("en"))
+    return next((text for text in texts if text and type(text) is str), None)
+
+
+def without_titles(schema: Any) -> Any:
+    """Return a schema without the `titles` of its fields: they are for readers, not for models.
+
+    Example:
+        >>> year = {"titles": {"en": "Year"}, "type": "integer"}
+        >>> without_titles({"properties": {"year": year, "titles": {"type": "array"}}})
+        {'properties': {'year': {'type': 'integer'}, 'titles': {'type': 'array'}}}
+    """
+    if isinstance(schema, list):
+        return [without_titles(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    plain: dict[str, Any] = {}
+    for key, part in schema.items():
+        if key in _VALUES:
+            plain[key] = part
+        elif key in {"properties", "$defs"} and isinstance(part, dict):
+            plain[key] = {name: without_titles(field) for name, field in part.items()}
+        elif key != "titles":
+            plain[key] = without_titles(part)
+    return plain
 
 
 class FieldTitles:

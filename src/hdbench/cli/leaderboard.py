@@ -9,6 +9,9 @@ from typing import Annotated, Literal
 import typer
 from rich.console import Console
 
+from hdbench.answers.titles import Titles
+from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.benchmarks.names import DESCRIPTION
 from hdbench.cli.arguments import (
     DEFAULT_OUT,
     Also,
@@ -119,7 +122,7 @@ def command(
     }
     boards = leaderboards(results, facts=_facts(runs), seed=seed)
     _say_unseen(unplaced(results, boards), boards)
-    write_boards(boards, form, language or current_language())
+    write_boards(boards, form, language or current_language(), benchmark)
 
 
 def _facts(runs: list[Path]) -> dict[str, ModelFacts]:
@@ -159,20 +162,33 @@ def _say_left_out(missing: dict[str, int]) -> None:
     )
 
 
-def write_boards(boards: Sequence[Board], form: Form, language: str) -> None:
+def _titles(boards: Sequence[Board], benchmark: str | None, language: str) -> dict[str, Titles]:
+    """Return the titles of the fields of each benchmark that is here."""
+    titles: dict[str, Titles] = {}
+    for name in {board.kind.benchmark for board in boards}:
+        folder = benchmark or name
+        if (Path(folder) / DESCRIPTION).is_file():
+            titles[name] = load_benchmark(folder).field_titles(language)
+    return titles
+
+
+def write_boards(
+    boards: Sequence[Board], form: Form, language: str, benchmark: str | None = None
+) -> None:
     """Write leaderboards to standard output.
 
     Args:
         boards: the leaderboards.
         form: the format.
         language: the language of a table or page; the other forms are English.
+        benchmark: the benchmark's folder, if it is not the one that the boards name.
     """
     if form == "table":
         formats.print_boards(Console(), boards, language)
     elif form == "csv":
         sys.stdout.buffer.write(formats.csv(boards))
     elif form == "html":
-        page = leaderboard_page(boards, language)
+        page = leaderboard_page(boards, language, _titles(boards, benchmark, language))
         sys.stdout.buffer.write(page.encode(errors="backslashreplace"))
     else:
         write = {"markdown": formats.markdown, "json": formats.as_json, "latex": formats.latex}

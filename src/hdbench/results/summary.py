@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from hdbench.answers.answer import LOST
+from hdbench.answers.titles import Titles
 from hdbench.common.texts import Texts, written
 from hdbench.common.translation import is_translated, translated
 from hdbench.results.result import Result
@@ -17,6 +18,7 @@ from hdbench.results.warning_texts import (
     in_words,
     people_in_words,
 )
+from hdbench.scoring.figure_titles import figure_heading
 from hdbench.scoring.metric import higher_is_better, judging_figure
 
 if TYPE_CHECKING:
@@ -65,12 +67,19 @@ class ResultSummary:
         result: the result.
         language: one of `hdbench.common.texts.LANGUAGES`.
         keystrokes: how many it takes to correct an item, if that was counted.
+        titles: path of a field → its title, for warnings.
     """
 
     def __init__(
-        self, result: Result, language: str = "en", *, keystrokes: float | None = None
+        self,
+        result: Result,
+        language: str = "en",
+        *,
+        keystrokes: float | None = None,
+        titles: Titles = str,
     ) -> None:
         self.result, self.language = result, language
+        self._titles = titles
         self._keystrokes = keystrokes
         own: tuple[str, str] | None = getattr(result.dataset.item_name, language, None)
         self._name, self._names = own or (
@@ -103,8 +112,9 @@ class ResultSummary:
 
     @property
     def score(self) -> str:
-        """The headline, its name before its value."""
-        return f"{self.result.headline} {written(self.result.value, 4, self.language)}."
+        """The headline, its title before its value."""
+        heading = figure_heading(self.result.headline, self.language)
+        return f"{heading} {written(self.result.value, 4, self.language)}."
 
     @property
     def resources(self) -> str:
@@ -193,13 +203,16 @@ class ResultSummary:
     @property
     def warnings(self) -> list[Told]:
         """The warnings about the run, in the order of the checks."""
-        return [in_language(warning, self.language) for warning in self.result.reading.warnings]
+        return [
+            in_language(warning, self.language, self._titles)
+            for warning in self.result.reading.warnings
+        ]
 
     @property
     def gravest_warnings(self) -> list[Told]:
         """The same, the gravest first."""
         ordered = gravest_first(self.result.reading.warnings)
-        return [in_language(warning, self.language) for warning in ordered]
+        return [in_language(warning, self.language, self._titles) for warning in ordered]
 
     @property
     def notes(self) -> list[Told]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
 from hdbench.answers.ids import IdDifference
+from hdbench.answers.titles import Titles
 from hdbench.benchmarks.agreement import Ceiling
 from hdbench.common.texts import Texts
 
@@ -161,13 +162,18 @@ def id_message(difference: IdDifference) -> Message:
     return message(f"ids_{difference.way}", count=len(difference.ids), written=written, id=item)
 
 
-def in_language(warning: RunWarning, language: str) -> Told:
+def in_language(warning: RunWarning, language: str, titles: Titles = str) -> Told:
     """Return a warning in a language; in English if it is from an older file, which has only that.
 
     Args:
         warning: the warning.
         language: one of `hdbench.common.texts.LANGUAGES`.
+        titles: path of a field → its title, before which the path is shown too, as in a prompt.
     """
     if warning.text is None:
         return Told(warning.message, "en")
-    return Told(in_words(**warning.text, language=language), language)
+    values = dict(warning.text["values"])
+    for name in ("field", "list"):
+        if (path := values.get(name)) and titles(path) != path:
+            values[name] = f"{titles(path)} ({path})"
+    return Told(in_words(warning.text["key"], values, language), language)

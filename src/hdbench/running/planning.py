@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from hdbench.answers.run_info import Prompt
 from hdbench.answers.schema import read_schema
+from hdbench.answers.titles import without_titles
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.folder_files import MAX_TEXT
 from hdbench.common.os_errors import read_errors
@@ -105,7 +106,7 @@ class RunPlan:
         prompt = read_prompt(self.prompt_file)
         self.check()
         path = self.benchmark.schema
-        schema = None if path is None else read_schema(path)
+        schema = None if path is None else without_titles(read_schema(path))
         backend = make_backend(self.asked, prompt.text, schema)
         try:
             yield backend, Prepared(prompt.text, schema, self.settings(backend, prompt))

@@ -5,6 +5,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
+from hdbench.answers.titles import Titles
 from hdbench.common.texts import written
 from hdbench.trust.forecasting.by_values import ValueForecast
 from hdbench.trust.learned.cuts import values_needed
@@ -25,7 +26,7 @@ _FEW_HOURS, _MANY_HOURS = 0.05, 10
 
 
 def value_sentences(
-    decision: ValueDecision, work: ValueForecast, language: str = "en"
+    decision: ValueDecision, work: ValueForecast, language: str = "en", titles: Titles = str
 ) -> list[str]:
     """Return a decision in sentences, the most important first.
 
@@ -33,10 +34,14 @@ def value_sentences(
         decision: the decision.
         work: the work that it leaves.
         language: one of `hdbench.common.texts.LANGUAGES`.
+        titles: path of a field → its title.
     """
     text = partial(TEXTS.text, language=language)
-    lines = _accepted(decision, work, text) if decision.accepted else _nothing(decision, text)
-    lines = [*lines, *_work(decision, work, language)]
+    if decision.accepted:
+        lines = _accepted(decision, work, text, titles)
+    else:
+        lines = _nothing(decision, text, titles)
+    lines += _work(decision, work, language)
     if not decision.holds:
         lines[0] = text("void") + lines[0]
     return lines
@@ -114,10 +119,10 @@ def worry(decision: ValueDecision, language: str = "en") -> str:
     return f"{text(key, rate=rate, limit=100 * decision.limit, upper=upper)} {points}"
 
 
-def _accepted(decision: ValueDecision, work: ValueForecast, text: Any) -> list[str]:
+def _accepted(decision: ValueDecision, work: ValueForecast, text: Any, titles: Titles) -> list[str]:
     other = next(right for right in RIGHTS if right != decision.right)
     each = "_each" if decision.each_field else ""
-    fields = ", ".join(decision.by_field)
+    fields = ", ".join(map(titles, decision.by_field))
     promise = text(f"value_promise{each}", fields=fields, **_promised(decision, text))
     measured = decision.wrong[decision.right]
     return [
@@ -162,7 +167,7 @@ def _promised(decision: ValueDecision, text: Any) -> dict[str, Any]:
     }
 
 
-def _nothing(decision: ValueDecision, text: Any) -> list[str]:
+def _nothing(decision: ValueDecision, text: Any, titles: Titles) -> list[str]:
     """Return that nothing is accepted, why, and what would help."""
     group, cut = _closest(decision)
     why = text("value_none_unread")
@@ -175,12 +180,13 @@ def _nothing(decision: ValueDecision, text: Any) -> list[str]:
             upper=above_limit(cut.upper, decision.limit),
         )
     if decision.each_field:
-        why = f"{text('value_none_field', field=', '.join(group.fields))} {why}"
+        closest = ", ".join(map(titles, group.fields))
+        why = f"{text('value_none_field', field=closest)} {why}"
     lines = [text("value_none", **_promised(decision, text)), why]
-    return [*lines, *what_would_help(decision, text)]
+    return [*lines, *what_would_help(decision, text, titles)]
 
 
-def what_would_help(decision: ValueDecision, text: Any) -> Iterator[str]:
+def what_would_help(decision: ValueDecision, text: Any, titles: Titles) -> Iterator[str]:
     """Yield what would help where nothing is accepted, the surest first."""
     _, cut = _closest(decision)
     needed = _needed(decision, cut)
@@ -206,7 +212,7 @@ def what_would_help(decision: ValueDecision, text: Any) -> Iterator[str]:
     ]
     if bad:
         bad.sort(key=lambda name: -decision.expected_by_field[name].wrong)
-        yield text("value_help_fields", fields=", ".join(bad[:MOST_WORSE]))
+        yield text("value_help_fields", fields=", ".join(map(titles, bad[:MOST_WORSE])))
     if decision.tries == 1:
         yield text("value_help_once")
     else:

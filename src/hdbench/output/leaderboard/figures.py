@@ -6,10 +6,12 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
+from hdbench.answers.titles import Titles
 from hdbench.display.marks import heat_table, picture
 from hdbench.display.words import Cost
 from hdbench.output.leaderboard.boards import Board, BoardRow
 from hdbench.output.leaderboard.words import say
+from hdbench.scoring.figure_titles import figure_heading
 
 MAX_FIELDS = 60
 """Maximum number of fields shown: a model can invent any number."""
@@ -25,22 +27,25 @@ class BoardFigure(NamedTuple):
     figure: Markup
 
 
-def figures(board: Board, rows: Sequence[BoardRow], language: str) -> list[BoardFigure]:
+def figures(
+    board: Board, rows: Sequence[BoardRow], language: str, titles: Titles = str
+) -> list[BoardFigure]:
     """Return the figures that a leaderboard has the numbers for.
 
     Args:
         board: the leaderboard.
         rows: those of its rows that are shown.
         language: one of `hdbench.common.texts.LANGUAGES`.
+        titles: path of a field → its title.
     """
     drawn = []
     names = list(dict.fromkeys(name for row in rows for name in row.fields))[:MAX_FIELDS]
     if board.field_figure and names:
-        title = say("by_field", language, figure=board.field_figure)
+        title = say("by_field", language, figure=figure_heading(board.field_figure, language))
         table = heat_table(
             [[row.fields.get(name) for name in names] for row in rows],
             rows=[row.model for row in rows],
-            columns=names,
+            columns=[titles(name) for name in names],
             caption=title,
             language=language,
         )
@@ -51,7 +56,7 @@ def figures(board: Board, rows: Sequence[BoardRow], language: str) -> list[Board
         if known >= _LEAST and find_spec("matplotlib"):
             from hdbench.output.leaderboard.plots import cost_plot  # noqa: PLC0415  matplotlib
 
-            title = say(f"by_{cost}", language, figure=board.judged_by)
+            title = say(f"by_{cost}", language, figure=figure_heading(board.judged_by, language))
             figure = picture(cost_plot(board, rows, cost, language))
             drawn.append(BoardFigure(title, figure))
     return drawn

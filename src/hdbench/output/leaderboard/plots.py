@@ -9,6 +9,7 @@ from hdbench.display.rows import Dot, Point
 from hdbench.display.scatter import scatter
 from hdbench.display.style import TWO_COLUMNS, Plot
 from hdbench.display.words import Cost, say
+from hdbench.scoring.figure_titles import figure_heading
 
 if TYPE_CHECKING:
     from hdbench.output.leaderboard.boards import Board, BoardRow
@@ -28,7 +29,7 @@ def ranks_plot(board: "Board", language: str) -> Plot:
     ]
     return dots(
         rows,
-        figure=board.judged_by,
+        figure=figure_heading(board.judged_by, language),
         higher_is_better=board.higher_is_better,
         line=_people(board, language),
         notes=say("rank", language) if any(row.note for row in rows) else "",
@@ -50,7 +51,7 @@ def cost_plot(board: "Board", rows: Sequence["BoardRow"], cost: Cost, language: 
     ]
     return scatter(
         points,
-        figure=board.judged_by,
+        figure=figure_heading(board.judged_by, language),
         cost=cost,
         higher_is_better=board.higher_is_better,
         line=_people(board, language),
@@ -65,7 +66,7 @@ def fields_plot(board: "Board", language: str) -> Plot:
         [[row.fields.get(name) for row in board.rows] for name in names],
         rows=names,
         columns=[row.model for row in board.rows],
-        figure=board.field_figure or "",
+        figure=figure_heading(board.field_figure or "", language),
         higher_is_better=True,
         language=language,
     )

@@ -1,11 +1,12 @@
 """The table of a leaderboard, which every form for people draws, and its page."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from markupsafe import escape
 
 from hdbench import __version__
+from hdbench.answers.titles import Titles
 from hdbench.benchmarks.agreement import Ceiling
 from hdbench.common.texts import in_terminal
 from hdbench.output.leaderboard.boards import Board, BoardRow
@@ -100,7 +101,9 @@ def shown_columns(
     return columns, [[row[key] for key in columns] for row in texts]
 
 
-def leaderboard_page(boards: Sequence[Board], language: str = "en") -> str:
+def leaderboard_page(
+    boards: Sequence[Board], language: str = "en", titles: Mapping[str, Titles] | None = None
+) -> str:
     """Return a page that needs no network and has sortable tables.
 
     It can be written as UTF-8, and everything untrusted is escaped.
@@ -108,12 +111,16 @@ def leaderboard_page(boards: Sequence[Board], language: str = "en") -> str:
     Args:
         boards: the leaderboards.
         language: the page's language, one of `hdbench.common.texts.LANGUAGES`.
+        titles: benchmark → path of a field → its title, for the benchmarks that are here.
     """
-    tables = [_on_page(board, language) for board in boards]
+    of_fields = titles or {}
+    tables = [
+        _on_page(board, language, of_fields.get(board.kind.benchmark, str)) for board in boards
+    ]
     return render("leaderboard.html", language, tables=tables, version=__version__)
 
 
-def _on_page(board: Board, language: str) -> dict[str, object]:
+def _on_page(board: Board, language: str, titles: Titles) -> dict[str, object]:
     """Return a leaderboard with the texts around it, and the scale of its intervals."""
     table = board_table(board, language)
     best = "descending" if board.higher_is_better else "ascending"
@@ -126,9 +133,9 @@ def _on_page(board: Board, language: str) -> dict[str, object]:
         "title": title(board, language),
         # As markup: the no-break space before a percent sign would be shown as its escape.
         "about_ranks": escape(about_ranks(board, language)),
-        "notes": notes(board, language),
+        "notes": notes(board, language, titled=True),
         "columns": [
-            (key, column_name(key, board, language), first or best)
+            (key, column_name(key, board, language, titled=True), first or best)
             for key, first in COLUMNS.items()
             if key in ("model", "headline") or any(row[key].text for row in table.rows)
         ],
@@ -138,7 +145,7 @@ def _on_page(board: Board, language: str) -> dict[str, object]:
         ],
         "people": board.people and (table.people, board.people.value, people),
         "line": _line(board) if people else None,
-        "figures": figures(board, board.rows, language),
+        "figures": figures(board, board.rows, language, titles),
         "ends": Interval(low, high) if low < high else None,
     }
 

@@ -10,6 +10,7 @@ from hdbench.common.translation import translated
 from hdbench.errors import escaped
 from hdbench.output.leaderboard.boards import Board, BoardRow
 from hdbench.results.warning_texts import in_words
+from hdbench.scoring.figure_titles import figure_title
 from hdbench.statistics.bootstrap import MIN_ITEMS, Interval
 
 _TEXTS = Texts(Path(__file__).with_name("texts"))
@@ -60,20 +61,30 @@ def about_ranks(board: Board, language: str = "en") -> str:
     return say("ranks", language)
 
 
-def notes(board: Board, language: str = "en") -> list[str]:
-    """Return notes on how to read a leaderboard; the first says what is in it."""
+def notes(board: Board, language: str = "en", *, titled: bool = False) -> list[str]:
+    """Return notes on how to read a leaderboard; the first says what is in it.
+
+    Args:
+        board: the leaderboard.
+        language: one of `hdbench.common.texts.LANGUAGES`.
+        titled: whether figures are called by their titles, as on a page, not by their names.
+    """
+    headline, judged_by = (
+        figure_title(name, language) if titled else name
+        for name in (board.headline, board.judged_by)
+    )
     lines = [
         say(
             "sorted",
             language,
             models=say("models", language, count=len(board.rows)),
             runs=say("runs", language, count=sum(len(row.runs) for row in board.rows)),
-            headline=board.judged_by,
+            headline=judged_by,
             direction=say("higher" if board.higher_is_better else "lower", language),
         )
     ]
     if board.judged_by != board.headline:
-        lines.append(say("judged_by", language, headline=board.headline, figure=board.judged_by))
+        lines.append(say("judged_by", language, headline=headline, figure=judged_by))
     ranked = board.kind.items >= MIN_ITEMS
     if ranked:
         lines.append(say("tested", language))
@@ -99,10 +110,12 @@ def notes(board: Board, language: str = "en") -> list[str]:
     return lines
 
 
-def column_name(key: str, board: Board, language: str = "en") -> str:
-    """Return the heading of a column; for those of figures, their names."""
+def column_name(key: str, board: Board, language: str = "en", *, titled: bool = False) -> str:
+    """Return the heading of a column; see `notes`."""
     figures = {"headline": board.headline, "judged": board.judged_by}
-    return figures.get(key) or say(f"column_{key}", language)
+    if key in figures:
+        return figure_title(figures[key], language) if titled else figures[key]
+    return say(f"column_{key}", language)
 
 
 def interval_in_words(ends: Interval, language: str = "en") -> str:

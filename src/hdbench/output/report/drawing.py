@@ -15,6 +15,7 @@ from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any, BinaryIO, cast
 
+from hdbench.answers.titles import Titles
 from hdbench.common.extras import needed
 from hdbench.errors import HdbenchError
 from hdbench.results.result import Result
@@ -52,7 +53,13 @@ class Drawing:
                 with suppress(OSError):  # it did not read everything
                     cast(BinaryIO, process.stdin).close()
 
-    def begin(self, result: Result, errors: Mapping[str, Any], language: str = "en") -> None:
+    def begin(
+        self,
+        result: Result,
+        errors: Mapping[str, Any],
+        language: str = "en",
+        titles: Titles = str,
+    ) -> None:
         """Have the plots drawn; the arguments are those of `hdbench.output.report.plots.plots`.
 
         The process gets the intervals of fields, but not the items.
@@ -61,7 +68,7 @@ class Drawing:
             HdbenchError: the process has died.
         """
         with _alive():
-            drawn = replace(result, per_item=[]), errors, language, result.field_intervals
+            drawn = replace(result, per_item=[]), errors, language, titles, result.field_intervals
             pickle.dump(drawn, self._input)
             self._input.close()
 
@@ -79,9 +86,15 @@ class Drawing:
 class DrawingHere:
     """Draws plots in this process, which has already imported matplotlib."""
 
-    def begin(self, result: Result, errors: Mapping[str, Any], language: str = "en") -> None:
+    def begin(
+        self,
+        result: Result,
+        errors: Mapping[str, Any],
+        language: str = "en",
+        titles: Titles = str,
+    ) -> None:
         """Keep what is to be drawn; see `Drawing.begin`."""
-        self._drawn = result, errors, language
+        self._drawn = result, errors, language, titles
 
     def plots(self) -> dict[str, bytes]:
         """Draw the plots."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hdbench.answers.json_files import is_result
+from hdbench.answers.titles import Titles
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.cache import user_cache
 from hdbench.common.extras import MissingExtraError
@@ -128,15 +129,16 @@ def write_report(
             excerpt = details.excerpt()
             result = replace(result, per_item=list(details.items))
         errors = result.errors_by_class if excerpt is None else excerpt.errors
+        loaded = benchmark_of(result, benchmark, media=True)
+        titles = loaded.field_titles(language)
         if drawing is not None:
-            drawing.begin(result, errors, language)
+            drawing.begin(result, errors, language, titles)
         floor = None
         if without_media is not None:
             settings = Settings(protocol, errata=errata)
             unseen = load_runs([without_media], benchmark=benchmark, settings=settings)
             floor = next(iter(unseen.values()))
             check_floor(result, floor, without_media)
-        loaded = benchmark_of(result, benchmark, media=True)
         groups = None if by is None else by_column(result, loaded, by)
         record = to_record(result, details=excerpt is None)
         if excerpt is not None:
@@ -146,7 +148,7 @@ def write_report(
         rules = Settings(protocol, errata=errata)
         record |= _by_identifier(run, result, loaded, rules, authority=authority, called=called)
         write_records(folder / "result.json", [record])
-        notes += _write_tables(folder, result, language, whole=excerpt is None)
+        notes += _write_tables(folder, result, language, titles, whole=excerpt is None)
         # The plots are not there yet: they are being drawn.
         beside = {
             file: key
@@ -192,13 +194,16 @@ def _by_identifier(
     return {"by_identifier": totals}
 
 
-def _write_tables(folder: Path, result: Result, language: str, *, whole: bool) -> list[Message]:
+def _write_tables(
+    folder: Path, result: Result, language: str, titles: Titles, *, whole: bool
+) -> list[Message]:
     """Write the tables beside the page, and return notes on those that are not there.
 
     Args:
         folder: the report's folder.
         result: the result.
         language: that of the workbook.
+        titles: path of a field → its title, for the workbook.
         whole: whether the result has its items.
     """
     notes = []
@@ -217,7 +222,7 @@ def _write_tables(folder: Path, result: Result, language: str, *, whole: bool) -
         (folder / file).write_bytes(data)
     try:
         if whole:
-            (folder / "report.xlsx").write_bytes(workbook(result, language))
+            (folder / "report.xlsx").write_bytes(workbook(result, language, titles))
     except MissingExtraError as error:
         notes.append(Message("no report.xlsx: {why}", why=error))
     return notes

@@ -24,6 +24,7 @@ from hdbench.results.files import given_options
 from hdbench.results.result import Result
 from hdbench.results.summary import ResultSummary
 from hdbench.results.warning_texts import in_words
+from hdbench.scoring.figure_titles import figure_heading
 from hdbench.scoring.metric import Outcome
 from hdbench.statistics.bootstrap import MIN_ITEMS, Interval, Intervals
 
@@ -125,12 +126,13 @@ def report_page(
     rates = result.field_rates()
     fields = list(_field_rows(result, rates))
     figures = result.metric.field_figures
-    summary = ResultSummary(result, language, keystrokes=keystrokes(result))
+    titles = benchmark.field_titles(language)
+    summary = ResultSummary(result, language, keystrokes=keystrokes(result), titles=titles)
     return render(
         "report.html",
         language,
         title=benchmark.spec.title_in(language),
-        titles=benchmark.field_titles(language),
+        titles=titles,
         result=result,
         licence=benchmark.spec.licence,
         run=_run(result),
@@ -149,8 +151,8 @@ def report_page(
         ],
         fields=fields[:MAX_FIELDS],
         more_fields=max(0, len(fields) - MAX_FIELDS),
-        field_heads=_heads(rates),
-        field_figure=_WORDS.get(figures[0].name, figures[0].name) if figures else None,
+        field_heads=[_head(name, language) for name in next(iter(rates.values()), ())],
+        field_figure=_head(figures[0].name, language) if figures else None,
         field_intervals=any(field.interval for field in fields),
         has_schema=benchmark.schema is not None,
         classes=errors["classes"],
@@ -204,16 +206,12 @@ def _label_style(language: str) -> Markup:
     return Markup("@media (max-width: 40rem) {{ {} }}").format(Markup(" ".join(rules)))  # noqa: S704
 
 
-_WORDS = {
-    "true_positives": "TP",
-    "false_positives": "FP",
-    "false_negatives": "FN",
-    "f1": "F1",
-}
+_SHORT = {"true_positives": "TP", "false_positives": "FP", "false_negatives": "FN"}
 
 
-def _heads(rates: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    return [_WORDS.get(name, name) for name in next(iter(rates.values()), ())]
+def _head(name: str, language: str) -> str:
+    """Return the heading of a figure of fields."""
+    return _SHORT.get(name) or figure_heading(name, language)
 
 
 _PARTS: dict[Outcome, str] = {

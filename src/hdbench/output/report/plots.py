@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from hdbench.answers.answer import LOST
+from hdbench.answers.titles import Titles
 from hdbench.display.plots import Dot, dots
 from hdbench.display.style import (
     BLUE,
@@ -32,6 +33,7 @@ from hdbench.display.words import axis_label
 from hdbench.output.report.rendering import TEXTS
 from hdbench.results.result import Result
 from hdbench.scoring.analysis.error_classes import ERROR_CLASSES
+from hdbench.scoring.figure_titles import figure_heading, figure_title
 from hdbench.statistics.bootstrap import Interval
 
 MAX_BARS = 30
@@ -67,6 +69,7 @@ def plots(
     result: Result,
     errors: Mapping[str, Any] | None = None,
     language: str = "en",
+    titles: Titles = str,
     field_intervals: Mapping[str, Interval] | None = None,
 ) -> dict[str, bytes]:
     """Return the plots `fields`, `errors` and `items`, each as PNG and as SVG.
@@ -81,6 +84,7 @@ def plots(
         result: a result with details.
         errors: its errors by class, if it did not keep what became of each item.
         language: one of `hdbench.common.texts.LANGUAGES`.
+        titles: path of a field → its title.
         field_intervals: its fields' intervals, if it did not keep what became of each item.
 
     Returns:
@@ -90,8 +94,8 @@ def plots(
     of_fields = result.field_intervals if field_intervals is None else field_intervals
     with paper_style():
         figures = {
-            "fields": _fields(result, of_fields, language),
-            "errors": _errors(result, classes, language),
+            "fields": _fields(result, of_fields, language, titles),
+            "errors": _errors(result, classes, language, titles),
             "items": _items(result, language),
         }
         return {
@@ -101,11 +105,13 @@ def plots(
         }
 
 
-def _fields(result: Result, intervals: Mapping[str, Interval], language: str) -> Plot:
+def _fields(
+    result: Result, intervals: Mapping[str, Interval], language: str, titles: Titles
+) -> Plot:
     fields = result.field_rates()
     if not fields:
         return dots(
-            _rates(result),
+            _rates(result, language),
             figure=_say("plot_rate", language),
             higher_is_better=True,
             title=_title(result, _say("plot_rates", language), language),
@@ -117,14 +123,14 @@ def _fields(result: Result, intervals: Mapping[str, Interval], language: str) ->
     shown = sorted(fields, key=lambda field: -_support(fields[field]))[:MAX_BARS]
     rows = [
         Dot(
-            field,
+            titles(field),
             fields[field][name],
             *_ends(intervals.get(field)),
             note=str(_support(fields[field])),
         )
         for field in shown
     ]
-    figure = _say("plot_of_fields", language, figure=_figure_name(name, language))
+    figure = _say("plot_of_fields", language, figure=figure_title(name, language))
     return dots(
         sorted(rows, key=lambda row: -(row.value or 0)),
         figure=figure + _more(fields, language),
@@ -136,14 +142,15 @@ def _fields(result: Result, intervals: Mapping[str, Interval], language: str) ->
     )
 
 
-def _rates(result: Result) -> list[Dot]:
+def _rates(result: Result, language: str) -> list[Dot]:
     """Return the rates of which higher is better, with their intervals, the best first."""
     ends = result.intervals.figures
     rows = []
     for figure in result.metric.figures:
         if figure.is_rate and figure.kind == "rate":
             value = result.rates.get(figure.name)
-            rows.append(Dot(figure.name, value, *_ends(ends.get(figure.name))))
+            title = figure_heading(figure.name, language)
+            rows.append(Dot(title, value, *_ends(ends.get(figure.name))))
     return sorted((row for row in rows if row.value is not None), key=lambda row: -(row.value or 0))
 
 
@@ -158,7 +165,9 @@ def _support(rates: Mapping[str, Any]) -> int:
     return int(rates["true_positives"] + rates["false_negatives"])
 
 
-def _errors(result: Result, fields: Mapping[str, Mapping[str, int]], language: str) -> Plot:
+def _errors(
+    result: Result, fields: Mapping[str, Mapping[str, int]], language: str, titles: Titles
+) -> Plot:
     ordered = sorted(fields.items(), key=lambda field: -sum(field[1].values()))[:MAX_BARS]
     title = _title(result, _say("plot_all_errors", language), language)
     plot, axes = new_plot(TWO_COLUMNS, _AROUND + _ROW * max(len(ordered), 2), title)
@@ -187,7 +196,7 @@ def _errors(result: Result, fields: Mapping[str, Mapping[str, int]], language: s
         ends += counts
     for index, total in enumerate(ends):
         axes.text(total + most * 0.008, index, f"{int(total)}", va="center_baseline")
-    _bar_labels(axes, [short(field) for field, _ in ordered])
+    _bar_labels(axes, [short(titles(field)) for field, _ in ordered])
     axes.set_xlim(0, most * 1.06)
     axes.xaxis.set_major_locator(_whole_numbers())
     axes.grid(axis="x")
@@ -202,7 +211,7 @@ def _errors(result: Result, fields: Mapping[str, Mapping[str, int]], language: s
 
 def _items(result: Result, language: str) -> Plot:
     metric = result.metric
-    name = _figure_name(metric.item_figure, language)
+    name = figure_title(metric.item_figure, language)
     plot, axes = new_plot(TWO_COLUMNS, 3.0, _title(result, _say("items", language), language))
     values = np.array(result.statistics[metric.item_figure], np.float64)
     lost = np.array([status in LOST for status in result.statuses])
@@ -225,7 +234,9 @@ def _items(result: Result, language: str) -> Plot:
         edgecolor="white",
         label=list(shown),
     )
-    mean = _say("plot_mean", language, figure=result.headline, value=result.value)
+    mean = _say(
+        "plot_mean", language, figure=figure_heading(result.headline, language), value=result.value
+    )
     axes.axvline(result.value, color="black", linewidth=1.2, linestyle="--", label=mean)
     interval = result.intervals.figures.get(result.headline)
     if interval is not None:
@@ -254,13 +265,6 @@ def _title(result: Result, subject: str, language: str) -> str:
     run_label = ", ".join(short(part, most) for part in (result.model, run) if part)
     scored = _say("plot_title", language, subject=subject, benchmark=benchmark, protocol=protocol)
     return f"{scored}\n{run_label}".strip()
-
-
-def _figure_name(name: str, language: str) -> str:
-    """Return what readers call a figure of fields or items."""
-    if name == "fuzzy":
-        return _say("plot_similarity", language)
-    return {"f1": "F1"}.get(name, name)
 
 
 def _say(key: str, language: str, **values: Any) -> str:

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from hdbench.common.templates import html_templates
 from hdbench.common.texts import UNREVIEWED, Texts, decimal, grouped, numbers_of
 from hdbench.display.marks import STYLE, mark
 from hdbench.errors import escaped
+from hdbench.scoring.figure_titles import figure_heading, figure_title
 
 TEXTS = Texts(Path(__file__).with_name("texts"))
 """The texts of the pages; they may hold HTML."""
@@ -22,7 +24,8 @@ def render(template: str, language: str = "en", **context: Any) -> str:
     """Return a page from a template of this package.
 
     In a template `t(key, name=value)` is a text from `TEXTS` in the page's language, and
-    `decimal("0.5")` and `percentage("50.0")` are numbers as they are written in that language.
+    `decimal("0.5")` and `percentage("50.0")` are numbers as they are written in that language;
+    `figure_title(name)` and `figure_heading(name)` are titles of figures in it.
 
     Whatever a template outputs is escaped, and its control and invisible characters and lone
     surrogates are written as escapes, so that the page can be written as UTF-8. The style sheet and
@@ -34,10 +37,7 @@ def render(template: str, language: str = "en", **context: Any) -> str:
         language: the page's language, one of `hdbench.common.texts.LANGUAGES`.
         context: the values for the template.
     """
-    own = {
-        name: partial(function, language=language)
-        for name, function in (("t", markup), ("decimal", decimal), ("percentage", percentage))
-    }
+    own = {name: partial(function, language=language) for name, function in _WORDS.items()}
     about = {"language": language, "is_unreviewed": language in UNREVIEWED}
     return _environment().get_template(template).render(**own, **about, **context)
 
@@ -96,6 +96,16 @@ def _csp_source(block: Markup) -> Markup:
     """Return a CSP source that allows exactly this inline block."""
     digest = hashlib.sha256(block.encode()).digest()
     return Markup("'sha256-{}'").format(base64.b64encode(digest).decode())
+
+
+_WORDS: dict[str, Callable[..., str]] = {
+    "t": markup,
+    "decimal": decimal,
+    "percentage": percentage,
+    "figure_title": figure_title,
+    "figure_heading": figure_heading,
+}
+"""Functions of every template that give something in the language of its page."""
 
 
 @cache

@@ -110,11 +110,17 @@ def write_decision_page(
     if isinstance(decision, ValueDecision):
         page = value_decision_page(decision, language, source, benchmark=benchmark, wage=wage)
     else:
-        page = decision_page(decision, language, source)
+        page = decision_page(decision, language, source, benchmark=benchmark)
     write_whole(path, page.encode(errors="backslashreplace"))
 
 
-def decision_page(decision: Decision, language: str = "en", source: str | None = None) -> str:
+def decision_page(
+    decision: Decision,
+    language: str = "en",
+    source: str | None = None,
+    *,
+    benchmark: Benchmark | None = None,
+) -> str:
     """Return the page of a decision, in one file, without a script.
 
     The sentences come first, then what to know, the curve, the thresholds, the fields, and how all
@@ -125,6 +131,7 @@ def decision_page(decision: Decision, language: str = "en", source: str | None =
         language: the page's language, one of `hdbench.common.texts.LANGUAGES`; English instead of
             a partial one.
         source: the name of the file that the decision was read from; None if it was just computed.
+        benchmark: the items, whose fields are called by their titles; without it, by their paths.
     """
     language = completed(language)
     walk, outcome = decision.counting, decision.outcome
@@ -135,6 +142,7 @@ def decision_page(decision: Decision, language: str = "en", source: str | None =
         "decision.html",
         language,
         decision=decision,
+        titles=benchmark.field_titles(language) if benchmark else str,
         computed=computed(decision, language, source),
         sentences=[said(sentence) for sentence in sentences(decision, language)],
         warnings=[said(warning_in_words(warning, language)) for warning in decision.warnings],

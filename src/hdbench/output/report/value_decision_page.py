@@ -1,9 +1,10 @@
 """The page of a decision by single values: for the director who signs it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from typing import NamedTuple
 
+from hdbench.answers.titles import Titles
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.texts import completed, grouped, written
 from hdbench.common.thumbnails import ItemPicture, pictures
@@ -23,8 +24,6 @@ PICTURE_WIDTH = 384
 
 MAX_VALUE = 300
 """Maximum characters of a value in an example."""
-
-Titles = Callable[[str], str]
 
 
 class AcceptedFieldRow(NamedTuple):
@@ -83,8 +82,8 @@ def value_decision_page(
     """
     language = completed(language)
     work = value_forecast(decision, wage=wage)
-    first, *others = value_sentences(decision, work, language)
     titles: Titles = benchmark.field_titles(language) if benchmark else str
+    first, *others = value_sentences(decision, work, language, titles)
     return render(
         "value_decision.html",
         language,

@@ -9,6 +9,7 @@ from typing import Any
 from hdbench.answers.answer import STATUSES
 from hdbench.answers.run_info import NO_RUN
 from hdbench.answers.subset import subset_in_words
+from hdbench.answers.titles import Titles
 from hdbench.common.excel import workbook_into, write_text
 from hdbench.common.translation import translated
 from hdbench.errors import Message
@@ -19,6 +20,7 @@ from hdbench.results.record import item_set
 from hdbench.results.result import Result
 from hdbench.results.summary import ResultSummary
 from hdbench.scoring.analysis.error_classes import ERROR_CLASSES
+from hdbench.scoring.figure_titles import figure_title
 from hdbench.scoring.metric import figure_of
 from hdbench.statistics.bootstrap import Intervals, method_in_words
 
@@ -40,7 +42,7 @@ _BANDS = (
 _TITLE, _LEAD, _HEAD, _TEXT = "title", "lead", "head", "text"
 
 
-def workbook(result: Result, language: str = "en") -> bytes:
+def workbook(result: Result, language: str = "en", titles: Titles = str) -> bytes:
     """Return the .xlsx file: `Summary`, `Fields` (if any), `Errors`, `Items` and `Error classes`.
 
     Texts are text cells, never formulas or links. Control and invisible characters except line
@@ -50,6 +52,7 @@ def workbook(result: Result, language: str = "en") -> bytes:
         result: a result with details.
         language: that of the sheets' names, heads and our own words in them, one of
             `hdbench.common.texts.LANGUAGES`.
+        titles: path of a field → its title.
 
     Raises:
         HdbenchError: the result did not keep the details of every item.
@@ -65,8 +68,8 @@ def workbook(result: Result, language: str = "en") -> bytes:
         "strings_to_numbers": False,
     }
     with workbook_into(data, options) as book:
-        sheets = _Sheets(book, language)
-        sheets.summary(_summary(result, result.intervals, language))
+        sheets = _Sheets(book, language, titles)
+        sheets.summary(_summary(result, result.intervals, language, titles))
         if result.field_rates():
             sheets.table("Fields", fields.head, fields.rows, bands=("f1", "accuracy"))
         sheets.table("Errors", errors.head, errors.rows, bands=("similarity",))
@@ -78,9 +81,9 @@ def workbook(result: Result, language: str = "en") -> bytes:
 class _Sheets:
     """The sheets of one workbook, in the order in which they are asked for."""
 
-    def __init__(self, book: Any, language: str) -> None:
+    def __init__(self, book: Any, language: str, titles: Titles) -> None:
         self._book = book
-        self._language = language
+        self._language, self._titles = language, titles
         # Without the mark Excel would turn such a text into a formula as soon as it is edited.
         base = {"quote_prefix": True, "text_wrap": True, "valign": "top"}
         self._looks = {
@@ -113,6 +116,7 @@ class _Sheets:
         """Add a sheet with a header that stays in view, a filter, and at most `MAX_ROWS` rows.
 
         The names, and what is in the columns `_OUR_WORDS`, are put into the workbook's language.
+        Fields and figures are called by their titles.
 
         Args:
             name: the sheet's name.
@@ -121,11 +125,10 @@ class _Sheets:
             bands: the columns, if any, that are colored by their value.
         """
         sheet = self._sheet(name, [_WIDE if title in _LONG else _NARROW for title in head])
-        self._write(sheet, 0, [_word(title, self._language) for title in head], _HEAD)
-        is_our_word = [title in _OUR_WORDS for title in head]
+        self._write(sheet, 0, [_heading(title, self._language) for title in head], _HEAD)
         remaining, last = iter(rows), 0
         for last, row in enumerate(islice(remaining, MAX_ROWS), start=1):
-            cells = [self._cell(*pair) for pair in zip(row, is_our_word, strict=False)]
+            cells = [self._cell(*pair) for pair in zip(row, head, strict=False)]
             self._write(sheet, last, cells)
         sheet.freeze_panes(1, 1)
         sheet.autofilter(0, 0, last, len(head) - 1)
@@ -153,8 +156,10 @@ class _Sheets:
         sheet.ignore_errors({"number_stored_as_text": f"A1:XFD{MAX_ROWS + 2}"})
         return sheet
 
-    def _cell(self, value: Cell, is_our_word: bool) -> Cell:
-        return _word(value, self._language) if is_our_word and isinstance(value, str) else value
+    def _cell(self, value: Cell, column: str) -> Cell:
+        if isinstance(value, str) and column in _OUR_WORDS:
+            return _word(value, self._language)
+        return self._titles(value) if isinstance(value, str) and column == "field" else value
 
     def _write(self, sheet: Any, number: int, row: Sequence[Cell], look: str = _TEXT) -> None:
         for column, value in enumerate(row):
@@ -170,12 +175,18 @@ def _word(word: str, language: str) -> str:
     return translated(word if isinstance(word, Message) else Message(word), language)
 
 
+def _heading(name: str, language: str) -> str:
+    """Return a column's heading: a figure's title, or one of our own words."""
+    title = figure_title(name, language)
+    return _word(name, language) if title == name else title
+
+
 def _summary(
-    result: Result, intervals: Intervals, language: str
+    result: Result, intervals: Intervals, language: str, titles: Titles
 ) -> Iterator[tuple[str, Sequence[Cell]]]:
     """Yield what was scored and how, every figure with its interval, and notes."""
     metric, rates, dataset = result.metric, result.rates, result.dataset
-    summary = ResultSummary(result, language, keystrokes=keystrokes(result))
+    summary = ResultSummary(result, language, keystrokes=keystrokes(result), titles=titles)
     say = partial(_word, language=language)
     model = text(result.model) or say("no model named")
     name = dataset.benchmark or metric.name
@@ -210,11 +221,12 @@ def _summary(
     for look, (figure, value) in _flat({result.headline: rates[result.headline]} | rates):
         interval = intervals.range_of(str(figure))
         ends = [None, None] if interval is None else [interval.low, interval.high]
-        yield look, [figure, value, *ends, say(direction(figure_of(metric, str(figure))))]
+        title = figure_title(str(figure), language)
+        yield look, [title, value, *ends, say(direction(figure_of(metric, str(figure))))]
     if intervals.why:
         yield _TEXT, [say("no intervals"), summary.no_intervals]
     for name, reason in summary.without_interval.items():
-        yield _TEXT, [name, reason]
+        yield _TEXT, [figure_title(name, language), reason]
     yield _TEXT, []
     yield _HEAD, [say("coverage"), say("items")]
     status = {name: result.status[name] for name in STATUSES}

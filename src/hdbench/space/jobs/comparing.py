@@ -21,6 +21,7 @@ from hdbench.display.marks import mark
 from hdbench.errors import HdbenchError, escaped
 from hdbench.output.report.items import cut
 from hdbench.results.result import Result
+from hdbench.scoring.figure_titles import figure_title
 from hdbench.scoring.metric import higher_is_better
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.scoring import Upload, score_upload, sendable
@@ -253,7 +254,7 @@ def verdict(comparison: Comparison, language: str) -> Markup:
         language,
         a=a,
         b=b,
-        headline=comparison.judged_by,
+        headline=figure_title(comparison.judged_by, language),
         value_a=_number(values[0], language),
         value_b=_number(values[1], language),
         direction=_direction(comparison.higher_is_better, language),

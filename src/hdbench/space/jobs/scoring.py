@@ -13,6 +13,7 @@ import hdbench.answers.tables  # noqa: F401  loaded once here, and not in each p
 from hdbench.answers import ReadAs
 from hdbench.answers.answers import UnknownIdsError
 from hdbench.answers.bounds import Bounds
+from hdbench.answers.titles import Titles
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.benchmarks.spec import HELD_OUT_ENDING
 from hdbench.common.progress import Listener, listening
@@ -197,6 +198,8 @@ def view(  # noqa: PLR0917  what a visitor gives, and where it is shown
     send(Progress(0.4, text("progress_intervals", language)))
     unseen, withheld = _unseen(benchmark, upload._replace(run=chosen), result, look, language)
 
+    titles = benchmark.field_titles(language)
+
     def shown(files: list[Path]) -> View:
         first = summary(
             upload.path,
@@ -206,6 +209,7 @@ def view(  # noqa: PLR0917  what a visitor gives, and where it is shown
             done=bool(files),
             held_out=unseen,
             withheld=withheld,
+            titles=titles,
         )
         return View(first, list(results), chosen, files, unseen is not None)
 
@@ -213,10 +217,14 @@ def view(  # noqa: PLR0917  what a visitor gives, and where it is shown
     keep_in(thumbnails)
     with listening(part_of_progress(text("progress_report", language), 0.5, 0.9, language)):
         page = report_page(result, benchmark, language=language)
-    return shown(_write_downloads(result, page, folder / f"hdbench-{upload.benchmark}", language))
+    return shown(
+        _write_downloads(result, page, folder / f"hdbench-{upload.benchmark}", language, titles)
+    )
 
 
-def _write_downloads(result: Result, page: str, path: Path, language: str) -> list[Path]:
+def _write_downloads(
+    result: Result, page: str, path: Path, language: str, titles: Titles
+) -> list[Path]:
     """Write a result as Excel, CSV in a ZIP, JSON and its report, which is last.
 
     Args:
@@ -224,11 +232,12 @@ def _write_downloads(result: Result, page: str, path: Path, language: str) -> li
         page: its report.
         path: the path of the files, without the endings.
         language: the workbook's language.
+        titles: path of a field → its title, for the workbook.
     """
     table, archive, record, report = (
         path.with_name(f"{path.name}{ending}") for ending in (".xlsx", "-csv.zip", ".json", ".html")
     )
-    table.write_bytes(workbook(result, language))
+    table.write_bytes(workbook(result, language, titles))
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as packed:
         for member, content in csv_files(result).items():

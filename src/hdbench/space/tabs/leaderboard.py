@@ -186,7 +186,7 @@ def board_view(
         board=board,
         name=_name(board, language),
         rows=rows,
-        figures=figures(board, rows, language),
+        figures=figures(board, rows, language, benchmark.field_titles(language)),
         after_public=AFTER_PUBLIC,
         from_drafts=FROM_DRAFTS,
         marks_of=marks_of,

@@ -5,6 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from hdbench.answers.titles import Titles
 from hdbench.common.templates import html_templates
 from hdbench.common.texts import decimal
 from hdbench.common.translation import translated
@@ -15,6 +16,7 @@ from hdbench.output.report.page import MAX_MESSAGE
 from hdbench.results.result import Result
 from hdbench.results.summary import ResultSummary
 from hdbench.results.warning_texts import in_language, in_words, people_in_words
+from hdbench.scoring.figure_titles import figure_heading, figure_title
 from hdbench.space.texts import text
 from hdbench.space.views.example import MADE
 
@@ -28,6 +30,7 @@ def summary(
     done: bool,
     held_out: Mapping[str, Any] | None = None,
     withheld: str | None = None,
+    titles: Titles = str,
 ) -> str:
     """Return the first view of a scored file as HTML: untrusted text is escaped.
 
@@ -39,6 +42,7 @@ def summary(
         done: whether the report is ready.
         held_out: the totals of held-out items, if they are shown.
         withheld: the reason why they are not shown, if it should be shown.
+        titles: path of a field → its title, for warnings.
     """
     result = results[run]
     return render(
@@ -48,7 +52,7 @@ def summary(
         results=results,
         run=run,
         result=result,
-        summary=ResultSummary(result, language, keystrokes=keystrokes(result)),
+        summary=ResultSummary(result, language, keystrokes=keystrokes(result), titles=titles),
         ends=partial(_ends, language=language),
         made=file.name == MADE,
         done=done,
@@ -112,6 +116,8 @@ _WORDS: dict[str, Callable[..., Any]] = {
     "four_digits": four_digits,
     "translated": translated,
     "in_language": in_language,
+    "figure_title": figure_title,
+    "figure_heading": figure_heading,
     "in_words": in_words,
     "people_in_words": people_in_words,
 }

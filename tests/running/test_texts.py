@@ -48,6 +48,21 @@ def asked(item):
     return f"{prompt}\n\n{TEXTS[item]}"
 
 
+def test_a_model_is_sent_the_schema_without_titles(lines, hdbench):
+    schema = {"type": "object", "properties": {"title": {"type": "string"}}}
+    titled = {"titles": {"en": "Title", "de": "Titel"}, **schema["properties"]["title"]}
+    (lines / "answer.schema.json").write_text(
+        json.dumps(schema | {"properties": {"title": titled}})
+    )
+    answer = Response(completion('{"title": "Stellingen"}'))
+    with FaultyServer(lambda _: answer) as server:
+        done = hdbench("run", "hdb/cards", "--model", "m", "--endpoint", server.url, "-o", "runs/m")
+    assert done.exit_code == 0, done.output
+    for request in server.requests:
+        assert request.body["response_format"]["json_schema"]["schema"] == schema
+        assert "Titel" not in json.dumps(request.body)
+
+
 def test_a_run_asks_each_text_after_its_prompt_and_no_image(cards, hdbench):
     answer = Response(completion('{"title": "Stellingen"}'))
     with FaultyServer(lambda _: answer) as server:

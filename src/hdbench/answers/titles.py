@@ -113,6 +113,8 @@ def _titles(schema: Any, prefix: str, language: str) -> Iterator[tuple[str, str]
     for choice in choices_of(schema):
         if not isinstance(choice, dict):
             continue
+        if "anyOf" in choice:  # within another one
+            yield from _titles(choice, prefix, language)
         yield from _titles(choice.get("items"), prefix, language)
         for name, field in choice.get("properties", {}).items():
             if title := title_of(field, language):

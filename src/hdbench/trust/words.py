@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from hdbench import __version__
+from hdbench.answers.titles import Titles
 from hdbench.common.texts import Texts
 from hdbench.errors import HdbenchError
 from hdbench.statistics.acceptance import least_items
@@ -111,18 +112,22 @@ def _of_values(controlled: Controlled, text: Any) -> list[str]:
     return lines
 
 
-def warning_in_words(warned: Warned, language: str = "en") -> str:
+def warning_in_words(warned: Warned, language: str = "en", titles: Titles = str) -> str:
     """Return a warning of a decision.
 
     Args:
         warned: the warning.
         language: one of `hdbench.common.texts.LANGUAGES`.
+        titles: path of a field → its title.
 
     Raises:
         HdbenchError: this version does not have such a warning.
     """
     try:
-        values = {name: _shown(name, value, language) for name, value in warned.values.items()}
+        values = {
+            name: _shown(name, value, language, titles if name == "fields" else str)
+            for name, value in warned.values.items()
+        }
         return TEXTS.text(warned.key, language, **values)
     except (LookupError, TypeError, ValueError, ArithmeticError) as error:
         raise HdbenchError(
@@ -133,9 +138,12 @@ def warning_in_words(warned: Warned, language: str = "en") -> str:
         ) from error
 
 
-def _shown(name: str, value: Any, language: str) -> Any:
+def _shown(name: str, value: Any, language: str, titles: Titles) -> Any:
     if isinstance(value, list):
-        return ", ".join(TEXTS.text(f"each_{name}", language, **values) for values in value)
+        return ", ".join(
+            TEXTS.text(f"each_{name}", language, **values | {"name": titles(values["name"])})
+            for values in value
+        )
     return TEXTS.text("unknown", language) if value is None else value
 
 

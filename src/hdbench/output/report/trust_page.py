@@ -5,6 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from hdbench.answers.titles import Titles
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.jsonio import write_whole
 from hdbench.common.texts import completed, grouped
@@ -134,6 +135,7 @@ def decision_page(
         benchmark: the items, whose fields are called by their titles; without it, by their paths.
     """
     language = completed(language)
+    titles: Titles = benchmark.field_titles(language) if benchmark else str
     walk, outcome = decision.counting, decision.outcome
     points = [(point, _verdict(decision, point)) for point in decision.curve]
     values = decision.items * (len(walk.fields) + len(walk.left_out))
@@ -142,10 +144,12 @@ def decision_page(
         "decision.html",
         language,
         decision=decision,
-        titles=benchmark.field_titles(language) if benchmark else str,
+        titles=titles,
         computed=computed(decision, language, source),
         sentences=[said(sentence) for sentence in sentences(decision, language)],
-        warnings=[said(warning_in_words(warning, language)) for warning in decision.warnings],
+        warnings=[
+            said(warning_in_words(warning, language, titles)) for warning in decision.warnings
+        ],
         look=(values - accepted, values),
         must_look=_must_look(decision),
         chart=chart_of(decision) if decision.curve else None,

@@ -92,7 +92,9 @@ def value_decision_page(
         first=said(first),
         others=[said(sentence) for sentence in others],
         worry=said(worry(decision, language)),
-        warnings=[said(warning_in_words(warning, language)) for warning in decision.warnings],
+        warnings=[
+            said(warning_in_words(warning, language, titles)) for warning in decision.warnings
+        ],
         work=work,
         hours=hours_in_words(work.hours, language),
         cost=None if work.cost is None else written(work.cost, 0, language),

@@ -1,0 +1,142 @@
+"""Titles of fields and figures: pages show them, in English and German, and never raw names."""
+
+import hashlib
+import json
+import re
+from collections import Counter
+
+import pytest
+from report.test_page import Page
+
+from hdbench.annotating.form import form_of
+from hdbench.answers.schema import AnswerSchema
+from hdbench.answers.schema_parts import choices_of
+from hdbench.answers.titles import FieldTitles, without_titles
+from hdbench.api import score
+from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.common import resources
+from hdbench.common.texts import COMPLETE
+from hdbench.datasets.building.builder import build
+from hdbench.datasets.building.recipe import find_recipe
+from hdbench.evaluation.score import Settings
+from hdbench.output.leaderboard.boards import leaderboards
+from hdbench.output.leaderboard.tables import leaderboard_page
+from hdbench.output.report.page import report_page
+from hdbench.output.report.rendering import TEXTS
+from hdbench.scoring import METRICS
+from hdbench.scoring.figure_titles import figure_heading, figure_title
+
+FOLDER = resources.folder("dataset_scripts")
+SENT = {
+    "advertxml": "cd45dd6ae06285d35cc35c8d1058657ad4cebcc3df74ab27f3c7390d7d51860c",
+    "avisblatt": "a0b075ff07fe676ba049de20aaf0dedaba7a6f2c130fccd1665199b4aa73e6be",
+    "bibliography": "29e4fd7de059cfdf71d09642cc844e95789ccbc697db98aff01345c02dcb27de",
+    "blacklist": "f599d5bcace8f26eb07845ea4645352f7e61ea53090b3121d92fca4c04f53e33",
+    "companylists": "0a517b890087d26a8fc18e0f81f37b0d4a01e33d11e92871cd5e57270206ca35",
+    "manuscripts": "86dd1b7381d76986df9549ebbdaabe0bf0c4962fcac6adb7dcb4dc0ed0199982",
+    "rheinschifffahrt": "9ae4c3d6770ddb2430cd878946c6acb02c15491dc342160fdc93988d15108627",
+    "sciencemetabench": "ed0581e1ef84ea2e195d5c5ea028b8c7400fa4ddd5349bab363e26b7dc7ee81f",
+    "zettelkatalog": "482e270917718dc541548d51e4913b2c0af9458ab24a9c087941ee72090f74f1",
+}
+"""SHA-256 of the schemas that models were sent with versions 1.1.0, which had no titles."""
+
+
+def schema_of(name):
+    return json.loads((FOLDER / name / "answer.schema.json").read_text())
+
+
+def objects(schema):
+    """Yield the fields of each object in a schema."""
+    for choice in choices_of(schema):
+        if "anyOf" in choice:
+            yield from objects(choice)
+        if "items" in choice:
+            yield from objects(choice["items"])
+        if fields := choice.get("properties"):
+            yield fields
+            for field in fields.values():
+                yield from objects(field)
+
+
+def raw_names(name, metric):
+    """Names of fields and figures that are not words of a page by themselves."""
+    schema = AnswerSchema(schema_of(name))
+    figures = {figure.name for figure in (*metric.figures, *metric.field_figures)}
+    titles = FieldTitles(schema, "de")
+    named = {field for field in schema.all_names if titles(field) != field}
+    return (named | figures) - {figure_heading(figure, "de") for figure in figures}
+
+
+def said(html):
+    """The texts of a page, with labels of cells, before what says how to compute it again."""
+    page = Page(html)
+    texts = [text.strip() for text in page.texts]
+    method = TEXTS.text("method", "de")
+    if method in texts:
+        texts = texts[: len(texts) - 1 - texts[::-1].index(method)]
+    return texts + [attributes.get("data-label", "") for _, attributes in page.elements]
+
+
+def assert_titled(html, names, headline):
+    texts = [text for text in said(html) if "|protocol:" not in text]  # not a signature
+    assert headline in texts
+    assert names.isdisjoint(texts)
+    # Of names that are words, only whole texts are looked at: a value may have the word.
+    spelled = "|".join(re.escape(name) for name in names if "_" in name)
+    assert re.findall(rf"\b(?:{spelled})\b", " ".join(texts)) == []
+
+
+@pytest.mark.parametrize("name", SENT)
+def test_every_field_has_titles_that_no_sibling_shares(name):
+    schema = AnswerSchema(schema_of(name))
+    for alternative in schema.alternatives:
+        for fields in objects(alternative):
+            for language in COMPLETE:
+                titles = Counter(field["titles"][language] for field in fields.values())
+                assert max(titles.values()) == 1, fields.keys()
+
+
+@pytest.mark.parametrize("name", SENT)
+def test_models_are_sent_the_same_schema_as_before_titles(name):
+    sent = json.dumps(without_titles(schema_of(name)))
+    assert hashlib.sha256(sent.encode()).hexdigest() == SENT[name]
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_every_figure_has_a_title(metric):
+    figures = [*METRICS[metric].figures, *METRICS[metric].field_figures]
+    for name in [METRICS[metric].item_figure, *(figure.name for figure in figures)]:
+        assert figure_heading(name) != name
+        for language in COMPLETE:
+            assert "_" not in figure_title(name, language)
+    rates = [figure.name for figure in figures if figure.is_rate]
+    for language in COMPLETE:
+        assert len({figure_title(name, language) for name in rates}) == len(rates)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SENT)
+def test_a_german_page_of_a_benchmark_has_titles_only(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    build(find_recipe(name, sample=True), tmp_path / "hdb", accept_licence=True)
+    benchmark = load_benchmark(f"hdb/{name}")
+    answers = tmp_path / "hdb" / name / "example_predictions.jsonl"
+    result = score(benchmark.id, answers, Settings(details=True))
+    names = raw_names(name, result.metric)
+    headline = result.headline
+    page = report_page(result, benchmark, language="de")
+    assert_titled(page, names, figure_heading(headline, "de"))
+    boards = leaderboards({"a": result, "b": result})
+    titles = {board.kind.benchmark: benchmark.field_titles("de") for board in boards}
+    page = leaderboard_page(boards, "de", titles)
+    assert_titled(page, names, figure_title(headline, "de"))
+
+
+@pytest.mark.parametrize("name", SENT)
+def test_the_editor_labels_every_field_by_its_titles(name):
+    waiting = list(form_of(AnswerSchema(schema_of(name)))["fields"])
+    for field in waiting:  # which grows
+        inner = field.get("item", {})
+        waiting += [*field.get("fields", ()), *inner.get("fields", ())]
+        for language in COMPLETE:
+            assert field["label"][language] != field["name"]

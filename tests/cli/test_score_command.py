@@ -145,7 +145,7 @@ def test_the_result_as_flat_json(score, cards):
     _, first, *lines = done.stdout.splitlines()
     assert first == (
         "2 of 4 items need no correction; on average 0.75 of 2 fields per item are wrong. 1 item "
-        "without a usable answer counts as a complete failure. f1_micro 0.7143."
+        "without a usable answer counts as a complete failure. F1 (micro) 0.7143."
     )
     assert "4 items: 3 answered, 1 unanswered, 0 unparsable" in lines
     assert "of the answered, 1 unwrapped" in done.stdout

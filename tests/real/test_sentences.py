@@ -109,7 +109,7 @@ def test_the_first_sentence_of_a_run_on_the_cards(published, run_hdbench, run, p
     )
     assert done.returncode == 0, done.stderr
     _, sentence, *_ = done.stdout.splitlines()
-    assert re.fullmatch(r"\d+ (of|von) 263 .* f1_micro 0[.,]\d{4}\.", sentence)
+    assert re.fullmatch(r"\d+ (of|von) 263 .* F1 \(mi[ck]ro\) 0[.,]\d{4}\.", sentence)
     assert sentence in text_of(page)
 
 

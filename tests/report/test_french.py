@@ -153,4 +153,4 @@ def test_a_command_without_a_translation_is_in_english(cards, run_hdbench):
         assert told[0] == told[1]
     done = run_hdbench("--language", "fr", "score", "hdb/cards", "answers.jsonl", cwd=cards)
     assert done.returncode == 0, done.stderr
-    assert "f1_micro 0,0000" in done.stdout
+    assert "F1 (micro) 0,0000" in done.stdout

@@ -21,7 +21,14 @@ from hdbench.scoring.analysis.error_classes import ERROR_CLASSES
 
 SAME_IN_BOTH = {
     *("Prompt", "TP", "FP", "FN", "F1", "TP, FP, FN", "documented", "published"),
-    *("hdbench compare", "hdbench trust plan", "hdbench trust decide", "f1_form", "\\u200b"),
+    *(
+        "hdbench compare",
+        "hdbench trust plan",
+        "hdbench trust decide",
+        "\\u200b",
+        "Precision",
+        "Recall",
+    ),
 }
 """Words of both languages, and names of figures and programs."""
 
@@ -132,7 +139,7 @@ def test_the_german_page_says_what_the_english_one_says(of_cards):
     text = Page(report_page(*of_cards, language="de")).text
     for told in (
         "0 von 4 Einträgen brauchen keine Korrektur; im Durchschnitt sind je Eintrag ",
-        "Bei 2 Einträgen fehlt eine brauchbare Antwort; das zählt als ganz falsch. f1_micro 0,",
+        "Bei 2 Einträgen fehlt eine brauchbare Antwort; das zählt als ganz falsch. F1 (mikro) 0,",
         "Höher ist besser.",
         " Tastenanschläge zum Korrigieren, 0,12 US-Dollar.",
         "2 beantwortet, 1 ohne Antwort, 1 unlesbar",

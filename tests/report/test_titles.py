@@ -61,9 +61,9 @@ def test_the_title_of_a_field_follows_those_of_what_it_is_in():
     for language, entries, name in (("en", "Entries", "Company"), ("de", "Einträge", "Firma")):
         titles = FieldTitles(AnswerSchema(SCHEMA), language)
         assert titles("page") == "page"
-        assert titles("entries[1].name") == f"{entries}[1] › {name}"
+        assert titles("entries[1].name") == f"{entries} 2 › {name}"
         assert titles("entries[].name") == titles("entries.name") == f"{entries} › {name}"
-        assert titles("entries[0].unknown[2]") == f"{entries}[0] › unknown[2]"
+        assert titles("entries[0].unknown[2]") == f"{entries} 1 › unknown[2]"
         assert titles("name", within="entries[1]") == name
         assert titles("name") == "name"
     assert FieldTitles(None, "en")("entries[1].name") == "entries[1].name"
@@ -80,8 +80,8 @@ def test_a_report_shows_titles_of_fields_and_no_paths(namespace):
     result = score(str(folder), folder / "example_predictions.jsonl", Settings(details=True))
     html = report_page(result, load_benchmark(str(folder)))
     page = Page(html)
-    assert page.row("Company")[:3] == ("Company", "Abegg", "Abbeg")  # below "Entries[0]"
-    assert page.row("Entries[0]") == ("Entries[0]",)
+    assert page.row("Company")[:3] == ("Company", "Abegg", "Abbeg")  # below "Entries 1"
+    assert page.row("Entries 1") == ("Entries 1",)
     assert page.row("page", "3")[2] == "4"
     assert page.row("Entries › Company")
     assert "entries.name" not in page.text
@@ -92,6 +92,6 @@ def test_a_report_shows_titles_of_fields_and_no_paths(namespace):
 
 def test_so_does_the_first_look_of_the_space(namespace):
     shown = FirstLooks(SpaceContext(namespace)).html("lists", "de")
-    assert "Einträge[0] › Firma" in shown
+    assert "Einträge 1 › Firma" in shown
     assert "entries" not in shown
     assert ATTACK not in shown

@@ -165,9 +165,9 @@ def test_the_errors_are_those_of_the_items(cards):
 def test_numbers_are_numbers(cards):
     items = table(workbook(cards), "Items")
     assert [item["id"] for item in items] == ["0000", "0001"]
-    assert [item["f1"] for item in items] == [pytest.approx(cards.per_item[0]["f1"]), 0]
+    assert [item["F1"] for item in items] == [pytest.approx(cards.per_item[0]["f1"]), 0]
     fields = {row["field"]: row for row in table(workbook(cards), "Fields")}
-    assert fields["title"]["f1"] == pytest.approx(2 / 3)  # one right, one missing
+    assert fields["title"]["F1"] == pytest.approx(2 / 3)  # one right, one missing
     assert fields["title"]["false_negatives"] == 1
 
 
@@ -178,10 +178,10 @@ def test_the_summary_has_the_headline_with_its_interval():
     assert list(rows)[1].startswith(
         "10 of 20 items need no correction; on average 0.50 of 1 fields per item are wrong (0."
     )
-    assert list(rows)[2:4] == ["f1_micro 0.5000.", "Per item: 0.50 keystrokes to correct it."]
+    assert list(rows)[2:4] == ["F1 (micro) 0.5000.", "Per item: 0.50 keystrokes to correct it."]
     interval = intervals(result).figures["f1_micro"]
     assert rows["figure"] == ("value", "95 % from", "95 % to", "direction")
-    assert rows["f1_micro"] == (
+    assert rows["F1 (micro)"] == (
         0.5,
         pytest.approx(interval.low),
         pytest.approx(interval.high),
@@ -194,7 +194,7 @@ def test_summary_of_few_items_has_ranges_and_reproduction_data(cards):
     rows = {row[0]: row[1:] for row in sheet.iter_rows(values_only=True) if row[0]}
     best = max(item["f1"] for item in cards.per_item)
     assert rows["figure"] == ("value", "single items from", "single items to", "direction")
-    assert rows["f1_micro"] == (
+    assert rows["F1 (micro)"] == (
         pytest.approx(cards.figures()["f1_micro"]),
         0,
         pytest.approx(best),
@@ -242,7 +242,7 @@ def test_warnings_and_notes_stand_in_the_summary():
 def test_one_item_has_no_interval_and_the_summary_says_why():
     data = workbook(result_of([{"title": "a"}], [{"title": "a"}]))
     rows = {row[0]: row[1:] for row in opened(data)["Summary"].iter_rows(values_only=True)}
-    assert rows["f1_micro"][:3] == (1, None, None)
+    assert rows["F1 (micro)"][:3] == (1, None, None)
     assert rows["no intervals"][0] == "1 item: too few for an interval"
 
 

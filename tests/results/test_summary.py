@@ -105,12 +105,12 @@ def test_the_lead_has_its_interval_only_with_enough_items():
     few = result_of(metric, [(wrong, TRUTH), (TRUTH, TRUTH), (None, TRUTH)], item_name=CARDS)
     assert sentences(few) == (
         "1 of 3 cards needs no correction; on average 1.3 of 3 fields per card are wrong. "
-        "1 card without a usable answer counts as a complete failure. f1_micro 0.6667."
+        "1 card without a usable answer counts as a complete failure. F1 (micro) 0.6667."
     )
     assert sentences(few, "de") == (
         "1 von 3 Karten braucht keine Korrektur; im Durchschnitt sind je Karte 1,3 von 3 Feldern "
         "falsch. Bei 1 Karte fehlt eine brauchbare Antwort; das zählt als ganz falsch. "
-        "f1_micro 0,6667."
+        "F1 (mikro) 0,6667."
     )
     # All are right, so each draw is 0, and the upper end is that of the unseen item, in which all
     # fields may be wrong: its share is below 1 - 0.025 ** (1 / 20) in 97.5 % of the draws.
@@ -144,7 +144,7 @@ def test_a_result_from_before_corrections_were_counted_is_read(tmp_path):
     write_records(tmp_path / "old.json", [old])
     result = read_result(tmp_path / "old.json")
     assert result.effort is None
-    assert sentences(result) == "10 of 20 items need no correction. f1_micro 0.8333."
+    assert sentences(result) == "10 of 20 items need no correction. F1 (micro) 0.8333."
     assert result.rates == read_result(tmp_path / "new.json").rates
 
 

@@ -53,7 +53,7 @@ GOOD = dict.fromkeys(ITEMS, RIGHT)
 POOR = dict.fromkeys(ITEMS, WRONG)
 NEAR = GOOD | {ITEMS[0]: WRONG}
 GOOD_OVER_POOR = (
-    "good reads better than poor: f1_micro 1.000 against 0.500 (higher is better), "
+    "good reads better than poor: F1 (micro) 1.000 against 0.500 (higher is better), "
     "a difference of 0.500 (p < 0.001)."
 )
 
@@ -189,7 +189,7 @@ def test_the_same_answers_twice_cannot_be_told_apart(open_tab):
     page = open_tab()
     drop(page, {"one.jsonl": lines(POOR), "two.jsonl": lines(POOR)})
     assert verdicts(page) == [
-        "one and two cannot be told apart: f1_micro is 0.500 for both, and they are equally good "
+        "one and two cannot be told apart: F1 (micro) is 0.500 for both, and they are equally good "
         "on each of the 24 items."
     ]
 
@@ -285,7 +285,7 @@ def test_it_speaks_german_to_a_german_browser(open_tab):
     expect(page.get_by_role("button", name="Vergleichen", exact=True)).to_be_visible()
     drop(page, {"gut.jsonl": lines(GOOD), "schlecht.jsonl": lines(POOR)})
     assert verdicts(page) == [
-        "gut liest besser als schlecht: f1_micro 1,000 gegenüber 0,500 (höher ist besser), ein "
+        "gut liest besser als schlecht: F1 (mikro) 1,000 gegenüber 0,500 (höher ist besser), ein "
         "Unterschied von 0,500 (p < 0,001)."
     ]
 
@@ -360,7 +360,7 @@ def test_two_runs_of_which_one_item_differs_cannot_be_told_apart(context, tmp_pa
     found = comparison(context, tmp_path, NEAR, GOOD)
     # 47 of 48 fields are right. One pair that is exchanged or not is as far apart in both ways.
     start = (
-        "run1 and run0 cannot be told apart: f1_micro 1.000 against 0.979 (higher is better), "
+        "run1 and run0 cannot be told apart: F1 (micro) 1.000 against 0.979 (higher is better), "
         "a difference of 0.021 (95 % interval 0.000 to "
     )
     assert words(found).startswith(start)
@@ -401,7 +401,9 @@ def test_fewer_than_twenty_items_tell_nothing_apart(sample, tmp_path):
     files = [tmp_path / "none.jsonl", tmp_path / "right.jsonl"]
     context = SpaceContext(sample / "hdb")
     _, (found,) = compare_wanted(context, Wanted("zettelkatalog", files, []))
-    assert words(found).startswith("right and none cannot be told apart: f1_micro 1.000 against 0")
+    assert words(found).startswith(
+        "right and none cannot be told apart: F1 (micro) 1.000 against 0"
+    )
     assert f"with fewer than 20 items (here {len(right)}) a difference of 1.000" in words(found)
     runs, comparisons = compare_wanted(context, Wanted("zettelkatalog", files, []))
     assert "interval" not in comparison_page(runs, comparisons, "en", FieldTitles(None, "en"))

@@ -127,7 +127,7 @@ def test_totals_are_shown_three_times_a_day_and_never_an_item(tmp_path, held):
         assert httpx.get(secret).status_code in (403, 404)
 
     for told, files in looks:
-        assert "f1_micro 0.0000 on 24 items whose ground truth is not public" in told
+        assert "F1 (micro) 0.0000 on 24 items whose ground truth is not public" in told
         assert "24 answered, 0 without an answer, 0 unreadable" in told
         assert "Public minus held out: +1.0000" in told
         assert len(files) == 5
@@ -189,14 +189,14 @@ def test_another_file_is_said_to_the_operator_at_the_start(context):
         (
             "en",
             (
-                "f1_micro 0.0000 on 24 items whose ground truth is not public",
+                "F1 (micro) 0.0000 on 24 items whose ground truth is not public",
                 "Public minus held out: +1.0000; 95 % interval: +0.",
             ),
         ),
         (
             "de",
             (
-                "f1_micro 0,0000 für 24 Einträge, deren Referenz nicht öffentlich ist",
+                "F1 (mikro) 0,0000 für 24 Einträge, deren Referenz nicht öffentlich ist",
                 "Öffentlich minus zurückgehalten: +1,0000; 95-%-Intervall: +0,",
             ),
         ),

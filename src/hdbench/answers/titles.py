@@ -14,6 +14,8 @@ _PLACES = re.compile(r"\A(?:\]\d*\[)+", re.ASCII)
 """Places in lists at the end of a step, as in `persons[1]`, from behind: a model can write a name
 of any length, in which a search for its end would begin at each of the places."""
 
+_PLACE = re.compile(r"\[(\d{1,9})\]", re.ASCII)
+
 _VALUES = frozenset({"const", "default", "enum", "examples"})
 """Keywords of a schema that hold values of answers, not schemas."""
 
@@ -98,14 +100,17 @@ class FieldTitles:
             names.append(_without_places(step))
             title = self._titles.get(".".join(names))
             is_titled = is_titled or title is not None
-            words.append(
-                step if title is None else title + step[len(names[-1]) :].replace("[]", "")
-            )
+            words.append(step if title is None else title + _counted(step[len(names[-1]) :]))
         return _BETWEEN.join(words) if is_titled else path
 
 
 def _without_places(step: str) -> str:
     return _PLACES.sub("", step[::-1])[::-1]
+
+
+def _counted(places: str) -> str:
+    """Return places in lists as people count them: from one."""
+    return _PLACE.sub(lambda place: f" {int(place[1]) + 1}", places.replace("[]", ""))
 
 
 def _titles(schema: Any, prefix: str, language: str) -> Iterator[tuple[str, str]]:

@@ -5,6 +5,7 @@ from hdbench.answers.subset import subset_in_words
 from hdbench.errors import Message
 from hdbench.evaluation.opened_run import OpenedRun
 from hdbench.results.result import Result
+from hdbench.scoring.figure_titles import figure_message
 
 
 def notes_on(run: OpenedRun, result: Result, *, asked: int, with_truth: int) -> list[str]:
@@ -72,7 +73,7 @@ def _proposed(result: Result) -> list[str]:
             "{other:.4f} with them (--errata proposed)",
             count=len(result.other_errata),
             items=len(result.ids),
-            headline=result.headline,
+            headline=figure_message(result.headline),
             value=value,
             other=other,
         )

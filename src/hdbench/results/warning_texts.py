@@ -9,6 +9,7 @@ from hdbench.answers.ids import IdDifference
 from hdbench.answers.titles import Titles
 from hdbench.benchmarks.agreement import Ceiling
 from hdbench.common.texts import Texts
+from hdbench.scoring.figure_titles import figure_title
 
 _TEXTS = Texts(Path(__file__).with_name("texts"))
 
@@ -174,6 +175,10 @@ def in_language(warning: RunWarning, language: str, titles: Titles = str) -> Tol
         return Told(warning.message, "en")
     values = dict(warning.text["values"])
     for name in ("field", "list"):
-        if (path := values.get(name)) and titles(path) != path:
+        if isinstance(path := values.get(name), str) and titles(path) != path:
             values[name] = f"{titles(path)} ({path})"
+    without = values.get("without")
+    if isinstance(without, dict) and "headline" in (figures := without["values"]):
+        headline = figure_title(str(figures["headline"]), language)
+        values["without"] = without | {"values": figures | {"headline": headline}}
     return Told(in_words(warning.text["key"], values, language), language)

@@ -24,7 +24,7 @@ from hdbench.annotating.store import Store
 from hdbench.errors import HdbenchError
 from hdbench.space.annotate import accounts as accounts_module
 from hdbench.space.annotate.accounts import add_account, read_accounts
-from hdbench.space.annotate.editors import Editors, Quota, _Open, check_folder
+from hdbench.space.annotate.editors import check_folder
 from hdbench.space.annotate.pages import Annotate
 from hdbench.space.context import SpaceContext
 
@@ -193,10 +193,10 @@ def test_an_idle_editor_is_closed_and_opened_again(client, place):
     assert client.post("/cards/items/0/change", json=COMMENT, auth=anna).status_code == 200
     with pytest.raises(HdbenchError, match="anna is annotating this folder already"):
         Store.open(folder, "anna")
-    client.app._editors.close_idle(900)
+    client.app._editors.pages.close_idle(900)
     with pytest.raises(HdbenchError):
         Store.open(folder, "anna")
-    client.app._editors.close_idle(0)
+    client.app._editors.pages.close_idle(0)
     with Store.open(folder, "anna"):  # as the operator would, on the same machine
         told = client.get("/cards/", auth=anna)
         assert told.status_code == 503
@@ -204,52 +204,6 @@ def test_an_idle_editor_is_closed_and_opened_again(client, place):
         german = client.get("/cards/", auth=anna, headers={"accept-language": "de"})
         assert "anna bearbeitet diesen Ordner schon: in jenem Fenster" in german.text
     assert client.get("/cards/items/0", auth=anna).json()["state"]["comment"] == "legible"
-
-
-def test_requests_come_while_idle_editors_are_closed(place):
-    editors = Editors(place[0] / "data", Quota(place[0] / "data", *ENOUGH))
-
-    def ask():
-        for _ in range(300):
-            with editors.page("cards", "anna") as router:
-                assert router is not None
-
-    with ThreadPoolExecutor(3) as threads:
-        asked = [threads.submit(ask) for _ in range(3)]
-        while not all(each.done() for each in asked):
-            editors.close_idle(0)
-    editors.close()
-    assert [each.exception() for each in asked] == [None] * 3
-    Store.open(place[0] / "data/cards", "anna").close()
-
-
-def test_request_waiting_while_the_server_ends_opens_nothing(place, monkeypatch):
-    editors = Editors(place[0] / "data", Quota(place[0] / "data", *ENOUGH))
-    ask = editors.page("cards", "anna")
-
-    class Waited(_Open):
-        """One whose turn comes when the server has ended."""
-
-        def __init__(self):
-            super().__init__()
-            self.opening = self
-
-        def acquire(self, timeout=0):
-            if not editors._ended.is_set():
-                editors.close()
-            return True
-
-        __enter__ = acquire
-
-        def release(self, *_):
-            pass
-
-        __exit__ = release
-
-    monkeypatch.setattr("hdbench.space.annotate.editors._Open", Waited)
-    with pytest.raises(HdbenchError, match="the server is shutting down"), ask:
-        pass
-    Store.open(place[0] / "data/cards", "anna").close()
 
 
 @pytest.mark.parametrize(
@@ -546,7 +500,7 @@ def test_no_answer_says_where_the_server_keeps_its_files(client, place):
     )
     (folder / "cards/history/times").symlink_to(folder)
     told.append(client.post("/cards/leave", json={"item": 0, "seconds": 5}, auth=auth))
-    client.app._editors.close_idle(0)
+    client.app._editors.pages.close_idle(0)
     with Store.open(folder / "cards", "anna"):
         told.append(client.get("/cards/", auth=auth))
     metadata = (folder / "cards/metadata.jsonl").read_text()

@@ -1,8 +1,10 @@
 """The editor's page, served to the browser of this machine alone."""
 
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from anyio import CapacityLimiter
@@ -166,27 +168,47 @@ def work_routes(work: WorkPage) -> list[BaseRoute]:
     ]
 
 
+def routes_of(edited: Edited) -> list[BaseRoute]:
+    """Return the routes of a page, by what it edits.
+
+    Args:
+        edited: the editor, review, check or work list.
+    """
+    match edited:
+        case Review():
+            return review_routes(edited)
+        case ValueCheck():
+            return check_routes(edited)
+        case WorkPage():
+            return work_routes(edited)
+        case _:
+            return page_routes(edited)
+
+
 def build_app(edited: Edited, token: str) -> Starlette:
-    """Return the application.
+    """Return the application of one page.
 
     Args:
         edited: the editor, review, check or work list.
         token: the first part of all addresses, which no other page in the browser can guess.
     """
-    match edited:
-        case Review():
-            routes = review_routes(edited)
-        case ValueCheck():
-            routes = check_routes(edited)
-        case WorkPage():
-            routes = work_routes(edited)
-        case _:
-            routes = page_routes(edited)
+    return guarded_app([Mount(f"/{token}", routes=routes_of(edited))])
+
+
+def guarded_app(
+    routes: Sequence[BaseRoute], headers: Mapping[str, str] = MappingProxyType(HEADERS)
+) -> Starlette:
+    """Return an application for the browser of this machine, which refuses all other requests.
+
+    Args:
+        routes: the routes, behind a token.
+        headers: the headers that restrict its pages.
+    """
     return Starlette(
-        routes=[Mount(f"/{token}", routes=routes)],
+        routes=routes,
         middleware=[
             Middleware(TrustedHostMiddleware, allowed_hosts=[HOST, "localhost"]),
-            Middleware(BaseHTTPMiddleware, dispatch=_guarded),
+            Middleware(BaseHTTPMiddleware, dispatch=partial(_guarded, headers=headers)),
         ],
     )
 
@@ -210,14 +232,16 @@ def serve(edited: Edited, *, port: int, started: Callable[[str], object]) -> Non
 
 
 async def _guarded(
-    request: Request, call_next: Callable[[Request], Awaitable[Response]]
+    request: Request,
+    call_next: Callable[[Request], Awaitable[Response]],
+    headers: Mapping[str, str],
 ) -> Response:
     """Refuse requests from other pages, and send the headers that restrict this page."""
     origin = request.headers.get("origin")
     if origin is not None and origin != f"http://{request.headers.get('host')}":
         return Response("another origin", 403)
     response = await call_next(request)
-    response.headers.update(HEADERS)
+    response.headers.update(headers)
     return response
 
 

@@ -1,34 +1,22 @@
 """The open editors, one for each collection and account, and the accounts' quota."""
 
-import logging
 import os
 import re
 import tempfile
 import threading
-import time
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from anyio import CapacityLimiter
 from starlette.routing import Router
 
 from hdbench.annotating.editor import SCHEMA, Editor
 from hdbench.annotating.history import HISTORY, SUFFIX
-from hdbench.annotating.in_threads import PATIENCE, BusyError, in_thread, one_at_a_time
-from hdbench.annotating.server import page_routes
-from hdbench.annotating.store import Saving
+from hdbench.annotating.open_pages import OpenPages
 from hdbench.benchmarks.benchmark import METADATA
-from hdbench.common.servers import ends
 from hdbench.errors import HdbenchError, Message, write_reason
-
-logger = logging.getLogger(__name__)
-
-IDLE = 900.0
-"""Seconds without a request after which an editor is closed; the next request opens it again."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
@@ -142,83 +130,31 @@ class Editors:
 
     Attributes:
         folder: same as in Args, without links.
+        pages: the open ones, by collection and account.
     """
 
     def __init__(self, folder: Path, quota: Quota) -> None:
         self.folder = folder.resolve()
+        self.pages = OpenPages()
         self._quota = quota
-        self._lock = threading.Lock()
-        self._turns: dict[str, CapacityLimiter] = defaultdict(one_at_a_time)
-        self._open: dict[tuple[str, str], _Open] = {}
-        self._ended = threading.Event()
-        threading.Thread(target=self._closing, daemon=True).start()
 
     def collections(self) -> list[str]:
         """Return the names of the collections."""
         return sorted(folder.name for folder in self.folder.iterdir() if _is_collection(folder))
 
     async def enter(self, stack: ExitStack, collection: str, account: str) -> Router | None:
-        """Enter `page` in a thread: no more than one of them for each account.
+        """Enter an editor's page in a thread; None if there is no such collection.
 
         Raises:
-            BusyError: the account's other requests take too long.
-            HdbenchError: see `page`.
-        """
-        opening = self.page(collection, account)
-        return await in_thread(self._turns[account], stack.enter_context, opening)
-
-    @contextmanager
-    def page(self, collection: str, account: str) -> Iterator[Router | None]:
-        """Provide an editor's page, open until the block ends; None if there is no such collection.
-
-        Raises:
-            BusyError: closing it takes too long; then it can be opened again.
-            HdbenchError: the collection cannot be used, or another program has it open under this
-                pseudonym.
+            HdbenchError: see `OpenPages.enter`; the collection cannot be used, or another program
+                has it open under this pseudonym.
         """
         folder = self.folder / collection
         if not _is_collection(folder):
-            yield None
-            return
-        with self._lock:
-            opened = self._open.setdefault((collection, account), _Open())
-            opened.users += 1
-        try:
-            if not opened.opening.acquire(timeout=PATIENCE):
-                raise BusyError
-            try:
-                if self._ended.is_set():
-                    raise ends()
-                if opened.router is None:
-                    opened.open(folder, account, partial(self._quota.saving, account))
-            finally:
-                opened.opening.release()
-            yield opened.router
-        finally:
-            with self._lock:
-                opened.users -= 1
-                opened.used = time.monotonic()
-
-    def close_idle(self, seconds: float) -> None:
-        """Close the editors that have not been used for some time."""
-        late = time.monotonic() - seconds
-        for opened in list(self._open.values()):
-            with opened.opening:  # a request that comes now waits, and opens it again
-                with self._lock:
-                    is_idle = not opened.users and opened.used <= late
-                if is_idle:
-                    opened.close()
-
-    def close(self) -> None:
-        """Close all editors, and open no more."""
-        self._ended.set()  # first, so that none is opened that is not closed below
-        for opened in list(self._open.values()):
-            with opened.opening:
-                opened.close()
-
-    def _closing(self) -> None:
-        while not self._ended.wait(IDLE / 30):
-            self.close_idle(IDLE)
+            return None
+        saving = partial(self._quota.saving, account)
+        opening = partial(Editor, folder, account, saving=saving)
+        return await self.pages.enter(stack, account, (collection, account), opening)
 
 
 def _is_collection(folder: Path) -> bool:
@@ -228,35 +164,3 @@ def _is_collection(folder: Path) -> bool:
         and not folder.is_symlink()
         and all(file.is_file() for file in files)
     )
-
-
-@dataclass
-class _Open:
-    """The editor for a collection and an account, open or not.
-
-    Attributes:
-        users: the number of requests that use it.
-        used: the time when the last of them ended.
-        opening: the lock that is held while it is opened or closed.
-    """
-
-    users: int = 0
-    used: float = 0.0
-    opening: threading.Lock = field(default_factory=threading.Lock)
-    editor: Editor | None = None
-    router: Router | None = None
-
-    def open(self, folder: Path, account: str, saving: Saving) -> None:
-        self.editor = Editor(folder, account, saving=saving)
-        for note in self.editor.notes:
-            logger.warning("%s", note)
-        self.router = Router(page_routes(self.editor))
-
-    def close(self) -> None:
-        if self.editor is None:
-            return
-        try:
-            self.editor.close()
-        except Exception:  # the others are closed nevertheless
-            logger.exception("an editor could not be closed: what was changed is in the history")
-        self.editor = self.router = None

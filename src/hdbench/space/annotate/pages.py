@@ -63,7 +63,7 @@ class Annotate:
 
     def close(self) -> None:
         """Close all editors."""
-        self._editors.close()
+        self._editors.pages.close()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request if it comes with an account."""

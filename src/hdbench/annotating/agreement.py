@@ -7,9 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hdbench.annotating.assigned import Annotated
+from hdbench.annotating.annotation import read_annotation
+from hdbench.annotating.assigned import Annotated, read_assigned
 from hdbench.benchmarks.agreement import Agreement
 from hdbench.benchmarks.spec import read_spec
+from hdbench.datasets.building.recipe import Recipe
 from hdbench.scoring.field_rates import INDEX
 from hdbench.scoring.metric import Metric
 from hdbench.scoring.records.compare import joined
@@ -61,6 +63,17 @@ def agreement_of(
         },
         ceiling=ceiling(metric, spec.headline, records, level=LEVEL, **settings),
     )
+
+
+def agreement_of_recipe(recipe: Recipe) -> Agreement | None:
+    """Return the agreement that a dataset is built with; None if nobody made it with others.
+
+    Raises:
+        HdbenchError: the collection's history cannot be used.
+    """
+    if recipe.sample or not read_annotation(recipe.folder).assignments:
+        return None
+    return agreement_of(recipe.folder, read_assigned(recipe.folder).finished)
 
 
 _ALIGNING = ("lists", "compare", "threshold", "ignore", "blank")

@@ -6,10 +6,7 @@ from typing import Annotated
 
 import typer
 
-from hdbench.annotating.agreement import agreement_of
-from hdbench.annotating.annotation import read_annotation
-from hdbench.annotating.assigned import read_assigned
-from hdbench.benchmarks.agreement import Agreement
+from hdbench.annotating.agreement import agreement_of_recipe
 from hdbench.benchmarks.names import recipe_names
 from hdbench.cli.arguments import DEFAULT_OUT
 from hdbench.cli.check import lines_of, warnings_line
@@ -21,7 +18,7 @@ from hdbench.datasets.building.builder import install_spaces
 from hdbench.datasets.building.checks.folder import refuse_errors
 from hdbench.datasets.building.checks.problems import CheckReport, FaultyFolderError
 from hdbench.datasets.building.metadata import Built
-from hdbench.datasets.building.recipe import Recipe, find_recipe, plain_folder
+from hdbench.datasets.building.recipe import find_recipe, plain_folder
 from hdbench.datasets.building.results_check import check_results
 from hdbench.datasets.building.results_dataset import NAME, build_results
 from hdbench.errors import HdbenchError, Message, joined
@@ -89,7 +86,7 @@ def command(
                 allow_missing=allow_missing,
                 accept_licence=accept_licence,
                 accept_changed=accept_changed or (),
-                agreement=_agreement(recipe),
+                agreement=agreement_of_recipe(recipe),
             )
         except HdbenchError as error:
             if not every:
@@ -144,13 +141,6 @@ def _files_of(folder: Path) -> list[str]:
         else path.name
         for path in files
     ]
-
-
-def _agreement(recipe: Recipe) -> Agreement | None:
-    """Return the agreement of a collection's annotators, if there are several."""
-    if recipe.sample or not read_annotation(recipe.folder).assignments:
-        return None
-    return agreement_of(recipe.folder, read_assigned(recipe.folder).finished)
 
 
 def _checked(names: Iterable[str], out: Path, *, allow_missing: bool) -> list[CheckReport]:

@@ -4,7 +4,7 @@ import json
 import math
 import re
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,12 +16,12 @@ import hdbench
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.common.checked import validate
 from hdbench.common.folder_files import text_in
-from hdbench.common.jsonio import write_whole
 from hdbench.common.markdown import as_code, as_prose
 from hdbench.common.names import did_you_mean
 from hdbench.datasets.building.errata import ERRATA, Correction, Errata, holders
-from hdbench.datasets.building.metadata import RecipeRow, next_version
+from hdbench.datasets.building.metadata import RecipeRow
 from hdbench.datasets.building.recipe import Recipe, check_owners, find_recipe
+from hdbench.datasets.building.versions import raise_version
 from hdbench.errors import HdbenchError, Message, escaped, joined
 from hdbench.scoring.flatten import flatten
 
@@ -178,15 +178,9 @@ def _record(
             )
         _check_errata(errata, truths, correction, path)
         errata = errata.model_copy(update={"corrections": (*errata.corrections, correction)})
-    version = _next_version(recipe)
-    _write(
-        {
-            # The errata are last: whoever is killed in between can do it again.
-            recipe.folder / "benchmark.yaml": _with_version(recipe, version),
-            recipe.folder / "CHANGELOG.md": _with_entry(recipe, version, corrections),
-            path: _with_corrections(path, errata, corrections),
-        }
-    )
+    # The errata are last: whoever is killed in between can do it again.
+    written = {path: _with_corrections(path, errata, corrections)}
+    version = raise_version(recipe, _lines_of(corrections), written)
     return Added(path, version, truths is not None)
 
 
@@ -293,18 +287,6 @@ def _code(value: Any) -> str:
     return f"{fence}{text}{fence}"
 
 
-def _next_version(recipe: Recipe) -> str:
-    version = recipe.spec.version
-    if not re.fullmatch(r"\d+\.\d+\.\d+", version):
-        path = recipe.folder / "benchmark.yaml"
-        raise HdbenchError(
-            "{place}: version: {version!r} is not X.Y.Z and cannot be raised",
-            place=path,
-            version=version,
-        )
-    return next_version(version)
-
-
 def _with_corrections(path: Path, expected: Errata, corrections: list[Correction]) -> str:
     """Return the errata's text with more corrections; the existing text stays unchanged."""
     text = text_in(path.parent, path.name) if path.exists() else _HEAD
@@ -374,48 +356,14 @@ def _quoted(value: Any) -> Any:
     return [_quoted(child) for child in value] if isinstance(value, list) else value
 
 
-def _with_version(recipe: Recipe, version: str) -> str:
-    path = recipe.folder / "benchmark.yaml"
-    text, count = re.subn(
-        rf"^(version:.*?){re.escape(recipe.spec.version)}",
-        rf"\g<1>{version}",
-        text_in(path.parent, path.name),
-        flags=re.MULTILINE,
-    )
-    if count != 1:
-        raise HdbenchError(
-            "{place}: must have one line with version: {version}",
-            place=path,
-            version=recipe.spec.version,
-        )
-    return text
-
-
-def _with_entry(recipe: Recipe, version: str, corrections: list[Correction]) -> str:
-    path = recipe.folder / "CHANGELOG.md"
-    text = text_in(path.parent, path.name)
-    entry = f"## {version}\n\n"
+def _lines_of(corrections: Iterable[Correction]) -> str:
+    """Return the changelog's lines on corrections."""
+    lines = ""
     for correction in corrections:
         item = "every item" if correction.id == "*" else as_code(correction.id)
         now = "is now" if correction.counts else "proposed is"
         change = f"was {_code(correction.old)}, {now} {_code(correction.new)}"
-        entry += (
+        lines += (
             f"- {item}, {as_code(correction.field)}, {change}: {as_prose(correction.evidence)}.\n"
         )
-    head, newest, older = text.partition("\n## ")
-    return f"{head}\n{entry}{newest}{older}"
-
-
-def _write(texts: Mapping[Path, str]) -> None:
-    """Write files: all or none."""
-    before = {path: path.read_bytes() if path.is_file() else None for path in texts}
-    try:
-        for path, text in texts.items():
-            write_whole(path, text.encode())
-    except BaseException:
-        for path, data in before.items():
-            if data is None:
-                path.unlink(missing_ok=True)
-            elif path.read_bytes() != data:
-                write_whole(path, data)
-        raise
+    return lines

@@ -191,6 +191,10 @@ class Zip:
         """Return whether there is such a file."""
         return name in self._members
 
+    def size(self, name: str) -> int:
+        """Return the number of bytes that a member has unpacked."""
+        return self._members[name].file_size
+
     def place(self, name: str) -> str:
         """Return the ZIP and the member's name in it."""
         return f"{self.name}: {self._top}{name}"

@@ -15,6 +15,9 @@ from hdbench.common.texts import Language
 from hdbench.common.translation import VARIABLE, current_language, set_language
 
 _PANELS: dict[str | None, dict[str, str]] = {
+    "In the browser": {
+        "open": "Open a collection in the browser, from its scans to the finished records.",
+    },
     "Make a benchmark": {
         "demo": "Build a small sample into ./hdb, load it, and score its example answers.",
         "sample": "Draw a sample of a collection, simple or stratified.",

@@ -187,14 +187,11 @@ def _columns_table(plan: CollectionPlan) -> Table:
         becomes = localized("the item's id") if column.key else column.path or "–"
         if column.title in plan.grouping:
             becomes = f"column:{plan.grouping[column.title]}"
-        kind = Message(column.kind)
-        if column.separator is not None:
-            kind = Message("list, divided by {separator!r}", separator=column.separator)
         cells = (
             column.title,
             printable(column.example, MAX_EXAMPLE),
             becomes,
-            "" if column.path is None and not column.key else shown(kind),
+            "" if column.path is None and not column.key else shown(column.read_as),
             shown(column.why),
         )
         table.add_row(*(cell if isinstance(cell, Text) else printable(cell) for cell in cells))

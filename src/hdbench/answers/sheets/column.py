@@ -42,3 +42,10 @@ class Column:
             becomes=becomes,
             separator=self.separator,
         )
+
+    @property
+    def read_as(self) -> Message:
+        """Return how its cells are read, for a person."""
+        if self.separator is None:
+            return Message(self.kind)
+        return Message("list, divided by {separator!r}", separator=self.separator)

@@ -140,14 +140,18 @@ class Sources(NamedTuple):
     truth: Table | Truths
 
 
-def read_sources(wish: CollectionWish) -> Sources:
+def read_sources(wish: CollectionWish, out: Path = Path()) -> Sources:
     """Read the files that a wish names; nothing is written.
+
+    Args:
+        wish: what was asked for.
+        out: the folder that the benchmark's folder is going to be written into.
 
     Raises:
         HdbenchError: the name, the licence, the images, the ground truth or the other benchmark is
             unusable.
     """
-    _check_name(wish.name)
+    check_new_name(wish.name, out)
     if not _LANGUAGE.fullmatch(wish.language):
         raise HdbenchError(
             "--language {language}: must be a code such as de, fr or la", language=wish.language
@@ -233,7 +237,16 @@ def check_licence(licence: str) -> None:
         raise HdbenchError("{name!r}: {wrong}: {remedy}", name=licence, wrong=wrong, remedy=remedy)
 
 
-def _check_name(name: str) -> None:
+def check_new_name(name: str, out: Path = Path()) -> None:
+    """Refuse a name that a new benchmark cannot have.
+
+    Args:
+        name: the name.
+        out: the folder that the benchmark's folder is going to be written into.
+
+    Raises:
+        HdbenchError: the message says what is wrong with it.
+    """
     if not _NAME.fullmatch(name):
         raise HdbenchError(
             "{place!r}: a name has small letters, digits, - _ and . only, as in letters-basel",
@@ -247,9 +260,9 @@ def _check_name(name: str) -> None:
         raise HdbenchError(
             "{place}: hdbench has a benchmark of that name: choose another", place=name
         )
-    if Path(name).exists():
+    if (out / name).exists():
         raise HdbenchError(
-            "{place}: exists already: choose another name, or move it away", place=name
+            "{place}: exists already: choose another name, or move it away", place=out / name
         )
 
 

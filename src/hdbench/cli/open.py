@@ -1,0 +1,50 @@
+"""Command that opens the home of collections in the browser."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hdbench.cli.annotate import say_address
+from hdbench.cli.arguments import Port
+from hdbench.cli.terminal import page_language, say
+from hdbench.common.extras import needed
+from hdbench.common.names import check_name
+from hdbench.common.regular_files import without_links
+from hdbench.common.texts import Language
+
+
+def command(
+    folder: Annotated[Path | None, typer.Argument()] = None,
+    *,
+    port: Port = 7880,
+    language: Language | None = None,
+) -> None:
+    """Open a collection in the browser, from its scans to the finished records.
+
+    Everything that its page does is in files beside the folder, and commands can be used in
+    between. Nothing leaves this computer, except what is sent to a model's server that you name.
+
+    Args:
+        folder: The collection's folder, as hdbench new writes it; without it, the page begins with
+            those used before and a new one.
+        language: The page's language; by default that of hdbench --language, and the browser's
+            where that is English.
+    """
+    with needed("space", "the home needs"):
+        from hdbench.home.app import serve_home  # noqa: PLC0415  Starlette is slow to import
+
+    from hdbench.home.collection import key_of, opened  # noqa: PLC0415
+    from hdbench.home.used import Used  # noqa: PLC0415
+
+    used, path = Used(), ""
+    if folder is not None:
+        check_name(folder)
+        opened(folder)
+        used.add(folder)
+        path = f"{key_of(without_links(folder))}/"
+    if used.is_served():
+        say("open already:")
+        typer.echo(f"{used.read().address}{path}")
+        return
+    serve_home(used, port=port, language=page_language(language), path=path, started=say_address)

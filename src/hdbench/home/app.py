@@ -1,0 +1,321 @@
+"""The application: one server and one address for all collections of a person."""
+
+from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from anyio import CapacityLimiter
+from starlette.convertors import StringConvertor, register_url_convertor
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from hdbench.annotating.in_threads import in_thread
+from hdbench.annotating.open_pages import OpenPages
+from hdbench.annotating.server import HEADERS, Edited, guarded_app, why_not
+from hdbench.common.loopback import serve_here
+from hdbench.common.texts import language_of
+from hdbench.display.sheets import shared_routes
+from hdbench.errors import HdbenchError
+from hdbench.home.collection import Collection, key_of, opened
+from hdbench.home.page import Act, Page, Visit, is_ours, read_form
+from hdbench.home.pages import overview, runs, scans, truth
+from hdbench.home.rendering import render
+from hdbench.home.start import start_routes
+from hdbench.home.state import Decided, Standing, standing_of
+from hdbench.home.used import Used
+
+PAGES: tuple[Page, ...] = (
+    overview.PAGE,
+    scans.PAGE,
+    scans.FIELDS,
+    truth.PAGE,
+    truth.AGREEMENT,
+    truth.MERGE,
+    runs.PAGE,
+)
+"""The pages of a collection; the one without a name is the first."""
+
+EDITORS: Mapping[str, Callable[["Home", Collection, Mapping[str, str]], Edited]] = {
+    truth.EDITOR: truth.editor,
+}
+"""Address in a collection → what opens what people edit there, from the address's parts."""
+
+FILES: Sequence[tuple[str, str, Callable[[Collection, Request], Awaitable[Response]]]] = (
+    ("GET", "small/{n:number}", scans.thumbnail),
+    ("GET", "hand-over/{name}.zip", truth.hand_over_file),
+    ("POST", "merge/upload", truth.upload),
+    ("POST", "runs/upload", runs.upload),
+)
+"""Method, address in a collection, and what answers: files that come and go."""
+
+# The pages have forms, and only with this policy do requests of forms say where they come from.
+_HEADERS = HEADERS | {
+    "Content-Security-Policy": HEADERS["Content-Security-Policy"].replace(
+        "form-action 'none'", "form-action 'self'"
+    ),
+    "Referrer-Policy": "same-origin",
+}
+
+_STATIC = Path(__file__).parent / "page"
+
+_AT_ONCE = 4  # pages that are made at the same time
+
+
+class _Key(StringConvertor):
+    """The part of an address that stands for a folder."""
+
+    regex = "[0-9a-f]{16}"
+
+
+register_url_convertor("key", _Key())
+
+
+class Home:
+    """All collections that a person has opened, for the browser of this machine.
+
+    Args:
+        used: what is remembered of them.
+        language: the pages' language; None for the browser's.
+    """
+
+    def __init__(self, used: Used, language: str | None = None) -> None:
+        self.used = used
+        self.root = f"/{used.token()}"
+        self.editors = OpenPages()
+        self.chosen_language = language
+        self._collections: dict[Path, Collection] = {}
+        self._notes: dict[str, str] = {}
+        self._lock = Lock()
+        self._turns = CapacityLimiter(_AT_ONCE)
+
+    def close(self) -> None:
+        """Close all that is edited."""
+        self.editors.close()
+
+    def routes(self) -> list[BaseRoute]:
+        """Return the routes of all pages, behind the token."""
+        collection: list[BaseRoute] = []
+        for page in PAGES:
+            collection.append(Route(f"/{page.name}", partial(self._show, page)))
+            for name, act in page.forms.items():
+                path = f"/{page.name}/{name}" if page.name else f"/{name}"
+                answer = partial(self._act, page, act)
+                collection.append(Route(path, answer, methods=["POST"]))
+                collection.append(Route(path, partial(self._show, page)))
+        for method, path, answer_file in FILES:
+            endpoint = partial(self._file, answer_file)
+            collection.append(Route(f"/{path}", endpoint, methods=[method]))
+        for path in EDITORS:
+            collection.append(Route(f"/{path}", _with_slash))
+            collection.append(Mount(f"/{path}", app=_Editing(self, path)))
+        routes: list[BaseRoute] = [
+            *start_routes(self),
+            Mount("/static", StaticFiles(directory=_STATIC)),
+            Mount("/shared", routes=shared_routes()),
+            Route("/{key:key}", _with_slash),
+            Mount("/{key:key}", routes=collection),
+        ]
+        return [Mount(self.root, routes=routes)]
+
+    def collection(self, key: str) -> Collection:
+        """Return a collection that was opened before.
+
+        Raises:
+            HdbenchError: there is none of that key, or it is no longer usable.
+        """
+        for name in self.used.read().collections:
+            folder = Path(name)
+            if key_of(folder) == key:
+                with self._lock:
+                    if folder not in self._collections:
+                        self._collections[folder] = opened(folder)
+                    return self._collections[folder]
+        raise HdbenchError("not one of the collections that were opened here")
+
+    def language(self, request: Request) -> str:
+        """Return the language of a page."""
+        return self.chosen_language or language_of(request.headers.get("accept-language"))
+
+    def standing(self, collection: Collection) -> Standing:
+        """Return where a collection stands, as its files say it now.
+
+        Raises:
+            HdbenchError: one of them cannot be read.
+        """
+        return standing_of(
+            collection.progress(), len(collection.fields), collection.run_views(), Decided()
+        )
+
+    def editing(
+        self, path: str, collection: Collection, parts: Mapping[str, str]
+    ) -> tuple[Hashable, Callable[[], Edited]]:
+        """Return the key of what people edit at an address, and what opens it.
+
+        Args:
+            path: the address, one of `EDITORS`.
+            collection: the collection.
+            parts: what stands in the address for each of its placeholders.
+        """
+        return (path, *parts.values()), partial(EDITORS[path], self, collection, parts)
+
+    def open_editor(self, path: str, collection: Collection, parts: Mapping[str, str]) -> None:
+        """Open what people edit at an address, for the requests that come.
+
+        Args:
+            path: the address, one of `EDITORS`.
+            collection: the collection.
+            parts: as in `editing`, in the order of the address.
+
+        Raises:
+            HdbenchError: it cannot be opened.
+        """
+        with self.editors.page(*self.editing(path, collection, parts)):
+            pass
+
+    async def page(
+        self, request: Request, template: str, make: Callable[[str], Mapping[str, Any]]
+    ) -> Response:
+        """Return a page, or one with the error in one line.
+
+        Args:
+            request: the request.
+            template: the name of its template.
+            make: returns the values for the template in a language; called in a thread.
+        """
+        language = self.language(request)
+        status = 200
+        try:
+            values = await in_thread(self._turns, make, language)
+            status = 400 if values.get("error") else 200
+            text = await in_thread(
+                self._turns, partial(render, template, language, self.root, **values)
+            )
+        except HdbenchError as error:
+            status = 404
+            text = render("problem.html", language, self.root, error=error.message)
+        return HTMLResponse(text, status)
+
+    async def _show(self, page: Page, request: Request) -> Response:
+        return await self.page(
+            request, _template(page), partial(self._values, page, request, {}, "")
+        )
+
+    def _values(
+        self, page: Page, request: Request, form: Mapping[str, str], error: str, language: str
+    ) -> Mapping[str, Any]:
+        """Return the values for the template of a collection's page."""
+        key = request.path_params["key"]
+        collection = self.collection(key)
+        visit = Visit(self, collection, language, dict(request.query_params), form)
+        standing = self.standing(collection)
+        return {
+            "collection": collection,
+            "page": page.name,
+            "pages": [each.name for each in PAGES],
+            "title": collection.spec.title_in(language),
+            "standing": standing,
+            "form": form,
+            "error": error,
+            "note": "" if error else self._notes.pop(key, ""),
+            **page.show(visit),
+        }
+
+    async def _act(self, page: Page, act: Act, request: Request) -> Response:
+        """Do what a form asks for, and go on to the page that shows it."""
+        if not is_ours(request):
+            return Response("another origin", 403)
+        key, form = request.path_params["key"], dict[str, str]()
+        try:
+            form = await read_form(request)
+            visit = Visit(self, self.collection(key), self.language(request), {}, form)
+            done = await in_thread(self._turns, act, visit)
+        except ClientDisconnect:
+            return Response(status_code=400)  # to nobody
+        except HdbenchError as error:
+            values = partial(self._values, page, request, form, error.message)
+            return await self.page(request, _template(page), values)
+        self._notes[key] = done.note
+        to = page.name if done.to is None else done.to
+        return RedirectResponse(f"{self.root}/{key}/{to}", 303)
+
+    async def _file(
+        self, answer: Callable[[Collection, Request], Awaitable[Response]], request: Request
+    ) -> Response:
+        if request.method == "POST" and not is_ours(request):
+            return Response("another origin", 403)
+        try:
+            return await answer(self.collection(request.path_params["key"]), request)
+        except ClientDisconnect:
+            return Response(status_code=400)  # to nobody
+        except HdbenchError as error:
+            return JSONResponse({"error": why_not(error.message, request)}, 400)
+
+
+class _Editing:
+    """Pages on which people edit something of a collection, opened when they are asked for.
+
+    Args:
+        home: the home.
+        path: their address in a collection, one of `EDITORS`.
+    """
+
+    def __init__(self, home: Home, path: str) -> None:
+        self._home, self._path = home, path
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        parts = scope["path_params"]
+        with ExitStack() as stack:
+            app: ASGIApp
+            try:
+                collection = self._home.collection(parts["key"])
+                key, opening = self._home.editing(self._path, collection, parts)
+                app = await self._home.editors.enter(stack, str(key), key, opening)
+            except HdbenchError as error:
+                language = self._home.language(Request(scope))
+                text = render("problem.html", language, self._home.root, error=error.message)
+                app = HTMLResponse(text, 503)
+            await app(scope, receive, send)
+
+
+def serve_home(
+    used: Used, *, port: int, language: str | None, path: str, started: Callable[[str], object]
+) -> None:
+    """Serve the home until it is interrupted.
+
+    Args:
+        used: what is remembered of collections; its `serving` is held.
+        port: the port; 0 for any that is free.
+        language: the pages' language; None for the browser's.
+        path: the path of the page to begin with, behind the token.
+        started: called with its address.
+
+    Raises:
+        HdbenchError: see `hdbench.common.servers.listening`.
+    """
+    home = Home(used, language)
+
+    def note(address: str) -> None:
+        used.note_address(address.removesuffix(path))
+        started(address)
+
+    try:
+        app = guarded_app(home.routes(), _HEADERS)
+        serve_here(app, port=port, path=f"{home.root}/{path}", started=note)
+    finally:
+        home.close()
+
+
+def _template(page: Page) -> str:
+    return f"{page.name or 'overview'}.html"
+
+
+async def _with_slash(request: Request) -> Response:
+    """Return the way to the same address with the slash that relative addresses need."""
+    return RedirectResponse(f"{request.url.path}/", 307)

@@ -1,0 +1,215 @@
+"""A collection that is being made: what is there of it, in a hidden folder beside its place."""
+
+import shutil
+from collections.abc import Mapping
+from contextlib import closing
+from pathlib import Path
+
+from pydantic import Field
+
+from hdbench.answers.members import Zip
+from hdbench.common.checked import Strict, validate
+from hdbench.common.jsonio import parse_file, write_json
+from hdbench.common.os_errors import write_errors
+from hdbench.common.regular_files import read_text
+from hdbench.datasets.collecting.media import KINDS
+from hdbench.datasets.collecting.plan import (
+    CollectionPlan,
+    CollectionWish,
+    Sources,
+    check_new_name,
+    make_plan,
+    read_sources,
+)
+from hdbench.datasets.collecting.writing import write_collection
+from hdbench.errors import HdbenchError
+from hdbench.home.stamped import Stamped
+from hdbench.home.uploads import Upload, checked_name
+
+MAX_UNPACKED = 64 * 2**30
+"""Maximum number of bytes of a ZIP's images, unpacked."""
+
+_WISH = "wish.json"
+_ENDING = ".new"
+_MAX_WISH = 2**20
+
+
+class DraftWish(Strict):
+    """What is known of a collection that is being made; see `CollectionWish`.
+
+    Attributes:
+        title: what people call it.
+        licence: its license.
+        language: the language of its items.
+        images: the folder with the scans; empty for those that were sent.
+        truth: the table or other ground truth; empty if there is none.
+        columns: column → where it goes, where that was changed.
+        fields: the fields to be filled in if there is no ground truth.
+    """
+
+    title: str = ""
+    licence: str = "other"
+    language: str = "und"
+    images: str = ""
+    truth: str = ""
+    columns: Mapping[str, str] = Field(default_factory=dict)
+    fields: str = ""
+
+
+class Draft:
+    """A collection that is being made.
+
+    Args:
+        folder: its hidden folder.
+
+    Attributes:
+        folder: same as in Args.
+        name: the collection's name.
+        place: the folder that the collection's folder is going to be in.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.place = folder, folder.parent
+        self.name = folder.name.removeprefix(".").removesuffix(_ENDING)
+        self._sources: tuple[tuple[object, ...], Stamped[Sources]] | None = None
+
+    @classmethod
+    def begun(cls, place: Path, name: str, title: str) -> "Draft":
+        """Begin a collection, or go on with one of that name.
+
+        Raises:
+            HdbenchError: the name cannot be used, or nothing can be written there.
+        """
+        if not place.is_absolute() or not place.is_dir():
+            raise HdbenchError("{place}: no such folder: give its whole path", place=place)
+        check_new_name(name, place)
+        folder = place / f".{name}{_ENDING}"
+        with write_errors(folder):
+            folder.mkdir(exist_ok=True)
+        draft = cls(folder)
+        draft.change(title=title)
+        return draft
+
+    @property
+    def scans(self) -> Path:
+        """Return the folder of the scans that were sent."""
+        return self.folder / "scans"
+
+    def wish(self) -> DraftWish:
+        """Return what is known so far.
+
+        Raises:
+            HdbenchError: its file is damaged.
+        """
+        path = self.folder / _WISH
+        if not path.is_file():
+            return DraftWish()
+        return validate(DraftWish, parse_file(read_text(path, _MAX_WISH), path), path)
+
+    def change(self, **values: object) -> None:
+        """Change what is known.
+
+        Raises:
+            HdbenchError: a value is not a text, or cannot be written.
+        """
+        path = self.folder / _WISH
+        wish = validate(DraftWish, self.wish().model_dump() | values, path)
+        write_json(path, wish.model_dump(mode="json"))
+
+    def add_scan(self, given: Upload) -> None:
+        """Take in a scan, a PDF, or a ZIP of them.
+
+        Raises:
+            HdbenchError: it is something else, or a ZIP is damaged, too large, or leads elsewhere.
+        """
+        if given.name.suffix.lower() == ".zip":
+            self._unpack(given)
+        elif given.name.suffix.lower() not in KINDS:
+            raise HdbenchError(
+                "{place}: neither an image (JPEG, PNG, WebP, TIFF) nor a PDF, a text or a ZIP",
+                place=given.name,
+            )
+        else:
+            self._put(given.path, given.name)
+        self.change(images="")
+
+    def add_truth(self, given: Upload) -> None:
+        """Take in a table, or another ground truth.
+
+        Raises:
+            HdbenchError: it cannot be written.
+        """
+        folder = self.folder / "truth"
+        with write_errors(folder):
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+            given.path.replace(folder / given.name.name)
+        self.change(truth=str(folder / given.name.name), columns={})
+
+    def plan(self) -> CollectionPlan:
+        """Return what would be written.
+
+        Raises:
+            HdbenchError: what is there so far does not make a collection.
+        """
+        wish = self._wish()
+        key = (wish.images, wish.truth, wish.licence, wish.language, wish.title)
+        if self._sources is None or self._sources[0] != key:
+            files = [wish.images, *([wish.truth] if wish.truth else [])]
+            read = Stamped(lambda: read_sources(self._wish(), self.place), files)
+            self._sources = key, read
+        return make_plan(wish, self._sources[1].get())
+
+    def write(self) -> Path:
+        """Write the collection, and remove the draft.
+
+        Returns:
+            The collection's folder.
+
+        Raises:
+            HdbenchError: see `plan` and `write_collection`.
+        """
+        folder = write_collection(self.plan(), self.place)
+        self.remove()
+        return folder
+
+    def remove(self) -> None:
+        """Remove the draft, with the copies of what was sent."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _wish(self) -> CollectionWish:
+        wish = self.wish()
+        return CollectionWish(
+            self.name,
+            Path(wish.images) if wish.images else self.scans,
+            Path(wish.truth) if wish.truth else None,
+            columns=wish.columns if wish.truth else {},
+            fields=[name.strip() for name in wish.fields.split(",") if name.strip()],
+            title=wish.title,
+            licence=wish.licence,
+            language=wish.language,
+        )
+
+    def _put(self, path: Path, name: Path | str | object) -> None:
+        target = self.scans / str(name)
+        with write_errors(target):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            path.replace(target)
+
+    def _unpack(self, given: Upload) -> None:
+        with closing(Zip(given.path, given.name.name)) as archive:
+            names = [name for name in (*archive.names, *archive.others) if _is_scan(name)]
+            if sum(map(archive.size, names)) > MAX_UNPACKED:
+                raise HdbenchError(
+                    "{place}: more than {most} GiB unpacked: unpack it, and give the folder",
+                    place=given.name,
+                    most=MAX_UNPACKED >> 30,
+                )
+            if not names:
+                raise HdbenchError("{place}: no images or PDFs in it", place=given.name)
+            for name in names:
+                self._put(archive.unpacked(name, given.path.parent), checked_name(name))
+
+
+def _is_scan(name: str) -> bool:
+    return Path(name).suffix.lower() in KINDS

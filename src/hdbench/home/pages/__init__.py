@@ -1,0 +1,1 @@
+"""The pages of a collection, a module for each stage."""

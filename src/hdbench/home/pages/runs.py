@@ -1,0 +1,69 @@
+"""The runs of a collection: answers that were dropped, and models that are asked here."""
+
+from collections.abc import Mapping
+from shutil import which
+from typing import Any
+from urllib.parse import urlsplit
+
+from anyio import to_thread
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from hdbench.common.extras import install_command, missing_packages
+from hdbench.errors import HdbenchError, Message
+from hdbench.home.collection import Collection
+from hdbench.home.page import Done, Page, Visit
+from hdbench.home.uploads import uploaded
+from hdbench.running.backend import Asked
+
+TESSERACT = "tesseract"
+
+
+def _show(visit: Visit) -> Mapping[str, Any]:
+    return {
+        "runs": visit.collection.run_views(),
+        "has_tesseract": which(TESSERACT) is not None,
+        "local_command": install_command("vlm") if missing_packages("vlm") else "",
+    }
+
+
+def _start(visit: Visit) -> Done:
+    kind, model = visit.form.get("kind", ""), visit.form.get("model", "").strip()
+    endpoint = visit.form.get("endpoint", "").strip() or None
+    if kind == TESSERACT:
+        asked = Asked(TESSERACT)
+    elif not model:
+        raise HdbenchError("name the model")
+    elif kind == "endpoint":
+        if urlsplit(endpoint or "").scheme not in ("http", "https"):
+            raise HdbenchError("the server's address must be a URL, as http://localhost:8000/v1")
+        asked = Asked(model, endpoint=endpoint)
+    else:
+        asked = Asked(model, backend="transformers")
+    folder = visit.collection.runs.start(asked)
+    return Done(Message("{name}: started; it goes on without this page", name=folder.name))
+
+
+def _stop(visit: Visit) -> Done:
+    visit.collection.runs.stop(visit.form.get("run", ""))
+    return Done(Message("it stops with the answers that are under way"))
+
+
+def _resume(visit: Visit) -> Done:
+    visit.collection.runs.resume(visit.form.get("run", ""))
+    return Done()
+
+
+def _remove(visit: Visit) -> Done:
+    visit.collection.runs.remove(visit.form.get("run", ""))
+    return Done(Message("moved to the folder removed, beside the collection"))
+
+
+async def upload(collection: Collection, request: Request) -> Response:
+    """Take in a file of answers."""
+    async with uploaded(request, collection.runs.folder) as upload_:
+        await to_thread.run_sync(collection.runs.add, upload_.path, upload_.name.name)
+    return JSONResponse({})
+
+
+PAGE = Page("runs", _show, {"start": _start, "stop": _stop, "resume": _resume, "remove": _remove})

@@ -1,0 +1,117 @@
+"""The items and the fields of a collection."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from anyio import to_thread
+from starlette.requests import Request
+from starlette.responses import Response
+
+from hdbench.annotating.progress import ItemProgress
+from hdbench.common.jsonio import write_whole
+from hdbench.errors import HdbenchError, Message
+from hdbench.home.collection import PROMPT, Collection
+from hdbench.home.page import Done, Page, Visit
+
+SHOWN = 60
+"""Number of items on a page."""
+
+FILTERS = ("all", "left", "settle", "truth")
+"""The items that can be shown alone."""
+
+MAX_VALUE = 80
+"""Maximum number of characters of a value."""
+
+
+class ItemView(NamedTuple):
+    """An item as pages show it.
+
+    Attributes:
+        number: its place in the collection, from 0.
+        progress: how far it is.
+        text: the beginning of its text; None if it has a picture.
+        values: the title of each field that has a value → the value.
+    """
+
+    number: int
+    progress: ItemProgress
+    text: str | None
+    values: Sequence[tuple[str, str]] = ()
+
+    @property
+    def word(self) -> str:
+        """Return the key of the word for how far it is."""
+        if self.progress.is_to_settle:
+            return "to_settle"
+        if self.progress.status != "open":
+            return self.progress.status
+        return "filled" if self.progress.has_truth else "open"
+
+
+def views_of(collection: Collection, numbers: Iterable[int]) -> list[ItemView]:
+    """Return items by their places in the collection."""
+    items, media = collection.progress().items, collection.media
+    views = []
+    for number in numbers:
+        text = media.text(items[number].item)
+        views.append(ItemView(number, items[number], text and text[:200]))
+    return views
+
+
+async def thumbnail(collection: Collection, request: Request) -> Response:
+    """Answer with the small picture of an item."""
+
+    def made() -> Response:
+        items = collection.progress().items
+        number = request.path_params["n"]
+        if number >= len(items):
+            return Response("no such item", 404)
+        data, media_type = collection.media.thumbnail(items[number].item)
+        # The address changes with the collection, and the picture of an item does not.
+        return Response(data, media_type=media_type)
+
+    return await to_thread.run_sync(made)
+
+
+def _items(visit: Visit) -> Mapping[str, Any]:
+    progress = visit.collection.progress()
+    wanted = visit.query.get("show", "all")
+    chosen = {
+        "left": lambda item: item.is_left,
+        "settle": lambda item: item.is_to_settle,
+        "truth": lambda item: item.has_truth,
+    }.get(wanted)
+    numbers = [n for n, item in enumerate(progress.items) if chosen is None or chosen(item)]
+    given = visit.query.get("from", "0")
+    start = int(given) if given.isdecimal() and len(given) < 9 else 0  # noqa: PLR2004
+    start = min(start - start % SHOWN, max(0, len(numbers) - 1))
+    return {
+        "views": views_of(visit.collection, numbers[start : start + SHOWN]),
+        "start": start,
+        "count": len(numbers),
+        "shown": SHOWN,
+        "wanted": wanted if chosen else "all",
+        "filters": {
+            "all": len(progress.items),
+            "left": progress.left,
+            "settle": progress.to_settle,
+            "truth": progress.truths,
+        },
+    }
+
+
+def _fields(visit: Visit) -> Mapping[str, Any]:
+    collection = visit.collection
+    return {"fields": collection.fields, "prompt": collection.prompt()}
+
+
+def _prompt(visit: Visit) -> Done:
+    text = visit.form.get("prompt", "").strip()
+    if not text:
+        raise HdbenchError("the prompt is empty")
+    write_whole(visit.collection.folder / PROMPT, f"{text}\n".encode())
+    return Done(Message("saved"))
+
+
+PAGE = Page("scans", _items)
+FIELDS = Page("fields", _fields, {"prompt": _prompt})

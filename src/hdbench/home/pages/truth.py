@@ -1,0 +1,178 @@
+"""The ground truth: who reads what, whose work comes in, and how well people agree."""
+
+import re
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from anyio import to_thread
+from starlette.background import BackgroundTask
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, Response
+
+from hdbench.annotating.agreement import agreement_of
+from hdbench.annotating.annotation import assign
+from hdbench.annotating.assigned import read_assigned
+from hdbench.annotating.changes import check_pseudonym
+from hdbench.annotating.editor import Editor
+from hdbench.annotating.merge_news import news_of
+from hdbench.annotating.merging import Incoming, hand_over, merge
+from hdbench.common.texts import written
+from hdbench.errors import HdbenchError, Message
+from hdbench.home.collection import Collection
+from hdbench.home.page import Done, Page, Visit
+from hdbench.home.uploads import uploaded
+
+if TYPE_CHECKING:
+    from hdbench.home.app import Home
+
+MAX_NAMED = 20
+"""Maximum number of conflicts that are named."""
+
+EDITOR = "annotate/{name}"
+"""The address of an editor in a collection."""
+
+_INCOMING = "handed-over.zip"
+_WAITING = re.compile(r"\.merge-[a-z0-9_]{8}")
+
+
+def editor(home: "Home", collection: Collection, parts: Mapping[str, str]) -> Editor:
+    """Open the editor for a person."""
+    return Editor(collection.folder, parts["name"], language=home.chosen_language)
+
+
+def _show(visit: Visit) -> Mapping[str, Any]:
+    remembered = visit.home.used.read()
+    progress = visit.collection.progress()
+    return {"progress": progress, "name": remembered.pseudonym}
+
+
+def _annotate(visit: Visit) -> Done:
+    """Remember who reads here, and open the editor."""
+    name = _name(visit)
+    parts = {"key": visit.collection.key, "name": name}
+    visit.home.open_editor(EDITOR, visit.collection, parts)  # what is wrong is said here
+    return Done(to=f"annotate/{name}/")
+
+
+def _assign(visit: Visit) -> Done:
+    people = visit.form.get("people", "").replace(",", " ").split()
+    number = visit.form.get("items", "").strip()
+    if number and not (number.isdecimal() and len(number) < 9):  # noqa: PLR2004
+        raise HdbenchError("{given}: must be a number of items", given=number[:20])
+    drawn = assign(visit.collection.folder, people, items=int(number) if number else None)
+    return Done(
+        Message(
+            "1 item is assigned to {names}",
+            plural="{count:,} items are assigned to {names}",
+            count=len(drawn.assignment.items),
+            names=", ".join(people),
+        )
+    )
+
+
+async def hand_over_file(collection: Collection, request: Request) -> Response:
+    """Answer with the ZIP of somebody's work."""
+    name = request.path_params["name"]
+
+    def packed() -> Path:
+        check_pseudonym(name)
+        folder = Path(tempfile.mkdtemp(prefix="hdbench-"))
+        hand_over(collection.folder, name, folder / f"{name}.zip")
+        return folder / f"{name}.zip"
+
+    path = await to_thread.run_sync(packed)
+    return FileResponse(
+        path,
+        filename=f"{collection.folder.name}-{name}.zip",
+        background=BackgroundTask(shutil.rmtree, path.parent, ignore_errors=True),
+    )
+
+
+async def upload(collection: Collection, request: Request) -> Response:
+    """Keep a ZIP that was handed over until somebody has looked at whose it is."""
+    async with uploaded(request, collection.folder) as given:
+        waiting = Path(tempfile.mkdtemp(dir=collection.folder, prefix=".merge-"))
+        given.path.replace(waiting / _INCOMING)
+    return JSONResponse({"to": f"merge?file={waiting.name}"})
+
+
+class _AskedError(Exception):
+    """Ends a merge before anything is written."""
+
+
+def _show_merge(visit: Visit) -> Mapping[str, Any]:
+    """Return what a ZIP would bring in."""
+    name = visit.home.used.read().pseudonym
+    path = _waiting(visit, visit.query.get("file") or visit.form.get("file", ""))
+    incoming: list[Incoming] = []
+
+    def ask(news: Incoming) -> None:
+        incoming.append(news)
+        raise _AskedError
+
+    visit.home.editors.close_idle(0)  # otherwise they would keep its annotator from being merged
+    problem = ""
+    try:
+        merge(visit.collection.folder, path, name, ask)
+    except _AskedError:
+        pass
+    except HdbenchError as error:
+        problem = error.message
+    news = [line for each in incoming for line in news_of(each)]
+    return {"file": path.parent.name, "news": news, "problem": problem}
+
+
+def _take_in(visit: Visit) -> Done:
+    path = _waiting(visit, visit.form.get("file", ""))
+    visit.home.editors.close_idle(0)
+    name = visit.home.used.read().pseudonym
+    merged = merge(visit.collection.folder, path, name, lambda _: None)
+    shutil.rmtree(path.parent, ignore_errors=True)
+    return Done(
+        Message(
+            "new changes: {taken:,}, known: {known:,}, conflicts: {conflicts:,}, newly assigned "
+            "items: {assigned:,}",
+            taken=merged.taken,
+            known=merged.known,
+            conflicts=len(merged.conflicts),
+            assigned=merged.assigned,
+        ),
+        "truth",
+    )
+
+
+def _leave_out(visit: Visit) -> Done:
+    shutil.rmtree(_waiting(visit, visit.form.get("file", "")).parent, ignore_errors=True)
+    return Done(Message("nothing was taken in"), "truth")
+
+
+def _waiting(visit: Visit, name: str) -> Path:
+    """Return the ZIP of a hand-over that waits to be looked at."""
+    path = visit.collection.folder / name / _INCOMING
+    if not _WAITING.fullmatch(name) or path.parent.is_symlink() or not path.is_file():
+        raise HdbenchError("that file is no longer here: drop it again")
+    return path
+
+
+def _show_agreement(visit: Visit) -> Mapping[str, Any]:
+    finished, unfinished = read_assigned(visit.collection.folder)
+    return {
+        "agreement": agreement_of(visit.collection.folder, finished),
+        "unfinished": unfinished,
+        "number": lambda value: "–" if value is None else written(value, 2, visit.language),
+    }
+
+
+def _name(visit: Visit) -> str:
+    name = visit.form.get("name", "").strip().lower()
+    check_pseudonym(name)
+    visit.home.used.note_pseudonym(name)
+    return name
+
+
+PAGE = Page("truth", _show, {"annotate": _annotate, "assign": _assign})
+MERGE = Page("merge", _show_merge, {"take-in": _take_in, "leave-out": _leave_out})
+AGREEMENT = Page("agreement", _show_agreement)

@@ -1,0 +1,43 @@
+"""Pages from templates; whatever they show is escaped."""
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from hdbench.common.templates import html_templates, sentence
+from hdbench.common.texts import Texts
+from hdbench.common.translation import translated
+
+TEXTS = Texts(Path(__file__).with_name("texts"))
+
+
+def render(template: str, language: str, root: str, **values: Any) -> str:
+    """Return a page.
+
+    In a template, `t(key, name=value)` is a text, `say(message)` a message in the page's language,
+    `at("runs")` the address of a page of the collection, and `root` the beginning of all addresses.
+
+    Args:
+        template: the name of its file.
+        language: the page's language.
+        root: the token behind its slash.
+        values: the values for the template.
+    """
+    collection = values.get("collection")
+    base = f"{root}/{collection.key}" if collection else root
+    return (
+        html_templates("hdbench.home")
+        .get_template(template)
+        .render(
+            t=partial(_text, language),
+            say=lambda message: sentence(translated(message, language)),
+            at=lambda page: f"{base}/{page}",
+            root=root,
+            language=language,
+            **values,
+        )
+    )
+
+
+def _text(language: str, key: str, **values: Any) -> str:
+    return TEXTS.text(key, language, **values)

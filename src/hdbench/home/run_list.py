@@ -1,0 +1,312 @@
+"""The runs of a collection: those in the folder `runs` beside it, and files dropped there."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hdbench.answers.answers import Answers
+from hdbench.answers.files import open_container
+from hdbench.answers.folders import OUR_ANSWERS
+from hdbench.answers.forms import endings
+from hdbench.answers.parts import is_in_shards
+from hdbench.answers.run_info import RUN_FILE, is_run, read_run_info
+from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.benchmarks.names import DESCRIPTION
+from hdbench.common.names import check_name
+from hdbench.common.os_errors import read_errors, write_errors
+from hdbench.errors import HdbenchError, Message
+from hdbench.home.stamped import Stamped, stamp_of
+from hdbench.running.backend import Asked
+from hdbench.running.planning import run_name
+from hdbench.running.shards.launch import is_locked
+from hdbench.running.shards.merging import lock_of
+from hdbench.running.status import Status, read_status
+
+if TYPE_CHECKING:
+    from hdbench.home.collection import Collection
+
+RUNS = "runs"
+"""The folder of runs, as `hdbench run` has it by default."""
+
+MAX_LOG = 4_000
+"""Maximum number of bytes of what a run printed last that are looked at."""
+
+
+@dataclass(frozen=True)
+class RunView:
+    """A run as pages show it.
+
+    Attributes:
+        path: its folder, or the file of answers.
+        model: the model, or the file's name.
+        answered: for how many items there is an answer.
+        failed: for how many only an error is recorded.
+        items: how many it asks about; None if that is not known.
+        is_going: whether a process is at work on it.
+        can_stop: whether it was started here and goes on.
+        problem: why it cannot be read, or what it ended with; empty if all is well.
+        status: what `hdbench status` says of it; None for files of answers.
+    """
+
+    path: Path
+    model: str
+    answered: int = 0
+    failed: int = 0
+    items: int | None = None
+    is_going: bool = False
+    can_stop: bool = False
+    problem: str = ""
+    status: Status | None = None
+
+    @property
+    def name(self) -> str:
+        """Return the name of its folder or file."""
+        return self.path.name
+
+    @property
+    def is_whole(self) -> bool:
+        """Return whether it has ended with an answer or an error for each item."""
+        answered = self.answered + self.failed
+        return not self.is_going and answered > 0 and answered >= (self.items or 0)
+
+
+class RunList:
+    """The runs of a collection.
+
+    Args:
+        collection: the collection.
+
+    Attributes:
+        folder: the folder that they are in; it need not exist.
+    """
+
+    def __init__(self, collection: "Collection") -> None:
+        self._collection = collection
+        self.folder = collection.beside / RUNS
+        self._kept: dict[Path, Stamped[RunView | None]] = {}
+
+    def views(self) -> Sequence[RunView]:
+        """Return the runs that answer the collection, in the order of their names."""
+        paths = set[Path]()
+        with suppress(FileNotFoundError), os.scandir(self.folder) as entries:
+            for entry in entries:
+                if entry.name.startswith("."):
+                    path = self.folder / entry.name[1:].removesuffix(".pid")
+                    if not entry.name.endswith(".pid"):
+                        continue
+                    paths.add(path)
+                elif not entry.is_symlink():
+                    paths.add(self.folder / entry.name)
+        self._kept = {path: self._kept.get(path) or self._stamped(path) for path in paths}
+        views = (stamped.get() for stamped in self._kept.values())
+        return sorted(filter(None, map(self._now, filter(None, views))), key=lambda run: run.name)
+
+    def add(self, given: Path, name: str) -> RunView:
+        """Move a file of answers to the runs, if it answers this collection.
+
+        Args:
+            given: the file, untrusted.
+            name: what it is called.
+
+        Raises:
+            HdbenchError: it cannot be read, has no answer to any item, or a run has its name.
+        """
+        path = self.folder / f"{self._collection.spec.name}_{Path(name).name}"
+        check_name(path)
+        if not path.name.lower().endswith(endings()):
+            raise HdbenchError(
+                "{place}: not a file of answers: one of {endings}",
+                place=Path(name).name,
+                endings=", ".join(endings()),
+            )
+        if path.exists():
+            raise HdbenchError(
+                "{place}: is there already: rename one of both, or remove that run first",
+                place=path,
+            )
+        view = self._answers(given, path.name)
+        if view.problem:
+            raise HdbenchError("{place}: {why}", place=Path(name).name, why=view.problem)
+        with write_errors(path):
+            self.folder.mkdir(exist_ok=True)
+            given.replace(path)
+        return view
+
+    def start(self, asked: Asked) -> Path:
+        """Start a run as a process of its own, which goes on without browser and server.
+
+        Returns:
+            The run's folder.
+
+        Raises:
+            HdbenchError: the collection cannot be built, the run goes on already, or no process
+                can be started.
+        """
+        built = self._collection.ensure_built()
+        name = run_name(load_benchmark(str(built)), asked.model)
+        folder = self.folder / name
+        command = [sys.executable, "-m", "hdbench", "run", self._collection.built_name]
+        command += ["--model", asked.model, "--backend", asked.kind.name, "-o", f"{RUNS}/{name}"]
+        if asked.endpoint is not None:
+            command += ["--endpoint", asked.endpoint]
+        with write_errors(folder):
+            self.folder.mkdir(exist_ok=True)
+            _spawn(command, self._collection.beside, _pid_file(folder), _log_file(folder))
+        return folder
+
+    def resume(self, name: str) -> None:
+        """Let a run that was started here go on where it stopped.
+
+        Raises:
+            HdbenchError: see `start`; or it was not started here.
+        """
+        info = read_run_info(self.folder / Path(name).name)
+        address = info.sittings[-1].get("hardware", {}).get("address") if info.sittings else None
+        self.start(Asked(info.model, endpoint=address))
+
+    def stop(self, name: str) -> None:
+        """Stop a run that was started here, as Ctrl+C does; its answers are kept."""
+        path = _pid_file(self.folder / Path(name).name)
+        # The process holds the file locked: no other one can have got its number.
+        if is_locked(path):
+            with suppress(ValueError, ProcessLookupError):
+                os.killpg(int(path.read_text()), signal.SIGINT)
+
+    def remove(self, name: str) -> None:
+        """Move a run to the folder `removed` beside the runs; nothing is deleted.
+
+        Raises:
+            HdbenchError: it goes on, or cannot be moved.
+        """
+        view = next((view for view in self.views() if view.name == name), None)
+        if view is None:
+            return
+        if view.is_going:
+            raise HdbenchError("{place}: goes on: stop it first", place=view.path)
+        _pid_file(view.path).unlink(missing_ok=True)
+        if view.path.exists():
+            removed = self.folder.with_name("removed")
+            with write_errors(removed):
+                removed.mkdir(exist_ok=True)
+                place = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=removed))
+                shutil.move(view.path, place / name)
+
+    def _stamped(self, path: Path) -> Stamped[RunView | None]:
+        files = [path, path / RUN_FILE, path / OUR_ANSWERS, self._collection.folder / DESCRIPTION]
+        return Stamped(lambda: self._read(path), files)
+
+    def _read(self, path: Path) -> RunView | None:
+        """Return a run or file of answers; None if it is not one of this collection."""
+        name = self._collection.spec.name
+        if not path.exists():  # started, and not yet there
+            return RunView(path, path.name) if path.name.startswith(f"{name}_") else None
+        try:
+            if is_run(path):
+                info = read_run_info(path)
+                if info.benchmark.rpartition("/")[2] != name:
+                    return None
+                status = read_status(path)
+                answered = status.recorded - status.failed
+                return RunView(
+                    path,
+                    info.model,
+                    answered,
+                    status.failed,
+                    status.items,
+                    status=status,
+                )
+        except HdbenchError as error:
+            return RunView(path, path.name, problem=error.message)
+        if not path.name.startswith(f"{name}_") or path.is_dir():
+            return None
+        return self._answers(path, path.name)
+
+    def _answers(self, path: Path, name: str) -> RunView:
+        """Return a file of answers, untrusted."""
+        model = name.removeprefix(f"{self._collection.spec.name}_")
+        items = [item.item for item in self._collection.progress().items]
+        schema, folder = self._collection.schema, str(self._collection.folder)
+        try:
+            with closing(open_container(path, schema, name=name, ids=items)) as container:
+                named = next(iter(container.runs))
+                Answers(container, named, items, folder, schema)
+                answered = len(container.runs[named])
+        except HdbenchError as error:
+            return RunView(self.folder / name, model, problem=error.message)
+        return RunView(self.folder / name, named or model, answered, 0, len(items))
+
+    def _now(self, view: RunView) -> RunView | None:
+        """Return a run with what changes from one moment to the next."""
+        if view.status is not None and is_in_shards(view.path):
+            view = self._read(view.path) or view
+        pid_file = _pid_file(view.path)
+        can_stop = is_locked(pid_file)
+        is_going = can_stop or is_locked(lock_of(view.path))
+        problem = view.problem
+        if not problem and not is_going and view.answered == 0 and stamp_of(pid_file):
+            problem = _last_line(_log_file(view.path)) or Message("ended before its first answer")
+        return RunView(
+            view.path,
+            view.model,
+            view.answered,
+            view.failed,
+            view.items,
+            is_going,
+            can_stop,
+            problem,
+            view.status,
+        )
+
+
+def _pid_file(run: Path) -> Path:
+    return run.with_name(f".{run.name}.pid")
+
+
+def _log_file(run: Path) -> Path:
+    return run.with_name(f".{run.name}.log")
+
+
+def _spawn(command: Sequence[str], cwd: Path, pid_file: Path, log_file: Path) -> None:
+    """Start a process that holds the file with its number locked until it ends.
+
+    Raises:
+        HdbenchError: one that was started before holds it.
+    """
+    import fcntl  # noqa: PLC0415  not on Windows
+
+    with pid_file.open("a+") as held, log_file.open("wb") as log:
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise HdbenchError("{place}: goes on already", place=pid_file) from error
+        process = subprocess.Popen(  # noqa: S603  no shell
+            command,
+            cwd=cwd,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            pass_fds=[held.fileno()],  # with which it inherits the lock
+        )
+        held.truncate(0)
+        held.write(f"{process.pid}\n")
+    threading.Thread(target=process.wait, daemon=True).start()
+
+
+def _last_line(log: Path) -> str:
+    """Return the last line that a run printed."""
+    with suppress(HdbenchError), read_errors(log), log.open("rb") as file:
+        file.seek(0, os.SEEK_END)
+        file.seek(max(0, file.tell() - MAX_LOG))
+        lines = file.read().decode("utf-8", "replace").strip().splitlines()
+        return lines[-1] if lines else ""
+    return ""

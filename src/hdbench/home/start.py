@@ -1,0 +1,279 @@
+"""The pages before any collection: those used before, and a new one."""
+
+import re
+import unicodedata
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from anyio import to_thread
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from hdbench.annotating.server import why_not
+from hdbench.common.regular_files import without_links
+from hdbench.errors import HdbenchError
+from hdbench.home.collection import key_of, opened
+from hdbench.home.drafts import Draft
+from hdbench.home.page import is_ours, read_form
+from hdbench.home.state import Standing
+from hdbench.home.uploads import Upload, uploaded
+
+if TYPE_CHECKING:
+    from hdbench.home.app import Home
+
+
+class UsedView(NamedTuple):
+    """A collection that was opened before.
+
+    Attributes:
+        folder: its folder.
+        key: the part of addresses that stands for it.
+        title: what people call it.
+        standing: where it stands; None if it cannot be read.
+        problem: why it cannot be read.
+    """
+
+    folder: Path
+    key: str
+    title: str
+    standing: Standing | None = None
+    problem: str = ""
+
+
+def start_routes(home: "Home") -> list[BaseRoute]:
+    """Return the routes of the pages before any collection.
+
+    Args:
+        home: the home.
+    """
+    start = _Start(home)
+    return [
+        Route("/", start.index),
+        Route("/forget", start.forget, methods=["POST"]),
+        Route("/open", start.open, methods=["POST"]),
+        Route("/new", start.new),
+        Route("/new", start.begin, methods=["POST"]),
+        Route("/new/{draft:key}", start.draft),
+        Route("/new/{draft:key}/scans", partial(start.upload, Draft.add_scan), methods=["POST"]),
+        Route("/new/{draft:key}/truth", partial(start.upload, Draft.add_truth), methods=["POST"]),
+        *(
+            Route(f"/new/{{draft:key}}/{name}", partial(start.act, act), methods=["POST"])
+            for name, act in _FORMS.items()
+        ),
+    ]
+
+
+class _Start:
+    """The pages before any collection.
+
+    Args:
+        home: the home.
+    """
+
+    def __init__(self, home: "Home") -> None:
+        self._home = home
+        self._drafts: dict[Path, Draft] = {}
+
+    async def index(self, request: Request) -> Response:
+        """Show the collections that were used before."""
+        return await self._home.page(request, "start.html", partial(self._used, ""))
+
+    async def forget(self, request: Request) -> Response:
+        """Take a collection or a draft out of the list."""
+        form = await self._form(request)
+        self._home.used.forget(Path(form.get("folder", "")))
+        return RedirectResponse(f"{self._home.root}/", 303)
+
+    async def open(self, request: Request) -> Response:
+        """Open the collection in a folder of this computer."""
+        form = await self._form(request)
+        folder = Path(form.get("folder", "").strip())
+        try:
+            if not folder.is_absolute():
+                raise HdbenchError("{place}: no such folder: give its whole path", place=folder)
+            opened(folder)
+        except HdbenchError as error:
+            show = partial(self._used, error.message)
+            return await self._home.page(request, "start.html", show)
+        return self._to(folder)
+
+    async def new(self, request: Request) -> Response:
+        """Ask for the name and place of a new collection."""
+        return await self._home.page(request, "new.html", partial(_new, {}, ""))
+
+    async def begin(self, request: Request) -> Response:
+        """Begin a new collection."""
+        form = await self._form(request)
+        try:
+            place = without_links(Path(form.get("place", "").strip()))
+            name, title = form.get("name", "").strip(), form.get("title", "").strip()
+            draft = Draft.begun(place, name or _name_of(title), title)
+        except HdbenchError as error:
+            return await self._home.page(request, "new.html", partial(_new, form, error.message))
+        self._home.used.add_draft(draft.folder)
+        return RedirectResponse(f"{self._home.root}/new/{key_of(draft.folder)}", 303)
+
+    async def draft(self, request: Request) -> Response:
+        """Show a collection that is being made."""
+        return await self._home.page(request, "draft.html", partial(self._drafted, request, ""))
+
+    async def upload(self, add: Callable[[Draft, Upload], None], request: Request) -> Response:
+        """Take in a file for a collection that is being made."""
+        if not is_ours(request):
+            return Response("another origin", 403)
+        try:
+            draft = self._draft(request)
+            async with uploaded(request, draft.folder) as given:
+                await to_thread.run_sync(add, draft, given)
+        except HdbenchError as error:
+            return JSONResponse({"error": why_not(error.message, request)}, 400)
+        return JSONResponse({})
+
+    async def act(self, act: "_Act", request: Request) -> Response:
+        """Change a collection that is being made, or write it."""
+        form = await self._form(request)
+        try:
+            draft = self._draft(request)
+            folder = await to_thread.run_sync(act, draft, form)
+        except HdbenchError as error:
+            show = partial(self._drafted, request, error.message)
+            return await self._home.page(request, "draft.html", show)
+        if folder is None:
+            return RedirectResponse(f"{self._home.root}/new/{key_of(draft.folder)}", 303)
+        self._home.used.forget(draft.folder)
+        return self._to(folder)
+
+    def _to(self, folder: Path) -> Response:
+        """Go to a collection."""
+        self._home.used.add(folder)
+        return RedirectResponse(f"{self._home.root}/{key_of(without_links(folder))}/", 303)
+
+    async def _form(self, request: Request) -> dict[str, str]:
+        if not is_ours(request):
+            raise HTTPException(403, "another origin")
+        try:
+            return await read_form(request)
+        except HdbenchError as error:
+            raise HTTPException(400, str(error)) from error
+
+    def _used(self, error: str, language: str) -> Mapping[str, Any]:
+        remembered = self._home.used.read()
+        return {
+            "error": error,
+            "collections": [self._view(Path(name), language) for name in remembered.collections],
+            "drafts": [Draft(Path(name)) for name in remembered.drafts if Path(name).is_dir()],
+            "key_of": key_of,
+        }
+
+    def _view(self, folder: Path, language: str) -> UsedView:
+        key = key_of(folder)
+        try:
+            collection = self._home.collection(key)
+            standing = self._home.standing(collection)
+            return UsedView(folder, key, collection.spec.title_in(language), standing)
+        except HdbenchError as error:
+            return UsedView(folder, key, folder.name, problem=error.message)
+
+    def _draft(self, request: Request) -> Draft:
+        """Return a collection that is being made.
+
+        Raises:
+            HdbenchError: there is none of that key.
+        """
+        for name in self._home.used.read().drafts:
+            folder = Path(name)
+            if key_of(folder) == request.path_params["draft"] and folder.is_dir():
+                return self._drafts.setdefault(folder, Draft(folder))
+        raise HdbenchError("not one of the collections that are being made here")
+
+    def _drafted(self, request: Request, error: str, _: str) -> Mapping[str, Any]:
+        draft = self._draft(request)
+        wish = draft.wish()
+        plan, problem = None, ""
+        if wish.images or draft.scans.is_dir():
+            try:
+                plan = draft.plan()
+            except HdbenchError as unusable:
+                problem = unusable.message
+        return {
+            "draft": draft,
+            "key": key_of(draft.folder),
+            "wish": wish,
+            "plan": plan,
+            "problem": problem,
+            "error": error,
+            "form": {},
+        }
+
+
+def _new(form: Mapping[str, str], error: str, _: str) -> Mapping[str, Any]:
+    return {"form": form, "error": error, "place": Path.cwd()}
+
+
+_NO_NAME = re.compile(r"[^a-z0-9]+")
+
+
+def _name_of(title: str) -> str:
+    """Return a name for a collection with a title.
+
+    Example:
+        >>> _name_of("Kästen 3, Zürich")
+        'kasten-3-zurich'
+    """
+    plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
+    return _NO_NAME.sub("-", plain).strip("-")[:40]
+
+
+_Act = Callable[[Draft, Mapping[str, str]], Path | None]
+"""Does what a form asks for; returns the collection's folder once it is written."""
+
+_COLUMN = "column:"
+"""Prefix of the names of the form's fields that say what becomes of a column."""
+
+
+def _described(draft: Draft, form: Mapping[str, str]) -> None:
+    known = draft.wish().model_dump()
+    draft.change(
+        **{
+            name: form[name].strip()
+            for name in ("title", "licence", "language", "fields")
+            if name in form and name in known
+        }
+    )
+
+
+def _folder(draft: Draft, form: Mapping[str, str]) -> None:
+    folder = Path(form.get("images", "").strip())
+    if not folder.is_absolute() or not folder.is_dir():
+        raise HdbenchError("{place}: no such folder: give its whole path", place=folder)
+    draft.change(images=str(folder))
+
+
+def _columns(draft: Draft, form: Mapping[str, str]) -> None:
+    given = {
+        name.removeprefix(_COLUMN): value.strip() or "-"
+        for name, value in form.items()
+        if name.startswith(_COLUMN)
+    }
+    draft.change(columns=given)
+
+
+def _without_truth(draft: Draft, _: Mapping[str, str]) -> None:
+    draft.change(truth="", columns={})
+
+
+def _written(draft: Draft, _: Mapping[str, str]) -> Path:
+    return draft.write()
+
+
+_FORMS: Mapping[str, _Act] = {
+    "describe": _described,
+    "folder": _folder,
+    "columns": _columns,
+    "without-truth": _without_truth,
+    "write": _written,
+}

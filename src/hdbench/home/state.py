@@ -1,0 +1,257 @@
+"""Where a collection stands, and what comes next: a pure function of what its files say."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+from hdbench.annotating.progress import TruthProgress
+from hdbench.errors import Message
+from hdbench.home.run_list import RunView
+
+MIN_TRUTHS = 20
+"""Number of items with a ground truth from which a comparison says anything."""
+
+ALL_BY_HAND = 200
+"""Number of items up to which all of them are read before models are compared."""
+
+RUNS_WANTED = 2
+"""Number of runs from which they can be compared."""
+
+
+class Stage(StrEnum):
+    """A stage in a collection's life, whose page has the same name."""
+
+    SCANS = "scans"
+    FIELDS = "fields"
+    TRUTH = "truth"
+    RUNS = "runs"
+    COMPARE = "compare"
+    DECIDE = "decide"
+    FINISH = "finish"
+
+
+class StageView(NamedTuple):
+    """A stage as pages show it.
+
+    Attributes:
+        stage: the stage.
+        fact: what there is of it, in a few words; empty if nothing.
+        is_done: whether nothing is left to do for it.
+    """
+
+    stage: Stage
+    fact: str
+    is_done: bool
+
+
+class NextStep(NamedTuple):
+    """What comes next.
+
+    Attributes:
+        stage: the stage it belongs to.
+        why: a sentence that says what there is to do.
+        button: what its button says.
+    """
+
+    stage: Stage
+    why: Message
+    button: Message
+
+
+@dataclass(frozen=True)
+class Decided:
+    """What has been decided about the values that nobody reads.
+
+    Attributes:
+        planned: whether a sample was drawn for people to read.
+        to_read: how many values of it are left to read.
+        is_decided: whether it is decided what is accepted.
+        is_applied: whether that has been applied to all items.
+        to_work_off: how many doubtful values are left for people.
+        is_finished: whether the records are written.
+    """
+
+    planned: bool = False
+    to_read: int = 0
+    is_decided: bool = False
+    is_applied: bool = False
+    to_work_off: int = 0
+    is_finished: bool = False
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where a collection stands.
+
+    Attributes:
+        sentence: it in one sentence.
+        stages: all stages in their order.
+        next_step: what comes next.
+    """
+
+    sentence: Message
+    stages: Sequence[StageView]
+    next_step: NextStep
+
+
+def standing_of(
+    truth: TruthProgress, fields: int, runs: Sequence[RunView], decided: Decided
+) -> Standing:
+    """Return where a collection stands.
+
+    Args:
+        truth: how far its ground truth is.
+        fields: the number of fields.
+        runs: its runs.
+        decided: what has been decided about its values.
+    """
+    usable = [run for run in runs if run.answered]
+    items = len(truth.items)
+    truth_done = not truth.left and not truth.to_settle
+    can_compare = len(usable) >= RUNS_WANTED and truth.truths >= min(items, MIN_TRUTHS)
+    stages = [
+        StageView(Stage.SCANS, _number(items), is_done=True),
+        StageView(Stage.FIELDS, _number(fields), is_done=True),
+        StageView(
+            Stage.TRUTH,
+            Message("{count:,} of {items:,}", count=truth.truths, items=items),
+            is_done=truth_done,
+        ),
+        StageView(
+            Stage.RUNS, _number(len(usable)) if usable else "", is_done=len(usable) >= RUNS_WANTED
+        ),
+        StageView(Stage.COMPARE, "", is_done=decided.planned),
+        StageView(Stage.DECIDE, "", is_done=decided.is_applied and not decided.to_work_off),
+        StageView(Stage.FINISH, "", is_done=decided.is_finished),
+    ]
+    step = _next_step(truth, runs, decided, can_compare=can_compare)
+    return Standing(_sentence(truth, usable), stages, step)
+
+
+def _number(number: int) -> Message:
+    return Message("{number:,}", number=number)
+
+
+def _sentence(truth: TruthProgress, usable: Sequence[RunView]) -> Message:
+    items = len(truth.items)
+    if truth.truths == items:
+        read = Message(
+            "The item has a ground truth",
+            plural="All {count:,} items have a ground truth",
+            count=items,
+        )
+    elif not truth.truths:
+        read = Message(
+            "Nobody has read the item yet",
+            plural="Nobody has read the {count:,} items yet",
+            count=items,
+        )
+    else:
+        read = Message(
+            "{truths:,} of {count:,} items has a ground truth"
+            if truth.truths == 1
+            else "{truths:,} of {count:,} items have a ground truth",
+            truths=truth.truths,
+            count=items,
+        )
+    if not usable:
+        return (
+            Message("{read}; no model has.", read=read)
+            if not truth.truths
+            else Message("{read}; no model has read them.", read=read)
+        )
+    models = Message(
+        "{count:,} model has read them",
+        plural="{count:,} models have read them",
+        count=len(usable),
+    )
+    return Message("{read}; {models}.", read=read, models=models)
+
+
+def _next_step(
+    truth: TruthProgress, runs: Sequence[RunView], decided: Decided, *, can_compare: bool
+) -> NextStep:
+    """Return the one thing to do next: the first that is not done, in the order of the stages."""
+    items = len(truth.items)
+    wanted = items if items <= ALL_BY_HAND else MIN_TRUTHS
+    usable = [run for run in runs if run.answered]
+    if truth.to_settle:
+        return NextStep(
+            Stage.TRUTH,
+            Message(
+                "1 item where people entered different things: look at it together.",
+                plural="{count:,} items where people entered different things: look at them "
+                "together.",
+                count=truth.to_settle,
+            ),
+            Message("Settle"),
+        )
+    if truth.left and truth.truths < wanted:
+        left = min(truth.left, wanted - truth.truths)
+        return NextStep(
+            Stage.TRUTH,
+            Message("1 item to read.", plural="{count:,} items to read.", count=left),
+            Message("Go on reading") if truth.truths else Message("Begin to read"),
+        )
+    if going := [run for run in runs if run.is_going]:
+        return NextStep(
+            Stage.RUNS,
+            Message(
+                "A model is reading.", plural="{count:,} models are reading.", count=len(going)
+            ),
+            Message("See how it goes"),
+        )
+    if len(usable) < RUNS_WANTED:
+        return NextStep(
+            Stage.RUNS,
+            Message("Let a second model read the items, so that they can be compared.")
+            if usable
+            else Message("Let a model read the items, or add answers that you have."),
+            Message("Add a run"),
+        )
+    if can_compare and not decided.planned:
+        return NextStep(
+            Stage.COMPARE,
+            Message("Which model is best for these items, and is it sure?"),
+            Message("Compare the models"),
+        )
+    return _deciding(decided)
+
+
+def _deciding(decided: Decided) -> NextStep:
+    if decided.to_read:
+        return NextStep(
+            Stage.DECIDE,
+            Message(
+                "1 value of the sample to read.",
+                plural="{count:,} values of the sample to read.",
+                count=decided.to_read,
+            ),
+            Message("Read the sample"),
+        )
+    if not decided.is_applied:
+        return NextStep(
+            Stage.DECIDE,
+            Message("Decide which values are accepted automatically."),
+            Message("Decide"),
+        )
+    if decided.to_work_off:
+        return NextStep(
+            Stage.DECIDE,
+            Message(
+                "1 doubtful value to decide.",
+                plural="{count:,} doubtful values to decide.",
+                count=decided.to_work_off,
+            ),
+            Message("Decide them"),
+        )
+    if decided.is_finished:
+        return NextStep(
+            Stage.FINISH, Message("The records are written."), Message("Look at the records")
+        )
+    return NextStep(
+        Stage.FINISH,
+        Message("All values are decided: write the records."),
+        Message("Write the records"),
+    )

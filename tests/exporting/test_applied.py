@@ -1,4 +1,4 @@
-"""What was taken over as tables and as MARC records."""
+"""What was accepted as tables and as MARC records."""
 
 import csv
 import io

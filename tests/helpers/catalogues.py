@@ -91,7 +91,7 @@ def synthetic(*, fields=5, error=0.04, certain=0.6, spread=0.5, kinds=2_000, see
 
 
 def chosen(scores, wrong, name, limit):
-    """The threshold at which a sample is taken over, by `rule` or by `exact`; None if none."""
+    """The threshold at which a sample is accepted, by `rule` or by `exact`; None if none."""
     verdict = by_rule(limit) if name == "rule" else by_betting(scores.shape[1], limit)
     last = last_accepted(walk(scores, wrong, verdict, least=least_items(limit)))
     return last and last.threshold

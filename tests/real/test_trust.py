@@ -1,4 +1,4 @@
-"""Which values of the cards could have been taken over unseen, with the recorded runs.
+"""Which values of the cards could have been accepted unseen, with the recorded runs.
 
 The figures were found by an independent program, on the ground truths as they were published: our
 dataset has corrected some since.

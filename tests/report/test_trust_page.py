@@ -80,7 +80,7 @@ def test_the_sentence_comes_first_and_then_what_must_be_checked(decision):
     look = round(even / 300 * 6000)
 
     assert text.index("How much must be checked?") < text.index("About ")
-    assert text.index("may be taken over without being looked at") < text.index("of all values")
+    assert text.index("may be accepted without being looked at") < text.index("of all values")
     assert f"{even / 3:.1f}% of all values must be looked at: about {look:,} of 6,000" in text
     assert "is no promise" not in text
 
@@ -153,7 +153,7 @@ def test_a_refused_decision(refused):
     text = " ".join(Page(html).text.split())
 
     assert refused.outcome is None
-    assert text.index("Nothing can be taken over") < text.index("100.0%")
+    assert text.index("Nothing can be accepted") < text.index("100.0%")
     assert "100.0% of all values must be looked at: 4,000" in text
     assert "All values of all fields have to be looked at." in text
     assert "Chosen" not in text

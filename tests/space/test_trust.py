@@ -263,7 +263,7 @@ def test_uploaded_decision_is_shown_as_its_page_and_downloadable(visit, decision
     page.locator("#decision-file").get_by_role("button", name="Clear").click()
     drop(page, as_file(hostile(decision)))
     inside = report(page, "#decision")
-    inside.get_by_text("may be taken over without being looked at").wait_for()
+    inside.get_by_text("may be accepted without being looked at").wait_for()
     assert "my decision.json, as it is" in page.locator("#decision").inner_text()
     assert [frame.evaluate("window.attacked") for frame in page.frames] == [None, None]
     with page.expect_download() as waiting:

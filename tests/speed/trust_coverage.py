@@ -1,4 +1,4 @@
-"""How often what is taken over unseen keeps the promise about its errors, by simulation.
+"""How often what is accepted unseen keeps the promise about its errors, by simulation.
 
 `PYTHONPATH=tests python -m speed.trust_coverage FOLDER`: FOLDER has `hdb/zettelkatalog` built, from
 ../shared; the recorded runs are read from there. It takes five minutes on two cores, and writes
@@ -76,7 +76,7 @@ def pooled(scores, wrong, limit):
 
 
 def measure(catalogue, items, limit, samples):
-    """For each method: how often the promise held, and which share of values was taken over."""
+    """For each method: how often the promise held, and which share of values was accepted."""
     rng = np.random.default_rng(items)
     true = {threshold: catalogue.true_error(threshold) for threshold in GRID}
     held, taken = np.zeros(len(METHODS)), np.zeros(len(METHODS))
@@ -154,7 +154,7 @@ def show(said):
     error = (0.9 * 0.1 / said["samples"]) ** 0.5
     print(f"{said['samples']} samples: a share near .90 has a standard error of {error:.4f}")
     for kind in dict.fromkeys(row["kind"] for row in said["catalogues"]):
-        print(f"\n{kind}: held by the worst set of runs (taken over, mean of all sets)")
+        print(f"\n{kind}: held by the worst set of runs (accepted, mean of all sets)")
         print(f"{'items':>6}" + "".join(f"{name:>24}" for name in METHODS))
         for items in SIZES:
             of = [r for r in said["catalogues"] if r["kind"] == kind and r["items"] == items]

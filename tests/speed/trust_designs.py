@@ -1,4 +1,4 @@
-"""What the promise about values taken over unseen is worth off the plain case, by simulation.
+"""What the promise about values accepted unseen is worth off the plain case, by simulation.
 
 `PYTHONPATH=tests python -m speed.trust_designs FOLDER`: FOLDER as for `speed.trust_coverage`. It
 takes some minutes.

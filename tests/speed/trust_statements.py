@@ -5,8 +5,8 @@ minutes on two cores.
 
 Synthetic catalogues stand for a collection, so that the true share of wrong values is known. Two
 statements are tested: that of a decision, with the limit just below the least share of any
-threshold, so that whatever is taken over makes it false; and that of a control sample, that at most
-the upper bound of the values taken over are wrong, where they are taken over from `THRESHOLD` on.
+threshold, so that whatever is accepted makes it false; and that of a control sample, that at most
+the upper bound of the accepted values are wrong, where they are accepted from `THRESHOLD` on.
 Each figure is the worst of several rates of errors: how many items that are wrong as a whole a
 sample has, and may have, comes in steps.
 """

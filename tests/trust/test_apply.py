@@ -225,13 +225,15 @@ def test_command_without_terminal_reports_progress_and_result(collection, run_hd
     told = run_hdbench("trust", "apply", "plan.yaml", "-o", "out", cwd=collection.folder)
     assert told.returncode == 0, told.stderr
     assert "150 of 150 done" in told.stderr
-    assert "355 of 750 values taken over, in 150 items" in told.stdout
+    assert "355 of 750 values accepted, in 150 items" in told.stdout
     *_, first, then = told.stdout.splitlines()
     assert first == (
         "first check the control sample, without drafts: hdbench annotate FOLDER --only "
         "out/control.yaml, then hdbench trust control out"
     )
-    assert then == "90 items to look at: hdbench annotate FOLDER --only out/worklist.csv"
+    assert then == (
+        f"90 items to look at: hdbench annotate {collection.benchmark} --only out/worklist.csv"
+    )
     again = run_hdbench("trust", "apply", "plan.yaml", "-o", "out", cwd=collection.folder)
     assert again.stdout == told.stdout
 
@@ -242,7 +244,7 @@ def test_nothing_is_written_without_usable_values_or_a_promise(tmp_path):
     wrong = {item: truth | {"year": 1, "keywords": []} for item, truth in wrong.items()}
     wrong = {item: truth | {"imprint": {"place": "?"}} for item, truth in wrong.items()}
     collection.write_truths(wrong)
-    with pytest.raises(HdbenchError, match="nothing can be taken over by this plan"):
+    with pytest.raises(HdbenchError, match="nothing can be accepted by this plan"):
         applied(collection)
     assert not (tmp_path / "out").exists()
     known = Collection(tmp_path / "known")

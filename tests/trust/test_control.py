@@ -139,7 +139,7 @@ def test_values_taken_over_are_counted_anew(collection):
     del applied["hash"]
     changed = Applied(**applied | {"taken": 361})
     path.write_text(json.dumps({**changed.as_dict(), "hash": changed.hash()}))
-    said = r"applied.json: says that 361 values are taken over, and in .*values.jsonl 360 are"
+    said = r"applied.json: says that 361 values are accepted, and in .*values.jsonl 360 are"
     with pytest.raises(HdbenchError, match=said):
         check_control(collection.folder / "out", load_benchmark(str(collection.benchmark)))
 
@@ -205,8 +205,8 @@ def test_confirming_control_sample_says_what_comes_next(tmp_path, run_hdbench):
     assert "This is within the limit of the plan, 5.0%." in told.stdout
     *_, then, _ = told.stdout.splitlines()
     assert then == (
-        "next: the values in out/values.jsonl can be used; for the others: hdbench annotate FOLDER "
-        "--only out/worklist.csv"
+        "next: the values in out/values.jsonl can be used; for the others: hdbench annotate "
+        f"{collection.benchmark} --only out/worklist.csv"
     )
     german = run_hdbench("trust", "control", "out", cwd=tmp_path, HDBENCH_LANGUAGE="de")
     assert "\nals Nächstes: Die Werte in out/values.jsonl können verwendet werden" in german.stdout

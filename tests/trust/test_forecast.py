@@ -265,7 +265,7 @@ def test_values_in_lists_are_always_looked_at(tmp_path, monkeypatch):
     assert found.models[0].keystrokes.per_item.value == 1
     assert found.models[1].keystrokes.per_item.value == 5
     step = at(found, 1.0)
-    # The place is taken over; the two names are looked at.
+    # The place is accepted; the two names are looked at.
     assert step.looks.per_item.value == 2
     assert step.taken_over == pytest.approx(1 / 3)
     assert step.keystrokes.per_item.value == 1
@@ -344,7 +344,7 @@ def test_fields_that_are_not_in_the_plan_are_looked_at(planned):
     (step,) = made(folder, ForecastOptions(pace=PACE, plan=folder / "plan.yaml")).rule
     assert step.threshold is not None
     assert step.looks.per_item.value >= 1
-    # No year is taken over, and `744` is the only wrong value of the others.
+    # No year is accepted, and `744` is the only wrong value of the others.
     assert step.unseen.per_item.value == 0
 
 

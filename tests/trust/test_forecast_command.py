@@ -132,8 +132,8 @@ def test_every_text_is_there_in_both_languages(here):
 @pytest.mark.parametrize(
     ("limit", "en", "de"),
     [
-        (0.2, "are taken over unseen, from a trust score of", "ab einem Vertrauenswert von"),
-        (0.05, "nothing can be taken over unseen", "kann nichts ungesehen übernommen werden"),
+        (0.2, "are accepted unseen, from a trust score of", "ab einem Vertrauenswert von"),
+        (0.05, "nothing can be accepted unseen", "kann nichts ungesehen übernommen werden"),
     ],
 )
 def test_a_plan_in_words(tmp_path, monkeypatch, limit, en, de):
@@ -172,7 +172,7 @@ def test_the_plot_is_the_same_each_time(here, tmp_path):
     assert "hours of a person, fewer are better" in labels
     for name in READERS:
         assert f"{name}: as it is, and fully checked" in labels
-    assert "taken over from a trust score on: no promise" in labels
+    assert "accepted from a trust score on: no promise" in labels
     assert {"1", "0.98", "0.92", "0.8", "0.5"} <= set(labels)
     hours = labels[: labels.index("hours of a person, fewer are better")]
     assert len(hours) == len(set(hours))  # no two ticks are called the same

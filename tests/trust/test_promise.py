@@ -1,4 +1,4 @@
-"""What is taken over keeps the promise: in 9 of 10 samples, at most the limit is wrong.
+"""What is accepted keeps the promise: in 9 of 10 samples, at most the limit is wrong.
 
 Catalogues are made so that the true share of wrong values is just above the limit at every
 threshold: whatever is accepted breaks the promise. `tests/speed/trust_coverage.py` has more of

@@ -221,7 +221,7 @@ def _print_money(console: Console, forecast: Forecast) -> None:
 def _print_rule(console: Console, forecast: Forecast) -> None:
     """Print the remaining work, one line per threshold: with intervals, it would be too wide."""
     title = Message(
-        "By the plan" if forecast.promise else "Taken over from a trust score on: no promise"
+        "By the plan" if forecast.promise else "Accepted from a trust score on: no promise"
     )
     heads = ["taken\nover", "looks", "no\nedit", "hours", "wrong\nleft", "by\nthreshold"]
     if forecast.wage is not None:
@@ -243,7 +243,7 @@ def _print_rule(console: Console, forecast: Forecast) -> None:
     console.print(table)
     about = Message(
         "looks: values of an item that a person looks at; no edit: items of which none of these is "
-        "wrong; wrong left: values that are taken over and wrong to the letter (intervals: --json)"
+        "wrong; wrong left: values that are accepted and wrong to the letter (intervals: --json)"
     )
     print_line(console, about)
     if forecast.rule_usd is not None:

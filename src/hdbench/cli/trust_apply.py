@@ -24,6 +24,7 @@ from hdbench.output.exporting.applied_marc import (
 from hdbench.trust.applied_folder import CONTROL, WORK_LIST, Applied
 from hdbench.trust.applying import apply as apply_plan
 from hdbench.trust.deciding import read_plan
+from hdbench.trust.learned.plan import ValuePlan
 
 
 def command(
@@ -69,26 +70,28 @@ def command(
     except KeyboardInterrupt:
         say("interrupted: the same command resumes in {folder}", folder=out, err=True)
         raise typer.Exit(130) from None
-    print_applied(Console(), applied, out)
+    print_applied(Console(), applied, out, by_values=isinstance(plan, ValuePlan))
     if path:
         typer.echo(escaped(str(path)))
     if marc:
         print_marc(Console(), marc, out)
 
 
-def print_applied(console: Console, applied: Applied, out: Path) -> None:
+def print_applied(console: Console, applied: Applied, out: Path, *, by_values: bool) -> None:
     """Print the outcomes for the values, and the next step.
 
     Args:
         console: the terminal.
         applied: the outcome of applying the decision.
         out: the folder.
+        by_values: whether the control sample has single values, which are read in the benchmark;
+            whole items are checked in the collection, whose folder is not known.
     """
     values = applied.taken + applied.checked + sum(applied.check.values())
     title = Message(
-        "{taken:,} of {values:,} values taken over, in {items:,} item"
+        "{taken:,} of {values:,} values accepted, in {items:,} item"
         if applied.items == 1
-        else "{taken:,} of {values:,} values taken over, in {items:,} items",
+        else "{taken:,} of {values:,} values accepted, in {items:,} items",
         taken=applied.taken,
         values=values,
         items=applied.items,
@@ -98,7 +101,7 @@ def print_applied(console: Console, applied: Applied, out: Path) -> None:
     for reason, count in applied.check.items():
         print_line(console, Message("{why}: {count:,}", why=Message(reason), count=count))
     console.print()
-    heads = ("taken over", "to look at", "checked")
+    heads = ("accepted", "to look at", "checked")
     table = localized_table("By field", "field", right=heads)
     for name, counts in applied.by_field.items():
         taken, checked = counts.get("taken", 0), counts.get("checked", 0)
@@ -109,8 +112,9 @@ def print_applied(console: Console, applied: Applied, out: Path) -> None:
     if applied.taken:
         # First: an item checked with its draft visible says nothing about the others.
         first = Message(
-            "first check the control sample, without drafts: hdbench annotate FOLDER --only "
+            "first check the control sample, without drafts: hdbench annotate {folder} --only "
             "{control}, then hdbench trust control {out}",
+            folder=applied.benchmark if by_values else Message("FOLDER"),
             control=out / CONTROL,
             out=out,
         )
@@ -122,7 +126,12 @@ def print_applied(console: Console, applied: Applied, out: Path) -> None:
     )
     if applied.to_look_at:
         work_list = out / WORK_LIST
-        line = Message("{left}: hdbench annotate FOLDER --only {path}", left=line, path=work_list)
+        line = Message(
+            "{left}: hdbench annotate {benchmark} --only {path}",
+            left=line,
+            benchmark=applied.benchmark,
+            path=work_list,
+        )
     print_line(console, line)
 
 
@@ -150,9 +159,9 @@ def print_marc(console: Console, written: Written, out: Path) -> None:
         count=written.values,
     )
     unused = Message(
-        "{path}: {count:,} value taken over, but in no record, and why"
+        "{path}: {count:,} value accepted, but in no record, and why"
         if written.left == 1
-        else "{path}: {count:,} values taken over, but in no record, and why",
+        else "{path}: {count:,} values accepted, but in no record, and why",
         path=out / LEFT_LIST,
         count=written.left,
     )

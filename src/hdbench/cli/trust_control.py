@@ -13,7 +13,7 @@ from hdbench.common.jsonio import write_json
 from hdbench.common.printing import heading
 from hdbench.common.translation import current_language
 from hdbench.errors import Message, escaped
-from hdbench.trust.applied_folder import VALUES, WORK_LIST, read_applied, read_begun
+from hdbench.trust.applied_folder import VALUES, WORK_LIST, Applied, read_applied, read_begun
 from hdbench.trust.control import Controlled, check_control
 from hdbench.trust.learned.plan import ValuePlan
 from hdbench.trust.sealed import check_replaceable
@@ -42,22 +42,20 @@ def command(
     controlled = check(out, load_benchmark(benchmark or plan.benchmark))
     if json_out:
         write_json(json_out, controlled.model_dump(mode="json"))
-    is_left = read_applied(out).to_look_at > 0
-    print_controlled(Console(), controlled, out, left_to_look_at=is_left)
+    applied = read_applied(out)
+    print_controlled(Console(), controlled, applied, out)
     if json_out:
         typer.echo(escaped(str(json_out)))
 
 
-def print_controlled(
-    console: Console, controlled: Controlled, out: Path, *, left_to_look_at: bool
-) -> None:
+def print_controlled(console: Console, controlled: Controlled, applied: Applied, out: Path) -> None:
     """Print the estimate from a control sample, and the next step.
 
     Args:
         console: the terminal.
         controlled: the estimate.
+        applied: the outcome of applying the decision.
         out: the folder of `hdbench trust apply`.
-        left_to_look_at: whether there are items on the work list.
     """
     first, *other_lines = control_sentences(controlled, current_language())
     print_line(console, first, style="bold")
@@ -65,7 +63,7 @@ def print_controlled(
         print_line(console, line)
     console.print()
     is_by_value = controlled.unit == "value"
-    heads = ("read" if is_by_value else "taken over", "wrong", "upper bound")
+    heads = ("read" if is_by_value else "accepted", "wrong", "upper bound")
     table = localized_table("By field", "field", right=heads)
     for name, counts in controlled.by_field.items():
         cells = (number(counts.taken, ","), number(counts.wrong, ","))
@@ -89,10 +87,11 @@ def print_controlled(
         )
     else:
         advice = Message("next: the values in {values} can be used", values=out / VALUES)
-        if left_to_look_at:
+        if applied.to_look_at:
             advice = Message(
-                "{then}; for the others: hdbench annotate FOLDER --only {path}",
+                "{then}; for the others: hdbench annotate {benchmark} --only {path}",
                 then=advice,
+                benchmark=applied.benchmark,
                 path=out / WORK_LIST,
             )
     print_line(console, advice)

@@ -101,7 +101,8 @@ def print_decision(console: Console, decision: AnyDecision, work: ValueForecast 
         _print_cuts(console, decision)
         _print_value_fields(console, decision)
         _print_limits(console, decision)
-        print_line(console, worry(decision, language))
+        answer = worry(decision, language)
+        print_line(console, Message("Do I need to worry? {answer}", answer=answer))
         is_accepting = decision.accepted > 0
     else:
         _print_walks(console, decision)
@@ -184,7 +185,7 @@ def _print_limits(console: Console, decision: ValueDecision) -> None:
 
 
 def _print_walks(console: Console, decision: Decision) -> None:
-    heads = ("threshold", "taken over", "wrong", "bound")
+    heads = ("threshold", "accepted", "wrong", "bound")
     table = localized_table("Loosest thresholds that pass", "right", "verdict", right=heads)
     values = decision.checked
     for walk in decision.walks:
@@ -210,7 +211,7 @@ def _print_walks(console: Console, decision: Decision) -> None:
 
 
 def _print_fields(console: Console, outcome: Outcome) -> None:
-    heads = ("taken over", "wrong", "bound", "empty", "wrong")
+    heads = ("accepted", "wrong", "bound", "empty", "wrong")
     table = localized_table("Fields, each by itself, and their empty values", "field", right=heads)
     for name, counts in outcome.by_field.items():
         upper = number(counts.share.upper, ".1%") if counts.passing else ""

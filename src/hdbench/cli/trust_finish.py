@@ -64,7 +64,7 @@ def command(
     except KeyboardInterrupt:
         say("interrupted: the same command begins again", err=True)
         raise typer.Exit(130) from None
-    print_finished(Console(), finished, applied, folder)
+    print_finished(Console(), finished, loaded.id, applied, folder)
     if isinstance(written, WrittenRecords):
         say(
             "{path}: {records:,} records; {left_out:,} items and {values:,} further values are in "
@@ -79,12 +79,15 @@ def command(
         typer.echo(escaped(str(written)))
 
 
-def print_finished(console: Console, finished: Finished, applied: Path, folder: Path) -> None:
+def print_finished(
+    console: Console, finished: Finished, benchmark: str, applied: Path, folder: Path
+) -> None:
     """Print how many values there are by origin, and the next step.
 
     Args:
         console: the terminal.
         finished: what was written.
+        benchmark: the benchmark's folder.
         applied: the folder of `hdbench trust apply`.
         folder: the folder that was written.
     """
@@ -113,9 +116,10 @@ def print_finished(console: Console, finished: Finished, applied: Path, folder: 
     print_line(console, Message("{path}: values and origins", path=folder / RECORDS))
     if still := finished.count("open"):
         left = Message(
-            "{count:,} values are open: hdbench annotate FOLDER --only {path}, then this command "
-            "again",
+            "{count:,} values are open: hdbench annotate {benchmark} --only {path}, then this "
+            "command again",
             count=still,
+            benchmark=benchmark,
             path=applied / WORK_LIST,
         )
         print_line(console, left)

@@ -40,8 +40,9 @@ def command(paths: Plan) -> None:
     print_learned(Console(), learned, plan)
     typer.echo(escaped(str(learned_file(plan_file))))
     say(
-        "next: hdbench annotate FOLDER --only {path}: {count:,} values to verify; then hdbench "
-        "trust decide {path}",
+        "next: hdbench annotate {benchmark} --only {path}: {count:,} values to verify; then "
+        "hdbench trust decide {path}",
+        benchmark=benchmark or plan.benchmark,
         path=plan_file,
         count=len(learned.sample),
     )

@@ -241,8 +241,9 @@ def print_value_plan(console: Console, plan: ValuePlan, path: Path) -> None:
     console.print(printable(str(path)))
     advice = (
         Message(
-            "next: hdbench annotate FOLDER --only {path}: read {count:,} values, about "
+            "next: hdbench annotate {benchmark} --only {path}: read {count:,} values, about "
             "{hours:.1f} hours; the values to verify come after them",
+            benchmark=plan.benchmark,
             path=path,
             count=plan.learn,
             hours=plan.learn * SECONDS_PER_VALUE / 3600,

@@ -1,4 +1,4 @@
-"""Which values can be taken over unseen: bounds on the share that is wrong, from a random sample.
+"""Which values can be accepted unseen: bounds on the share that is wrong, from a random sample.
 
 All functions take counts by item: how many of its values pass a threshold, and how many of these
 are wrong. Values of one item go wrong together: items are the units, never values.

@@ -1,1 +1,1 @@
-"""Which values of a collection can be taken over unseen, and what the rest will cost."""
+"""Which values of a collection can be accepted unseen, and what the rest will cost."""

@@ -32,7 +32,7 @@ WORK_LIST = "worklist.csv"
 """The items that a person has to look at, worst first."""
 
 CONTROL = "control.yaml"
-"""Items whose values were taken over, drawn at random, to be checked blind."""
+"""Items whose values were accepted, drawn at random, to be checked blind."""
 
 APPLIED = "applied.json"
 """The record of what was done, with its hash; written last."""
@@ -40,10 +40,10 @@ APPLIED = "applied.json"
 LOCK = ".lock"
 
 TAKEN, CHECK, CHECKED = "taken", "check", "checked"
-"""Decisions about a value: it is taken over, a person has to look at it, or already did."""
+"""Decisions about a value: it is accepted, a person has to look at it, or already did."""
 
 IS_TAKEN = b'"decision": "taken"'
-"""Bytes that only the line of an item with a value that is taken over contains: quotation marks
+"""Bytes that only the line of an item with a value that is accepted contains: quotation marks
 within texts are escaped."""
 
 MAX_FILE = 2**20
@@ -62,7 +62,7 @@ class Applied(Sealed):
         benchmark: the benchmark it was done for.
         benchmark_version: its version.
         items: how many items it has.
-        taken: how many values are taken over.
+        taken: how many values are accepted.
         check: reason → how many values a person has to look at because of it.
         checked: how many values the items of the sample have, for which the ground truth counts.
         to_look_at: how many items are on the work list.

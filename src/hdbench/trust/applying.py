@@ -1,4 +1,4 @@
-"""Applying a decision to all items: values that are taken over, and values that people look at."""
+"""Applying a decision to all items: values that are accepted, and values that people look at."""
 
 import datetime
 import hashlib
@@ -131,7 +131,7 @@ class TrustCounts:
         return [(item, fields, self._doubt[item]) for item, fields in fields_of_items if fields]
 
     def with_taken(self) -> Sequence[int]:
-        """Return the positions of the items that have a value that is taken over."""
+        """Return the positions of the items that have a value that is accepted."""
         return [item for item, taken in enumerate(self._taken) if taken]
 
 
@@ -148,7 +148,7 @@ def apply(
         control: how many items, or single values, the control sample has at most.
 
     Raises:
-        HdbenchError: nothing can be taken over, or the promise does not hold; the folder holds
+        HdbenchError: nothing can be accepted, or the promise does not hold; the folder holds
             something else or was changed, or another process writes it; see also `decide`.
     """
     with opened_runs(plan, benchmark, plan_file, all_are_loaded=True) as runs:
@@ -214,7 +214,7 @@ def _check(decision: AnyDecision, plan_file: Path) -> None:
     accepts = decision.outcome is not None if isinstance(decision, Decision) else decision.accepted
     if not accepts:
         raise HdbenchError(
-            "{place}: nothing can be taken over by this plan: hdbench trust decide {place} says "
+            "{place}: nothing can be accepted by this plan: hdbench trust decide {place} says "
             "what is missing",
             place=plan_file,
         )
@@ -287,7 +287,8 @@ class _LearnedLines:
             for hash_ in (*plan.after, plan.hash())
             for key, lines in checked.readings(hash_).items()
         }
-        self._read = outcomes_of([*plan.read_first, *learned.second_stage], readings)
+        values = [*plan.read_first, *learned.second_stage]
+        self._read = outcomes_of(values, readings, benchmark, plan_file)
 
     def of(self, item_id: str) -> dict[str, dict[str, Any]]:
         """Return field → its value, the decision about it, and the reason."""
@@ -364,7 +365,7 @@ def _write_values(path: Path, ids: Sequence[str], lines: _Lines | _LearnedLines)
         waiting.clear()
 
     with seldom_collected():
-        for item_id in progress(remaining, "Taking over", len(remaining)):
+        for item_id in progress(remaining, "Accepting", len(remaining)):
             fields = lines.of(item_id)
             text = _encode({"id": item_id, "fields": fields})
             waiting.append(text.encode("utf-8", "backslashreplace") + b"\n")

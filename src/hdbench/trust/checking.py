@@ -5,6 +5,9 @@ from pathlib import Path
 
 from hdbench.annotating.checking.queue import ReadingStage
 from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
+from hdbench.datasets.building.archive import CHECKSUMS
+from hdbench.errors import HdbenchError
+from hdbench.trust.applied_folder import DECISION, read_begun
 from hdbench.trust.learned.files import is_learned, learn_once, read_learned
 from hdbench.trust.learned.learning import check_items
 from hdbench.trust.learned.plan import ValuePlan
@@ -23,14 +26,32 @@ def values_to_read(path: Path, folder: Path) -> "PlannedCheck | ControlCheck | N
         None for files that list items.
 
     Raises:
-        HdbenchError: the file was changed, or is not about this folder.
+        HdbenchError: the file was changed, or is not about this folder; the folder is a collection,
+            and the plan was made for a dataset.
     """
     sealed = kind_of(path) if path.is_file() else None
     if sealed == (ValueControl.KIND, ValueControl.VERSION):
+        if (path.parent / DECISION).is_file():
+            applied, _ = read_begun(path.parent)
+            _check_folder(folder, applied.benchmark, path)
         return ControlCheck(read_value_control(path))
     if sealed == (ValuePlan.KIND, ValuePlan.VERSION):
-        return PlannedCheck(read_sealed(path, ValuePlan), load_benchmark(str(folder)), path)
+        plan = read_sealed(path, ValuePlan)
+        _check_folder(folder, plan.benchmark, path)
+        return PlannedCheck(plan, load_benchmark(str(folder)), path)
     return None
+
+
+def _check_folder(folder: Path, planned: str, path: Path) -> None:
+    """Refuse a collection if the plan was made for a dataset: only that one's readings count."""
+    if (Path(planned) / CHECKSUMS).is_file() and not (folder / CHECKSUMS).is_file():
+        raise HdbenchError(
+            "{folder}: what is read there would not be found by hdbench trust: hdbench annotate "
+            "{benchmark} --only {path}",
+            folder=folder,
+            benchmark=planned,
+            path=path,
+        )
 
 
 class PlannedCheck:

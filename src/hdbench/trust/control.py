@@ -1,7 +1,7 @@
-"""The control sample: items whose values were taken over, drawn at random and checked blind.
+"""The control sample: items whose values were accepted, drawn at random and checked blind.
 
 Only the control sample shows, independently of the plan's sample, how many of the values that were
-taken over are wrong. Values that people check because they look doubtful say nothing about others.
+accepted are wrong. Values that people check because they look doubtful say nothing about others.
 """
 
 from collections import Counter
@@ -39,8 +39,8 @@ from hdbench.trust.runs import Judged, planned_fields
 from hdbench.trust.sealed import Sealed, Sha256, read_sealed, write_sealed
 
 _HEAD = """\
-# A control sample of hdbench trust apply: items whose values were taken over, drawn at random.
-# Check them without looking at what was taken over. hdbench annotate FOLDER --only opens them.
+# A control sample of hdbench trust apply: items whose values were accepted, drawn at random.
+# Check them without looking at what was accepted. hdbench annotate FOLDER --only opens them.
 """
 
 
@@ -73,7 +73,7 @@ class Control(ControlSample):
     """A control sample of items.
 
     Attributes:
-        of: how many items have a value that is taken over.
+        of: how many items have a value that is accepted.
         sample: the items, in the order in which they were drawn.
     """
 
@@ -84,12 +84,12 @@ class Control(ControlSample):
 
 
 class Found(Strict):
-    """Wrong values among those taken over, in the control sample.
+    """Wrong values among those accepted, in the control sample.
 
     Attributes:
         count: how many.
         rate: the share, 0.0 to 1.0.
-        upper: the upper bound of the share among all values taken over, see `upper_bound`.
+        upper: the upper bound of the share among all values accepted, see `upper_bound`.
     """
 
     count: int
@@ -101,7 +101,7 @@ class FieldFound(Strict):
     """Wrong values of one field in the control sample.
 
     Attributes:
-        taken: how many of its values were taken over in the sample.
+        taken: how many of its values were accepted in the sample.
         wrong: how many of these are wrong, by the criterion of the plan.
         share: the bounds of the share of wrong values.
     """
@@ -119,8 +119,8 @@ class Controlled(Strict):
         plan: the plan's hash.
         items: how many items, or values, were checked.
         of: how many they were drawn from.
-        values: how many of their values were taken over.
-        taken: how many values were taken over in the population.
+        values: how many of their values were accepted.
+        taken: how many values were accepted in the population.
         limit: see `Plan`.
         confidence: see `Plan`.
         right: the criterion that counts.
@@ -157,7 +157,7 @@ def draw_control(ids: Sequence[str], number: int, seed: int) -> list[str]:
     """Draw items at random, in random order.
 
     Args:
-        ids: the items that have a value that is taken over.
+        ids: the items that have a value that is accepted.
         number: how many are drawn; all of them, if there are fewer.
         seed: the plan's.
     """
@@ -175,7 +175,7 @@ def write_control(
         path: the file.
         plan: the plan.
         values_sha256: sha256 of the file of values.
-        ids: the items that have a value that is taken over.
+        ids: the items that have a value that is accepted.
         number: how many are drawn.
 
     Returns:
@@ -224,7 +224,7 @@ def check_whole(out: Path, applied: Applied, control: ControlSample) -> None:
 
 
 def check_control(out: Path, benchmark: Benchmark) -> Controlled:
-    """Return how many of the values that were taken over are wrong in the control sample.
+    """Return how many of the values that were accepted are wrong in the control sample.
 
     Args:
         out: the folder of `hdbench trust apply`.
@@ -260,7 +260,7 @@ def check_control(out: Path, benchmark: Benchmark) -> Controlled:
     lines, with_taken, taken = _lines(out / VALUES, frozenset(control.sample))
     if taken != applied.taken:
         raise HdbenchError(
-            "{place}: says that {said:,} values are taken over, and in {values} {there:,} are: "
+            "{place}: says that {said:,} values are accepted, and in {values} {there:,} are: "
             "restore it",
             place=out / APPLIED,
             said=applied.taken,
@@ -320,11 +320,11 @@ def _field_found(passes: Any, wrong: Any, confidence: float) -> FieldFound:
 def _lines(
     path: Path, wanted: frozenset[str]
 ) -> tuple[dict[str, dict[str, dict[str, Any]]], list[str], int]:
-    """Read the file of values; those taken over are counted in the bytes, as there are millions.
+    """Read the file of values; those accepted are counted in the bytes, as there are millions.
 
     Returns:
         The fields of the items that are wanted, by id; the ids of all items with a value that is
-        taken over; the number of values that are taken over.
+        accepted; the number of values that are accepted.
     """
     fields, with_taken, taken = {}, [], 0
     for number, _, raw in raw_lines(path):

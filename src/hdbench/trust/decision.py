@@ -1,4 +1,4 @@
-"""The decision: which values may be taken over, with all that this rests on, as plain data."""
+"""The decision: which values may be accepted, with all that this rests on, as plain data."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -57,7 +57,7 @@ class Walk(Strict):
         left_out: path of each other field → the bounds of its share of wrong values among those
             with the highest score.
         steps: the thresholds that were looked at.
-        threshold: the one to use; None if nothing can be taken over.
+        threshold: the one to use; None if nothing can be accepted.
     """
 
     right: Right
@@ -226,7 +226,7 @@ class Wrong(Strict):
         rate: the share, 0.0 to 1.0.
         upper: the rule's upper bound of the share. It is a promise only by the criterion that
             counts: the threshold was not chosen by the other one.
-        in_whole: the rate times the number of values that would be taken over in the population.
+        in_whole: the rate times the number of values that would be accepted in the population.
         at_most_in_whole: the upper bound times this number.
     """
 
@@ -261,15 +261,15 @@ class CurvePoint(Strict):
 
 
 class Outcome(Strict):
-    """The values that are taken over.
+    """The values that are accepted.
 
     Attributes:
         threshold: the least trust score.
-        fields: the fields of which values are taken over.
+        fields: the fields of which values are accepted.
         values: how many values of the plan's fields the sample has, including fields left out.
         passing: how many of these values pass.
         share: the share of them that pass, 0.0 to 1.0.
-        untouched_items: how many items have all values of the plan's fields taken over; 0 if a
+        untouched_items: how many items have all values of the plan's fields accepted; 0 if a
             field was left out.
         wrong: to the letter and by the threshold.
         of_whole: how many values of the plan's fields the population has.
@@ -332,7 +332,7 @@ class Decision(Strict):
         walks: all walks; the one with the `right` and `verdict` of the plan counts.
         curve: figures of each threshold of the plan that any value of the sample reaches, from
             strict to loose, for the fields of the walk that counts; empty if none is included.
-        outcome: the values that are taken over; None if nothing is.
+        outcome: the values that are accepted; None if nothing is.
         needed: how many items a sample would need for something to pass, most likely; None if
             something does, or if no size that was tried is large enough.
         warnings: the warnings, the most serious first.

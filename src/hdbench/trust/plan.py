@@ -48,7 +48,7 @@ VerdictName = Literal["rule", "exact"]
 RIGHTS: tuple[Right, ...] = ("letter", "threshold")
 
 MAX_LIMIT = 0.5
-"""The highest limit: with more wrong values than right ones, nothing is worth taking over."""
+"""The highest limit: with more wrong values than right ones, nothing is worth accepting."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ def check_number(options: PlanOptions, fields: int, items: int) -> None:
 
     Args:
         options: the options.
-        fields: how many values of an item may be taken over.
+        fields: how many values of an item may be accepted.
         items: how many items there are.
 
     Raises:
@@ -174,7 +174,7 @@ def verdict_of(terms: "PlanOptions | Plan", name: VerdictName, fields: int) -> V
 
 
 def chosen_fields(benchmark: Benchmark, wanted: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the fields whose values may be taken over, and those left out as parts of lists.
+    """Return the fields whose values may be accepted, and those left out as parts of lists.
 
     Args:
         benchmark: the benchmark.
@@ -270,11 +270,11 @@ class PlanTerms(Sealed):
         list_sha256: sha256 of all its ids, sorted, one per line.
         runs: the runs, in order of preference.
         scores: the source of trust scores; None if they are the agreement of the runs.
-        fields: the fields whose values may be taken over.
+        fields: the fields whose values may be accepted.
         several_values: fields that are left out because an item may have several values of them.
         right: the criterion by which a value is right: to the letter, or by the metric's own
             threshold.
-        limit: the largest share of wrong values among those taken over, above 0.0.
+        limit: the largest share of wrong values among those accepted, above 0.0.
         confidence: the confidence that the verdict is calibrated for.
     """
 

@@ -30,7 +30,7 @@ class Judged(NamedTuple):
     Attributes:
         value: the value as in its run; None if no run has an answer.
         text: the value as a text.
-        score: its trust score, 0.0 to 1.0; None if it has none, so that it is never taken over: no
+        score: its trust score, 0.0 to 1.0; None if it has none, so that it is never accepted: no
             run has an answer, or the user's scores leave it out.
         run: the position of its run; None if no run has an answer.
     """

@@ -63,7 +63,7 @@ def read_scores(path: Path, fields: Sequence[str], ids: Iterable[str]) -> GivenS
 
     The table has a column `id`, and either one column for each field, named by its path, or one
     column `score` for all fields. A score is a number from 0 to 1; a value without one is never
-    taken over.
+    accepted.
 
     Args:
         path: the table.

@@ -140,7 +140,7 @@ def check_value_control(out: Path, benchmark: Benchmark) -> Controlled:
     check_unchanged(plan, benchmark, out / PLAN)
     _check_drawn(out, plan, applied, control)
     readings = CheckedValues(benchmark.folder).readings(control.hash())
-    outcomes = outcomes_of(control.values, readings)
+    outcomes = outcomes_of(control.values, readings, benchmark, out / CONTROL)
     texts = _texts(out / VALUES, outcomes)
     fields = {field.path: field for field in planned_fields(plan, benchmark)}
     metric = benchmark.spec.make_metric("documented")
@@ -182,7 +182,7 @@ def _check_drawn(out: Path, plan: ValuePlan, applied: Applied, control: ValueCon
         )
     if control.of != applied.taken:
         raise HdbenchError(
-            "{place}: says that {said:,} values are taken over, and in {values} {there:,} are: "
+            "{place}: says that {said:,} values are accepted, and in {values} {there:,} are: "
             "restore it",
             place=out / APPLIED,
             said=applied.taken,

@@ -69,7 +69,7 @@ def test_one_error_by_hand(cards):
     assert (cut.read, cut.wrong["letter"], cut.accepted) == (60, 1, False)
     assert decision.accepted == 0
     assert decision.to_look_at.values == 20
-    with pytest.raises(HdbenchError, match="nothing can be taken over by this plan"):
+    with pytest.raises(HdbenchError, match="nothing can be accepted by this plan"):
         cards.apply()
 
 

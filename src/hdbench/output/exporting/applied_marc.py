@@ -74,7 +74,7 @@ def check_marc(records: Path | None, mapping: Path | None) -> MarcMapping:
 
 
 def write_marc(out: Path, mapping: MarcMapping, records: Path | None) -> Written:
-    """Write what was taken over as MARCXML into a folder of `hdbench trust apply`.
+    """Write what was accepted as MARCXML into a folder of `hdbench trust apply`.
 
     A value goes where the mapping reads it from, if the record has nothing there; what a record has
     stays as it is. Field 883 of a record says which of its fields were filled, by which plan, and
@@ -84,7 +84,7 @@ def write_marc(out: Path, mapping: MarcMapping, records: Path | None) -> Written
         out: the folder; it gets `records.xml`, `taken.csv` and `not_in_records.csv`.
         mapping: the MARC fields of values.
         records: the library's records, all of which are written again; without them, new ones are
-            made that have nothing but an id and what was taken over.
+            made that have nothing but an id and what was accepted.
 
     Raises:
         HdbenchError: the folder is not finished, or the records cannot be used.
@@ -164,7 +164,7 @@ class _Made(NamedTuple):
     Attributes:
         item: the item that it belongs to; empty if it belongs to none.
         element: the record.
-        values: field → its line's entry, of the values that are taken over.
+        values: field → its line's entry, of the values that are accepted.
     """
 
     item: str
@@ -176,7 +176,7 @@ _Found = Mapping[str, Mapping[str, Any]]
 
 
 class _TakenValues:
-    """Values that are taken over and not empty, looked up by item.
+    """Values that are accepted and not empty, looked up by item.
 
     Attributes:
         offsets: item → the offset of its line.

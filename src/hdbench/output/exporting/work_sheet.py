@@ -121,7 +121,7 @@ def write_work_sheet(path: Path, work_list: AppliedWorkList, options: SheetOptio
         )
     if not total:
         raise HdbenchError(
-            "{place}: nothing to look at is left: all values are taken over or worked off",
+            "{place}: nothing to look at is left: all values are accepted or worked off",
             place=work_list.out,
         )
     number = min(total, options.limit or total)

@@ -79,15 +79,15 @@ class ModelForecast(Strict):
 
 
 class RuleForecast(Strict):
-    """Work that remains if values that runs agree on are taken over, down to a threshold.
+    """Work that remains if values that runs agree on are accepted, down to a threshold.
 
     Attributes:
-        threshold: the least trust score of values that are taken over; None if all are looked at.
-        taken_over: the share of values that are taken over, 0.0 to 1.0.
+        threshold: the least trust score of values that are accepted; None if all are looked at.
+        taken_over: the share of values that are accepted, 0.0 to 1.0.
         looks: values that a person looks at.
         unseen: items at which nobody looks.
         no_edit: items without a wrong value among those looked at, by each criterion.
-        remaining: values that are taken over and wrong, by each criterion.
+        remaining: values that are accepted and wrong, by each criterion.
         keystrokes: keystrokes to correct the values that are looked at.
         hours: hours of a person who looks at them.
         wages: cost of these hours in US dollars; None without a wage.
@@ -206,8 +206,8 @@ def rule_forecast(
     Args:
         measured: trust scores and errors.
         scale: the scale that turns them into amounts.
-        threshold: the least trust score of values that are taken over; None if all are looked at.
-        fields: the positions of the fields whose values may be taken over.
+        threshold: the least trust score of values that are accepted; None if all are looked at.
+        fields: the positions of the fields whose values may be accepted.
     """
     taken: Flags = np.zeros(measured.scores.shape, np.bool_)
     if threshold is not None:

@@ -30,12 +30,12 @@ from hdbench.trust.sealed import read_sealed
 
 
 class Promise(Strict):
-    """Promise of a plan's decision about the values that are taken over.
+    """Promise of a plan's decision about the values that are accepted.
 
     Attributes:
         plan: the plan's hash.
         holds: whether nothing voids the promise.
-        fields: the fields of which values are taken over; none if nothing is.
+        fields: the fields of which values are accepted; none if nothing is.
         wrong: how many of them are wrong, by rate and by bound, for each criterion.
     """
 

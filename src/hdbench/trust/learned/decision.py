@@ -350,7 +350,7 @@ def decide_from(
     ids, (learned, probabilities) = list(benchmark.ids()), learning
     first: dict[ValueKey, Settled] = {}
     if plan.source is None:
-        first = outcomes_of(plan.first_stage, readings)
+        first = outcomes_of(plan.first_stage, readings, benchmark, plan_file)
         if outcomes_sha256(first) != learned.readings_sha256:
             raise HdbenchError(
                 "{benchmark}: what people read of the first stage is not what {place} has learned "
@@ -358,7 +358,7 @@ def decide_from(
                 benchmark=benchmark.id,
                 place=plan_file,
             )
-    outcomes = outcomes_of(learned.second_stage, readings)
+    outcomes = outcomes_of(learned.second_stage, readings, benchmark, plan_file)
     with nullcontext(runs) if runs else opened_runs(plan, benchmark, plan_file) as opened:
         check_first_draw(plan, opened, ids, plan_file)
         places = positions_of(outcomes, plan.fields, ids)

@@ -81,9 +81,10 @@ def read_learned(plan: ValuePlan, plan_file: Path) -> Learned:
     path = learned_file(plan_file)
     if not path.exists():
         raise HdbenchError(
-            "{place}: has not learned yet: hdbench annotate FOLDER --only {place} opens the values "
-            "to read first; then hdbench trust learn {place}",
+            "{place}: has not learned yet: hdbench annotate {benchmark} --only {place} opens the "
+            "values to read first; then hdbench trust learn {place}",
             place=plan_file,
+            benchmark=plan.benchmark,
         )
     learned = read_sealed(path, Learned)
     if learned.plan != plan.hash():

@@ -198,13 +198,18 @@ class Learned(Sealed):
 
 
 def outcomes_of(
-    values: Sequence[ValueKey], readings: Mapping[ValueKey, Sequence[Reading]]
+    values: Sequence[ValueKey],
+    readings: Mapping[ValueKey, Sequence[Reading]],
+    benchmark: Benchmark,
+    sample: Path,
 ) -> dict[ValueKey, Settled]:
     """Return the outcome of the readings of each value.
 
     Args:
         values: the values.
         readings: the readings of each value that was read.
+        benchmark: the benchmark in which they are read.
+        sample: the plan, or the control sample.
 
     Raises:
         HdbenchError: one was not read.
@@ -213,11 +218,13 @@ def outcomes_of(
     if missing:
         raise HdbenchError(
             "{count:,} of {of:,} values are not read yet, such as {field} of {item}: hdbench "
-            "annotate FOLDER --only PLAN opens them",
+            "annotate {benchmark} --only {path} opens them",
             count=len(missing),
             of=len(values),
             field=missing[0].field,
             item=missing[0].item,
+            benchmark=benchmark.id,
+            path=sample,
         )
     return {value: settled(readings[value]) for value in values}
 
@@ -347,7 +354,7 @@ def _described(
     plan: ValuePlan, benchmark: Benchmark, plan_file: Path, readings: Readings
 ) -> _Described:
     ids = check_unchanged(plan, benchmark, plan_file)
-    outcomes = outcomes_of(plan.first_stage, readings)
+    outcomes = outcomes_of(plan.first_stage, readings, benchmark, plan_file)
     with opened_runs(plan, benchmark, plan_file, all_are_loaded=True) as runs:
         check_first_draw(plan, runs, ids, plan_file)
         values = chosen_values(runs, ids, plan.fields)

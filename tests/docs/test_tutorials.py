@@ -1,5 +1,7 @@
 """The tutorials in docs/, followed block by block in an empty folder."""
 
+import csv
+import io
 import json
 import os
 import re
@@ -11,11 +13,13 @@ from pathlib import Path
 from time import sleep
 
 import pytest
+import yaml
 from helpers.forks import Forks
 from helpers.invented_cards import InventedCards
 from helpers.pages import blocks, commands
 from helpers.plain import PLAIN
 from running.faulty_server import FaultyServer, Response, completion
+from trust.sheet.work_sheets import filled, rows_of
 
 from hdbench.annotating.checking.value_check import ValueCheck
 from hdbench.annotating.editor import Editor
@@ -49,10 +53,19 @@ class Reader:
     """
 
     def __init__(
-        self, folder, run_hdbench, replaced=(), *, new=False, environment=PLAIN, annotate=None
+        self,
+        folder,
+        run_hdbench,
+        replaced=(),
+        *,
+        new=False,
+        environment=PLAIN,
+        annotate=None,
+        before=(),
     ):
         self.folder, self.outputs, self.not_printed = folder, [], []
         self._annotate = annotate  # what is done at the page that hdbench annotate opens
+        self._before = dict(before)  # what people do, without hdbench, before a command
         self._run_hdbench, self._replaced, self._new = run_hdbench, dict(replaced), new
         self._environment = dict(environment)
 
@@ -88,6 +101,9 @@ class Reader:
             self._annotate(*arguments[1:])
         else:
             assert program == "hdbench", line
+            for command, do in self._before.items():
+                if line.startswith(f"hdbench {command} "):
+                    do()
             options = {"cwd": self.folder, "new": self._new, **self._environment}
             done = self._run_hdbench(*arguments, **options)
             assert done.returncode == 0, (line, done.stdout, done.stderr)
@@ -204,34 +220,70 @@ def wrong_values(out, truths):
         for field, value in item["fields"].items():
             if value["decision"] == "taken":
                 taken += 1
-                wrong += value["value"] != truths[item["id"]][field]
+                wrong += str(value["value"]) != truths[item["id"]][field]
     return taken, wrong
 
 
+def catalogued(cards, items):
+    """A spreadsheet in which somebody has typed what stands on these cards."""
+    rows = ([item, *cards.truths[item].values()] for item in items)
+    table = io.StringIO()
+    csv.writer(table).writerows([("card", *cards.truths[items[0]]), *rows])
+    return table.getvalue()
+
+
+def answering(cards):
+    """What a server of the three models answers: it knows a card by what stands on it."""
+    by_text = {"\n".join(card.values()): item for item, card in cards.truths.items()}
+
+    def respond(request):
+        lines = request.text.rstrip().splitlines()
+        item = by_text["\n".join(lines[-len(cards.truths["0000"]) :])]
+        answer = cards.answers[request.body["model"]][item]
+        return Response(completion(json.dumps(answer | {"year": int(answer["year"])})))
+
+    return respond
+
+
 @pytest.mark.nightly
-def test_900_values_lead_to_a_decision(tmp_path, run_hdbench, monkeypatch):
+def test_scans_become_records_in_a_catalogue(tmp_path, run_hdbench, monkeypatch):
     monkeypatch.chdir(tmp_path)  # the plan names its runs from there
     cards = InventedCards()
     cards.write_scans(tmp_path / "scans")
-    cards.write_answers(tmp_path / "runs")
+    drawn = []
+
+    def type_sheet():
+        names = yaml.safe_load((tmp_path / "sample.yaml").read_text())["ids"]
+        drawn.extend(Path(name).stem for name in names)
+        text = catalogued(cards, drawn[:-2])
+        (tmp_path / "sheet.csv").write_text(text, encoding="utf-8")
 
     def annotate(collection, *options):
         given = dict(zip(options[::2], options[1::2], strict=True))
-        only = tmp_path / given["--only"]
-        if is_work_list(only):
-            work = AppliedWorkList(only, tmp_path / collection)
-            with closing(
-                WorkPage(tmp_path / collection, only.parent, work, given["--as"], None)
-            ) as page:
-                doubts = [each for each in page.entry(0)["fields"] if "candidates" in each]
-                assert doubts[0]["candidates"][0]["runs"]
-        else:
-            read_values(tmp_path / collection, given["--as"], only, cards.truths)
+        folder = tmp_path / collection
+        if "--only" in given:
+            read_values(folder, given["--as"], tmp_path / given["--only"], cards.truths)
+            return
+        with closing(Editor(folder, given["--as"])) as editor:
+            items = [item for item, *_ in editor.start()["items"]]
+            for item in drawn[-2:]:
+                record = cards.truths[item] | {"year": int(cards.truths[item]["year"])}
+                entered = {"what": "ground_truth", "field": "", "to": record, "after": None}
+                editor.change(items.index(item), entered)
 
-    reader = Reader(tmp_path, run_hdbench, annotate=annotate).follow("decision.md")
+    def fill_in():
+        sheet = tmp_path / "work.xlsx"
+        rows = [(item, field) for item, field, *_ in rows_of(sheet)[1:201]]
+        filled(sheet, {(item, field): cards.truths[item][field.lower()] for item, field in rows})
+
+    with FaultyServer(answering(cards), models=list(cards.answers)) as server:
+        replaced = {"https://api.example.org/v1": server.url}
+        before = {"new": type_sheet, "trust read-sheet": fill_in}
+        reader = Reader(tmp_path, run_hdbench, replaced, annotate=annotate, before=before)
+        reader.follow("from-scans.md")
     assert reader.not_printed == []
     taken, wrong = wrong_values(tmp_path / "out", cards.truths)
-    said = " ".join((DOCS / "decision.md").read_text().split())
+    said = " ".join((DOCS / "from-scans.md").read_text().split())
     assert f"Of the {taken:,} values, {wrong} are wrong, {wrong / taken:.1%}" in said.replace(
         " %", "%"
     )

@@ -22,9 +22,16 @@ def write(folder, name, text):
 def test_a_name_to_the_letter_gets_its_id(tmp_path):
     path = write(tmp_path, "places.csv", PLACES)
     every = read_identifiers([path], FIELDS)
-    assert every.of("c1", RECORD) == {"author": ["11"], "places": ["Q78", None, "Q78"]}
+    assert every.of("c1", RECORD) == {"author": ["11"], "places": ["Q78", "", "Q78"]}
     one = read_identifiers([f"places={path}"], FIELDS)
-    assert one.of("c1", RECORD) == {"places": ["Q78", None, "Q78"]}
+    assert one.of("c1", RECORD) == {"places": ["Q78", "", "Q78"]}
+
+
+def test_parts_of_a_text_have_ids_of_their_own(tmp_path):
+    known = read_identifiers([write(tmp_path, "places.csv", PLACES)], FIELDS)
+    record = {"places": {"origin": "checked", "value": "Basel/ /Bern/basle "}}
+    assert known.of("c1", record, {"places": "/"}) == {"places": ["Q78", "", "Q78"]}
+    assert known.of("c1", record) == {}
 
 
 def test_open_and_empty_values_have_no_id(tmp_path):
@@ -47,18 +54,20 @@ def test_what_openrefine_found_counts_for_its_item(tmp_path):
     known = read_identifiers([table, f"places={write(tmp_path, 'p.csv', PLACES)}"], FIELDS)
     assert known.of("c1", RECORD) == {"author": ["12"], "places": ["Q78", "Q999", "Q78"]}
     # One value in the table, and three in the record: only the file can say what they are.
-    assert known.of("c2", RECORD) == {"author": ["13"], "places": ["Q78", None, "Q78"]}
+    assert known.of("c2", RECORD) == {"author": ["13"], "places": ["Q78", "", "Q78"]}
     assert known.outdated == 0
 
 
 def test_a_record_that_has_changed_since_gets_no_id(tmp_path):
-    head = "id\tstate\tauthor\tauthor: identifier\n"
-    known = read_identifiers([write(tmp_path, "t.tsv", f"{head}c1\t{STATE}\tFrey\t12\n")], FIELDS)
+    head = "id\tstate\tauthor\tauthor: identifier\tplaces\tplaces: identifier\n"
+    rows = f"c1\t{STATE}\tFrey\t12\tBasel\tQ78\n\t\t\t\tAtlantis\t\n\t\t\t\tBasel\tQ78\n"
+    known = read_identifiers([write(tmp_path, "t.tsv", head + rows)], FIELDS)
     changed = RECORD | {"author": {"origin": "worked", "value": "Frey, Anna"}}
     assert known.of("c1", changed) == {}
-    assert known.outdated == 1
+    assert known.outdated == 3
     worked = RECORD | {"author": {"origin": "worked", "value": "Frey, Max"}}
-    assert known.of("c1", worked) == {"author": ["12"]}
+    assert known.of("c1", worked) == {"author": ["12"], "places": ["Q78", "", "Q78"]}
+    assert known.outdated == 3
 
 
 @pytest.mark.parametrize(

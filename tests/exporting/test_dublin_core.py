@@ -93,6 +93,31 @@ def test_csv_has_a_column_for_each_name(written):
     assert second["date"] == second["Ort und Jahr"] == ""
 
 
+def test_each_value_of_a_list_has_its_own_identifier(written):
+    folder, records, _ = written
+    (folder / "subjects.csv").write_text("Diss.;4113937-9\n")
+    known = read_identifiers([f"keywords={folder / 'subjects.csv'}"], FIELDS)
+    (folder / "mapping.yaml").write_text(
+        "record:\n  subject: '{keywords}[ <{keywords: identifier}>]'\n"
+        "  relation: '{keywords: identifier}'\n"
+    )
+    mapping = read_dublin_core_mapping(folder / "mapping.yaml", FIELDS)
+    address = "https://d-nb.info/gnd/4113937-9"
+    write_dublin_core(records, folder / "dc.xml", mapping, known)
+    first, second = etree.parse(folder / "dc.xml").getroot()
+    assert elements(first) == [
+        ("subject", "Recht"),
+        ("subject", f"Diss. <{address}>"),
+        ("relation", address),
+    ]
+    assert elements(second) == []
+    # In CSV, an empty place tells which value it belongs to.
+    write_mapped_csv(records, folder / "t.csv", mapping, known)
+    with (folder / "t.csv").open(encoding="utf-8-sig", newline="") as file:
+        rows = [list(row.values()) for row in csv.DictReader(file)]
+    assert rows == [[f"Recht | Diss. <{address}>", f" | {address}"], ["", ""]]
+
+
 def test_the_example_maps_the_cards(tmp_path):
     text = EXAMPLE.read_text()
     fields = re.findall(r"[a-z]+\.[a-z_]+", text.partition("\nrecord:")[2])

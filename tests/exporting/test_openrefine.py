@@ -11,7 +11,7 @@ from openpyxl import load_workbook
 from hdbench.authorities.reconciled import read_identifiers
 from hdbench.common.jsonio import read_jsonl
 from hdbench.errors import HdbenchError
-from hdbench.output.exporting.openrefine import write_for_openrefine
+from hdbench.output.exporting.openrefine import check_link, write_for_openrefine
 
 LINK = "https://catalogue.example/items/{id}?view=1"
 HEAD = ["id", "state", "link", "images", *(t for f in FIELDS for t in (f, f"{f}: origin"))]
@@ -50,9 +50,10 @@ def test_a_table_without_links_has_no_column_for_them(tmp_path):
     assert head == [title for title in HEAD if title != "link"]
 
 
-def test_an_address_without_an_id_is_refused(tmp_path):
-    with pytest.raises(HdbenchError, match=r"must have \{id\} in place of"):
-        table(tmp_path, "csv", link="https://catalogue.example/items")
+@pytest.mark.parametrize("link", ["https://a.example/items", "cards/{id}", "javascript:{id}//"])
+def test_what_is_not_an_address_of_an_item_is_refused(link):
+    with pytest.raises(HdbenchError, match="is not an address such as"):
+        check_link(link)
 
 
 @pytest.mark.nightly

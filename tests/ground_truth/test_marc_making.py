@@ -65,13 +65,14 @@ def mapping_of(tmp_path):
     return made
 
 
-def made_of(values, mapping=CARDS, origins=None):
-    return make_record(mapping, "0041", values, origins or {}, DAY)
+def made_of(values, mapping=CARDS, origins=None, identifiers=None):
+    known = identifiers or {}
+    return make_record(mapping, "0041", values, origins or {}, DAY, identifiers=known)
 
 
-def lines(values, mapping=CARDS, origins=None):
+def lines(values, mapping=CARDS, origins=None, identifiers=None):
     """The leader and the fields of a record as pymarc reads them, blanks as `_`."""
-    record = parse(made_of(values, mapping, origins).record)
+    record = parse(made_of(values, mapping, origins, identifiers).record)
     return [str(record.leader).replace(" ", "_")] + [
         f"{field.tag} {field.data}"
         if field.control_field
@@ -81,9 +82,9 @@ def lines(values, mapping=CARDS, origins=None):
     ]
 
 
-def only(tags, values, mapping=CARDS, origins=None):
+def only(tags, values, mapping=CARDS, origins=None, identifiers=None):
     """The fields with some tags."""
-    return [line for line in lines(values, mapping, origins) if line[:3] in tags]
+    return [line for line in lines(values, mapping, origins, identifiers) if line[:3] in tags]
 
 
 def test_card_becomes_a_record_as_cataloguers_write_it():
@@ -197,6 +198,45 @@ def test_lists_of_texts_and_of_objects_repeat_their_field(mapping_of):
         r"700 1_ $81\p$aKeller, G.",
         r"883 0_ $81\p$ahdbench trust, plan 5f$c0.95$d20261123",
     ]
+
+
+def test_each_value_of_a_list_has_its_own_identifier(mapping_of):
+    mapping = mapping_of(
+        "245$a{title}",
+        "{each: keywords, field: '650|#4|$a{keywords}$0{keywords: identifier}'}",
+        "{each: terms, split: /, without: '[0-9]', field: '650|#4|$a{terms}$0{terms: identifier}'}",
+    )
+    values = {"title": "Basel", "keywords": ["Stadt", "", "Recht"], "terms": "2/Hand/ /Fuss"}
+    known = {"keywords": ["", "id of Recht"], "terms": ["id of 2", "id of Hand", "id of Fuss"]}
+    assert only(("650",), values, mapping, identifiers=known) == [
+        "650 _4 $aStadt",
+        "650 _4 $aRecht$0id of Recht",
+        "650 _4 $aHand$0id of Hand",
+        "650 _4 $aFuss$0id of Fuss",
+    ]
+    # As many as there are values, or none: a wrong one is worse.
+    assert only(("650",), values, mapping, identifiers={"keywords": ["id"], "terms": ["id"]}) == [
+        "650 _4 $aStadt",
+        "650 _4 $aRecht",
+        "650 _4 $aHand",
+        "650 _4 $aFuss",
+    ]
+
+
+def test_an_identifier_is_from_where_its_value_is():
+    known = {"author.last_name": ["(DE-588)118585053"], "publication.place": ["elsewhere"]}
+    origins = {"author.last_name": PLAN, "author.first_name": PLAN}
+    assert only(("100", "264", "883"), CARD, origins=origins, identifiers=known) == [
+        r"100 1_ $81\p$aMüller, Hans$0(DE-588)118585053",
+        "264 _1 $aBasel :$bSchwabe,$c1912",
+        r"883 0_ $81\p$ahdbench trust, plan 5f$c0.95$d20261123",
+    ]
+    assert only(("100",), CARD | {"author.last_name": ""}, identifiers=known) == ["100 1_ $aHans"]
+
+
+def test_an_identifier_that_xml_cannot_have_is_listed():
+    made = made_of(CARD, identifiers={"author.last_name": ["11\x01"]})
+    assert made.left == [Left("author.last_name: identifier", NO_XML, "")]
 
 
 def test_values_without_a_usable_place_are_listed(mapping_of):

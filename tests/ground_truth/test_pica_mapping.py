@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hdbench.errors import HdbenchError
+from hdbench.ground_truth.marc_filling import NO_XML
 from hdbench.ground_truth.pica import check_record, plain_field, to_plain
 from hdbench.ground_truth.pica_export import new_record
 from hdbench.ground_truth.pica_files import read_pica
@@ -86,9 +87,9 @@ def mapping(tmp_path):
     return mapping
 
 
-def made(mapping, values, key="1"):
+def made(mapping, values, key="1", identifiers=None):
     """A new record in PICA Plain, and what is left with the reasons."""
-    new = new_record(mapping, values, key)
+    new = new_record(mapping, values, key, identifiers or {})
     check_record(new.record)
     left = [(name, why, existing) for name, why, existing in new.left]
     return to_plain(new.record).decode(), left
@@ -248,7 +249,23 @@ def test_only_the_first_sign_for_sorting_is_removed(mapping):
             "key: 003@$0\nrecord: {a: {each: 028A}}",
             "record.a: '028A' is not a place such as 021A$a",
         ),
-        ("key: 003@$0\nrecord: {a: {each: 028A$a, x: 1}}", "besides each: only fields: is allowed"),
+        (
+            "key: 003@$0\nrecord: {a: {each: 028A$a, x: 1}}",
+            "besides each: only fields: and identifier: are allowed",
+        ),
+        *(
+            (
+                f"key: 003@$0\nrecord: {{a: {{{kind}: 028A$a, identifier: {given}}}}}",
+                f"record.a: {why}",
+            )
+            for kind in ("at", "each")
+            for given, why in (
+                ("7", "'7' is not a place such as $a"),
+                ("028A$7", "'028A$7' is not a place such as $a"),
+                ("$7 $8", "identifier: must be a subfield such as $7"),
+                ("[$7, $8]", "identifier: must be a subfield such as $7"),
+            )
+        ),
         ("key: 003@$0\nrecord: {a: {at: 028A$a, x: 1}}", "record.a: besides at: only words: "),
         ("key: 003@$0\nrecord: {a: {at: 028A$a, as: x}}", "record.a: besides at: only words: "),
         ("key: 003@$0\nrecord: {a: {at: 028A$a, words: [x]}}", "record.a: besides at: only words"),
@@ -340,6 +357,43 @@ def test_lists_have_a_field_for_each_entry(mapping):
         "003@ $07\n\n",
         [("names", "would not be read back as the same", "")],
     )
+
+
+def test_values_have_their_identifiers_beside_them(mapping):
+    cards = mapping(
+        "key: 006Y$0\nrecord:\n"
+        "  author: {first: 028A$d, last: {at: 028A$a, identifier: $7}}\n"
+        "  title: 021A$a\n  subjects: {each: 044K$a, identifier: $7}\n"
+        "  others: {each: 028C, fields: {name: $a}, identifier: $7}\n"
+    )
+    values = {
+        "author": {"first": "Karl", "last": "Müller"},
+        "title": "Basel",
+        "subjects": ["Stadt", "", "Recht"],
+        "others": [{"name": "Frey"}, {"name": "Meier"}],
+    }
+    known = {
+        "author.last": ["gnd/118585053"],
+        "title": ["no subfield for it"],
+        "subjects": ["", "gnd/4048737-4"],
+        "others": ["gnd/11", "gnd/12"],
+    }
+    text, left = made(cards, values, identifiers=known)
+    assert text.splitlines()[1:-1] == [
+        "021A $aBasel",
+        "028A $7gnd/118585053$dKarl$aMüller",
+        "028C $7gnd/11$aFrey",
+        "028C $7gnd/12$aMeier",
+        "044K $aStadt",
+        "044K $7gnd/4048737-4$aRecht",
+    ]
+    assert left == []
+    # As many as there are values, or none: a wrong one is worse.
+    text, left = made(cards, {"subjects": ["Stadt", "Recht"]}, identifiers={"subjects": ["gnd/1"]})
+    assert "$7" not in text
+    text, left = made(cards, {"subjects": ["Stadt"]}, identifiers={"subjects": ["\x1f"]})
+    assert "044K $aStadt" in text
+    assert left == [("subjects: identifier", NO_XML, "")]
 
 
 def test_fields_stand_in_the_order_of_levels_and_copies(mapping):

@@ -198,6 +198,8 @@ WALKS = {
             ("trust finish out --format dublin-core", 2),
             ("trust finish out --mapping nothing", 2),
             ("trust finish out --identifiers nothing", 2),
+            ("trust finish out --link nothing", 2),
+            ("trust finish out --format openrefine --link nothing", 2),
             ("forecast --plan plan.yaml --wage 30 --json f.json", 0),
             ("forecast --plan plan.yaml --total 5", 2),
             ("trust plan hdb/cards heron --values 200+400 -o again.yaml", 2),

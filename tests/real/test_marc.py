@@ -4,6 +4,7 @@ import datetime
 import re
 import subprocess
 from collections import Counter
+from zlib import crc32
 
 import pytest
 from helpers.gold import rows_of
@@ -36,10 +37,23 @@ def flat(record, before=""):
     return values
 
 
+SUBJECT = "653$a{library_reference.subjects}"
+
+
 @pytest.fixture(scope="module", params=["people", "machine"])
 def written(published, tmp_path_factory, request):
-    """Records as MARCXML and MARC21, whose values come from people or a machine."""
-    mapping = read_mapping(CARD_CATALOGUE).new_records
+    """Records as MARCXML and MARC21, whose values come from people or a machine.
+
+    Authors and every second subject have identifiers.
+    """
+    text = CARD_CATALOGUE.read_text(encoding="utf-8")
+    assert text.count(f" {SUBJECT}\n") == 1
+    with_identifiers = (
+        "650|#4|$a{library_reference.subjects}$0{library_reference.subjects: identifier}"
+    )
+    path = tmp_path_factory.mktemp("mapping") / "marc.yaml"
+    path.write_text(text.replace(f" {SUBJECT}\n", f' "{with_identifiers}"\n'), encoding="utf-8")
+    mapping = read_mapping(path).new_records
     plan = Process("hdbench trust, plan 5f", 0.95, "20260701")
     day = datetime.date(2026, 7, 1)
     folder = tmp_path_factory.mktemp(request.param)
@@ -48,7 +62,14 @@ def written(published, tmp_path_factory, request):
         for item, record in rows_of(published.folder / "hdb/zettelkatalog", "documented").items():
             values = flat(record)
             origins = dict.fromkeys(values, plan) if request.param == "machine" else {}
-            made = make_record(mapping, item, values, origins, day)
+            subjects = (values["library_reference.subjects"] or "").split("/")
+            known = {
+                "author.last_name": ["(DE-588)118585053"],
+                "library_reference.subjects": [
+                    identifier_of(subject) for subject in subjects if subject.strip()
+                ],
+            }
+            made = make_record(mapping, item, values, origins, day, identifiers=known)
             outcomes[made.why if not isinstance(made, Made) else "made"] += 1
             if isinstance(made, Made):
                 assert made.left == []
@@ -60,6 +81,12 @@ def written(published, tmp_path_factory, request):
         done = subprocess.run(command, stdout=file, stderr=subprocess.PIPE, check=True)
     assert done.stderr == b""
     return folder, made, request.param == "machine"
+
+
+def identifier_of(subject):
+    """A made-up identifier that tells its subject; every second one has none."""
+    number = crc32(" ".join(subject.split()).encode())
+    return f"(DE-588){number}" if number % 2 else ""
 
 
 def said(*command):
@@ -80,6 +107,17 @@ def test_marcvalidate_knows_every_field_and_subfield(written):
     folder, _, _ = written
     assert said("marcvalidate", folder / "records.mrc") == []
     assert said("marcvalidate", "--type", "XML", folder / "records.xml") == []
+
+
+def test_each_subject_has_its_own_identifier(written):
+    folder, made, _ = written
+    fields = [field for record in records(folder) for field in record.get_fields("650")]
+    assert len(fields) > 90
+    assert {"0" in field for field in fields} == {True, False}
+    for field in fields:
+        assert field.get("0", "") == identifier_of(field["a"])
+    authors = [field for record in records(folder) for field in record.get_fields("100")]
+    assert sum("0" in field for field in authors) > made * 0.9
 
 
 def test_marclint_complains_only_of_what_it_does_not_know(written):

@@ -1,5 +1,6 @@
 """The whole collection: every value with its origin, delivered again and again."""
 
+import csv
 import hashlib
 import json
 import os
@@ -12,6 +13,7 @@ import uuid
 from pathlib import Path
 
 import pytest
+from openpyxl import load_workbook
 from trust.collection import Collection
 from trust.test_apply import applied
 
@@ -246,3 +248,65 @@ def test_the_command_says_what_is_open_and_writes_a_table(collection, run_hdbenc
     table = Path(collection.folder / "out/finished/records.csv").read_text("utf-8-sig").splitlines()
     assert table[0].startswith("id,title,title: origin,year,year: origin")
     assert len(table) == 1 + len(collection.ids)
+
+
+MARC = """
+key: 001
+record: {title: 245$a}
+new_records:
+  008: {}
+  kinds: [{leader/05-09: nam#a, leader/17-19: 7i#, 008/18-34: "|||||#||||||||#||"}]
+  fields:
+    - 245$a{title}
+    - {each: keywords, field: "650|#4|$a{keywords}$0{keywords: identifier}"}
+"""
+PICA = "key: 006Y$0\nrecord: {title: 021A$a, keywords: {each: 044K$a, identifier: $7}}\n"
+
+
+def test_identifiers_come_back_from_openrefine_into_records(collection, run_hdbench):
+    out = collection.folder / "out/finished"
+
+    def run(form, *more):
+        command = ("trust", "finish", str(collection.benchmark), "out", "--format", form, *more)
+        return run_hdbench(*command, cwd=collection.folder)
+
+    done = run("openrefine", "--link", "https://example.org/{id}")
+    assert done.returncode == 0, done.stderr
+    with (out / "openrefine.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert rows[0]["link"] == f"https://example.org/{rows[0]['id']}"
+    first, second, *_ = (row for row in rows if row["keywords"] == "Recht | Diss.")
+    with (collection.folder / "back.csv").open("w", newline="") as file:
+        head = ["id", "state", "keywords", "keywords: identifier"]
+        lines = csv.writer(file)
+        lines.writerow(head)
+        for row in (first, second):  # as OpenRefine splits a cell
+            lines.writerow([row["id"], row["state"], "Recht", "4048737-4"])
+            lines.writerow(["", "", "Diss.", "4113937-9"])
+    work_off(collection, second["id"], "title", "another")
+    for form, mapping, name, written in (
+        ("marcxml", MARC, "records.xml", '<subfield code="a">Diss.</subfield>{}(DE-588)4113937-9<'),
+        ("pica-plain", PICA, "records.pica.txt", "044K $7gnd/4113937-9$aDiss.\n"),
+    ):
+        (collection.folder / "mapping.yaml").write_text(mapping)
+        done = run(form, "--mapping", "mapping.yaml", "--identifiers", "back.csv")
+        assert done.returncode == 0, done.stderr
+        assert "note: 2 identifiers from OpenRefine are left out, as their record" in done.stderr
+        text = (out / name).read_text()
+        assert text.count(written.format('<subfield code="0">')) == 1
+    (collection.folder / "mapping.yaml").write_text(PICA.replace(", identifier: $7", ""))
+    refused = run("pica-plain", "--mapping", "mapping.yaml", "--identifiers", "back.csv")
+    assert refused.returncode == 2
+    assert "mapping.yaml: has no place for identifiers: name one, as in" in refused.stderr
+
+
+def test_a_workbook_for_openrefine_is_written(collection, run_hdbench):
+    command = ("trust", "finish", str(collection.benchmark), "out", "--format", "openrefine-xlsx")
+    done = run_hdbench(*command, cwd=collection.folder)
+    assert done.returncode == 0, done.stderr
+    sheet = load_workbook(collection.folder / "out/finished/openrefine.xlsx").active
+    head, *rows = ([cell.value for cell in row] for row in sheet.iter_rows())
+    assert "link" not in head
+    assert len(rows) == len(collection.ids)
+    years = {row[head.index("year")] for row in rows}
+    assert any(isinstance(year, int) for year in years)

@@ -75,37 +75,42 @@ class Identifiers:
         rows: item → what a table says of it.
 
     Attributes:
-        outdated: how many records have other values than the table, so far.
+        outdated: how many identifiers of the table belong to records that have other values now,
+            so far.
     """
 
     def __init__(self, files: Mapping[str, AuthorityTable], rows: Mapping[str, _Row] = {}) -> None:
         self._files, self._rows = files, rows
         self.outdated = 0
 
-    def of(self, item: str, fields: Fields) -> dict[str, list[str | None]]:
+    def of(self, item: str, fields: Fields, splits: Mapping[str, str] = {}) -> dict[str, list[str]]:
         """Return the identifiers of a record's values.
 
         Args:
             item: its id.
             fields: its values.
+            splits: field → what its text is divided by, if its parts have identifiers.
 
         Returns:
-            Field → an identifier, or None, for each of `values_in`; fields without any are left
-            out.
+            Field → an identifier, or "", for each of `values_in`, or for each part of these that is
+            not empty; fields without any are left out.
         """
         row = self._rows.get(item)
         if row and row.state != state_of(fields):
-            self.outdated += 1
+            self.outdated += sum(bool(each) for known in row.identifiers.values() for each in known)
             row = None
         found = {}
         for name in fields:
             values = values_in(fields, name)
+            if name in splits:
+                pieces = (piece for text in values for piece in text_of(text).split(splits[name]))
+                values = list(filter(text_of, pieces))
             file = self._files.get(name) or self._files.get("")
             known = row.identifiers.get(name, []) if row else []
             if len(known) != len(values):
                 known = [""] * len(values)
             identifiers = [
-                identifier or (file.identifier(text_of(value)) if file else None)
+                identifier or (file and file.identifier(text_of(value))) or ""
                 for value, identifier in zip(values, known, strict=True)
             ]
             if any(identifiers):

@@ -90,6 +90,8 @@ def make_record(
     values: Mapping[str, Any],
     origins: Mapping[str, Process],
     entered: date,
+    *,
+    identifiers: Mapping[str, Sequence[str]] = {},
 ) -> Made | LeftOut:
     """Make a whole MARC record of an item.
 
@@ -103,11 +105,13 @@ def make_record(
             a list of texts, or a list of objects. A field without a value may be missing.
         origins: field → the process that made its value; fields that people filled are missing.
         entered: the date on which the record is made.
+        identifiers: field → an identifier, as `$0` has it, or "", for each of its values that are
+            not empty; of a text that a template splits, for each of its parts.
 
     Raises:
         HdbenchError: the id has characters that XML cannot have.
     """
-    those, left = usable(item, values, mapping.used)
+    those, left = usable(item, values, identifiers, mapping.used)
     kind = next((kind for kind in mapping.kinds if _fits(kind, those)), None)
     if kind is None or kind.leave_out:
         return LeftOut(kind.leave_out if kind else NO_KIND, [])

@@ -4,10 +4,11 @@
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from hdbench.authorities.reconciled import IDENTIFIER
 from hdbench.errors import HdbenchError, Message
 from hdbench.ground_truth.marc_articles import ARTICLES
 from hdbench.ground_truth.marc_templates import FieldTemplate, read_template
@@ -87,12 +88,19 @@ class NewRecords(NamedTuple):
         fixed: field 008.
         languages: MARC's codes of the languages whose articles are ignored in sorting.
         used: the fields of the ground truth that go into MARC records or decide about them.
+        splits: field → what its text is divided by.
     """
 
     kinds: tuple[Kind, ...]
     fixed: Fixed
     languages: tuple[str, ...]
     used: frozenset[str]
+    splits: Mapping[str, str]
+
+    @property
+    def takes_identifiers(self) -> bool:
+        """Return whether there is a place for the identifiers of any field."""
+        return any(name.endswith(IDENTIFIER) for name in self.used)
 
 
 def _used(kind: Kind) -> Iterator[str]:
@@ -138,7 +146,13 @@ class _Reader:
                 raise self._refused(f"{key}.articles", language, wanted)
         codes = (fixed.date, fixed.place.field, fixed.language.field)
         used = {*filter(None, codes), *(field for kind in kinds for field in _used(kind))}
-        return NewRecords(tuple(kinds), fixed, tuple(languages), frozenset(used))
+        splits = {
+            template.each: template.split
+            for kind in kinds
+            for template in kind.fields
+            if template.each and template.split
+        }
+        return NewRecords(tuple(kinds), fixed, tuple(languages), frozenset(used), splits)
 
     def _kind(self, value: Any, key: str, common: list[FieldTemplate]) -> Kind:
         if isinstance(value, dict) and "leave_out" in value:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from hdbench.answers.letters import text_of
+from hdbench.authorities.reconciled import IDENTIFIER
 from hdbench.errors import Message
 from hdbench.ground_truth.mapped_values import on_one_line
 from hdbench.ground_truth.marc_filling import NO_PLACE, NO_XML, NOT_THE_SAME, OTHER_VALUE, Left
@@ -35,7 +36,12 @@ class NewRecord(NamedTuple):
     left: list[Left]
 
 
-def new_record(mapping: PicaMapping, values: Mapping[str, Any], key: str) -> NewRecord:
+def new_record(
+    mapping: PicaMapping,
+    values: Mapping[str, Any],
+    key: str,
+    identifiers: Mapping[str, Sequence[str]] = {},
+) -> NewRecord:
     """Return a new PICA record with a key, the mapping's constants, and the values of an item.
 
     A value is in it if the mapping reads the same from it, but for spaces. Texts of one field of
@@ -45,6 +51,8 @@ def new_record(mapping: PicaMapping, values: Mapping[str, Any], key: str) -> New
         mapping: where values have their place.
         values: the item's record; empty values are passed over.
         key: what says which item the record belongs to.
+        identifiers: field, such as `imprint.place` → an identifier, as PICA has it, or "", for each
+            of its values that are not empty.
 
     Raises:
         ValueError: the key cannot be read back; the message says so.
@@ -68,7 +76,11 @@ def new_record(mapping: PicaMapping, values: Mapping[str, Any], key: str) -> New
         raise ValueError(Message("{key!r} cannot be the key of a PICA record", key=key))
     left = []
     for name, node, value in _leaves(values, mapping.record, ""):
-        if unused := making.put(node, value):
+        known = identifiers.get(name, ())
+        if any(map(NO_XML_CHARACTER.search, known)):
+            left.append(Left(name + IDENTIFIER, NO_XML, ""))
+            known = ()
+        if unused := making.put(node, value, known):
             left.append(Left(name, *unused))
     return NewRecord(sorted(making.fields, key=_order), left)
 
@@ -96,9 +108,18 @@ class _Making:
         self.fields: PicaRecord = list(constants)
 
     def put(
-        self, node: PicaFirst | PicaEach | PicaNested | None, wanted: Any
+        self,
+        node: PicaFirst | PicaEach | PicaNested | None,
+        wanted: Any,
+        identifiers: Sequence[str],
     ) -> tuple[str, str] | None:
-        """Add a value that is tidy; return why it cannot be added, and what is there, if so."""
+        """Add a value that is tidy; return why it cannot be added, and what is there, if so.
+
+        Args:
+            node: where it has its place.
+            wanted: the value.
+            identifiers: see `new_record`.
+        """
         if not isinstance(node, PicaFirst | PicaEach):
             return NO_PLACE, ""
         if NO_XML_CHARACTER.search("".join(_texts(wanted))):
@@ -106,34 +127,48 @@ class _Making:
         if existing := _tidy(node.read(self.fields)):
             return None if existing == wanted else (OTHER_VALUE, " / ".join(_texts(existing)))
         before = list(self.fields)
+        entries = wanted if isinstance(wanted, list) else [wanted]
+        if len(identifiers) != len(entries):
+            identifiers = [""] * len(entries)
+        beside = [
+            [(node.identifier, known)] if node.identifier and known else [] for known in identifiers
+        ]
         if isinstance(node, PicaFirst):
             for text in _texts(wanted):
                 if node.words and text not in node.words:
                     return NO_WORD, ""
-                self.add(node.places, node.words.get(text, text))
+                self.add(node.places, node.words.get(text, text), beside[0])
         else:
-            for entry in wanted if isinstance(wanted, list) else ():
-                self._add_entry(node, entry)
+            for entry, subfields in zip(entries, beside, strict=True):
+                self._add_entry(node, entry, subfields)
         if _tidy(node.read(self.fields)) != wanted:
             self.fields = before
             return NOT_THE_SAME, ""
         return None
 
-    def add(self, places: Sequence[PicaPlace], text: str) -> None:
-        """Add a text to the first field that is meant and has nothing there, or in a new one."""
+    def add(
+        self, places: Sequence[PicaPlace], text: str, beside: Sequence[tuple[str, str]] = ()
+    ) -> None:
+        """Add a text to the first field that is meant and has nothing there, or in a new one.
+
+        Args:
+            places: where it can stand.
+            text: the text.
+            beside: subfields that go before all others of its field, as K10plus has identifiers.
+        """
         for place in places:
             for index, field in enumerate(self.fields):
                 if place.fits(field) and not place.value(field):
-                    subfields = (*field.subfields, *_split(text, place))
+                    subfields = (*beside, *field.subfields, *_split(text, place))
                     self.fields[index] = field._replace(subfields=subfields)
                     return
-        self.fields.append(_new_field(places[0], _split(text, places[0])))
+        self.fields.append(_new_field(places[0], [*beside, *_split(text, places[0])]))
 
-    def _add_entry(self, node: PicaEach, entry: Any) -> None:
+    def _add_entry(self, node: PicaEach, entry: Any, beside: Sequence[tuple[str, str]]) -> None:
         """Add an entry of a list, in a field of its own."""
         place = node.places[0]
         if isinstance(entry, str) and not node.fields:
-            self.fields.append(_new_field(place, _split(entry, place)))
+            self.fields.append(_new_field(place, [*beside, *_split(entry, place)]))
         elif isinstance(entry, dict):
             subfields = [
                 subfield
@@ -142,7 +177,7 @@ class _Making:
                 for subfield in _split(text, node.fields[name][0])
             ]
             if subfields:
-                self.fields.append(_new_field(place, subfields))
+                self.fields.append(_new_field(place, [*beside, *subfields]))
 
 
 def _new_field(place: PicaPlace, subfields: Sequence[tuple[str, str]]) -> PicaField:

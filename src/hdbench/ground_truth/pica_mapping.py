@@ -79,11 +79,14 @@ class PicaFirst(NamedTuple):
         places: where it can stand.
         words: value of the ground truth → what PICA says for it; empty if that is the same.
         is_integer: whether it is a whole number.
+        identifier: the subfield in which new records get the identifier of the value, beside it;
+            empty if they get none.
     """
 
     places: list[PicaPlace]
     words: Mapping[str, str]
     is_integer: bool
+    identifier: str = ""
 
     def read(self, record: Sequence[PicaField]) -> str | int | None:
         """Return the value in a record."""
@@ -104,10 +107,11 @@ class PicaFirst(NamedTuple):
 
 
 class PicaEach(NamedTuple):
-    """A list: of texts, or of objects if there are `fields`."""
+    """A list: of texts, or of objects if there are `fields`; identifiers as in `PicaFirst`."""
 
     places: list[PicaPlace]
     fields: dict[str, list[PicaPlace]]
+    identifier: str = ""
 
     def read(self, record: Sequence[PicaField]) -> list[Any]:
         """Return the list in a record."""
@@ -156,6 +160,17 @@ class PicaMapping(NamedTuple):
     def key_of(self, record: Sequence[PicaField]) -> str | None:
         """Return the key of a record."""
         return first_of(self.key.texts(record))
+
+    @property
+    def takes_identifiers(self) -> bool:
+        """Return whether there is a subfield for the identifiers of any field."""
+        return _takes_identifiers(self.record)
+
+
+def _takes_identifiers(node: PicaFirst | PicaEach | PicaNested) -> bool:
+    if isinstance(node, PicaNested):
+        return any(map(_takes_identifiers, node.fields.values()))
+    return bool(node.identifier)
 
 
 def read_pica_mapping(path: Path) -> PicaMapping:
@@ -214,10 +229,11 @@ def _node(value: Any, path: Path, name: str) -> PicaFirst | PicaEach | PicaNeste
 def _with_words(value: dict[str, Any], path: Path, name: str) -> PicaFirst:
     words, kind = value.get("words", {}), value.get("as")
     are_texts = isinstance(words, dict) and all(isinstance(word, str) for word in words.values())
-    if value.keys() - {"at", "words", "as"} or not are_texts or kind not in (None, INTEGER):
+    is_known = value.keys() <= {"at", "words", "as", "identifier"}
+    if not is_known or not are_texts or kind not in (None, INTEGER):
         raise HdbenchError(
-            "{place}: {field}: besides at: only words: (VALUE: what PICA says) and as: integer are "
-            "allowed",
+            "{place}: {field}: besides at: only words: (VALUE: what PICA says), as: integer and "
+            "identifier: are allowed",
             place=path,
             field=name,
         )
@@ -232,17 +248,33 @@ def _with_words(value: dict[str, Any], path: Path, name: str) -> PicaFirst:
             "{place}: {field}: words: and as: exclude each other", place=path, field=name
         )
     on_lines = {key: on_one_line(word) for key, word in words.items()}
-    return PicaFirst(_places(value["at"], path, name), on_lines, is_integer=kind == INTEGER)
+    places = _places(value["at"], path, name)
+    return PicaFirst(places, on_lines, kind == INTEGER, _identifier(value, path, name))
 
 
 def _each(value: dict[str, Any], path: Path, name: str) -> PicaEach:
     fields = value.get("fields", {})
-    if value.keys() - {"each", "fields"} or not isinstance(fields, dict):
+    if value.keys() - {"each", "fields", "identifier"} or not isinstance(fields, dict):
         raise HdbenchError(
-            "{place}: {field}: besides each: only fields: is allowed", place=path, field=name
+            "{place}: {field}: besides each: only fields: and identifier: are allowed",
+            place=path,
+            field=name,
         )
     inner = {key: _places(part, path, f"{name}.{key}", _WITHIN) for key, part in fields.items()}
-    return PicaEach(_places(value["each"], path, name, _WHOLE if fields else _COMPLETE), inner)
+    places = _places(value["each"], path, name, _WHOLE if fields else _COMPLETE)
+    return PicaEach(places, inner, _identifier(value, path, name))
+
+
+def _identifier(value: dict[str, Any], path: Path, name: str) -> str:
+    """Return the code of the subfield for identifiers, empty if there is none."""
+    if "identifier" not in value:
+        return ""
+    ((_, code), *further) = _places(value["identifier"], path, name, _WITHIN)[0].subfields
+    if further or isinstance(value["identifier"], list):
+        raise HdbenchError(
+            "{place}: {field}: identifier: must be a subfield such as $7", place=path, field=name
+        )
+    return code
 
 
 _COMPLETE = Message("a place such as 021A$a, 209A/01$a or 028B/*$a")

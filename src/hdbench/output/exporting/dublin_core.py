@@ -74,6 +74,8 @@ def write_dublin_core(
             number += 1
             file.write("<oai_dc:dc>\n")
             for name, text, language in mapping.of(item, fields, identifiers):
+                if not text:
+                    continue
                 marked = f" xml:lang={quoteattr(language)}" if language else ""
                 file.write(f"  <dc:{name}{marked}>{escape(visible(text))}</dc:{name}>\n")
             file.write("</oai_dc:dc>\n")
@@ -86,7 +88,8 @@ def write_mapped_csv(
 ) -> int:
     """Write finished records as CSV, with a column for each name of a mapping.
 
-    Several texts have `|` between them, and languages are not said. A cell that might be a formula
+    Several texts have `|` between them, also those of values without an identifier, which are
+    empty; languages are not said. A cell that might be a formula
     is made harmless as in `csv_rows`.
 
     Args:

@@ -5,9 +5,11 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from hdbench.authorities.reconciled import read_identifiers
+from hdbench.authorities.reconciled import Identifiers
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.errors import HdbenchError
+from hdbench.ground_truth.marc_records import NewRecords
+from hdbench.ground_truth.pica_mapping import PicaMapping
 from hdbench.output.exporting.applied import check_table
 from hdbench.output.exporting.dublin_core import (
     read_dublin_core_mapping,
@@ -17,12 +19,17 @@ from hdbench.output.exporting.dublin_core import (
 from hdbench.output.exporting.finished import write_finished
 from hdbench.output.exporting.finished_records import (
     FILES,
+    Mappings,
     WrittenRecords,
     read_library_mapping,
     write_records_of,
 )
-from hdbench.output.exporting.openrefine import write_for_openrefine
-from hdbench.output.exporting.record_mapping import EXAMPLE, read_record_mapping
+from hdbench.output.exporting.openrefine import check_link, write_for_openrefine
+from hdbench.output.exporting.record_mapping import (
+    EXAMPLE,
+    RecordMapping,
+    read_record_mapping,
+)
 from hdbench.trust.finishing import RECORDS
 
 FinishForm = Literal[
@@ -30,12 +37,22 @@ FinishForm = Literal[
     "csv",
     "xlsx",
     "openrefine",
+    "openrefine-xlsx",
     "dublin-core",
     "marcxml",
     "pica-plain",
     "pica-normalized",
     "pica-xml",
 ]
+
+_OPENREFINE_FILES = {"openrefine": "openrefine.csv", "openrefine-xlsx": "openrefine.xlsx"}
+
+_WITH_IDENTIFIERS = {
+    NewRecords: "100$a{author}$0{author: identifier}",
+    PicaMapping: "author: {at: 028A$a, identifier: $7}",
+    RecordMapping: 'creator: "{author: identifier}"',
+}
+"""Kind of mapping → an example of a place for identifiers."""
 
 Writer = Callable[[], Path | WrittenRecords]
 
@@ -47,7 +64,8 @@ def writer_of(  # noqa: PLR0917
     applied: Path,
     folder: Path,
     mapping: Path | None,
-    identifiers: Sequence[str],
+    identifiers: Identifiers | None,
+    link: str,
 ) -> Writer | None:
     """Return what writes the records in a form; all that it needs has been read before.
 
@@ -58,7 +76,8 @@ def writer_of(  # noqa: PLR0917
         applied: the folder of `hdbench trust apply`.
         folder: the folder of `hdbench trust finish`.
         mapping: a file that says what becomes of the fields.
-        identifiers: authority files, see `read_identifiers`.
+        identifiers: identifiers of values.
+        link: the web address of an item, with `{id}` in place of its id; empty if it has none.
 
     Returns:
         None if the form is that of the records with origins themselves.
@@ -68,36 +87,58 @@ def writer_of(  # noqa: PLR0917
     """
     if mapping and form not in (*FILES, "csv", "dublin-core"):
         raise HdbenchError("--mapping: goes with --format csv, dublin-core, marcxml or pica-…")
-    can_identify = form in ("marcxml", "dublin-core") or (form == "csv" and mapping)
+    can_identify = form in (*FILES, "dublin-core") or (form == "csv" and mapping)
     if identifiers and not can_identify:
         raise HdbenchError(
-            "--identifiers: goes with --format marcxml or dublin-core, or with csv and --mapping"
+            "--identifiers: goes with --format marcxml, pica-… or dublin-core, or with csv and "
+            "--mapping"
         )
-    known = read_identifiers(identifiers, fields) if identifiers else None
+    if link and form not in _OPENREFINE_FILES:
+        raise HdbenchError("--link: goes with --format openrefine or openrefine-xlsx")
     records = folder / RECORDS
     if form in FILES:
         library = read_library_mapping(form, mapping)
-        return partial(write_records_of, applied, folder, form, library, known)
+        _check_places(library, identifiers, mapping)
+        return partial(write_records_of, applied, folder, form, library, identifiers)
     if form == "dublin-core":
         if mapping is None:
             raise HdbenchError(
                 "--format dublin-core: needs --mapping, such as {example}", example=EXAMPLE
             )
         elements = read_dublin_core_mapping(mapping, fields)
-        return partial(
-            _to_path, write_dublin_core, records, folder / "records.dc.xml", elements, known
-        )
+        _check_places(elements, identifiers, mapping)
+        path = folder / "records.dc.xml"
+        return partial(_to_path, write_dublin_core, records, path, elements, identifiers)
     if form == "csv" and mapping:
         columns = read_record_mapping(mapping, fields)
-        return partial(_to_path, write_mapped_csv, records, folder / "records.csv", columns, known)
-    if form == "openrefine":
-        return partial(
-            _to_path, write_for_openrefine, records, folder / "openrefine.csv", benchmark, fields
-        )
+        _check_places(columns, identifiers, mapping)
+        path = folder / "records.csv"
+        return partial(_to_path, write_mapped_csv, records, path, columns, identifiers)
+    if form in _OPENREFINE_FILES:
+        check_link(link)
+        check_table(form.removeprefix("openrefine-"), benchmark)
+        path = folder / _OPENREFINE_FILES[form]
+        return partial(_to_path, write_for_openrefine, records, path, benchmark, fields, link)
     if form in ("csv", "xlsx"):
         check_table(form, benchmark)
         return partial(write_finished, folder, form, benchmark, fields)
     return None
+
+
+def _check_places(
+    mapping: Mappings | RecordMapping, identifiers: Identifiers | None, path: Path | None
+) -> None:
+    """Refuse identifiers for which a mapping has no place.
+
+    Raises:
+        HdbenchError: it has none.
+    """
+    if identifiers and not mapping.takes_identifiers:
+        raise HdbenchError(
+            "{place}: has no place for identifiers: name one, as in {example}",
+            place=path,
+            example=_WITH_IDENTIFIERS[type(mapping)],
+        )
 
 
 def _to_path(write: Callable[..., object], records: Path, path: Path, *given: object) -> Path:

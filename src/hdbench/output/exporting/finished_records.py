@@ -1,13 +1,13 @@
 """The finished collection as records that library systems load: MARC and PICA."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hdbench.authorities.identifiers import in_marc
-from hdbench.authorities.reconciled import IDENTIFIER, Identifiers
+from hdbench.authorities.identifiers import in_marc, in_pica
+from hdbench.authorities.reconciled import Fields, Identifiers
 from hdbench.common.csv_files import csv_rows
 from hdbench.common.extras import needed
 from hdbench.common.jsonio import read_jsonl, whole_file
@@ -102,7 +102,7 @@ def write_records_of(
         folder: the folder with the records; it gets the file in `FILES`, and `LEFT_LIST`.
         form: one of `FILES`.
         mapping: see `read_library_mapping`.
-        identifiers: identifiers of values, for the mapping's `{FIELD: identifier}`.
+        identifiers: identifiers of values, for which the mapping has places.
 
     Raises:
         HdbenchError: no value has a place in the mapping; an id cannot be in a record.
@@ -132,18 +132,22 @@ def write_records_of(
             for part in left:
                 write_left((item, part.name, values.get(part.name, ""), part.why))
 
+        def identified(
+            item: str,
+            fields: Fields,
+            written: Callable[[str], str],
+            splits: Mapping[str, str] = {},
+        ) -> dict[str, list[str]]:
+            known = identifiers.of(item, fields, splits) if identifiers else {}
+            return {name: list(map(written, of_field)) for name, of_field in known.items()}
+
         items = progress(read_jsonl(folder / RECORDS), "Writing the records", applied.items)
         if isinstance(mapping, NewRecords):
             write = stack.enter_context(marc_collection(unfinished))
             for line in items:
                 item, values, origins = _known(line.value, process)
-                found = identifiers.of(item, line.value["fields"]) if identifiers else {}
-                named = {
-                    name + IDENTIFIER: in_marc(of_field[0])
-                    for name, of_field in found.items()
-                    if name + IDENTIFIER in mapping.used and of_field[0] and len(of_field) == 1
-                }
-                made = make_record(mapping, item, values | named, origins, day)
+                known = identified(item, line.value["fields"], in_marc, mapping.splits)
+                made = make_record(mapping, item, values, origins, day, identifiers=known)
                 if isinstance(made, LeftOut):
                     leave(item, values, [], made.why)
                 else:
@@ -155,8 +159,9 @@ def write_records_of(
             def records() -> Iterator[PicaRecord]:
                 for line in items:
                     item, values, _ = _known(line.value, process)
+                    known = identified(item, line.value["fields"], in_pica)
                     try:
-                        new = new_record(mapping, _nested(values), item)
+                        new = new_record(mapping, _nested(values), item, known)
                     except ValueError as error:
                         raise HdbenchError(
                             "{item}: {why}: give the item another id", item=item, why=error

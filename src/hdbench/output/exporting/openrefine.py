@@ -1,5 +1,6 @@
 """Finished records as a table for OpenRefine, from which identifiers come back."""
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from urllib.parse import quote
@@ -22,7 +23,23 @@ LINK, IMAGES = "link", "images"
 ORIGIN = ": origin"
 """What the title of a column with the origins of a field ends with."""
 
+_ADDRESS = re.compile(r"https?://\S*\{id\}\S*")
 _WIDTH = 24
+
+
+def check_link(link: str) -> None:
+    """Refuse an address that does not open an item.
+
+    Args:
+        link: the address of an item, with `{id}` in place of its id; empty if it has none.
+
+    Raises:
+        HdbenchError: it is not an address of the web, or has no `{id}`.
+    """
+    if link and not _ADDRESS.fullmatch(link):
+        raise HdbenchError(
+            "--link: {link!r} is not an address such as https://example.org/cards/{{id}}", link=link
+        )
 
 
 def write_for_openrefine(
@@ -41,14 +58,12 @@ def write_for_openrefine(
             OpenRefine cannot read workbooks, for want of a Java class.
         benchmark: the benchmark, whose schema defines which fields are numbers or lists.
         fields: the fields of the records.
-        link: the address of an item, with `{id}` in place of its id.
+        link: see `check_link`.
 
     Raises:
-        HdbenchError: the benchmark has no schema, the address has no `{id}`, the table is too large
-            for Excel, or the file cannot be written.
+        HdbenchError: the benchmark has no schema, the table is too large for Excel, or the file
+            cannot be written.
     """
-    if link and "{id}" not in link:
-        raise HdbenchError("{link}: must have {{id}} in place of the item's id", link=link)
     columns = FieldColumns(schema_with_fields(benchmark)).fields
     media = benchmark.media()
     head = [ID, STATE, *([LINK] if link else []), *([IMAGES] if any(media.values()) else [])]

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from itertools import groupby
+from itertools import groupby, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -55,28 +55,33 @@ class MappedText(NamedTuple):
     def of(self, values: Mapping[str, list[str]]) -> list[str]:
         """Return the texts for a record: none, one, or one for each value of its only field.
 
-        Args:
-            values: field → its values.
-        """
-        if len(fields := self.fields) == 1:
-            (field,) = fields
-            alone = [{field: [value]} for value in values.get(field, ())] or [{}]
-            return [text for each in alone for text in self._one(each)]
-        return list(self._one(values))
+        Of several, those that lack something, such as an identifier, are empty.
 
-    def _one(self, values: Mapping[str, list[str]]) -> Iterator[str]:
+        Args:
+            values: field → its values; and, with `IDENTIFIER`, the identifier of each of them.
+        """
+        alone: list[Mapping[str, list[str]]] = [values]
+        fields = sorted(self.fields)
+        if len({field.removesuffix(IDENTIFIER) for field in fields}) == 1:
+            rows = zip_longest(*(values.get(field, []) for field in fields), fillvalue="")
+            alone = [dict(zip(fields, ([text] for text in row), strict=True)) for row in rows]
+        texts = list(map(self._one, alone or [{}]))
+        return texts if any(texts) else []
+
+    def _one(self, values: Mapping[str, list[str]]) -> str:
         text = ""
         for group, pieces in groupby(self.pieces, lambda piece: piece.group):
             parts = [
-                _WITHIN.join(values.get(piece.field, ())) if piece.field else piece.text
+                _WITHIN.join(filter(None, values.get(piece.field, ())))
+                if piece.field
+                else piece.text
                 for piece in pieces
             ]
             if all(parts):
                 text += "".join(parts)
             elif not group:
-                return
-        if text.strip():
-            yield text
+                return ""
+        return text if text.strip() else ""
 
 
 class RecordMapping(NamedTuple):
@@ -88,10 +93,16 @@ class RecordMapping(NamedTuple):
 
     texts: dict[str, list[MappedText]]
 
+    @property
+    def takes_identifiers(self) -> bool:
+        """Return whether any text has the identifiers of a field."""
+        mapped = (text for texts in self.texts.values() for text in texts)
+        return any(field.endswith(IDENTIFIER) for text in mapped for field in text.fields)
+
     def of(
         self, item: str, fields: Fields, identifiers: Identifiers | None = None
     ) -> Iterator[tuple[str, str, str]]:
-        """Yield the elements of a record: their name, text, and language or "".
+        """Yield the elements of a record: their name, text, which may be empty, and language or "".
 
         Args:
             item: its id.
@@ -101,7 +112,7 @@ class RecordMapping(NamedTuple):
         values = {name: list(map(text_of, values_in(fields, name))) for name in fields}
         values[ITEM] = [item]
         for name, known in (identifiers.of(item, fields) if identifiers else {}).items():
-            values[name + IDENTIFIER] = [address_of(each) or each for each in known if each]
+            values[name + IDENTIFIER] = [address_of(each) or each for each in known]
         for name, texts in self.texts.items():
             for mapped in texts:
                 for text in mapped.of(values):

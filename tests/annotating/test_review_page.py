@@ -177,6 +177,7 @@ def test_two_windows_of_one_person_overwrite_nothing(folder, path, visit):
         other.get_by_role("textbox", name="What stands here?").fill("Urfaust")
         other.keyboard.press("Enter")
         expect(other.locator("#message")).to_contain_text("Another window")
+        expect(other.locator("#message")).to_contain_text("was not saved: Urfaust")
         expect(other.locator("#values")).to_contain_text("Faust")
     assert ReviewLog(path).of(TITLE.key, "me").reading.value == "Faust"
 

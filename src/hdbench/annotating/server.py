@@ -82,11 +82,11 @@ def page_routes(editor: Editor) -> list[BaseRoute]:
         route("/suggest", lambda request, _: editor.suggested(*_query(request, "field", "typed"))),
         route("/waiting", lambda *_: editor.waiting()),
         route("/leave", lambda _, body: editor.leave(body), "POST"),
-        route("/items/{n:number}", lambda request, _: _shown(request, editor.item)),
+        route("/items/{n:number}", _of(editor.item)),
         route("/items/{n:number}/change", _with(editor.change), "POST"),
         route("/items/{n:number}/draft", _with(editor.fill_in), "POST"),
-        route("/items/{n:number}/undo", lambda request, _: editor.undo(_number(request)), "POST"),
-        route("/items/{n:number}/drafts", lambda request, _: editor.drafts(_number(request))),
+        route("/items/{n:number}/undo", _of(editor.undo), "POST"),
+        route("/items/{n:number}/drafts", _of(editor.drafts)),
         route.picture("/items/{n:number}/pages/{page:number}", editor.page),
         *shared_routes(),
         Mount("/", StaticFiles(directory=_PAGE, html=True)),
@@ -103,7 +103,7 @@ def review_routes(review: Review) -> list[BaseRoute]:
     return [
         Route("/", lambda _: FileResponse(_PAGE / "review.html")),
         route("/start", lambda *_: review.start()),
-        route("/entries/{n:number}", lambda request, _: _shown(request, review.entry)),
+        route("/entries/{n:number}", _of(review.entry)),
         route("/entries/{n:number}/read", _with(review.read), "POST"),
         route("/entries/{n:number}/judge", _with(review.judge), "POST"),
         route("/entries/{n:number}/undo", _with(review.undo), "POST"),
@@ -123,14 +123,10 @@ def check_routes(check: ValueCheck) -> list[BaseRoute]:
     return [
         Route("/", lambda _: FileResponse(_PAGE / "check.html")),
         route("/start", lambda *_: check.start()),
-        route("/state", lambda request, _: _told(request, check.state())),
-        route("/go-on", lambda request, body: _told(request, check.go_on(body)), "POST"),
-        route("/values/{n:number}", lambda request, _: _shown(request, check.value)),
-        route(
-            "/values/{n:number}/read",
-            lambda request, body: _told(request, check.read(_number(request), body)),
-            "POST",
-        ),
+        route("/state", lambda *_: check.state()),
+        route("/go-on", lambda _, body: check.go_on(body), "POST"),
+        route("/values/{n:number}", _of(check.value)),
+        route("/values/{n:number}/read", _with(check.read), "POST"),
         route.picture("/values/{n:number}/pages/{page:number}", check.picture),
         *shared_routes(),
         Mount("/", StaticFiles(directory=_PAGE)),
@@ -149,15 +145,11 @@ def work_routes(work: WorkPage) -> list[BaseRoute]:
         route("/start", lambda *_: work.start()),
         route("/state", lambda *_: work.state()),
         route("/undo", lambda _, body: work.undo(body), "POST"),
-        route("/entries/{n:number}", lambda request, _: _shown(request, work.entry)),
-        route(
-            "/entries/{n:number}/decide",
-            lambda request, body: _told(request, work.decide(_number(request), body)),
-            "POST",
-        ),
+        route("/entries/{n:number}", _of(work.entry)),
+        route("/entries/{n:number}/decide", _with(work.decide), "POST"),
         route.picture("/entries/{n:number}/pages/{page:number}", work.picture),
         route.picture("/entries/{n:number}/small/{page:number}", lambda n, _: work.thumbnail(n)),
-        route("/clusters", lambda request, _: _told(request, work.clusters())),
+        route("/clusters", lambda *_: work.clusters()),
         route(
             "/clusters/{n:number}/{offset:number}",
             lambda request, _: work.cluster(_number(request), request.path_params["offset"]),
@@ -255,11 +247,12 @@ class _Routes:
         async def endpoint(request: Request) -> Response:
             try:
                 body = await _body(request) if method == "POST" else {}
-                return _json(await in_thread(self._turns, answer, request, body))
+                answered = await in_thread(self._turns, answer, request, body)
+                return _json(_localized(answered, request))
             except StaleError as error:
                 return _json({"stale": as_json(error.state)})
             except ChangedError as error:
-                return _json({"stale": error.state})
+                return _json({"stale": _localized(error.state, request)})
             except HdbenchError as error:
                 # The page tries again if the server is busy or the change is not saved.
                 status = {BusyError: 503, NotSavedError: NOT_SAVED}.get(type(error), 400)
@@ -286,17 +279,18 @@ class _Routes:
         return Route(path, endpoint)
 
 
+def _of(read: Callable[[int], Any]) -> Answer:
+    return lambda request, _: read(_number(request))
+
+
 def _with(change: Callable[[int, dict[str, Any]], Any]) -> Answer:
     return lambda request, body: change(_number(request), body)
 
 
-def _shown(request: Request, read: Callable[[int], dict[str, Any]]) -> dict[str, Any]:
-    """Return an item for the page, with problems of its media in the page's language."""
-    return _told(request, read(_number(request)))
-
-
-def _told(request: Request, answer: dict[str, Any]) -> dict[str, Any]:
-    return answer | {"problem": why_not(answer["problem"], request)}
+def _localized(answer: Any, request: Request) -> Any:
+    """Return an answer with its problem, if it tells of one, in the page's language."""
+    problem = answer.get("problem") if isinstance(answer, dict) else None
+    return answer | {"problem": why_not(problem, request)} if isinstance(problem, str) else answer
 
 
 def why_not(message: str, request: Request) -> str:

@@ -254,8 +254,7 @@ def test_a_control_sample_is_one_stage(tmp_path, folder, visit):
         expect(page.locator("#command")).to_have_text("hdbench trust control OUT")
 
 
-@pytest.mark.nightly
-def test_two_windows_of_one_person_overwrite_nothing(tmp_path, folder, visit):
+def test_what_another_window_read_is_neither_lost_nor_overwritten(tmp_path, folder, visit):
     plan = write_plan(tmp_path / "plan", [("b1", "title"), ("b2", "title")])
     with serving_check(folder, plan) as served:
         one, other = visit(served), visit(served)
@@ -264,8 +263,15 @@ def test_two_windows_of_one_person_overwrite_nothing(tmp_path, folder, visit):
         other.locator("#reading").fill("Urfaust")
         other.keyboard.press("Enter")
         expect(other.locator("#message")).to_contain_text("Another window")
+        expect(other.locator("#id")).to_have_text(item)
+        expect(other.locator("#before")).to_contain_text("You saved: Faust.")
+        expect(other.locator("#reading")).to_have_value("Urfaust")
+        assert read_by(folder, plan)[item, "title"] == {"anna": "Faust"}
+        other.get_by_role("button", name="Keep it").click()
         expect(other.locator("#id")).not_to_have_text(item)
-    assert read_by(folder, plan)[item, "title"] == {"anna": "Faust"}
+        other.locator("#back").click()
+        read(other, "Urfaust")
+    assert read_by(folder, plan)[item, "title"] == {"anna": "Urfaust"}
 
 
 @pytest.mark.nightly

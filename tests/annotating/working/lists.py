@@ -7,6 +7,7 @@ from annotating.pages import ServedPage, ended, write_collection
 
 from hdbench.annotating.working.entries import Candidate, EntryField
 from hdbench.answers.letters import text_of
+from hdbench.errors import HdbenchError
 
 
 class WorkInMemory:
@@ -16,14 +17,16 @@ class WorkInMemory:
         told: item → field → what each of the runs says, called one, two and so on; the first is the
             most probable.
         accepted: field → value, which all items have.
+        problem: why it cannot be gone through for values that come back; None if it can.
     """
 
     RUNS = ("one", "two", "three")
 
-    def __init__(self, told, accepted=None):
+    def __init__(self, told, accepted=None, problem=None):
         self._told = told
         self._accepted = accepted or {}
         self.items = list(told)
+        self._problem = problem
         self.is_closed = False
 
     def doubtful(self, item):
@@ -47,6 +50,8 @@ class WorkInMemory:
         return tuple(Candidate(first[text] or None, text, names) for text, names in runs.items())
 
     def doubtful_values(self):
+        if self._problem:
+            raise HdbenchError(self._problem)
         for place, fields in enumerate(self._told.values()):
             for path, said in fields.items():
                 yield place, path, said[0]
@@ -58,10 +63,11 @@ class WorkInMemory:
 SCRIPT = Path(__file__).with_name("serving_work.py")
 
 
-def prepared(parent, told, **accepted):
+def prepared(parent, told, problem=None, **accepted):
     """A collection with a work list: item → field → what each run says."""
     (parent / "out").mkdir(parents=True)
-    (parent / "work.json").write_text(json.dumps({"told": told, "accepted": accepted}))
+    work = {"told": told, "accepted": accepted, "problem": problem}
+    (parent / "work.json").write_text(json.dumps(work))
     return write_collection(parent / "cards", [None] * len(told))
 
 

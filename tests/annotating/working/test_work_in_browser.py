@@ -138,6 +138,74 @@ def test_values_that_come_back_are_decided_and_undone_at_once(folder, visit):
         assert saved(folder) == {}
 
 
+def unseeing(page):
+    """From now on, this page does not see by itself what others decide."""
+    page.evaluate("Object.defineProperty(document, 'visibilityState', { value: 'hidden' })")
+
+
+def test_what_is_typed_outlives_what_others_decide(tmp_path, visit):
+    places = ["Basel", "Basel", "Bern", "Bern"]
+    told = {f"b{n}": {"imprint.place": [place]} for n, place in enumerate(places, start=1)}
+    told["b1"]["year"] = [1938, 1988]
+    folder = prepared(tmp_path, told)
+    with serving(folder) as annas, serving(folder, "ben") as bens:
+        anna, ben = visit(annas), visit(bens)
+        unseeing(anna)
+        field(ben, "Year").locator(".choice").first.click()
+        is_saved(ben, 1)
+        typed = anna.locator("#typed-1")
+        typed.fill("1939")
+        typed.press("Enter")
+        expect(anna.locator("#message")).to_have_text("ben decided this meanwhile: 1938")
+        typed.focus()
+        anna.locator("#title").click()  # leaving the field does not overrule Ben
+        expect(typed).to_have_value("1939")
+        expect(field(anna, "Year").locator(".problem")).to_contain_text(
+            "ben decided this meanwhile: 1938. What you typed is not saved"
+        )
+        assert saved(folder) == {("b1", "year"): 1938}
+        typed.press("Enter")
+        expect(field(anna, "Year")).to_contain_text("✓ Decided by anna")
+        expect(field(anna, "Year").locator(".problem")).to_be_empty()
+        assert saved(folder) == {("b1", "year"): 1939}
+
+        anna.locator("#recurring").click()
+        basel, bern = anna.locator("#list button").all()
+        anna.locator("#for-all").fill("Basel BS")
+        bern.click()
+        expect(anna.get_by_role("checkbox", name="b3")).to_be_visible()
+        expect(anna.locator("#for-all")).to_have_value("")
+        basel.click()
+        expect(anna.locator("#for-all")).to_have_value("Basel BS")
+        for number in (1, 2):
+            field(ben, "Imprint, Place").locator(".choice").first.click()
+            is_saved(ben, 1 + number)
+            ben.locator("#next").click()
+        anna.locator("#save-for").click()
+        expect(anna.locator("#message")).to_contain_text("decided elsewhere")
+        expect(anna.locator("#for-all")).to_have_value("Basel BS")
+        expect(anna.locator("#shown-cards")).to_contain_text("✓ Basel · ben")
+        with anna.expect_event("dialog") as asked:
+            anna.close(run_before_unload=True)
+        assert asked.value.type == "beforeunload"
+        asked.value.dismiss()
+
+
+def test_clusters_that_fail_say_why_and_are_asked_for_once(tmp_path, visit_at):
+    folder = prepared(tmp_path, {"b1": {"title": ["Faust"]}}, "there is no such item")
+    with serving(folder, language="de") as served:
+        page = visit_at(served.url, awaited="#id:not(:empty)").context.new_page()
+        page.clock.install()
+        page.goto(served.url)
+        asked = []
+        page.on("request", lambda request: asked.append(request.url))
+        page.locator("#recurring").click()
+        expect(page.locator("#listed-text")).to_have_text("Diesen Eintrag gibt es nicht")
+        asked.clear()
+        page.clock.run_for(60_000)
+        assert not [each for each in asked if each.endswith("/clusters")]
+
+
 @pytest.mark.nightly
 def test_two_people_see_each_others_work_and_overwrite_nothing(folder, visit):
     with serving(folder) as annas, serving(folder, "ben") as bens:
@@ -150,12 +218,12 @@ def test_two_people_see_each_others_work_and_overwrite_nothing(folder, visit):
         expect(ben.locator("#typed-1")).to_be_focused()
         expect(ben.locator("#progress")).to_have_text("1 of 8 values decided")
         # Anna decides before her page has seen what Ben decided.
-        anna.evaluate("Object.defineProperty(document, 'visibilityState', { value: 'hidden' })")
+        unseeing(anna)
         ben.keyboard.type("38")
         ben.keyboard.press("Enter")
         is_saved(ben, 2)
         field(anna, "Year").locator(".choice").last.click()
-        expect(anna.locator("#message")).to_contain_text("decided elsewhere")
+        expect(anna.locator("#message")).to_have_text("ben decided this meanwhile: 1938")
         expect(field(anna, "Year")).to_contain_text("✓ Decided by ben")
         assert saved(folder)["b1", "year"] == 1938
         field(anna, "Year").locator(".choice").last.click()
@@ -172,7 +240,7 @@ def test_two_people_see_each_others_work_and_overwrite_nothing(folder, visit):
         is_saved(anna, 3)
         expect(ben.locator("#save-for")).to_have_text("Save for 2 values")
         expect(ben.get_by_role("checkbox", name="b4")).to_be_focused()
-        ben.evaluate("Object.defineProperty(document, 'visibilityState', { value: 'hidden' })")
+        unseeing(ben)
         anna.locator("#previous").click()
         expect(anna.locator("#id")).to_have_text("b1")
         field(anna, "Imprint, Place").locator(".choice").last.click()

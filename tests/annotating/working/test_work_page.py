@@ -6,8 +6,10 @@ import pytest
 from annotating.pages import write_collection
 from annotating.working.lists import WorkInMemory
 from helpers.waiting import until
+from starlette.testclient import TestClient
 
 from hdbench.annotating.own_file import ChangedError
+from hdbench.annotating.server import build_app
 from hdbench.annotating.working.work_page import WorkPage
 from hdbench.annotating.working.worked_values import WorkedValues
 from hdbench.errors import HdbenchError
@@ -233,3 +235,17 @@ def test_while_clusters_are_looked_for_there_is_no_problem(folder):
         assert (page.clusters()["ready"], page.clusters()["problem"]) == (False, "runs are gone")
     finally:
         page.close()
+
+
+def test_what_others_decided_comes_in_the_pages_language(folder, opened):
+    (folder / "images/card.pdf").write_bytes(b"not a PDF")
+    rows = (folder / "metadata.jsonl").read_text()
+    (folder / "metadata.jsonl").write_text(rows.replace("card.png", "card.pdf"))
+    page = opened()
+    decide(page, 0, "title", how="nothing")
+    client = TestClient(build_app(page, "token"), base_url="http://127.0.0.1")
+    late = {"field": "title", "after": None, "how": "nothing"}
+    german = {"accept-language": "de"}
+    stale = client.post("/token/entries/0/decide", json=late, headers=german).json()["stale"]
+    shown = client.get("/token/entries/0", headers=german).json()
+    assert stale["problem"] == shown["problem"] != page.entry(0)["problem"]

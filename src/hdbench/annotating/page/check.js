@@ -2,17 +2,15 @@
 
 import { Clock } from "./clock.js";
 import { ItemImage } from "./image.js";
-import { decimalPoint, typed } from "./numbers.js";
 import { at, digitPlace, language, message, say, start, translate } from "./page.js";
 import { ask, Refused } from "./saving.js";
-import { mistyped, valueInput } from "./single.js";
+import { asTyped, entered, valueInput } from "./single.js";
 
 const AFTER = { verify: "hdbench trust decide PLAN", control: "hdbench trust control OUT" };
 const POLL = { waiting: 4000, done: 4000, advancing: 1000 }; // milliseconds
 
 const image = new ItemImage(at("image"));
 const clock = new Clock();
-const point = decimalPoint(language);
 
 let state = null; // what the server said of where the reading stands
 let number = -1; // of the value that is shown
@@ -31,12 +29,7 @@ function said(what) {
 const isUnsaved = () => Boolean(value && at("reading").value !== shown(value.own));
 
 // What somebody entered, as it stands in the field.
-function shown(own) {
-  if (!own || own.what !== "value" || own.value === null) return "";
-  if (value.kind === "list") return own.value.join("\n");
-  const text = String(own.value);
-  return value.kind === "number" ? text.replace(".", point) : text;
-}
+const shown = (own) => asTyped(value.kind, own?.what === "value" ? own.value : null);
 
 function keepTime() {
   if (value) spent.set(number, (spent.get(number) ?? 0) + clock.take());
@@ -123,6 +116,7 @@ function draw() {
   at("label").textContent = label;
   at("expected").textContent = expected();
   at("before").textContent = value.own ? say("saved_before", { value: named(value.own) }) : "";
+  at("keep").hidden = !value.own;
   at("nothing").textContent = absent();
   const rows = { integer: 1, number: 1, list: 3 }[value.kind] ?? (value.long ? 6 : 2);
   const field = valueInput("reading", "label expected", value, { none: say("choose"), rows });
@@ -168,7 +162,21 @@ async function back() {
   }
 }
 
-async function save(what, entered = null) {
+// Leave a value as it was saved before.
+async function keep() {
+  if (busy) return;
+  busy = true;
+  try {
+    keepTime();
+    await follow(await ask("state"));
+  } catch {
+    message("unreachable_check");
+  } finally {
+    busy = false;
+  }
+}
+
+async function save(what, read = null) {
   if (busy || !value) return;
   busy = true;
   said("saving");
@@ -177,12 +185,19 @@ async function save(what, entered = null) {
   let outcome = "refused";
   try {
     const seconds = Math.round(spent.get(number) * 10) / 10;
-    const answer = await ask(`values/${number}/read`, { what, value: entered, seconds, after: value.after });
+    const answer = await ask(`values/${number}/read`, { what, value: read, seconds, after: value.after });
     spent.delete(number);
     outcome = answer.stale ? "" : "saved";
     const { stage } = state;
+    if (answer.stale?.stage === stage) {
+      if (isUnsaved()) left.set(number, at("reading").value);
+      state = answer.stale;
+      await open(number);
+      message("read_elsewhere");
+      return;
+    }
     await follow(answer.stale ?? answer);
-    if (answer.stale) message(stage === state.stage ? "changed_elsewhere" : "stage_over");
+    if (answer.stale) message("stage_over");
   } catch (error) {
     if (error instanceof Refused) message("refused", { reason: error.message });
     else message("unreachable_check");
@@ -195,11 +210,10 @@ async function save(what, entered = null) {
 function saveValue(event) {
   event.preventDefault();
   if (!value) return;
-  const entered = value.kind === "number" ? at("reading").value.replace(point, ".") : at("reading").value;
-  const wrong = mistyped(value.kind, entered);
-  if (!entered.trim()) message("enter_or_choose");
-  else if (wrong) message(wrong);
-  else save("value", value.kind === "number" ? String(typed(entered)) : entered);
+  const { wrong, value: read } = entered(value.kind, at("reading").value);
+  if (wrong) message(wrong);
+  else if (read.trim()) save("value", read);
+  else message("enter_or_choose");
 }
 
 // What is shown where there is nothing to read: between the stages, and at the end.
@@ -269,7 +283,7 @@ function pressed(event) {
 translate();
 at("keys").textContent = say("keys_hint", { keys: "Alt+1, Alt+2, Alt+3" });
 const clicks = {
-  back, nothing: () => save("value"), unreadable: () => save("unreadable"), damaged: () => save("damaged"), "go-on": goOn,
+  back, keep, nothing: () => save("value"), unreadable: () => save("unreadable"), damaged: () => save("damaged"), "go-on": goOn,
 };
 for (const [id, click] of Object.entries(clicks)) at(id).addEventListener("click", click);
 at("reading-form").addEventListener("submit", saveValue);

@@ -1,22 +1,21 @@
 // Values that come back: one decision for all of them, in whatever spelling.
 
 import { element } from "./form.js";
-import { decimalPoint, typed } from "./numbers.js";
 import { at, language, message, say } from "./page.js";
 import { ask } from "./saving.js";
-import { mistyped, valueInput } from "./single.js";
+import { entered, valueInput } from "./single.js";
 
 const POLL = 1000; // milliseconds
-const point = decimalPoint(language);
+const START = { how: "0", text: "", spellings: [], items: [] };
 
 export class Recurring {
   // `save(address, body, answered)` saves something; `open(number)` opens a card.
   constructor({ marks, inWords, save, undecided, open, showState, nothing }) {
     Object.assign(this, { marks, inWords, save, undecided, open, showState, nothing });
     this.cluster = null; // what the server said of the one that is shown
-    this.without = new Set(); // the items that are not ticked
+    this.choices = new Map(); // number → what was chosen and typed for it, and what is not ticked, as long as it is not saved
     at("together").addEventListener("submit", (event) => this.decide(event));
-    at("together").addEventListener("input", () => this.count());
+    at("together").addEventListener("input", () => this.chosen());
     at("more-cards").addEventListener("click", () => this.more());
   }
 
@@ -26,12 +25,17 @@ export class Recurring {
       const { ready, problem, clusters, more } = await ask("clusters");
       if (at("clusters").hidden) return;
       at("listed-more").hidden = !more;
-      if (!ready) setTimeout(() => this.refresh(), POLL);
+      if (!ready && !problem) setTimeout(() => this.refresh(), POLL);
       this.tell(problem || (ready ? (clusters.length ? "" : say("no_recurring")) : say("looking_for_recurring")));
       const focused = document.activeElement?.closest("#list") && document.activeElement.dataset.number;
       at("list").replaceChildren(...clusters.map((each) => this.listed(each)));
       at("list").querySelector(`[data-number="${focused}"]`)?.focus();
-      const shown = clusters.find(({ number }) => number === this.cluster?.number) ?? clusters[0];
+      // One that others decided meanwhile stays as long as something is typed for it.
+      const shown = clusters.find(({ number }) => number === this.cluster?.number)
+        ?? (this.choices.get(this.cluster?.number)?.text.trim() ? this.cluster : clusters[0]);
+      for (const number of this.choices.keys()) {
+        if (![shown, ...clusters].some((each) => each?.number === number)) this.choices.delete(number);
+      }
       at("cluster").hidden = !shown;
       if (shown) await this.show(shown.number);
       else this.cluster = null;
@@ -67,12 +71,9 @@ export class Recurring {
 
   draw(cluster) {
     // What was chosen stays, as what others decided can come at any moment.
-    const isSame = this.cluster?.number === cluster.number;
-    const chosen = isSame ? new FormData(at("together")).get("how") : "0";
-    const typedText = isSame ? at("for-all").value : "";
-    const without = isSame ? this.withoutSpellings : [];
+    const { how, text, spellings, items } = this.choices.get(cluster.number) ?? START;
     const focused = document.activeElement?.id;
-    if (!isSame) this.without.clear();
+    this.without = new Set(items); // the items that are not ticked
     this.cluster = cluster;
     this.showState(cluster.state);
     for (const each of at("list").querySelectorAll("button")) {
@@ -83,13 +84,13 @@ export class Recurring {
     at("cluster-text").textContent = say("cluster_text", cluster);
     const rows = { list: 3 }[cluster.kind] ?? (cluster.long ? 4 : 1);
     const input = valueInput("for-all", "cluster-title label-for-all", cluster, { none: say("choose"), rows });
-    input.value = typedText;
-    const another = this.way("typed", element("span", { id: "label-for-all", text: say("another_value") }), chosen);
+    input.value = text;
+    const another = this.way("typed", element("span", { id: "label-for-all", text: say("another_value") }), how);
     input.addEventListener("input", () => { another.querySelector("input").checked = true; });
     at("spellings").replaceChildren(
-      ...cluster.spellings.map((each, place) => this.spelling(each, place, chosen, !without.includes(place))),
+      ...cluster.spellings.map((each, place) => this.spelling(each, place, how, !spellings.includes(place))),
       element("div", { class: "spelling" }, another, input),
-      element("div", { class: "spelling" }, this.way("nothing", element("span", { text: this.nothing() }), chosen)),
+      element("div", { class: "spelling" }, this.way("nothing", element("span", { text: this.nothing() }), how)),
       element("p", { id: "for-all-problem", class: "problem", role: "status" }));
     at("shown-cards").replaceChildren(...cluster.cards.map((each) => this.card(each)));
     at("more-cards").hidden = cluster.cards.length >= cluster.all;
@@ -120,7 +121,7 @@ export class Recurring {
     ticked.addEventListener("change", () => {
       if (ticked.checked) this.without.delete(number);
       else this.without.add(number);
-      this.count();
+      this.chosen();
     });
     const words = (text) => this.inWords(this.cluster.kind, text) || this.nothing();
     const said = decided ? `✓ ${words(decided.text)} · ${decided.by}` : words(this.cluster.spellings[spelling].text);
@@ -145,6 +146,17 @@ export class Recurring {
     return [...at("spellings").querySelectorAll("[data-spelling]:not(:checked)")].map((each) => Number(each.dataset.spelling));
   }
 
+  chosen() {
+    const how = new FormData(at("together")).get("how");
+    const choice = { how, text: at("for-all").value, spellings: this.withoutSpellings, items: [...this.without] };
+    this.choices.set(this.cluster.number, choice);
+    this.count();
+  }
+
+  get isUnsaved() {
+    return [...this.choices.values()].some(({ text }) => text.trim());
+  }
+
   // How many values are ticked and open.
   get ticked() {
     const without = this.withoutSpellings;
@@ -166,15 +178,14 @@ export class Recurring {
     const { cluster } = this;
     const how = new FormData(at("together")).get("how");
     const input = at("for-all");
-    const entered = cluster.kind === "number" ? input.value.replace(point, ".") : input.value;
-    const wrong = how === "typed" && (entered.trim() ? mistyped(cluster.kind, entered) : "choose_value");
+    const typed = entered(cluster.kind, input.value);
+    const wrong = how === "typed" && (typed.wrong ?? (!typed.value.trim() && "choose_value"));
     at("for-all-problem").textContent = wrong ? say(wrong) : "";
     input.setAttribute("aria-invalid", String(Boolean(wrong)));
     if (wrong) return input.focus();
-    const decision = {
-      typed: { how, value: cluster.kind === "number" ? String(typed(entered)) : entered }, nothing: { how },
-    }[how] ?? { how: "candidate", place: Number(how) };
-    const text = { typed: entered, nothing: this.nothing() }[how] ?? this.inWords(cluster.kind, cluster.spellings[how].text);
+    const decision = { typed: { how, value: typed.value }, nothing: { how } }[how] ?? { how: "candidate", place: Number(how) };
+    const text = { typed: input.value, nothing: this.nothing() }[how] ?? this.inWords(cluster.kind, cluster.spellings[how].text);
+    const choice = this.choices.get(cluster.number);
     const expects = this.ticked;
     message();
     this.save(`clusters/${cluster.number}/decide`, {
@@ -182,6 +193,7 @@ export class Recurring {
     }, async (answer, isStale) => {
       if (!answer) return;
       if (isStale) return this.draw(answer);
+      if (this.choices.get(cluster.number) === choice) this.choices.delete(cluster.number);
       this.showState(answer);
       await this.refresh();
       message(expects === 1 ? "saved_for_one" : "saved_for", { count: expects, label: cluster.label[language], text });

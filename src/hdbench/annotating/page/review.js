@@ -4,7 +4,7 @@ import { element } from "./form.js";
 import { ItemImage } from "./image.js";
 import { at, digitPlace, language, message, say, start, translate } from "./page.js";
 import { ask, Refused } from "./saving.js";
-import { mistyped, valueInput } from "./single.js";
+import { asTyped, entered, valueInput } from "./single.js";
 import { readable } from "./values.js";
 
 const VERDICTS = ["slip", "convention", "models_err", "undecided"];
@@ -23,7 +23,7 @@ function said(what) {
 
 function input(id, labelled, current) {
   const made = valueInput(id, labelled, entry, { none: say("nothing") });
-  made.value = readable(current, "");
+  made.value = asTyped(entry.kind, current);
   return made;
 }
 
@@ -120,11 +120,12 @@ async function send(what, body) {
   said("saving");
   message();
   try {
+    const sent = body.evidence || body.value;
     const answer = await ask(`entries/${number}/${what}`, { ...body, after: entry.state.last });
     entry.state = answer.stale ?? answer;
     draw();
     said(answer.stale ? "" : "saved");
-    if (answer.stale) message("changed_elsewhere");
+    if (answer.stale) message(sent ? "changed_with" : "changed_elsewhere", { sent });
     return !answer.stale;
   } catch (error) {
     if (error instanceof Refused) message("refused", { reason: error.message });
@@ -136,25 +137,30 @@ async function send(what, body) {
   }
 }
 
-function isMistyped(text) {
-  const wrong = mistyped(entry.kind, text);
-  if (wrong) message(wrong);
-  return Boolean(wrong);
+// What was typed, as it is sent; null if it is wrong, which is said.
+function checked(text) {
+  const { wrong, value: typed } = entered(entry.kind, text);
+  if (!wrong) return typed;
+  message(wrong);
+  return null;
 }
 
 function saveReading(event) {
   event.preventDefault();
-  const read = at("reading").value;
-  if (!read.trim()) message("enter_or_nothing");
-  else if (!isMistyped(read)) send("read", { value: read });
+  const read = checked(at("reading").value);
+  if (read === null) return;
+  if (read.trim()) send("read", { value: read });
+  else message("enter_or_nothing");
 }
 
 function saveVerdict(event) {
   event.preventDefault();
   const verdict = chosen();
+  const right = verdict === "slip" ? checked(at("new").value) : "";
+  if (right === null) return;
   if (!verdict) message("choose_verdict");
   else if (verdict === "slip" && !at("evidence").value.trim()) message("evidence_needed");
-  else if (verdict !== "slip" || !isMistyped(at("new").value)) send("judge", { verdict, new: at("new").value, evidence: at("evidence").value });
+  else send("judge", { verdict, new: right, evidence: at("evidence").value });
 }
 
 async function undo() {

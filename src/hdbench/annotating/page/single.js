@@ -1,8 +1,10 @@
 // The field for a single value, and what is wrong with what was typed there.
 
 import { element } from "./form.js";
-import { typed } from "./numbers.js";
-import { say } from "./page.js";
+import { decimalPoint, typed } from "./numbers.js";
+import { language, say } from "./page.js";
+
+const point = decimalPoint(language);
 
 // A choice where the schema has one; `labelled` names the elements that label it.
 export function valueInput(id, labelled, { kind, choices }, { none, rows = 2 }) {
@@ -17,9 +19,18 @@ export function valueInput(id, labelled, { kind, choices }, { none, rows = 2 }) 
   return made;
 }
 
-// The key of what is said of a number that is none, which the server does not take.
-export function mistyped(kind, text) {
-  if (!text.trim()) return null;
-  if (kind === "integer" && !/^\s*[-+]?\d+\s*$/.test(text)) return "not_integer";
-  return kind === "number" && typed(text) === null ? "not_number" : null;
+// A value as it stands in the field.
+export function asTyped(kind, value) {
+  if (value === null || value === undefined) return "";
+  if (kind === "list") return value.join("\n");
+  return kind === "number" ? String(value).replace(".", point) : String(value);
+}
+
+// What was typed, as the server takes it: `value`, or the key of what is `wrong` with it.
+export function entered(kind, text) {
+  if (!text.trim()) return { value: text };
+  if (kind === "integer" && !/^\s*[-+]?\d+\s*$/.test(text)) return { wrong: "not_integer" };
+  if (kind !== "number") return { value: text };
+  const number = typed(text.replace(point, "."));
+  return number === null ? { wrong: "not_number" } : { value: String(number) };
 }

@@ -2,22 +2,20 @@
 
 import { element } from "./form.js";
 import { ItemImage } from "./image.js";
-import { decimalPoint, typed } from "./numbers.js";
 import { at, language, message, say, start, translate } from "./page.js";
 import { Recurring } from "./recurring.js";
 import { ask, Refused } from "./saving.js";
-import { mistyped, valueInput } from "./single.js";
+import { asTyped, entered, valueInput } from "./single.js";
 
 const POLL = 4000; // milliseconds
 
 const image = new ItemImage(at("image"));
-const point = decimalPoint(language);
 
 let entry = null; // what the server said of the item that is shown
 let saving = Promise.resolve(); // the decisions on their way, one after the other
 let waiting = 0; // how many these are
 let isDrawing = false; // so that what is removed from the page was not left by anybody
-const unsaved = new Map(); // number and field → what was typed and not saved
+const unsaved = new Map(); // number and field → the text that was typed and not saved, and the decision known then
 const sent = new Map(); // number and field → what of it is on its way
 const recurring = new Recurring({ marks, inWords, save, undecided, open: (number) => turnTo(number), showState, nothing });
 
@@ -47,9 +45,9 @@ function save(address, body, answered) {
     try {
       const answer = await ask(address, body);
       const isStale = Boolean(answer.stale);
+      if (isStale) message("decided_elsewhere");
       await answered(answer.stale ?? answer, isStale);
       said(isStale ? "" : "saved");
-      if (isStale) message("decided_elsewhere");
     } catch (error) {
       undecided(error);
       answered(null, false);
@@ -141,8 +139,11 @@ function doubt(field, place) {
   const name = `name-${place}`;
   const rows = { integer: 1, number: 1, list: 3 }[field.kind] ?? (field.long ? 4 : 1);
   const input = valueInput(`typed-${place}`, `${name} another-${place}`, field, { none: say("choose"), rows });
-  input.value = unsaved.get(keyOf(field)) ?? enteredBefore(field);
-  input.addEventListener("input", () => unsaved.set(keyOf(field), input.value));
+  input.value = unsaved.get(keyOf(field))?.text ?? enteredBefore(field);
+  input.addEventListener("input", () => {
+    const { after = decided?.id } = unsaved.get(keyOf(field)) ?? {};
+    unsaved.set(keyOf(field), { text: input.value, after });
+  });
   const choices = field.candidates.map((candidate, position) => ({ ...candidate, position }));
   const buttons = choices.filter((each) => !each.is_nothing).map((candidate, digit) => button(
     field, { digit: digit + 1, how: "candidate", position: candidate.position },
@@ -162,13 +163,21 @@ function doubt(field, place) {
     element("p", { class: "why", text: why(field) }),
     element("div", { class: "choices", role: "toolbar", "aria-orientation": "vertical", "aria-labelledby": name }, ...buttons),
     element("div", { class: "another" }, element("label", { id: `another-${place}`, for: input.id, text: say("another_value") }), input),
-    element("p", { class: "problem", role: "status" }));
+    element("p", { class: "problem", role: "status", text: isOvertaken(field) ? say("typed_meanwhile", by(field)) : "" }));
   section.addEventListener("focusout", ({ relatedTarget }) => {
     const isInOtherWindow = document.activeElement === input;
-    if (!isDrawing && !isInOtherWindow && !section.contains(relatedTarget)) type(field, input);
+    if (!isDrawing && !isInOtherWindow && !isOvertaken(field) && !section.contains(relatedTarget)) type(field, input);
   });
   return section;
 }
+
+// Whether somebody decided a value while another one was being typed for it.
+function isOvertaken(field) {
+  const typed = unsaved.get(keyOf(field));
+  return Boolean(typed && field.decided && typed.after !== field.decided.id);
+}
+
+const by = ({ kind, decided }) => ({ by: decided.by, text: inWords(kind, decided.text) || nothing() });
 
 function why({ decided, reason, silent }) {
   if (decided) return `✓ ${say(decided.count > 1 ? "decided_with" : "decided_by", decided)}`;
@@ -185,14 +194,7 @@ function button(field, { digit, how, position }, { content, runs, isTaken }) {
 }
 
 // What somebody entered, here or in a spreadsheet; nothing if it is what a run says.
-const enteredBefore = (field) => (field.decided && !field.decided.run ? shown(field, field.decided.value) : "");
-
-// A value as it stands in the field.
-function shown(field, value) {
-  if (value === null) return "";
-  if (field.kind === "list") return value.join("\n");
-  return field.kind === "number" ? String(value).replace(".", point) : String(value);
-}
+const enteredBefore = (field) => (field.decided && !field.decided.run ? asTyped(field.kind, field.decided.value) : "");
 
 const sectionOf = (field) => [...document.querySelectorAll(".doubt")].find((each) => each.dataset.path === field.path);
 
@@ -208,14 +210,20 @@ function focusOpen(after = -1) {
 function decide(field, how) {
   const [number, key] = [entry.number, keyOf(field)];
   const section = sectionOf(field);
-  const typedText = unsaved.get(key);
-  sent.set(key, typedText);
+  const typed = unsaved.get(key);
+  sent.set(key, typed?.text);
   message();
   section.classList.add("saving");
   focusOpen([...at("doubts").children].indexOf(section));
-  return save(`entries/${number}/decide`, { field: field.path, after: field.decided?.id ?? null, ...how }, (answer) => {
+  return save(`entries/${number}/decide`, { field: field.path, after: field.decided?.id ?? null, ...how }, (answer, isStale) => {
     sent.delete(key);
-    if (answer && unsaved.get(key) === typedText) unsaved.delete(key);
+    const now = answer?.fields.find(({ path }) => path === field.path);
+    if (now && !isStale) {
+      if (unsaved.get(key) === typed) unsaved.delete(key);
+      else unsaved.get(key).after = now.decided.id; // somebody typed on
+    } else if (now?.decided) {
+      message("decided_by_other", by(now));
+    }
     if (answer && number === entry.number) {
       const isDone = document.activeElement === at("go-on");
       entry = answer;
@@ -231,15 +239,14 @@ function decide(field, how) {
 
 function type(field, input) {
   const problem = input.closest(".doubt").querySelector(".problem");
-  const entered = field.kind === "number" ? input.value.replace(point, ".") : input.value;
-  const wrong = mistyped(field.kind, entered);
+  const { wrong, value } = entered(field.kind, input.value);
   problem.textContent = wrong ? say(wrong) : "";
   input.setAttribute("aria-invalid", String(Boolean(wrong)));
   if (wrong) return;
   const key = keyOf(field);
-  if (!entered.trim()) unsaved.delete(key);
+  if (!value.trim()) unsaved.delete(key);
   if (!unsaved.has(key) || sent.get(key) === input.value) return;
-  decide(field, { how: "typed", value: field.kind === "number" ? String(typed(entered)) : entered });
+  decide(field, { how: "typed", value });
 }
 
 async function undo() {
@@ -337,6 +344,7 @@ function typing({ key, shiftKey, isComposing, target }, section, act) {
     act(() => {
       unsaved.delete(keyOf(field));
       target.value = enteredBefore(field);
+      section.querySelector(".problem").textContent = "";
       section.querySelector(".choice").focus();
     });
   }
@@ -360,7 +368,7 @@ const clicks = {
 for (const [id, click] of Object.entries(clicks)) at(id).addEventListener("click", click);
 document.addEventListener("keydown", pressed);
 window.addEventListener("beforeunload", (event) => {
-  if (unsaved.size || waiting) event.preventDefault();
+  if (unsaved.size || waiting || recurring.isUnsaved) event.preventDefault();
 });
 await open(start.first);
 setTimeout(look, POLL);

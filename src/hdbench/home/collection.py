@@ -56,7 +56,7 @@ class Collection:
     def __init__(self, folder: Path) -> None:
         check_collection(folder)
         self.folder, self.key, self.beside = folder, key_of(folder), folder.parent
-        self._lock = Lock()
+        self._reading, self._building = Lock(), Lock()
         self._progress: ProgressReader | None = None
         recipe_files = [folder / name for name in (DESCRIPTION, "errata.yaml")]
         self._spec = Stamped(lambda: find_recipe(str(folder)).spec, recipe_files)
@@ -108,12 +108,12 @@ class Collection:
         Raises:
             HdbenchError: it cannot be read.
         """
-        with self._lock:
+        with self._reading:
             reader = self._progress or ProgressReader(self.folder)
-            self._progress = None  # read from the beginning after an error
-        progress = reader.read()
-        self._progress = reader
-        return progress
+            self._progress = None  # after an error, it is read from the beginning
+            progress = reader.read()
+            self._progress = reader
+            return progress
 
     def prompt(self) -> str:
         """Return what models are asked.
@@ -144,7 +144,7 @@ class Collection:
         Raises:
             HdbenchError: it cannot be built; the message is the first one of `hdbench check`.
         """
-        with self._lock:
+        with self._building:
             if self.is_built():
                 return self.built
             try:

@@ -8,6 +8,7 @@ from pathlib import Path
 from pydantic import Field
 
 from hdbench.answers.members import Zip
+from hdbench.answers.sheets.column import Column
 from hdbench.common.checked import Strict, validate
 from hdbench.common.jsonio import parse_file, write_json
 from hdbench.common.os_errors import write_errors
@@ -28,6 +29,12 @@ from hdbench.home.uploads import Upload, checked_name
 
 MAX_UNPACKED = 64 * 2**30
 """Maximum number of bytes of a ZIP's images, unpacked."""
+
+ID = "id"
+"""Where the column goes that names the items."""
+
+NOT_USED = "-"
+"""Where a column goes that is not used."""
 
 _WISH = "wish.json"
 _ENDING = ".new"
@@ -159,6 +166,12 @@ class Draft:
             read = Stamped(lambda: read_sources(self._wish(), self.place), files)
             self._sources = key, read
         return make_plan(wish, self._sources[1].get())
+
+    def use_of(self, column: Column) -> str:
+        """Return where a column goes, as `CollectionWish.columns` has it."""
+        if column.key:
+            return ID
+        return self.wish().columns.get(column.title) or column.path or NOT_USED
 
     def write(self) -> Path:
         """Write the collection, and remove the draft.

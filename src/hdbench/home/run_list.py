@@ -13,18 +13,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pydantic import Field
+
 from hdbench.answers.answers import Answers
 from hdbench.answers.files import open_container
 from hdbench.answers.folders import OUR_ANSWERS
 from hdbench.answers.forms import endings
 from hdbench.answers.parts import is_in_shards
 from hdbench.answers.run_info import RUN_FILE, is_run, read_run_info
+from hdbench.answers.run_names import run_name as run_stem
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.benchmarks.names import DESCRIPTION
+from hdbench.common.checked import Strict
 from hdbench.common.names import check_name
 from hdbench.common.os_errors import read_errors, write_errors
+from hdbench.common.regular_files import read_at_most
 from hdbench.errors import HdbenchError, Message
-from hdbench.home.stamped import Stamped, stamp_of
+from hdbench.home.stamped import Stamped
 from hdbench.running.backend import Asked
 from hdbench.running.planning import run_name
 from hdbench.running.shards.launch import is_locked
@@ -41,6 +46,27 @@ MAX_LOG = 4_000
 """Maximum number of bytes of what a run printed last that are looked at."""
 
 
+class StartedRun(Strict):
+    """How a run was started here.
+
+    Attributes:
+        pid: the number of the process.
+        model: the model that is asked.
+        backend: the backend.
+        endpoint: the server's address, if there is one.
+    """
+
+    pid: int = Field(gt=1)
+    model: str
+    backend: str
+    endpoint: str | None = None
+
+    @property
+    def asked(self) -> Asked:
+        """Return who is asked."""
+        return Asked(self.model, backend=self.backend, endpoint=self.endpoint)
+
+
 @dataclass(frozen=True)
 class RunView:
     """A run as pages show it.
@@ -55,6 +81,7 @@ class RunView:
         can_stop: whether it was started here and goes on.
         problem: why it cannot be read, or what it ended with; empty if all is well.
         status: what `hdbench status` says of it; None for files of answers.
+        started: how it was started here; None if it was not.
     """
 
     path: Path
@@ -66,6 +93,7 @@ class RunView:
     can_stop: bool = False
     problem: str = ""
     status: Status | None = None
+    started: "StartedRun | None" = None
 
     @property
     def name(self) -> str:
@@ -133,16 +161,20 @@ class RunList:
                 "{place}: is there already: rename one of both, or remove that run first",
                 place=path,
             )
-        view = self._answers(given, path.name)
+        view = self._answers(path, given)
         if view.problem:
-            raise HdbenchError("{place}: {why}", place=Path(name).name, why=view.problem)
+            raise HdbenchError(view.problem)
         with write_errors(path):
             self.folder.mkdir(exist_ok=True)
             given.replace(path)
         return view
 
-    def start(self, asked: Asked) -> Path:
+    def start(self, asked: Asked, language: str) -> Path:
         """Start a run as a process of its own, which goes on without browser and server.
+
+        Args:
+            asked: the model, and where it is.
+            language: the language of what the process prints.
 
         Returns:
             The run's folder.
@@ -154,32 +186,39 @@ class RunList:
         built = self._collection.ensure_built()
         name = run_name(load_benchmark(str(built)), asked.model)
         folder = self.folder / name
-        command = [sys.executable, "-m", "hdbench", "run", self._collection.built_name]
-        command += ["--model", asked.model, "--backend", asked.kind.name, "-o", f"{RUNS}/{name}"]
+        command = [sys.executable, "-m", "hdbench", "--language", language]
+        command += ["run", self._collection.built_name, f"--model={asked.model}"]
+        command += ["--backend", asked.kind.name, "-o", f"{RUNS}/{name}"]
         if asked.endpoint is not None:
             command += ["--endpoint", asked.endpoint]
         with write_errors(folder):
             self.folder.mkdir(exist_ok=True)
-            _spawn(command, self._collection.beside, _pid_file(folder), _log_file(folder))
+            _spawn(command, self._collection.beside, folder, asked)
         return folder
 
-    def resume(self, name: str) -> None:
-        """Let a run that was started here go on where it stopped.
+    def resume(self, name: str, language: str) -> None:
+        """Let a run go on where it stopped.
+
+        Args:
+            name: the name of its folder.
+            language: see `start`.
 
         Raises:
             HdbenchError: see `start`; or it was not started here.
         """
-        info = read_run_info(self.folder / Path(name).name)
-        address = info.sittings[-1].get("hardware", {}).get("address") if info.sittings else None
-        self.start(Asked(info.model, endpoint=address))
+        started = _started(self.folder / Path(name).name)
+        if started is None:
+            raise HdbenchError("{name}: was not started here: run its command again", name=name)
+        self.start(started.asked, language)
 
     def stop(self, name: str) -> None:
         """Stop a run that was started here, as Ctrl+C does; its answers are kept."""
-        path = _pid_file(self.folder / Path(name).name)
+        path = self.folder / Path(name).name
         # The process holds the file locked: no other one can have got its number.
-        if is_locked(path):
-            with suppress(ValueError, ProcessLookupError):
-                os.killpg(int(path.read_text()), signal.SIGINT)
+        started = _started(path)
+        if started is not None and is_locked(_pid_file(path)):
+            with suppress(ProcessLookupError):
+                os.killpg(started.pid, signal.SIGINT)
 
     def remove(self, name: str) -> None:
         """Move a run to the folder `removed` beside the runs; nothing is deleted.
@@ -228,31 +267,37 @@ class RunList:
             return RunView(path, path.name, problem=error.message)
         if not path.name.startswith(f"{name}_") or path.is_dir():
             return None
-        return self._answers(path, path.name)
+        return self._answers(path, path)
 
-    def _answers(self, path: Path, name: str) -> RunView:
-        """Return a file of answers, untrusted."""
-        model = name.removeprefix(f"{self._collection.spec.name}_")
+    def _answers(self, path: Path, given: Path) -> RunView:
+        """Return a file of answers, untrusted.
+
+        Args:
+            path: the file among the runs.
+            given: where it is now.
+        """
+        prefix = f"{self._collection.spec.name}_"
+        name = path.name.removeprefix(prefix)
         items = [item.item for item in self._collection.progress().items]
         schema, folder = self._collection.schema, str(self._collection.folder)
         try:
-            with closing(open_container(path, schema, name=name, ids=items)) as container:
-                named = next(iter(container.runs))
-                Answers(container, named, items, folder, schema)
-                answered = len(container.runs[named])
+            with closing(open_container(given, schema, name=name, ids=items)) as container:
+                model = next(iter(container.runs))
+                Answers(container, model, items, folder, schema)
+                answered = len(container.runs[model])
         except HdbenchError as error:
-            return RunView(self.folder / name, model, problem=error.message)
-        return RunView(self.folder / name, named or model, answered, 0, len(items))
+            return RunView(path, name, problem=error.message)
+        return RunView(path, model or run_stem(Path(name)), answered, 0, len(items))
 
     def _now(self, view: RunView) -> RunView | None:
         """Return a run with what changes from one moment to the next."""
         if view.status is not None and is_in_shards(view.path):
             view = self._read(view.path) or view
-        pid_file = _pid_file(view.path)
-        can_stop = is_locked(pid_file)
+        started = _started(view.path)
+        can_stop = is_locked(_pid_file(view.path))
         is_going = can_stop or is_locked(lock_of(view.path))
         problem = view.problem
-        if not problem and not is_going and view.answered == 0 and stamp_of(pid_file):
+        if not problem and not is_going and view.answered == 0 and started:
             problem = _last_line(_log_file(view.path)) or Message("ended before its first answer")
         return RunView(
             view.path,
@@ -264,6 +309,7 @@ class RunList:
             can_stop,
             problem,
             view.status,
+            started,
         )
 
 
@@ -275,7 +321,17 @@ def _log_file(run: Path) -> Path:
     return run.with_name(f".{run.name}.log")
 
 
-def _spawn(command: Sequence[str], cwd: Path, pid_file: Path, log_file: Path) -> None:
+def _started(run: Path) -> StartedRun | None:
+    """Return how a run was started here; None if it was not."""
+    path = _pid_file(run)
+    if path.is_symlink():
+        return None
+    with suppress(OSError, ValueError):
+        return StartedRun.model_validate_json(read_at_most(path, MAX_LOG))
+    return None
+
+
+def _spawn(command: Sequence[str], cwd: Path, run: Path, asked: Asked) -> None:
     """Start a process that holds the file with its number locked until it ends.
 
     Raises:
@@ -283,11 +339,11 @@ def _spawn(command: Sequence[str], cwd: Path, pid_file: Path, log_file: Path) ->
     """
     import fcntl  # noqa: PLC0415  not on Windows
 
-    with pid_file.open("a+") as held, log_file.open("wb") as log:
+    with _pid_file(run).open("a+") as held, _log_file(run).open("wb") as log:
         try:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise HdbenchError("{place}: goes on already", place=pid_file) from error
+            raise HdbenchError("{place}: goes on already", place=run) from error
         process = subprocess.Popen(  # noqa: S603  no shell
             command,
             cwd=cwd,
@@ -297,8 +353,11 @@ def _spawn(command: Sequence[str], cwd: Path, pid_file: Path, log_file: Path) ->
             start_new_session=True,
             pass_fds=[held.fileno()],  # with which it inherits the lock
         )
+        started = StartedRun(
+            pid=process.pid, model=asked.model, backend=asked.kind.name, endpoint=asked.endpoint
+        )
         held.truncate(0)
-        held.write(f"{process.pid}\n")
+        held.write(started.model_dump_json())
     threading.Thread(target=process.wait, daemon=True).start()
 
 

@@ -17,7 +17,7 @@ from hdbench.annotating.server import why_not
 from hdbench.common.regular_files import without_links
 from hdbench.errors import HdbenchError
 from hdbench.home.collection import key_of, opened
-from hdbench.home.drafts import Draft
+from hdbench.home.drafts import NOT_USED, Draft
 from hdbench.home.page import is_ours, read_form
 from hdbench.home.state import Standing
 from hdbench.home.uploads import Upload, uploaded
@@ -254,12 +254,14 @@ def _folder(draft: Draft, form: Mapping[str, str]) -> None:
 
 
 def _columns(draft: Draft, form: Mapping[str, str]) -> None:
-    given = {
-        name.removeprefix(_COLUMN): value.strip() or "-"
-        for name, value in form.items()
-        if name.startswith(_COLUMN)
-    }
-    draft.change(columns=given)
+    """Keep what was changed of the proposals."""
+    proposed = {column.title: draft.use_of(column) for column in draft.plan().columns}
+    changed = dict(draft.wish().columns)
+    for title, use in proposed.items():
+        given = form.get(f"{_COLUMN}{title}", use).strip() or NOT_USED
+        if given != use:
+            changed[title] = given
+    draft.change(columns=changed)
 
 
 def _without_truth(draft: Draft, _: Mapping[str, str]) -> None:

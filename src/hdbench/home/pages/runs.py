@@ -1,6 +1,7 @@
 """The runs of a collection: answers that were dropped, and models that are asked here."""
 
 from collections.abc import Mapping
+from functools import cache
 from shutil import which
 from typing import Any
 from urllib.parse import urlsplit
@@ -19,11 +20,17 @@ from hdbench.running.backend import Asked
 TESSERACT = "tesseract"
 
 
+@cache
+def _local_command() -> str:
+    """Return the command that installs what a local model needs; empty if all is there."""
+    return install_command("vlm") if missing_packages("vlm") else ""
+
+
 def _show(visit: Visit) -> Mapping[str, Any]:
     return {
         "runs": visit.collection.run_views(),
         "has_tesseract": which(TESSERACT) is not None,
-        "local_command": install_command("vlm") if missing_packages("vlm") else "",
+        "local_command": _local_command(),
     }
 
 
@@ -40,7 +47,7 @@ def _start(visit: Visit) -> Done:
         asked = Asked(model, endpoint=endpoint)
     else:
         asked = Asked(model, backend="transformers")
-    folder = visit.collection.runs.start(asked)
+    folder = visit.collection.runs.start(asked, visit.language)
     return Done(Message("{name}: started; it goes on without this page", name=folder.name))
 
 
@@ -50,7 +57,7 @@ def _stop(visit: Visit) -> Done:
 
 
 def _resume(visit: Visit) -> Done:
-    visit.collection.runs.resume(visit.form.get("run", ""))
+    visit.collection.runs.resume(visit.form.get("run", ""), visit.language)
     return Done()
 
 

@@ -1,6 +1,7 @@
 """The page in a real browser: it needs Chromium and Playwright, and no network."""
 
 import json
+import math
 
 import pytest
 from PIL import Image
@@ -85,8 +86,8 @@ def test_hostile_answers_execute_nothing_and_load_nothing(visit):
     page = visit()
     assert page.evaluate("window.attacked") is None
     assert page.locator(".item").count() == 4
-    assert page.get_by_text(f"<script>{ATTACK}</script>", exact=True).count() == 1
-    assert page.locator("img").count() == 4
+    assert page.get_by_text(f"<script>{ATTACK}</script>", exact=True).count() == 2
+    assert page.locator("img").count() == 4 + 3  # of three items also at the top
 
 
 def test_the_policy_would_stop_a_script_that_was_not_escaped(browser, file, tmp_path):
@@ -218,7 +219,7 @@ def test_nothing_is_wider_than_the_screen(visit, width):
     wide = """() => [...document.querySelectorAll("main *")].filter((each) => {
         const box = each.getBoundingClientRect();
         return box.right > innerWidth + 1
-            && !each.closest("thead, svg, .fields td > div, bdi, .picture summary > *");
+            && !each.closest("thead, svg, .fields td > div, bdi, .typical");
     }).map((each) => each.outerHTML.slice(0, 80))"""
     assert page.evaluate(wide) == []
 
@@ -247,38 +248,73 @@ def test_on_a_phone_each_value_of_a_field_has_its_label(visit, labels):
 def test_pictures_are_loaded(visit):
     page = visit()
     images = page.locator("img").all()
-    assert len(images) == 4
+    assert len(images) == 4 + 3
     for image in images:
         image.scroll_into_view_if_needed()
         expect(image).to_have_js_property("complete", True)
-        assert image.evaluate("each => each.naturalWidth") == 576
+        assert image.evaluate("each => each.naturalWidth") == 980
 
 
-def test_picture_is_enlarged_by_keyboard_and_moved_on_a_phone(visit):
+ZOOM = "image => new DOMMatrix(getComputedStyle(image).transform).a"
+
+
+def scale(page):
+    """How large the picture in the window is, as a multiple of its own size."""
+    return page.locator("#view img").evaluate(ZOOM)
+
+
+def test_picture_is_zoomed_and_moved_by_keyboard_and_wheel(visit):
     page = visit()
-    picture = page.locator(".picture").first
-    image = picture.locator("img")
-    small, values = image.bounding_box(), page.locator(".item .values").first
-    assert picture.locator("summary").inner_text().strip() == "Enlarge"
-    picture.locator("summary").focus()
-    page.keyboard.press("Enter")
-    assert picture.locator("summary").inner_text().strip() == "Show smaller"
-    large = image.bounding_box()
-    assert large["width"] > 2.2 * small["width"]
-    assert large["height"] / large["width"] == pytest.approx(small["height"] / small["width"], 0.02)
-    assert values.bounding_box()["y"] >= large["y"] + large["height"]  # below, not beneath
-    assert page.locator(".picture[open]").count() == 1
-    page.keyboard.press("Space")
-    assert image.bounding_box()["width"] == small["width"]
+    picture = page.get_by_role("button", name="Item 0000").last
+    picture.press("Enter")
+    window = page.get_by_role("dialog", name="Item 0000")
+    expect(window).to_be_visible()
+    fitted = scale(page)
+    page.keyboard.press("+")
+    page.keyboard.press("+")
+    assert scale(page) == pytest.approx(1.25**2 * fitted, 0.001)
+    left = page.locator("#view img").bounding_box()["x"]
+    page.keyboard.press("ArrowRight")
+    assert page.locator("#view img").bounding_box()["x"] == pytest.approx(left - 40, abs=1)
+    page.locator("#view").hover()
+    page.mouse.wheel(0, 400)
+    expect(window).to_be_visible()
+    assert scale(page) == pytest.approx(1.25**2 * fitted / math.e, 0.001)
+    window.get_by_role("button", name="Fit").press("Enter")
+    assert scale(page) == pytest.approx(fitted, 0.001)
+    window.get_by_role("button", name="Rotate").click()
+    assert scale(page) == pytest.approx(0, abs=0.001)  # the cosine of a right angle
+    page.keyboard.press("Escape")
+    expect(window).to_be_hidden()
+    expect(picture).to_be_focused()
 
+
+def test_picture_is_pinched_on_a_phone_and_closed(visit):
     phone = visit(width=390, has_touch=True, is_mobile=True)
-    picture = phone.locator(".picture").first
-    picture.locator("summary").tap()
-    assert picture.locator("img").bounding_box()["width"] > 2 * 390
-    assert picture.locator("summary").evaluate("each => getComputedStyle(each).overflowX") == "auto"
+    phone.get_by_role("button", name="Item 0000").last.tap()
+    window = phone.get_by_role("dialog", name="Item 0000")
+    expect(window).to_be_visible()
+    fitted = scale(phone)
+    touch = phone.context.new_cdp_session(phone)
+    for kind, apart in (("touchStart", 40), ("touchMove", 80), ("touchMove", 120)):
+        points = [{"x": 195 + sign * apart, "y": 500, "id": sign + 1} for sign in (-1, 1)]
+        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+    touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    assert scale(phone) == pytest.approx(3 * fitted, 0.05)
     assert phone.evaluate("document.documentElement.scrollWidth") == 390
-    phone.emulate_media(media="print")
-    assert picture.locator("img").bounding_box()["width"] <= 390
+    window.get_by_role("button", name="Close").tap()
+    expect(window).to_be_hidden()
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_typical_items_stand_in_the_first_screen(visit, width):
+    page = visit(width=width)
+    picture = page.locator(".typical img").first
+    box = picture.bounding_box()
+    assert box["y"] + box["height"] < 800
+    assert page.locator(".typical article").count() == 3
+    page.locator(".typical a").first.click()
+    expect(page.locator(".item:target, .item:has(:target)")).to_be_in_viewport()
 
 
 CONTRAST = """() => {

@@ -202,6 +202,15 @@ class ItemPicture(NamedTuple):
     why: Literal["absent", "damaged", "left_out"] | None
     file: str
 
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height of the picture that is shown; nothing for one that is not."""
+        if self.uri is None:
+            return 0, 0
+        data = base64.b64decode(self.uri.partition(",")[2])
+        with Image.open(io.BytesIO(data), formats=["WEBP"]) as image:
+            return image.size
+
 
 def pictures(files: Sequence[Path], *, width: int = WIDTH) -> list[ItemPicture]:
     """Return the pictures of files, in order, until a page can hold no more.

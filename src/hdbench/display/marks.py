@@ -1,7 +1,6 @@
 """What stands in tables of pages: HTML that follows the page's colors, without matplotlib.
 
-`marks.css` has its style, with variables for the page's colors: `--mark`, `--mark-line`,
-`--mark-page` and `--mark-scale`.
+`marks.css` has its style, with the tokens of `tokens.css`.
 """
 
 import base64
@@ -23,11 +22,10 @@ STYLE = Path(__file__).with_name("marks.css")
 MAX_NAME = 60
 """Maximum characters of an untrusted name."""
 
-_WIDE = 1.2  # percent of the width, of a value and a line
 _HUES = 10
-_SCALE = (
-    '<svg class="hdb-mark" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true"'
-    ' focusable="false"><rect class="hdb-mark-scale" y="4.5" width="100" height="1"/>'
+_SVG = (
+    '<svg class="hdb-mark" aria-hidden="true" focusable="false">'
+    '<line class="hdb-mark-scale" x2="100%" y1="50%" y2="50%"/>'
 )
 
 
@@ -38,7 +36,7 @@ def mark(
     high: float,
     line: float | None = None,
 ) -> Markup:
-    """Return a value and its interval on a scale as SVG, for a cell beside the numbers themselves.
+    """Return a value as a dot and its interval as a line, in SVG, for a cell beside the numbers.
 
     Args:
         value: the value; None for an empty scale.
@@ -48,22 +46,18 @@ def mark(
         line: a value that all rows have in common, such as 0 or what people reach.
     """
 
-    def at(place: float) -> float:
-        return min(max(100 * (place - low) / (high - low), 0.0), 100.0)
+    def at(place: float) -> str:
+        return f"{min(max(100 * (place - low) / (high - low), 0.0), 100.0):.2f}%"
 
-    def upright(name: str, place: float) -> str:
-        left = at(place) * (1 - _WIDE / 100)
-        return f'<rect class="hdb-mark-{name}" x="{left:.2f}" width="{_WIDE}" height="10"/>'
-
-    parts = [_SCALE]
+    parts = [_SVG]
     if line is not None:
-        parts.append(upright("line", line))
+        parts.append(f'<line class="hdb-mark-line" x1="{at(line)}" x2="{at(line)}" y2="100%"/>')
     if interval is not None:
         left, right = map(at, interval)
-        size = f'x="{left:.2f}" y="2.5" width="{right - left:.2f}" height="5"'
-        parts.append(f'<rect class="hdb-mark-spread" {size}/>')
-    if known(value) is not None:
-        parts.append(upright("value", float(value or 0)))
+        ends = f'x1="{left}" x2="{right}" y1="50%" y2="50%"'
+        parts.append(f'<line class="hdb-mark-spread" {ends}/>')
+    if (number := known(value)) is not None:
+        parts.append(f'<circle class="hdb-mark-value" cx="{at(number)}" cy="50%" r="5"/>')
     return Markup("".join([*parts, "</svg>"]))  # noqa: S704  numbers alone
 
 
@@ -101,11 +95,11 @@ def heat_table(
 
 
 def picture(plot: "Plot") -> Markup:
-    """Return a figure as an image in a page: on white, whatever the page's colors are.
+    """Return a figure as an image in a page, drawn on the page's own ground.
 
     As an image, it can neither run a script nor ask for anything, and its ids are its own.
     """
-    data = base64.b64encode(plot.bytes_of("svg")).decode()
+    data = base64.b64encode(plot.bytes_of("svg", transparent=True)).decode()
     return Markup(
         '<div class="hdb-scrolled" role="region" tabindex="0" aria-label="{}">'
         '<img alt="{}" src="data:image/svg+xml;base64,{}"></div>'

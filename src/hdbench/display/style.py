@@ -117,14 +117,15 @@ class Plot(Figure):
         with paper_style():
             super().savefig(fname, **{"dpi": DPI} | options)
 
-    def bytes_of(self, kind: str) -> bytes:
+    def bytes_of(self, kind: str, *, transparent: bool = False) -> bytes:
         """Return the figure as a file.
 
         Args:
             kind: `pdf`, `png` or `svg`.
+            transparent: leave out its white ground.
         """
         data = io.BytesIO()
-        self.savefig(data, format=kind)
+        self.savefig(data, format=kind, transparent=transparent)
         return data.getvalue()
 
     def _repr_svg_(self) -> tuple[str, dict[str, str]]:

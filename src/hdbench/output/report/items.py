@@ -225,7 +225,11 @@ def _row(match: FieldMatch, error: str | None, most: int, group: str) -> ShownFi
     if truth and answer:
         truth_parts, answer_parts = differences(truth[:most], answer[:most])
     else:
-        truth_parts, answer_parts = _whole(truth[:most]), _whole(answer[:most])
+        # Where the other has nothing, all of it is wrong or lacking.
+        truth_parts, answer_parts = (
+            [TextPart(text[:most], differs=error is not None)] if text else []
+            for text in (truth, answer)
+        )
     return ShownField(
         field=cut(match.field),
         name=field_name(match.field),
@@ -242,7 +246,3 @@ def _row(match: FieldMatch, error: str | None, most: int, group: str) -> ShownFi
 def cut(text: str, most: int = MAX_FIELD) -> str:
     """Return a text of at most so many characters, with … for the rest."""
     return text if len(text) <= most else text[: most - 1] + "…"
-
-
-def _whole(text: str) -> list[TextPart]:
-    return [TextPart(text, differs=False)] if text else []

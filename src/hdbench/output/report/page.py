@@ -1,8 +1,8 @@
 """The page of a report: one HTML file with everything in it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import count, islice
+from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 from markupsafe import Markup
@@ -10,7 +10,7 @@ from markupsafe import Markup
 from hdbench.answers.answer import STATUSES
 from hdbench.answers.run_info import RunInfo
 from hdbench.benchmarks.benchmark import Benchmark
-from hdbench.common.thumbnails import ItemPicture, pictures
+from hdbench.common.thumbnails import WIDTH, ItemPicture, pictures
 from hdbench.common.translation import translated
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.by_column import ByColumn, Group
@@ -42,7 +42,32 @@ MAX_TEXT = 5_000
 """Maximum characters of the text of an item that has one instead of images."""
 
 
+TYPICAL = 3
+"""Number of items at the top of the page."""
+
+MAX_TYPICAL = 5
+"""Maximum number of fields of each of these."""
+
+FEW_PICTURES = 100
+"""Number of pictures up to which a page has them in twice the width, to be zoomed."""
+
 PartKind = Literal["all", "worst", "drawn"]
+
+
+class ShownItem(NamedTuple):
+    """An item as the page has it.
+
+    Attributes:
+        number: its number on the page.
+        view: what became of it.
+        pictures: its pictures.
+        truth_error: the address for an error in its ground truth; None if there is none.
+    """
+
+    number: int
+    view: ItemView
+    pictures: list[ItemPicture]
+    truth_error: str | None
 
 
 class ShownItems(NamedTuple):
@@ -50,12 +75,11 @@ class ShownItems(NamedTuple):
 
     Attributes:
         kind: `all`; in a page of a large run `worst` and `drawn`.
-        items: the items, each with its number on the page, its pictures, and the address for an
-            error in its ground truth.
+        items: the items.
     """
 
     kind: PartKind
-    items: list[tuple[int, ItemView, list[ItemPicture], str | None]]
+    items: list[ShownItem]
 
 
 class FieldRow(NamedTuple):
@@ -128,6 +152,8 @@ def report_page(
     figures = result.metric.field_figures
     titles = benchmark.field_titles(language)
     summary = ResultSummary(result, language, keystrokes=keystrokes(result), titles=titles)
+    typical = typical_of(next(reversed(views.values())))
+    parts = list(_parts(views, typical, benchmark, result, language))
     return render(
         "report.html",
         language,
@@ -159,7 +185,7 @@ def report_page(
         classes_by_field=dict(islice(errors["fields"].items(), MAX_FIELDS)),
         confusions=errors["confusions"][:MAX_CONFUSIONS],
         f1_form=errors.get("f1_form"),
-        parts=list(_parts(views, benchmark, result, language)),
+        parts=parts,
         seed=None if excerpt is None else excerpt.seed,
         most_lost=MOST_LOST,
         more_items=0 if excerpt else len(result.ids) - len(shown),
@@ -168,8 +194,11 @@ def report_page(
         places={name: index for index, name in enumerate(names)},
         statuses=[status for status in STATUSES if result.status[status]],
         bands=BANDS,
+        typical=[item for item in parts[-1].items if item.view.id in typical],
         cut=cut,
         most=MAX_MESSAGE,
+        most_typical=MAX_TYPICAL,
+        is_published=benchmark.spec.source is not None,
         method=_method(result, language),
         label_style=_label_style(language),
         beside=beside or {},
@@ -256,32 +285,52 @@ def _fields_with_errors(errors: Mapping[str, Any], items: Sequence[ItemView]) ->
     return (name for name in sorted(counts, key=lambda name: -counts[name]) if name in with_errors)
 
 
+def typical_of(views: Sequence[ItemView]) -> list[str]:
+    """Return the ids of three items that show what a run is like: the middle of each third.
+
+    Args:
+        views: the items, worst first.
+
+    Returns:
+        Their ids, the worst first; none of fewer than three items.
+    """
+    if len(views) < TYPICAL:
+        return []
+    places = ((2 * third + 1) * len(views) // (2 * TYPICAL) for third in range(TYPICAL))
+    return [views[place].id for place in places]
+
+
 def _parts(
     views: Mapping[PartKind, Sequence[ItemView]],
+    typical: Sequence[str],
     benchmark: Benchmark,
     result: Result,
     language: str,
 ) -> Iterator[ShownItems]:
     """Yield the items of each kind as they are shown."""
     all_views = [view for group in views.values() for view in group]
-    shown = zip(
-        count(1),
-        all_views,
-        _pictures(all_views, benchmark),
-        _truth_errors(benchmark, result, all_views, language),
-        strict=False,
+    images = item_pictures(benchmark, [*typical, *(view.id for view in all_views)])
+    addresses = _truth_errors(benchmark, result, all_views, language)
+    shown = (
+        ShownItem(number, view, images[view.id], address)
+        for number, (view, address) in enumerate(zip(all_views, addresses, strict=True), 1)
     )
     for kind, group in views.items():
         yield ShownItems(kind, list(islice(shown, len(group))))
 
 
-def _pictures(items: Sequence[ItemView], benchmark: Benchmark) -> Iterator[list[ItemPicture]]:
-    """Yield the pictures of each item."""
-    media = benchmark.media({item.id for item in items})
-    files = [media.get(item.id, []) for item in items]
-    thumbnails = iter(pictures([file for paths in files for file in paths]))
-    for paths in files:
-        yield list(islice(thumbnails, len(paths)))
+def item_pictures(benchmark: Benchmark, ids: Iterable[str]) -> dict[str, list[ItemPicture]]:
+    """Return the pictures of items, as many as a page can hold, sharper if they are few.
+
+    Args:
+        benchmark: the benchmark.
+        ids: the items, those first that need their pictures most; each once or more often.
+    """
+    media = benchmark.media(set(ids))
+    files = {name: media.get(name, []) for name in dict.fromkeys(ids)}
+    paths = [path for of_item in files.values() for path in of_item]
+    made = iter(pictures(paths, width=WIDTH if len(paths) > FEW_PICTURES else 2 * WIDTH))
+    return {name: list(islice(made, len(of_item))) for name, of_item in files.items()}
 
 
 def _texts(items: Sequence[ItemView], benchmark: Benchmark) -> dict[str, str]:

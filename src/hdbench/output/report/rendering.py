@@ -4,6 +4,7 @@ import base64
 import hashlib
 from collections.abc import Callable
 from functools import cache, partial
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from markupsafe import Markup, escape
 from hdbench.common.templates import html_templates
 from hdbench.common.texts import UNREVIEWED, Texts, decimal, grouped, numbers_of
 from hdbench.display.marks import STYLE, mark
+from hdbench.display.sheets import BASE, TOKENS, icon
 from hdbench.errors import escaped
 from hdbench.scoring.figure_titles import figure_heading, figure_title
 
@@ -111,16 +113,16 @@ _WORDS: dict[str, Callable[..., str]] = {
 @cache
 def _environment() -> jinja2.Environment:
     environment = html_templates("hdbench.output.report", finalize=_plain)
-    environment.globals["mark"] = mark
-    for name, file in (
-        ("style", "style.css"),
-        ("script", "items.js"),
-        ("sort_script", "sort.js"),
+    environment.globals |= {"mark": mark, "icon": icon}
+    own, page = Path(__file__).parent / "templates", files("hdbench.annotating") / "page"
+    for name, sources in (
+        ("style", (TOKENS, BASE, own / "style.css", STYLE)),
+        ("items_script", (own / "items.js",)),
+        ("sort_script", (own / "sort.js",)),
+        ("viewer_script", (page / "viewer.js", own / "viewer.js")),
     ):
-        # As a plain file, not as a template: its braces are its own.
-        source, _, _ = environment.loader.get_source(environment, file)  # type: ignore[union-attr]
-        if name == "style":
-            source += STYLE.read_text(encoding="utf-8")
-        environment.globals[name] = Markup(source)  # noqa: S704  this package's own file
+        # As plain files, not as templates: their braces are their own.
+        text = "".join(source.read_text(encoding="utf-8") for source in sources)
+        environment.globals[name] = Markup(text)  # noqa: S704  this package's own files
     environment.filters["csp_source"] = _csp_source
     return environment

@@ -215,7 +215,7 @@ def test_the_afternoon(tmp_path, run_hdbench, visit_at):
     # All is right, but for the slip that both made, and the draft's title that she left.
     answers(desk.folder / "answers.jsonl", items)
     said = desk.run(*desk.follow("score"))
-    assert f"f1_micro {98 / 100:.4f}" in said
+    assert f"F1 (micro) {98 / 100:.4f}" in said
     assert "people: 0.988" in said
     made = Counter(row["provenance"] for row in desk.rows("hdb/cards").values())
     assert made == {"blind": 20, "draft:drafts": 5, None: 35}  # which are still open
@@ -234,7 +234,7 @@ def test_the_afternoon(tmp_path, run_hdbench, visit_at):
     with desk.editor(desk.folder / step[1], *step[3:], review=review, awaited=label) as page:
         assert sorted(look_again(page)) == sorted([shared[17], drafted[4]])
     desk.follow()
-    assert "f1_micro 1.0000" in desk.run("score", "hdb/cards", "answers.jsonl")
+    assert "F1 (micro) 1.0000" in desk.run("score", "hdb/cards", "answers.jsonl")
     rows = desk.rows("hdb/cards")
     assert rows[shared[17]]["provenance"] == "corrected after audit"
     assert rows[drafted[4]]["provenance"] == "draft:drafts"

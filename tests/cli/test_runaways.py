@@ -97,15 +97,16 @@ def test_leaderboard_shows_both_figures_and_ranks_by_capped(wine, run_hdbench):
     assert {"judged_by", "judged"} <= set(csv[0].split(","))
     [board] = leaderboards({run: read_result(wine / run) for run in runs})
     page = leaderboard_page([board])
-    assert page.count(">cer_capped<") >= 1
+    assert page.count(">character error rate (at most 1 per item)<") >= 1
 
 
 def test_a_report_and_a_citation_name_the_figure_that_compares(wine, run_hdbench):
     done = run_hdbench("report", "hdb/wine", "lucky.jsonl", "--out", "report", cwd=wine)
     assert done.returncode == 0, done.stderr
     page = next((wine / "report").rglob("*.html")).read_text(encoding="utf-8")
-    assert "Runs are compared by cer_capped: <b>0.0250</b>. 95 % interval: <b>0.0" in page
-    assert "No interval, as one item can outweigh all others: see cer_capped." in page
+    capped = "character error rate (at most 1 per item)"
+    assert f"Runs are compared by {capped}: <b>0.0250</b>. 95 % interval: <b>0.0" in page
+    assert f"No interval, as one item can outweigh all others: see {capped}." in page
     assert "None." not in page
     cited = run_hdbench("cite", "lucky.json", cwd=wine).stdout
     assert "cer 0.025 (no interval, as one item can outweigh all others: see cer_capped)" in cited
@@ -116,7 +117,7 @@ def test_the_space_says_the_same(wine):
     rules = {"headline": "cer", "higher_is_better": False, "names": ("lucky", "steady")}
     found = compare(lucky, steady, **rules)
     said = str(verdict(found, "en"))
-    assert "cannot be told apart: cer_capped 0.025 against 0.040" in said
+    assert "told apart: character error rate (at most 1 per item) 0.025 against 0.040" in said
     runs = {"lucky": lucky, "steady": steady}
     page = comparison_page(runs, [found], "de", FieldTitles(None, "de"))
     assert page.count("kein Intervall, weil ein Eintrag alle anderen überwiegen kann") == 2

@@ -127,8 +127,8 @@ def test_in_a_browser_it_is_sorted_by_its_headings(boards, browser, tmp_path, wi
     assert sort("model") == ("descending", ["beta †‡", "Alpha †‡", hostile])
     assert sort("s/item") == ("ascending", ["Alpha †‡", "beta †‡", hostile])
     assert sort("s/item") == ("descending", ["beta †‡", "Alpha †‡", hostile])
-    assert sort("f1_micro") == ("descending", ["beta †‡", "Alpha †‡", hostile])
-    assert sort("f1_micro") == ("ascending", [hostile, "Alpha †‡", "beta †‡"])
+    assert sort("F1 (micro)") == ("descending", ["beta †‡", "Alpha †‡", hostile])
+    assert sort("F1 (micro)") == ("ascending", [hostile, "Alpha †‡", "beta †‡"])
     assert "people: 2 annotators" in page.locator("tbody:first-of-type").inner_text()
     assert page.evaluate("document.documentElement.scrollWidth") == width
     assert page.evaluate("window.attacked") is None
@@ -147,6 +147,6 @@ def test_tables_work_without_script_and_show_no_buttons(boards, browser, tmp_pat
     page.goto(path.as_uri())
     assert page.locator("button").count() == 0
     assert not page.get_by_text("are buttons").is_visible()
-    assert page.get_by_role("columnheader", name="f1_micro").is_visible()
+    assert page.get_by_role("columnheader", name="F1 (micro)").is_visible()
     assert page.get_by_role("row").count() == 5
     context.close()

@@ -168,7 +168,7 @@ def test_numbers_are_numbers(cards):
     assert [item["F1"] for item in items] == [pytest.approx(cards.per_item[0]["f1"]), 0]
     fields = {row["field"]: row for row in table(workbook(cards), "Fields")}
     assert fields["title"]["F1"] == pytest.approx(2 / 3)  # one right, one missing
-    assert fields["title"]["false_negatives"] == 1
+    assert fields["title"]["false negatives"] == 1
 
 
 def test_the_summary_has_the_headline_with_its_interval():
@@ -201,7 +201,7 @@ def test_summary_of_few_items_has_ranges_and_reproduction_data(cards):
         "higher is better",
     )
     assert rows["no intervals"][0] == "2 items: too few for an interval"
-    assert rows["false_positives"][3] == "lower is better"
+    assert rows["false positives"][3] == "lower is better"
     told = {name: row[0] for name, row in rows.items()}
     assert told["benchmark"] == "hdb/cards"
     assert told["benchmark version"] == "1.0.0"

@@ -169,7 +169,9 @@ def test_better_of_two_files_is_named_with_details_to_save(open_tab, tmp_path):
     drop(page, {"poor.jsonl": lines(POOR), "good.jsonl": lines(GOOD)})
     assert verdicts(page) == [GOOD_OVER_POOR]
     rows = page.locator("#comparison details tr").all_inner_texts()
-    assert any(re.match(r"f1_micro\s+higher is better\s+0.500\s+1.000\s+−0.500", r) for r in rows)
+    assert any(
+        re.match(r"F1 \(micro\)\s+higher is better\s+0.500\s+1.000\s+−0.500", r) for r in rows
+    )
     assert any(re.match(r"year\s+0.000\s+1.000\s+−1.000", row) for row in rows)
     assert not any(row.startswith("title") for row in rows)
     assert any(re.match(r"card-00\s+0.500\s+1.000", row) for row in rows)

@@ -76,7 +76,8 @@ def command(
         loaded_benchmark = load_benchmark(benchmark or audit.benchmark or "", media=True)
         language = current_language()
         title = loaded_benchmark.spec.title_in(language)
-        page = audit_page(audit, title, loaded_benchmark.media(), language)
+        titles = loaded_benchmark.field_titles(language)
+        page = audit_page(audit, title, loaded_benchmark.media(), language, titles)
         write_whole(html_out, page.encode(errors="backslashreplace"))
     if list_out:
         write_review_list(list_out, review_list(audit, loaded, agreeing=agreeing, seed=seed))

@@ -262,8 +262,8 @@ def _coverage(summary: ResultSummary) -> Text:
     text = Text(localized("{count} items: {parts}", count=len(result.ids), parts=parts))
     if summary.no_intervals is not None:
         text.append("\n" + shown(summary.no_intervals), style="yellow")
-    for name, reason in summary.without_interval.items():
-        text.append(f"\n{name}: {shown(reason)}")
+    for name, reason in result.intervals.without.items():
+        text.append(f"\n{name}: {shown(translated(reason, summary.language))}")
     ways = [f"{result.status[name]} {localized(name)}" for name in _READ if result.status[name]]
     if ways:
         text.append("\n" + localized("of the answered, {parts}", parts=", ".join(ways)))

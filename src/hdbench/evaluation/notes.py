@@ -5,7 +5,6 @@ from hdbench.answers.subset import subset_in_words
 from hdbench.errors import Message
 from hdbench.evaluation.opened_run import OpenedRun
 from hdbench.results.result import Result
-from hdbench.scoring.figure_titles import figure_message
 
 
 def notes_on(run: OpenedRun, result: Result, *, asked: int, with_truth: int) -> list[str]:
@@ -73,7 +72,7 @@ def _proposed(result: Result) -> list[str]:
             "{other:.4f} with them (--errata proposed)",
             count=len(result.other_errata),
             items=len(result.ids),
-            headline=figure_message(result.headline),
+            headline=result.headline,
             value=value,
             other=other,
         )

@@ -3,13 +3,15 @@
 The first sentences say what work the result leaves; the figures come after.
 """
 
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hdbench.answers.answer import LOST
 from hdbench.answers.titles import Titles
 from hdbench.common.texts import Texts, written
 from hdbench.common.translation import is_translated, translated
+from hdbench.errors import changed
 from hdbench.results.result import Result
 from hdbench.results.warning_texts import (
     Told,
@@ -18,7 +20,7 @@ from hdbench.results.warning_texts import (
     in_words,
     people_in_words,
 )
-from hdbench.scoring.figure_titles import figure_heading
+from hdbench.scoring.figure_titles import figure_heading, figure_title
 from hdbench.scoring.metric import higher_is_better, judging_figure
 
 if TYPE_CHECKING:
@@ -192,7 +194,7 @@ class ResultSummary:
     def without_interval(self) -> dict[str, str]:
         """Rate → the reason why it has no interval although others have one."""
         without = self.result.intervals.without
-        return {name: translated(why, self.language) for name, why in without.items()}
+        return {name: self._titled(why) for name, why in without.items()}
 
     @property
     def coverage(self) -> dict[str, int]:
@@ -219,7 +221,7 @@ class ResultSummary:
         """Notes about the run and how it was read."""
         return [
             Told(
-                translated(note, self.language),
+                self._titled(note),
                 self.language if is_translated(note, self.language) else "en",
             )
             for note in self.result.reading.notes
@@ -234,6 +236,11 @@ class ResultSummary:
             for rule, count in rules.items()
         ]
         return sorted(rows, key=lambda row: -row[2])
+
+    def _titled(self, message: str) -> str:
+        """Return a message in the language, with figures called by their titles."""
+        titled: Any = changed(message, partial(figure_title, language=self.language))
+        return translated(titled, self.language)
 
     def _mean(self) -> str:
         """Return the mean number of values that need a correction, and its interval, if any."""

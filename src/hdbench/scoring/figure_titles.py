@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from hdbench.common.texts import Texts
-from hdbench.errors import Message
 
 _TEXTS = Texts(Path(__file__).with_name("texts"))
 
@@ -16,11 +15,6 @@ def figure_title(name: str, language: str = "en") -> str:
         ('Zeichenfehlerrate', 'their_rate')
     """
     return _TEXTS.text(name, language) if name in _TEXTS.english else name
-
-
-def figure_message(name: str) -> Message:
-    """Return a figure's title as a part of a message, with which it is translated."""
-    return Message(figure_title(name))
 
 
 def figure_heading(name: str, language: str = "en") -> str:

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from hdbench.errors import Message, joined
-from hdbench.scoring.figure_titles import figure_message
 from hdbench.scoring.metric import figure_of
 from hdbench.statistics.delta import covariances, interval_ends, is_large
 from hdbench.statistics.rare_failures import Rest, joined_level, parts_of, share_bounds
@@ -264,7 +263,7 @@ def why_without(table: StatisticsTable, name: str) -> str | None:
             "no interval, as one item can outweigh all others"
             if figure.judged_by is None
             else "no interval, as one item can outweigh all others: see {figure}",
-            figure=figure.judged_by and figure_message(figure.judged_by),
+            figure=figure.judged_by,
         )
     items, _ = table.support(name)
     if items < MIN_ITEMS:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import groupby, islice
 from pathlib import Path
 
+from hdbench.answers.titles import Titles
 from hdbench.common.texts import completed
 from hdbench.common.thumbnails import ItemPicture, pictures
 from hdbench.common.translation import translated
@@ -38,7 +39,11 @@ class FindingView:
 
 
 def audit_page(
-    audit: Audit, title: str, media: Mapping[str, Sequence[Path]], language: str = "en"
+    audit: Audit,
+    title: str,
+    media: Mapping[str, Sequence[Path]],
+    language: str = "en",
+    titles: Titles = str,
 ) -> str:
     """Return the page of an audit, self-contained, without a script.
 
@@ -48,6 +53,7 @@ def audit_page(
         media: id → the files that the models were shown; see `Benchmark.media`.
         language: the page's language, one of `hdbench.common.texts.LANGUAGES`; English instead of
             a partial one.
+        titles: path of a field → its title.
 
     Returns:
         HTML that can be written as UTF-8; everything untrusted is escaped.
@@ -68,6 +74,7 @@ def audit_page(
         "audit.html",
         language,
         title=title,
+        titles=titles,
         audit=audit,
         good=good,
         makers=sorted({run.maker for run in good}),

@@ -10,6 +10,7 @@ from hdbench.common.templates import html_templates
 from hdbench.common.texts import decimal
 from hdbench.common.translation import translated
 from hdbench.display.marks import mark
+from hdbench.errors import changed
 from hdbench.output.report.effort import keystrokes
 from hdbench.output.report.items import cut
 from hdbench.output.report.page import MAX_MESSAGE
@@ -105,7 +106,7 @@ def render(template: str, language: str, /, **values: object) -> str:
     """
     functions = {name: partial(words, language=language) for name, words in _WORDS.items()}
     template_of = html_templates("hdbench.space.views").get_template
-    own = {"language": language, "cut": cut, "most": MAX_MESSAGE, "mark": mark}
+    own = {"language": language, "changed": changed, "cut": cut, "most": MAX_MESSAGE, "mark": mark}
     variables = own | functions | values
     return template_of(template).render(variables)
 

@@ -7,6 +7,7 @@ import os
 import pytest
 from PIL import Image
 
+from hdbench.annotating import media as media_module
 from hdbench.annotating.media import CollectionMedia
 from hdbench.errors import HdbenchError
 
@@ -82,3 +83,10 @@ def test_what_cannot_be_shown_is_an_error(media, item, page):
 def test_a_name_that_no_file_can_have_is_an_error(media):
     with pytest.raises(HdbenchError, match="no such file"):
         media.pages("odd pdf")
+
+
+def test_a_file_that_vanishes_meanwhile_is_an_error(media, tmp_path, monkeypatch):
+    found = tmp_path / "a.jpg"
+    monkeypatch.setattr(media_module, "file_in", lambda *_: found.unlink() or found)
+    with pytest.raises(HdbenchError, match=r"a\.jpg: cannot be shown: no such file"):
+        media.thumbnail("pages")

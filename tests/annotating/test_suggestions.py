@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 from hdbench.annotating.annotation import Annotation, write_annotation
 from hdbench.annotating.suggestions import MAX_SUGGESTED, Suggestions, read_authorities
 from hdbench.authorities.files import MAX_LINES
-from hdbench.authorities.suggesting import Authority, folded
+from hdbench.authorities.suggesting import Authority, case_folded
 from hdbench.errors import HdbenchError
 
 
@@ -63,9 +63,11 @@ def test_the_naive_search_finds_the_same():
     authority = Authority(values)
     for _ in range(300):
         typed = "".join(chance.choices("aBäß ", k=chance.randint(0, 3)))
-        wanted = folded(typed)
-        expected = [each for each in values if folded(each).startswith(wanted)]
-        expected += [each for each in values if wanted in folded(each) and each not in expected]
+        wanted = case_folded(typed)
+        expected = [each for each in values if case_folded(each).startswith(wanted)]
+        expected += [
+            each for each in values if wanted in case_folded(each) and each not in expected
+        ]
         for most in (3, 1_000):
             assert [each.value for each in authority.find(typed, most)] == expected[:most]
 

@@ -49,7 +49,6 @@ def test_a_name_of_two_has_no_identifier():
     table = AuthorityTable([*lines, AuthorityLine("Frey, A.", "1"), AuthorityLine("Bern", "")])
     names = ["frey", "FRÉY", "Frey, a.", "Bern"]
     assert [table.identifier(name) for name in names] == [None, "3", "1", None]
-    assert table.preferred("Frey, A.") == "Frey"
 
 
 @pytest.mark.nightly

@@ -277,8 +277,8 @@ def test_the_default_mapping_can_be_copied(read):
 @pytest.mark.parametrize(
     ("mapping", "message"),
     [
-        ("title: 245$a", "needs key: and record:, and may have new_records:: see "),
-        ("key: 001", "needs key: and record:, and may have new_records:: see "),
+        ("title: 245$a", "needs key: and record:, may have new_records:, and nothing else: see "),
+        ("key: 001", "needs key: and record:, may have new_records:, and nothing else: see "),
         ("key: [001", "not YAML: "),
         ("key: 001\nrecord: 245$a", "record: must have fields, such as title: 245$a"),
         ("key: {a: 001}\nrecord: {t: 245$a}", "key: must be a place such as 001 or 856$u"),

@@ -89,7 +89,7 @@ class PseudoLocale:
 
     def __init__(self, folder, *modules):
         path = {"PYTHONPATH": os.pathsep.join([str(folder), PLAIN["PYTHONPATH"]])}
-        self.environment = os.environ | path | {"HDBENCH_LANGUAGE": LANGUAGE, "COLUMNS": "200"}
+        self.environment = os.environ | path | {"HDBENCH_LANGUAGE": LANGUAGE, "COLUMNS": "240"}
         self.forks = Forks(*modules, **PLAIN | path)
 
     def run(self, *arguments, cwd):

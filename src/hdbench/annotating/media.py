@@ -97,7 +97,9 @@ class CollectionMedia:
             raise HdbenchError("{item}: no page {number}", item=item, number=1)
         with _media_errors(files[0]):
             uri = thumbnail(self._path(files[0]), width=THUMBNAIL)
-        head, _, data = (uri or "").partition(";base64,")
+            if uri is None:
+                raise HdbenchError("no such file")
+        head, _, data = uri.partition(";base64,")
         return BrowserImage(base64.b64decode(data), head.removeprefix("data:"))
 
     def picture(self, item: str, number: int) -> BrowserImage:

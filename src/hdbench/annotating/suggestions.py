@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hdbench.authorities.files import read_authority_lines
-from hdbench.authorities.suggesting import Authority, Suggested, folded
+from hdbench.authorities.suggesting import Authority, Suggested, case_folded
 from hdbench.common.os_errors import read_errors
 from hdbench.errors import HdbenchError
 
@@ -108,10 +108,12 @@ class Suggestions:
             field: the path of the field.
             typed: the text typed so far.
         """
-        path, wanted = _NUMBER.sub("[]", field), folded(typed)
+        path, wanted = _NUMBER.sub("[]", field), case_folded(typed)
         counts = self._counts.get(path, Counter())
-        entered = [text for text in counts if wanted in folded(text)]
-        entered.sort(key=lambda text: (not folded(text).startswith(wanted), -counts[text], text))
+        entered = [text for text in counts if wanted in case_folded(text)]
+        entered.sort(
+            key=lambda text: (not case_folded(text).startswith(wanted), -counts[text], text)
+        )
         values = {text: Suggested(text) for text in entered[:MAX_SUGGESTED]}
         if path in self._authorities:
             # Some of them may have been entered already.

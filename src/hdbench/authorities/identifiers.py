@@ -5,8 +5,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from hdbench.answers.letters import folded
-from hdbench.authorities.files import AuthorityLine, read_authority_lines
-from hdbench.errors import HdbenchError
+from hdbench.authorities.files import AuthorityLine, read_lines_with_identifiers
 
 _GND = re.compile(r"(?:1[012]?\d{7}[0-9X]|[47]\d{6}-\d|[1-9]\d{0,7}-[0-9X]|3\d{7}[0-9X])")
 _WIKIDATA = re.compile(r"Q[1-9]\d*")
@@ -22,9 +21,6 @@ class AuthorityTable:
     Args:
         lines: the lines of the file.
 
-    Attributes:
-        names: identifier → its names, the preferred one first.
-
     Example:
         >>> table = AuthorityTable([
         ...     AuthorityLine("Basel", "Q78"), AuthorityLine("Basle", "Q78"),
@@ -32,17 +28,13 @@ class AuthorityTable:
         ... ])
         >>> table.identifier("BASLE"), table.identifier("Freiburg"), table.identifier("Bern")
         ('Q78', None, None)
-        >>> table.preferred("Basle"), table.preferred("Freiburg")
-        ('Basel', None)
     """
 
     def __init__(self, lines: Iterable[AuthorityLine]) -> None:
-        self.names: dict[str, list[str]] = {}
         self._identifiers: dict[str, str | None] = {}
         for value, identifier in lines:
             if not identifier:
                 continue
-            self.names.setdefault(identifier, []).append(value)
             key = folded(value)
             is_other = self._identifiers.setdefault(key, identifier) != identifier
             if is_other:
@@ -52,11 +44,6 @@ class AuthorityTable:
         """Return the identifier of a value; None if there is none, or more than one."""
         return self._identifiers.get(folded(value))
 
-    def preferred(self, value: str) -> str | None:
-        """Return the preferred name of whatever has a value as its name; None if that is open."""
-        identifier = self.identifier(value)
-        return None if identifier is None else self.names[identifier][0]
-
 
 def read_authority_table(path: Path) -> AuthorityTable:
     """Return the names of an authority file with their identifiers.
@@ -64,12 +51,7 @@ def read_authority_table(path: Path) -> AuthorityTable:
     Raises:
         HdbenchError: the file is unusable, or has no identifiers.
     """
-    table = AuthorityTable(read_authority_lines(path))
-    if not table.names:
-        raise HdbenchError(
-            "{place}: has no identifiers: a CSV file has them in its second column", place=path
-        )
-    return table
+    return AuthorityTable(read_lines_with_identifiers(path))
 
 
 NAMESPACES: Mapping[str, tuple[re.Pattern[str], str]] = {

@@ -2,17 +2,14 @@
 
 import hashlib
 import json
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from hdbench.answers.csv_lines import at_most, delimiter_of, lines
-from hdbench.answers.encodings import decode
 from hdbench.answers.letters import text_of
-from hdbench.authorities.files import MAX_CELL
+from hdbench.authorities.files import MAX_CELL, read_text
 from hdbench.authorities.identifiers import AuthorityTable, read_authority_table
-from hdbench.common.os_errors import read_errors
 from hdbench.errors import HdbenchError
 
 ID, STATE = "id", "state"
@@ -167,10 +164,7 @@ def _read_table(path: Path, fields: Iterable[str]) -> dict[str, _Row] | None:
     """Return what a table of OpenRefine says of each item; None if the file is not one."""
     if path.suffix.lower() not in {".csv", ".tsv"}:
         return None
-    with read_errors(path):
-        if path.stat().st_size > MAX_TABLE:
-            raise HdbenchError("{place}: larger than {most} MiB", place=path, most=MAX_TABLE >> 20)
-        text = unicodedata.normalize("NFC", decode(path.read_bytes(), str(path)))
+    text = read_text(path, MAX_TABLE)
     with at_most(MAX_CELL):
         delimiter = delimiter_of(text, lambda found: len(next(found, (0, []))[1]))
         found = lines(text, delimiter, str(path), blank=True)

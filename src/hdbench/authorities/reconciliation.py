@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hdbench.authorities.files import MAX_VALUE, AuthorityLine, read_authority_lines
+from hdbench.authorities.files import MAX_VALUE, AuthorityLine, read_lines_with_identifiers
 from hdbench.authorities.identifiers import NAMESPACES, address_of, namespace_of
 from hdbench.authorities.search import SAME, AuthorityMatch, AuthoritySearch
 from hdbench.common.translation import current_language, translated
@@ -227,11 +227,7 @@ def read_reconciliation(paths: Sequence[Path]) -> Reconciliation:
                 "{place}: another file has this name, which is the type of its entries: rename it",
                 place=path,
             )
-        files[path.stem] = read_authority_lines(path)
-        if not any(line.identifier for line in files[path.stem]):
-            raise HdbenchError(
-                "{place}: has no identifiers: a CSV file has them in its second column", place=path
-            )
+        files[path.stem] = read_lines_with_identifiers(path)
     return Reconciliation(files)
 
 

@@ -35,11 +35,11 @@ class Authority:
     def __init__(self, values: Mapping[str, str]) -> None:
         self._values = _Lines("\n".join(values))
         self._identifiers = _Lines("\n".join(values.values()))
-        self._folded = _Lines(folded("\n".join(values)))
+        self._folded = _Lines(case_folded("\n".join(values)))
 
     def find(self, typed: str, at_most: int) -> list[Suggested]:
         """Return the values that begin with a text, then those that contain it elsewhere."""
-        wanted = folded(typed)
+        wanted = case_folded(typed)
         if "\n" in wanted:
             return []
         numbers = list(islice(self._folded.find(wanted), at_most))
@@ -73,6 +73,6 @@ class _Lines:
             position = self._data.find(sought, self._breaks[number + 1])
 
 
-def folded(text: str) -> str:
+def case_folded(text: str) -> str:
     """Return a text for comparison: in NFC and case-folded."""
     return unicodedata.normalize("NFC", text.casefold())

@@ -70,9 +70,9 @@ def print_learned(console: Console, learned: Learned, plan: ValuePlan) -> None:
     if plan.each_field:
         names = ", ".join(name for group in learned.groups for name in group.fields)
         print_line(console, Message("fields that can be promised: {names}", names=names))
-    loosest = sum(group.cuts[-1].values for group in learned.groups)
-    share = loosest / (plan.items * len(plan.fields))
+    most = learned.most_accepted
+    share = most / (plan.items * len(plan.fields))
     line = Message(
-        "at most {count:,} values can be accepted ({share:.0%})", count=loosest, share=share
+        "at most {count:,} values can be accepted ({share:.0%})", count=most, share=share
     )
     print_line(console, line)

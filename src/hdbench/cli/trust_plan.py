@@ -21,7 +21,7 @@ from hdbench.common.printing import printable
 from hdbench.errors import HdbenchError, Message
 from hdbench.statistics.acceptance import CONFIDENCE
 from hdbench.trust.forecasting.by_values import SECONDS_PER_VALUE
-from hdbench.trust.learned.cuts import values_needed
+from hdbench.trust.learned.cuts import values_for_promise
 from hdbench.trust.learned.files import check_place
 from hdbench.trust.learned.plan import MAX_TRIES, ValuePlan, ValuePlanOptions, make_value_plan
 from hdbench.trust.plan import (
@@ -37,9 +37,6 @@ from hdbench.trust.plan import (
 
 DEFAULT_LEARN, DEFAULT_VERIFY = 300, 600
 """How many values are read by default in each stage."""
-
-ERROR_PARTS = (0.2, 0.4, 0.6)
-"""True shares of wrong values, as parts of the limit, for which it is said what a promise takes."""
 
 
 def command(
@@ -257,17 +254,9 @@ def print_value_plan(console: Console, plan: ValuePlan, path: Path) -> None:
 def _print_needed(console: Console, plan: ValuePlan) -> None:
     """Print how many values a promise for each field takes."""
     for number in dict.fromkeys((1, len(plan.fields))):
-        needed = [
-            values_needed(part * plan.limit, plan.limit, plan.risk / number) for part in ERROR_PARTS
-        ]
         shares = ", ".join(
-            localized(
-                "{count:,} if {share:.1%} of them are wrong",
-                count=count,
-                share=part * plan.limit,
-            )
-            for part, count in zip(ERROR_PARTS, needed, strict=True)
-            if count is not None
+            localized("{count:,} if {share:.1%} of them are wrong", count=count, share=share)
+            for share, count in values_for_promise(plan.limit, plan.risk / number).items()
         )
         line = Message(
             "to promise 1 field, it must most likely have this many values to verify: {shares}"

@@ -15,7 +15,7 @@ from hdbench.cli.terminal import localized, say, say_notes
 from hdbench.common.translation import current_language
 from hdbench.errors import HdbenchError, Message
 from hdbench.trust.applied_folder import WORK_LIST, read_begun
-from hdbench.trust.sheet.layout import NOT_ON_IMAGE, shown_value
+from hdbench.trust.sheet.layout import nothing_in, shown_value
 from hdbench.trust.sheet.reading import SheetReading, read_sheet
 from hdbench.trust.sheet.taking import SheetChanges, as_decisions, changes_of
 from hdbench.trust.working import AppliedWorkList
@@ -51,12 +51,15 @@ def command(
     collection = Path(benchmark or plan.benchmark)
     with closing(AppliedWorkList(folder / WORK_LIST, collection)) as work_list:
         reading = read_sheet(sheet, work_list)
+        nothing = nothing_in(work_list.benchmark.spec.media)
     say_notes(reading.notes)
     _check(reading, sheet)
     worked = WorkedValues(folder)
     say_notes(worked.notes)
     changes = changes_of(reading.filled, worked.current(), annotator)
-    _show(changes, reading, sheet, overwrite=overwrite)
+    for line in _counts(changes, reading):
+        say("{path}: {news}", path=sheet, news=line)
+    _say_conflicts(changes, nothing, overwrite=overwrite)
     if not changes.rows(overwrite=overwrite):
         return
     _ask(sheet, yes=yes)
@@ -88,17 +91,25 @@ def _check(reading: SheetReading, sheet: Path) -> None:
     )
 
 
-def _show(changes: SheetChanges, reading: SheetReading, sheet: Path, *, overwrite: bool) -> None:
-    """Say what would change, and name the conflicts."""
-    for line in _counts(changes, reading):
-        say("{path}: {news}", path=sheet, news=line)
+def _say_conflicts(changes: SheetChanges, nothing: Message, *, overwrite: bool) -> None:
+    """Name the values that were worked off otherwise.
+
+    Args:
+        changes: what would change.
+        nothing: what stands for an empty value.
+        overwrite: whether the sheet's values are taken.
+    """
+
+    def shown(value: Any) -> str | Message:
+        return repr(shown_value(value, current_language())[:100]) if value is not None else nothing
+
     for row, before in changes.conflicts[:MAX_NAMED]:
         say(
             "  {place}: {value}, but {name} has {other}: {item}, {field}",
             place=row.place,
-            value=_shown(row.value),
+            value=shown(row.value),
             name=before.by,
-            other=_shown(before.value),
+            other=shown(before.value),
             item=row.key.item,
             field=row.key.field,
         )
@@ -121,11 +132,6 @@ def _counts(changes: SheetChanges, reading: SheetReading) -> Iterator[Message]:
     if changes.conflicts:
         count = len(changes.conflicts)
         yield Message("values that were worked off otherwise meanwhile: {count:,}", count=count)
-
-
-def _shown(value: Any) -> str:
-    """Return a value for a line of the terminal."""
-    return repr(shown_value(value, current_language())[:100]) if value is not None else NOT_ON_IMAGE
 
 
 def _ask(sheet: Path, *, yes: bool) -> None:

@@ -153,7 +153,8 @@ def read_mapping(path: Path) -> MarcMapping:
     value = read_plain_yaml(path)
     if not isinstance(value, dict) or value.keys() - {"new_records"} != {"key", "record"}:
         raise HdbenchError(
-            "{place}: needs key: and record:, and may have new_records:: see {example}",
+            "{place}: needs key: and record:, may have new_records:, and nothing else: see "
+            "{example}",
             place=path,
             example=DEFAULT_MAPPING,
         )

@@ -5,7 +5,7 @@ accepted are wrong. Values that people check because they look doubtful say noth
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -223,6 +223,65 @@ def check_whole(out: Path, applied: Applied, control: ControlSample) -> None:
         )
 
 
+def check_values(out: Path, applied: Applied, control: ControlSample) -> None:
+    """Refuse values that are not those that a control sample was drawn from.
+
+    Args:
+        out: the folder of `hdbench trust apply`.
+        applied: the record of what was done.
+        control: the control sample.
+
+    Raises:
+        HdbenchError: they are not.
+    """
+    if {file_sha256(out / VALUES), control.values_sha256} != {applied.values_sha256}:
+        raise HdbenchError(
+            "{place}: is not what the control sample was drawn from: restore it, or apply the plan "
+            "again into another folder",
+            place=out / VALUES,
+        )
+
+
+def check_drawn(
+    out: Path,
+    applied: Applied,
+    control: ControlSample,
+    *,
+    counted: int,
+    counted_in: Path,
+    is_as_drawn: Callable[[], bool],
+) -> None:
+    """Refuse a control sample that is not the one that the plan's seed draws.
+
+    Args:
+        out: the folder of `hdbench trust apply`.
+        applied: the record of what was done.
+        control: the control sample.
+        counted: how many values are accepted.
+        counted_in: the file that says so.
+        is_as_drawn: draws the sample again, and returns whether it is the same.
+
+    Raises:
+        HdbenchError: it is not; see `check_whole`, too.
+    """
+    if counted != applied.taken:
+        raise HdbenchError(
+            "{place}: says that {said:,} values are accepted, and in {values} {there:,} are: "
+            "restore it",
+            place=out / APPLIED,
+            said=applied.taken,
+            values=counted_in,
+            there=counted,
+        )
+    if not is_as_drawn():
+        raise HdbenchError(
+            "{place}: its items are not those that the seed of the plan draws: items were chosen, "
+            "so that they say nothing about the others: restore the file",
+            place=out / CONTROL,
+        )
+    check_whole(out, applied, control)
+
+
 def check_control(out: Path, benchmark: Benchmark) -> Controlled:
     """Return how many of the values that were accepted are wrong in the control sample.
 
@@ -248,32 +307,21 @@ def check_control(out: Path, benchmark: Benchmark) -> Controlled:
         )
     if plan.as_planned is not None:
         check_as_planned(plan.as_planned, benchmark, plan.sample, out / PLAN, plan.hdbench)
-    if {file_sha256(out / VALUES), control.values_sha256} != {applied.values_sha256}:
-        raise HdbenchError(
-            "{place}: is not what the control sample was drawn from: restore it, or apply the plan "
-            "again into another folder",
-            place=out / VALUES,
-        )
+    check_values(out, applied, control)
     truths = truths_of(control.sample, benchmark, DRAFTED)
     fields = planned_fields(plan, benchmark)
     metric = benchmark.spec.make_metric("documented")
     lines, with_taken, taken = _lines(out / VALUES, frozenset(control.sample))
-    if taken != applied.taken:
-        raise HdbenchError(
-            "{place}: says that {said:,} values are accepted, and in {values} {there:,} are: "
-            "restore it",
-            place=out / APPLIED,
-            said=applied.taken,
-            values=out / VALUES,
-            there=taken,
-        )
-    if draw_control(with_taken, len(control.sample), plan.whole.seed) != list(control.sample):
-        raise HdbenchError(
-            "{place}: its items are not those that the seed of the plan draws: items were chosen, "
-            "so that they say nothing about the others: restore the file",
-            place=out / CONTROL,
-        )
-    check_whole(out, applied, control)
+    check_drawn(
+        out,
+        applied,
+        control,
+        counted=taken,
+        counted_in=out / VALUES,
+        is_as_drawn=lambda: (
+            draw_control(with_taken, len(control.sample), plan.whole.seed) == list(control.sample)
+        ),
+    )
     passing, failing = [], []
     for item in truths:
         line = [lines[item.id][field.path] for field in fields]

@@ -11,19 +11,16 @@ from pydantic import Field as Checked
 from hdbench.annotating.checking.checked_values import CheckedValues, Settled, ValueKey
 from hdbench.answers.letters import text_of
 from hdbench.benchmarks.benchmark import Benchmark
-from hdbench.common.hashing import file_sha256
 from hdbench.common.jsonio import parse_line, raw_lines
 from hdbench.errors import HdbenchError
 from hdbench.statistics.acceptance import bounds_of_share
 from hdbench.statistics.share_of_unread import upper_share
 from hdbench.trust.applied_folder import (
-    APPLIED,
     CONTROL,
     IS_TAKEN,
     PLAN,
     TAKEN,
     VALUES,
-    Applied,
     read_applied,
     read_begun,
 )
@@ -32,7 +29,8 @@ from hdbench.trust.control import (
     ControlSample,
     FieldFound,
     Found,
-    check_whole,
+    check_drawn,
+    check_values,
 )
 from hdbench.trust.learned.decision import is_wrong
 from hdbench.trust.learned.learning import check_unchanged, outcomes_of, stage_readings
@@ -138,7 +136,17 @@ def check_value_control(out: Path, benchmark: Benchmark) -> Controlled:
     if not control.sample:
         raise HdbenchError("{place}: has no values: nothing was drawn", place=out / CONTROL)
     check_unchanged(plan, benchmark, out / PLAN)
-    _check_drawn(out, plan, applied, control)
+    check_values(out, applied, control)
+    check_drawn(
+        out,
+        applied,
+        control,
+        counted=control.of,
+        counted_in=out / CONTROL,
+        is_as_drawn=lambda: (
+            _drawn(out / VALUES, control.of, len(control.sample), plan.seed) == list(control.sample)
+        ),
+    )
     readings = CheckedValues(benchmark.folder).readings(control.hash())
     outcomes = outcomes_of(control.values, readings, benchmark, out / CONTROL)
     texts = _texts(out / VALUES, outcomes)
@@ -171,32 +179,6 @@ def check_value_control(out: Path, benchmark: Benchmark) -> Controlled:
         sealed=True,
         readings=stage_readings(outcomes, readings),
     )
-
-
-def _check_drawn(out: Path, plan: ValuePlan, applied: Applied, control: ValueControl) -> None:
-    if {file_sha256(out / VALUES), control.values_sha256} != {applied.values_sha256}:
-        raise HdbenchError(
-            "{place}: is not what the control sample was drawn from: restore it, or apply the plan "
-            "again into another folder",
-            place=out / VALUES,
-        )
-    if control.of != applied.taken:
-        raise HdbenchError(
-            "{place}: says that {said:,} values are accepted, and in {values} {there:,} are: "
-            "restore it",
-            place=out / APPLIED,
-            said=applied.taken,
-            values=out / CONTROL,
-            there=control.of,
-        )
-    drawn = _drawn(out / VALUES, control.of, len(control.sample), plan.seed)
-    if drawn != list(control.sample):
-        raise HdbenchError(
-            "{place}: its items are not those that the seed of the plan draws: items were chosen, "
-            "so that they say nothing about the others: restore the file",
-            place=out / CONTROL,
-        )
-    check_whole(out, applied, control)
 
 
 def _texts(path: Path, wanted: dict[ValueKey, Settled]) -> dict[ValueKey, Judged]:

@@ -1,5 +1,6 @@
 """What a work sheet changes where others have gone on meanwhile."""
 
+import json
 import uuid
 
 import pytest
@@ -44,6 +45,21 @@ def test_what_somebody_decided_meanwhile_stays_and_is_named(desk, hdbench):
     assert f"'bbbb', but ben has 'Stellingen': {desk.scattered}, title" in told
     assert "--overwrite takes the sheet's values instead" in told
     assert desk.worked() == {key: "Stellingen", (desk.silent, "title"): "Faust"}
+
+
+@pytest.mark.parametrize(
+    ("media", "nothing"), [("image", "(not on the image)"), ("text", "(not in the text)")]
+)
+def test_what_was_not_there_is_named_by_the_media(desk, hdbench, media, nothing):
+    filled(desk.sheet, {(desk.scattered, "title"): "bbbb"})
+    decide(desk, None, how="nothing")
+    spec = desk.collection.benchmark / "benchmark.yaml"
+    before = spec.read_text()
+    spec.write_text(json.dumps(json.loads(before) | {"media": media}))
+    try:
+        assert f"'bbbb', but ben has {nothing}: {desk.scattered}, title" in hdbench()
+    finally:
+        spec.write_text(before)  # other tests have the same collection
 
 
 def test_overwrite_takes_the_value_of_the_sheet(desk, hdbench):

@@ -43,7 +43,6 @@ class SheetMedia:
     def __init__(self, benchmark: Benchmark, items: Collection[str], sheet: Path) -> None:
         self._shown = benchmark.shown(set(items))
         self._folder = sheet.resolve().parent
-        self.is_text = benchmark.spec.media == "text"
 
     def text(self, item: str) -> str:
         """Return what the sheet says of an item: its text, or the name of its first file."""

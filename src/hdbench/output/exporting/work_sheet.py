@@ -21,10 +21,9 @@ from hdbench.output.exporting.sheet_media import SheetMedia
 from hdbench.trust.sheet.fields import sheet_fields
 from hdbench.trust.sheet.layout import (
     HEADINGS,
-    NOT_IN_TEXT,
-    NOT_ON_IMAGE,
     Column,
     key_of,
+    nothing_in,
     shown_text,
     shown_value,
 )
@@ -236,7 +235,7 @@ class _SheetWriter:
         self._options = options
         self._media = media
         self._fields = sheet_fields(work_list.benchmark)
-        self._nothing = self._in_language(NOT_IN_TEXT if media.is_text else NOT_ON_IMAGE)
+        self._nothing = self._in_language(nothing_in(work_list.benchmark.spec.media))
         self._item: str | None = None
         self._link: str | None = None
         self._row = 0

@@ -192,6 +192,11 @@ class Learned(Sealed):
     sample: tuple[Pair, ...]
 
     @property
+    def most_accepted(self) -> int:
+        """Return how many values are accepted if all groups pass at their loosest cuts."""
+        return sum(group.cuts[-1].values for group in self.groups)
+
+    @property
     def second_stage(self) -> list[ValueKey]:
         """Return the values of the second stage."""
         return [ValueKey(*pair) for pair in self.sample]

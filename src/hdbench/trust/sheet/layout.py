@@ -67,6 +67,15 @@ def column_called(heading: str) -> Column | None:
     return next((column for column in COLUMNS if wanted in _in_all(HEADINGS[column])), None)
 
 
+def nothing_in(media: str) -> Message:
+    """Return what stands for an empty value.
+
+    Args:
+        media: the media of the benchmark: `image` or `text`.
+    """
+    return NOT_IN_TEXT if media == "text" else NOT_ON_IMAGE
+
+
 def means_nothing(text: str) -> bool:
     """Return whether a cell stands for an empty value.
 

@@ -50,6 +50,7 @@ def test_the_manifest_names_its_places_and_types(client):
     for place in manifest["suggest"].values():
         response = client.get(place["service_url"] + place["service_path"], params={"prefix": "r"})
         validate(response.json(), SUGGESTED)
+    assert manifest["batchSize"] == MAX_QUERIES
 
 
 @pytest.mark.parametrize(
@@ -82,6 +83,52 @@ def test_only_an_unambiguous_name_is_a_match(client):
     assert short(results[3]) == [("11", 100, False)]
     assert short(results[4])[:2] == [("118535676", 100, False), ("Q1", 100, False)]
     assert short(results[5])[0] == ("118535676", 100, True)
+
+
+def test_an_identifier_finds_what_it_stands_for(client):
+    by_id, of_another_type = asked(
+        client, {"query": "Q78"}, {"query": "118535676", "type": "places"}
+    )
+    assert short(by_id)[0] == ("Q78", 100, True)
+    assert "118535676" not in [each["id"] for each in of_another_type]
+    suggested = client.get("/suggest/entity", params={"prefix": " 118535676"}).json()["result"]
+    assert suggested[0] == {
+        "id": "118535676",
+        "name": "Frey, Anna",
+        "notable": [{"id": "persons", "name": "persons"}],
+    }
+
+
+def suggested(client, what, **params):
+    response = client.get(f"/suggest/{what}", params=params)
+    assert response.status_code == 200, response.text
+    return [each["id"] for each in response.json()["result"]]
+
+
+def test_suggestions_go_on_where_the_last_ones_ended(tmp_path):
+    names = "".join(f"Karlsdorf {number:02};{number + 1}\n" for number in range(45))
+    (tmp_path / "places.csv").write_text(names)
+    client = TestClient(build_app(read_reconciliation([tmp_path / "places.csv"])), base_url=BASE)
+    pages = [suggested(client, "entity", prefix="Karlsdorf", cursor=n) for n in (0, 20, 40, 60)]
+    assert [len(page) for page in pages] == [20, 20, 5, 0]
+    assert len({each for page in pages for each in page}) == 45
+    assert suggested(client, "entity", prefix="Karlsdorf") == pages[0]
+    assert suggested(client, "entity", prefix="Karlsdorf", cursor=10**8) == []
+
+
+def test_types_and_properties_are_found_in_either_case(client):
+    assert suggested(client, "type", prefix="P") == ["persons", "places"]
+    assert suggested(client, "type", prefix="PLA") == ["places"]
+    assert suggested(client, "type", prefix="p", cursor=1) == ["places"]
+    assert suggested(client, "property", prefix="First Name") == ["rest"]
+
+
+@pytest.mark.parametrize("value", ["-1", "x", "1.5", "9" * 30])
+def test_an_unusable_cursor_or_limit_is_one_line(client, value):
+    for path, name in (("/suggest/entity", "cursor"), ("/properties", "limit")):
+        response = client.get(path, params={name: value})
+        assert response.status_code == 400
+        assert response.json() == {"error": f"{name}: must be a whole number, 0 or more"}
 
 
 def test_another_name_finds_the_preferred_one(client):
@@ -135,6 +182,8 @@ def test_odd_queries_are_answered(client, query):
         ({"queries": '{"q0": 7}'}, "queries: must be an object of queries"),
         ({"queries": json.dumps({f"q{n}": {} for n in range(MAX_QUERIES + 1)})}, "more than 100"),
         ({"extend": '{"ids": []}'}, "extend: must be an object"),
+        ({"extend": '{"ids": "Q78", "properties": []}'}, "extend: must be an object"),
+        ({"extend": '{"ids": [78], "properties": []}'}, "extend: must be an object"),
         ({"queries": "x" * MAX_BODY}, "more than 1 MiB"),
     ],
 )
@@ -147,6 +196,9 @@ def test_an_unusable_request_is_one_line(client, sent, why):
 def test_a_table_is_extended_by_names_and_addresses(client):
     proposed = client.get("/properties", params={"type": "places"}).json()
     validate(proposed, PROPOSED)
+    limited = client.get("/properties", params={"type": "places", "limit": 1}).json()
+    validate(limited, PROPOSED)
+    assert (len(limited["properties"]), limited["limit"]) == (1, 1)
     extension = {"ids": ["Q78", "Q999"], "properties": proposed["properties"]}
     extended = client.post("/", data={"extend": json.dumps(extension)}).json()
     validate(extended, EXTENDED)

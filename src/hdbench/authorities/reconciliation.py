@@ -3,7 +3,7 @@
 The API is specified at https://reconciliation-api.github.io/specs/0.2/.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,8 +20,10 @@ MAX_QUERIES = 100
 MAX_CANDIDATES = 50
 """Maximum number of candidates for a query."""
 
+_SPACE = "urn:hdbench:authority"  # of our types and properties, and of identifiers of any kind
 _CANDIDATES = 5  # for a query that does not say how many
-_SUGGESTED = 20
+_SUGGESTED, _MOST_SUGGESTED = 20, 200
+_NO_EXTENSION = Message("extend: must be an object of ids and properties")
 
 REST, NAMES, ADDRESS = "rest", "names", "address"
 """Properties: of a query, what else belongs to the name; of an entity, its names and address."""
@@ -75,7 +77,7 @@ class Reconciliation:
             base: its address, without a slash at the end.
         """
         view = f"{base}/preview?id={{{{id}}}}"
-        space = "urn:hdbench:authority"
+        space = _SPACE
         if self._namespace:
             space = NAMESPACES[self._namespace][1]
             view = f"{space}{{{{id}}}}"
@@ -83,9 +85,10 @@ class Reconciliation:
             "versions": ["0.2"],
             "name": f"hdbench: {', '.join(self._searches)}",
             "identifierSpace": space,
-            "schemaSpace": space,
+            "schemaSpace": _SPACE,
             "defaultTypes": [_named(name) for name in self._searches],
             "view": {"url": view},
+            "batchSize": MAX_QUERIES,
             "preview": {"url": f"{base}/preview?id={{{{id}}}}", "width": 400, "height": 120},
             "suggest": {
                 "entity": {"service_url": base, "service_path": "/suggest/entity"},
@@ -138,6 +141,9 @@ class Reconciliation:
         if len(name) > MAX_VALUE:
             return []
         best: dict[str, AuthorityMatch] = {}
+        entity = self._entities.get(name)  # as an identifier is a query, too
+        if entity and (types is None or entity.type in types):
+            best[name] = AuthorityMatch(name, entity.names[0], name, SAME)
         for type_name, search in self._searches.items():
             if types is None or type_name in types:
                 for candidate in search.find(name, max(limit, 2)):
@@ -152,23 +158,41 @@ class Reconciliation:
         described = {"id": candidate.identifier, "name": names[0]}
         return described | ({"description": others[:MAX_VALUE]} if others else {})
 
-    def suggested_entities(self, prefix: str) -> dict[str, Any]:
-        """Return entities whose names are like what somebody types."""
-        found = self._found(prefix, None, _SUGGESTED)
-        return {"result": [self._described(candidate) for candidate in found]}
+    def suggested_entities(self, prefix: str, cursor: int) -> dict[str, Any]:
+        """Return entities whose names are like what somebody types, or whose identifier is.
 
-    def suggested_types(self, prefix: str) -> dict[str, Any]:
-        """Return types whose names contain what somebody types."""
-        return {"result": [_named(name) for name in self._searches if prefix in name]}
+        Args:
+            prefix: what somebody types.
+            cursor: how many are skipped.
+        """
+        last = min(cursor + _SUGGESTED, _MOST_SUGGESTED)
+        found = self._found(prefix.strip(), None, last)[cursor:last]
+        return {
+            "result": [
+                self._described(candidate)
+                | {"notable": [_named(self._entities[candidate.identifier].type)]}
+                for candidate in found
+            ]
+        }
 
-    def suggested_properties(self, prefix: str) -> dict[str, Any]:
+    def suggested_types(self, prefix: str, cursor: int) -> dict[str, Any]:
+        """Return types whose names contain what somebody types; see `suggested_entities`."""
+        return {"result": _containing(prefix, map(_named, self._searches))[cursor:]}
+
+    def suggested_properties(self, prefix: str, cursor: int) -> dict[str, Any]:
         """Return properties of a query whose names contain what somebody types."""
-        rest = _property(REST)
-        return {"result": [rest] if prefix in rest["id"] or prefix in rest["name"] else []}
+        return {"result": _containing(prefix, [_property(REST)])[cursor:]}
 
-    def properties(self, type_name: str) -> dict[str, Any]:
-        """Return the properties of an entity that a table can be extended by."""
-        return {"type": type_name, "properties": [_property(NAMES), _property(ADDRESS)]}
+    def properties(self, type_name: str, limit: int | None) -> dict[str, Any]:
+        """Return the properties of an entity that a table can be extended by.
+
+        Args:
+            type_name: its type.
+            limit: how many are wanted at most; None for all.
+        """
+        found = [_property(NAMES), _property(ADDRESS)][:limit]
+        limited = {} if limit is None else {"limit": limit}
+        return {"type": type_name, "properties": found} | limited
 
     def extended(self, extension: Any) -> dict[str, Any]:
         """Return properties of entities.
@@ -181,9 +205,11 @@ class Reconciliation:
         """
         try:
             wanted = [each["id"] for each in extension["properties"]]
-            identifiers = list(map(str, extension["ids"]))
+            identifiers = extension["ids"]
         except (KeyError, TypeError) as error:
-            raise HdbenchError("extend: must be an object of ids and properties") from error
+            raise HdbenchError(_NO_EXTENSION) from error
+        if not isinstance(identifiers, list) or not all(isinstance(i, str) for i in identifiers):
+            raise HdbenchError(_NO_EXTENSION)
         known = [name for name in (NAMES, ADDRESS) if name in wanted]
         rows = {
             identifier: {name: self._values(identifier, name) for name in known}
@@ -254,6 +280,12 @@ def _types_in(query: Mapping[str, Any]) -> list[str] | None:
     types = query.get("type")
     named = types if isinstance(types, list) else [types]
     return [name for name in named if isinstance(name, str) and name] or None
+
+
+def _containing(text: str, named: Iterable[dict[str, str]]) -> list[dict[str, str]]:
+    """Return what has a text in its id or name, in either case."""
+    wanted = text.strip().casefold()
+    return [each for each in named if any(wanted in part.casefold() for part in each.values())]
 
 
 def _named(name: str) -> dict[str, str]:

@@ -26,6 +26,7 @@ MAX_BODY = 2**20
 
 _FIELDS = 10
 _AT_ONCE = 2  # searches
+_COUNT = re.compile("[0-9]{1,9}")
 _ON_LOOPBACK = re.compile(r"http://(?:127\.0\.0\.1|localhost)(?::[0-9]{1,5})?")
 
 _HEADERS = {
@@ -66,8 +67,13 @@ def build_app(service: Reconciliation) -> Starlette:
             return service.extended(_parsed(fields["extend"], "extend"))
         return service.manifest(base)
 
-    def suggesting(suggested: Callable[[str], dict[str, Any]]) -> Callable[..., dict[str, Any]]:
-        return lambda fields, _: suggested(fields.get("prefix", ""))
+    def suggesting(
+        suggested: Callable[[str, int], dict[str, Any]],
+    ) -> Callable[..., dict[str, Any]]:
+        return lambda fields, _: suggested(fields.get("prefix", ""), _count(fields, "cursor") or 0)
+
+    def properties(fields: dict[str, str], _: str) -> dict[str, Any]:
+        return service.properties(fields.get("type", ""), _count(fields, "limit"))
 
     async def preview(request: Request) -> Response:
         page = service.preview(request.query_params.get("id", ""))
@@ -79,7 +85,7 @@ def build_app(service: Reconciliation) -> Starlette:
             route("/suggest/entity", suggesting(service.suggested_entities)),
             route("/suggest/type", suggesting(service.suggested_types)),
             route("/suggest/property", suggesting(service.suggested_properties)),
-            route("/properties", lambda fields, _: service.properties(fields.get("type", ""))),
+            route("/properties", properties),
             Route("/preview", preview),
         ],
         middleware=[
@@ -135,6 +141,18 @@ async def _fields(request: Request) -> dict[str, str]:
     except ValueError as error:
         raise HdbenchError("must be a form in UTF-8") from error
     return {name: texts[-1] for name, texts in values.items()}
+
+
+def _count(fields: dict[str, str], name: str) -> int | None:
+    """Return a field that is a number from 0 on; None if there is none.
+
+    Raises:
+        HdbenchError: it is something else.
+    """
+    text = fields.get(name, "")
+    if text and not _COUNT.fullmatch(text):
+        raise HdbenchError("{name}: must be a whole number, 0 or more", name=name)
+    return int(text) if text else None
 
 
 def _parsed(text: str, name: str) -> Any:

@@ -98,8 +98,8 @@ def command(
         say("  files: {files}", files=joined(_files_of(built.folder)))
     for report in filter(lambda report: report.warnings, checked):
         typer.echo(warnings_line(report), err=True)
-    for folder in install_spaces(out):
-        say("{folder}: Space", folder=folder)
+    if spaces := install_spaces(out):
+        say("metrics and the scorer, as Spaces: {folders}", folders=", ".join(map(str, spaces)))
     if failed:
         raise typer.Exit(2)
 

@@ -118,7 +118,7 @@ def _say_conflicts(changes: SheetChanges, nothing: Message, *, overwrite: bool) 
 
 
 def _counts(changes: SheetChanges, reading: SheetReading) -> Iterator[Message]:
-    yield Message("values that nobody has worked off yet: {count:,}", count=len(changes.new))
+    yield Message("new values: {count:,}", count=len(changes.new))
     if changes.corrected:
         count = len(changes.corrected)
         yield Message("values corrected since you last read a sheet in: {count:,}", count=count)

@@ -211,7 +211,7 @@ def test_it_says_what_changes_and_asks(desk, hdbench):
     assert lines_of(desk.out) == []
     done = hdbench("--yes", "--as", "anna")
     assert [line.partition(": ")[2] for line in done.stdout.splitlines()] == [
-        "values that nobody has worked off yet: 2",
+        "new values: 2",
         "rows without a value, which stay open: 95",
         "remarks in these rows, which are not kept: 1",
         "taken in: 2",

@@ -74,6 +74,12 @@ def truths(folder):
     return {row["id"]: row["ground_truth"] for row in map(json.loads, lines)}
 
 
+def set_status(page, status):
+    """Choose an item's status in the menu."""
+    page.locator("#more").click()
+    page.locator(f"#status [value={status}]").click()
+
+
 @cache
 def forks():
     """Forks of a process that imported what the editor needs."""

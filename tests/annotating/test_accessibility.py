@@ -80,6 +80,8 @@ def test_axe_core_finds_no_violation_and_german_is_complete(
         expect(page.locator("#found-items button")).to_have_count(2)
         look(page, "list")
         page.keyboard.press("Escape")
+        page.locator("#more").click()
+        look(page, "menu")
         page.locator("#help").click()
         look(page, "help")
         page.keyboard.press("Escape")
@@ -138,10 +140,12 @@ def test_every_field_is_filled_in_with_the_keyboard_alone(tmp_path, visit_at):
         page.keyboard.type("Erste")
         page.keyboard.press("Enter")
         page.keyboard.type("Zweite")
-        tab_to("done")
-        page.keyboard.press("Space")
         tab_to("Comment")
         page.keyboard.type("read twice")
+        tab_to("More …")
+        page.keyboard.press("Space")
+        tab_to("done")
+        page.keyboard.press("Space")
         saved(page)
         assert page.locator("#progress").inner_text() == "1 of 3 done"
     assert truths(folder)["b1"] == {

@@ -10,7 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from annotating.pages import serving
+from annotating.pages import serving, set_status
 from helpers.pages import commands
 from openpyxl import load_workbook
 from PIL import Image, ImageDraw
@@ -179,11 +179,11 @@ def correct_drafts(desk, items, overlooked):
 def settle(desk, item):
     with desk.editor(desk.cards, "--as", "anna") as page:
         page.get_by_role("button", name="Items").click()
-        page.get_by_label("Status").select_option("to be settled")
+        page.get_by_label("Status").select_option("settling")
         page.locator("#found-items button").click()  # there is but one
         expect(page.locator("#id")).to_have_text(item)
         page.get_by_role("button", name="Take what ben entered: year").click()
-        page.get_by_role("button", name="done", exact=True).click()
+        set_status(page, "done")
         expect(page.locator("#how")).to_have_text("Made: settled between annotators")
 
 

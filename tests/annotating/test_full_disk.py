@@ -268,7 +268,7 @@ def test_unsaved_change_stays_in_the_page_until_there_is_room(tmp_path, browser,
             expect(state).to_have_attribute("data-state", "refused")
             expect(page.locator("#message")).to_contain_text("make room")
             title.fill("Faust II")
-            page.get_by_role("button", name="Next").click()
+            page.get_by_role("button", name="Next", exact=True).click()
             expect(page.locator("#message")).to_contain_text("make room")
             expect(page.locator("#id")).to_have_text("b1")
             expect(text).to_have_value("x" * 5_000)

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from annotating.pages import serving, write_collection
+from annotating.pages import serving, set_status, write_collection
 from annotating.reviews import entry, write_list
 from playwright.sync_api import expect
 from starlette.testclient import TestClient
@@ -163,7 +163,7 @@ def test_settling_keeps_the_digits(folder, visit):
         other.get_by_role("button", name="Take").click()
         expect(page.locator("#form").get_by_label("Count")).to_have_value("11111111111111111112")
         saved(page)
-        page.locator("#status button[value=done]").click()
+        set_status(page, "done")
         saved(page)
     assert '"count": 11111111111111111112' in row(folder)
 

@@ -105,7 +105,7 @@ def test_the_page_shows_them_and_what_to_look_at(folder, tmp_path, browser):
         expect(page.locator("#id")).to_have_text("=b")
         expect(page.locator("#stage")).to_have_text("To look at: title, year")
         expect(page.locator("#progress")).to_have_text("0 of 2 done")
-        page.get_by_role("button", name="Next").click()
+        page.get_by_role("button", name="Next", exact=True).click()
         expect(page.locator("#id")).to_have_text("0007")
         expect(page.locator("#stage")).to_have_text("To look at: title")
         page.close()

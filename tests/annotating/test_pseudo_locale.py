@@ -8,7 +8,7 @@ import httpx
 import pytest
 from annotating.checking.plans import SCRIPT, write_plan
 from annotating.merges import merge
-from annotating.pages import SCHEMA, write_collection
+from annotating.pages import SCHEMA, set_status, write_collection
 from annotating.reviews import entry, write_list
 from annotating.working.lists import SCRIPT as WORK_SCRIPT
 from annotating.working.lists import prepared
@@ -115,6 +115,8 @@ def test_the_form_has_no_english(folder, visit_at, serve, walk):
     expect(page.locator("#found-items button")).to_have_count(2)
     walk.see(page, "list")
     page.keyboard.press("Escape")
+    page.locator("#more").click()
+    walk.see(page, "menu")
     page.locator("#help").click()
     walk.see(page, "help")
     page.keyboard.press("Escape")
@@ -147,10 +149,10 @@ def test_assigned_items_have_no_english(tmp_path, visit_at, serve, walk):
     walk.see(page, "own entries")
     page.locator("[id='f:title']").fill("Urfaust")
     saved(page)
-    page.locator("#status button, #status input").nth(1).click()
+    set_status(page, "done")
     expect(page.locator(".settle").first).to_be_visible()
     walk.see(page, "to be settled")
-    page.locator("#status button, #status input").nth(1).click()
+    set_status(page, "done")
     walk.see(page, "settle first")
     page.locator("#items").click()
     walk.see(page, "list")

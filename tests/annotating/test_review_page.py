@@ -188,7 +188,7 @@ def test_the_page_is_accessible(folder, path, visit, shown):
     with serving(folder, review=path) as served:
         page = visit(served, width=width, color_scheme=scheme, language=language)
         assert page.evaluate("document.documentElement.lang") == language[:2]
-        for button in ("#save-reading", "#verdict-form button"):
+        for button in ("#save-reading", "#save-verdict"):
             page.locator(button).hover()
             page.evaluate("Promise.all(document.getAnimations().map((each) => each.finished))")
             colours = (

@@ -35,14 +35,14 @@ def test_a_stay_is_noted_without_its_pauses(tmp_path, visit_at, keep):
         page.clock.run_for(121_000)  # a pause
         page.get_by_label("Title", exact=True).press("a")
         page.clock.run_for(15_000)
-        page.get_by_role("button", name="Next").click()
+        page.get_by_role("button", name="Next", exact=True).click()
         expect(page.locator("#id")).to_have_text("b2")
         page.clock.run_for(7_000)
         with page.expect_response("**/leave"):
             page.evaluate(
                 "Object.defineProperty(document, 'visibilityState', { value: 'hidden' });"
                 "document.dispatchEvent(new Event('visibilitychange'))"
-            ) if keep else page.get_by_role("button", name="Next").click()
+            ) if keep else page.get_by_role("button", name="Next", exact=True).click()
     told = times(folder)
     assert [each["item"] for each in told] == (["b1", "b2"] if keep else [])
     # The clock that is set forward goes on by itself too, while the browser is slow.

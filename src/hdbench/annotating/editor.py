@@ -13,7 +13,7 @@ from hdbench.annotating.changes import SETTLED
 from hdbench.annotating.folding import ItemState, Stage
 from hdbench.annotating.form import form_of
 from hdbench.annotating.history import HISTORY, SUFFIX
-from hdbench.annotating.media import CollectionMedia
+from hdbench.annotating.media import BrowserImage, CollectionMedia
 from hdbench.annotating.metadata import TakenError, check_collection
 from hdbench.annotating.store import Saving, Store, unbounded
 from hdbench.annotating.suggestions import Suggestions, read_authorities
@@ -29,6 +29,7 @@ from hdbench.benchmarks.provenance import BLIND, DRAFT, IMPORTED
 from hdbench.common.appending import append
 from hdbench.common.os_errors import write_errors
 from hdbench.common.texts import Texts, completed
+from hdbench.display.differences import TextPart, marked
 from hdbench.errors import HdbenchError, Message
 
 TIMES = "times"
@@ -131,6 +132,9 @@ SCHEMA = "answer.schema.json"
 FLUSH_AFTER = 2.0
 """Number of seconds after the last change until the metadata.jsonl is written."""
 
+MAX_MARKED = 20_000
+"""Maximum number of characters of a text whose letters are compared with another's."""
+
 _Value = TypeVar("_Value")
 
 _SHOWN = ("record", "status", "comment", "how", "by", "head", "stage")
@@ -220,6 +224,7 @@ class Editor:
                         bool(state.conflicts),
                         state.stage,
                         self._annotator in annotation.annotators(state.item),
+                        self._media.has_picture(state.item),
                     ]
                     for state in states
                 ],
@@ -241,6 +246,10 @@ class Editor:
     def page(self, number: int, page: int) -> tuple[bytes, str]:
         """Return a page of an item, and its media type."""
         return self._media.picture(self._id(number), page)
+
+    def thumbnail(self, number: int) -> BrowserImage:
+        """Return a small picture of an item."""
+        return self._media.thumbnail(self._id(number))
 
     def change(self, number: int, body: dict[str, Any]) -> dict[str, Any]:
         """Make a change, and return the item's state once it is saved.
@@ -409,6 +418,7 @@ def as_json(state: ItemState) -> dict[str, Any]:
                 {key: getattr(change, key) for key in ("by", "at", "field", "to")}
                 for change in conflict.changes
             ],
+            "parts": _parts([change.to for change in conflict.changes]),
         }
         for conflict in state.conflicts
     ]
@@ -416,11 +426,23 @@ def as_json(state: ItemState) -> dict[str, Any]:
         {
             "field": difference.field,
             "values": difference.values,
+            "parts": _parts(list(difference.values.values())),
             "settled": difference.is_settled,
         }
         for difference in state.differences
     ]
     return data
+
+
+def _parts(values: Sequence[Any]) -> list[list[TextPart]] | None:
+    """Return texts and whole numbers with the letters marked in which they differ.
+
+    Of values of another kind, or of one that is too long, it is None.
+    """
+    if not all(value is None or type(value) in (str, int) for value in values):
+        return None
+    texts = ["" if value is None else str(value) for value in values]
+    return None if any(len(text) > MAX_MARKED for text in texts) else marked(texts)
 
 
 def _in_collection(

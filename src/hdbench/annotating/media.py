@@ -73,6 +73,10 @@ class CollectionMedia:
         files, text = self._rows[item]
         return text if isinstance(text, str) and not files else None
 
+    def has_picture(self, item: str) -> bool:
+        """Return whether an item has at least one file."""
+        return bool(self._rows[item][0])
+
     def pages(self, item: str) -> int:
         """Return the number of an item's pictures.
 

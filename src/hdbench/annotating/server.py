@@ -88,6 +88,7 @@ def page_routes(editor: Editor) -> list[BaseRoute]:
         route("/items/{n:number}/undo", _of(editor.undo), "POST"),
         route("/items/{n:number}/drafts", _of(editor.drafts)),
         route.picture("/items/{n:number}/pages/{page:number}", editor.page),
+        route.picture("/items/{n:number}/small/{page:number}", lambda n, _: editor.thumbnail(n)),
         *shared_routes(),
         Mount("/", StaticFiles(directory=_PAGE, html=True)),
     ]

@@ -1,6 +1,7 @@
 """Differences between two texts, character by character as a reader sees them."""
 
 import unicodedata
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from rapidfuzz.distance import Levenshtein
@@ -51,6 +52,38 @@ def differences(reference: str, prediction: str) -> tuple[list[TextPart], list[T
         _parts([("".join(truth[e.src_start : e.src_end]), e.tag != "equal") for e in edits]),
         _parts([("".join(answer[e.dest_start : e.dest_end]), e.tag != "equal") for e in edits]),
     )
+
+
+def marked(texts: Sequence[str]) -> list[list[TextPart]]:
+    """Return the parts of texts, those that differ from the first one marked.
+
+    In the first one, those parts are marked that differ from any other.
+
+    Example:
+        >>> [[part.text for part in parts] for parts in marked(["Basel", "Bosel", "Bsel"])]
+        [['B', 'a', 'sel'], ['B', 'o', 'sel'], ['Bsel']]
+    """
+    if not texts:
+        return []
+    first = characters(texts[0])
+    differs = [False] * len(first)
+    others = []
+    for text in texts[1:]:
+        of_first, of_other = differences(texts[0], text)
+        others.append(of_other)
+        place = 0
+        for part in of_first:
+            length = len(characters(part.text))
+            if part.differs:
+                differs[place : place + length] = [True] * length
+            place += length
+    parts: list[TextPart] = []
+    for character, is_other in zip(first, differs, strict=True):
+        if parts and parts[-1].differs == is_other:
+            parts[-1] = TextPart(parts[-1].text + character, is_other)
+        else:
+            parts.append(TextPart(character, is_other))
+    return [parts, *others]
 
 
 def characters(text: str) -> list[str]:

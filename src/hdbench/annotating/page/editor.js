@@ -1,7 +1,8 @@
 // The page: one item at a time, its image beside its form.
 
 import { Clock } from "./clock.js";
-import { Form, element } from "./form.js";
+import { element } from "./elements.js";
+import { Form } from "./form.js";
 import { ItemImage } from "./image.js";
 import { ItemList } from "./list.js";
 import { at, digitPlace, language, message, say, start, translate } from "./page.js";
@@ -13,6 +14,8 @@ const STATUSES = ["open", "done", "doubtful", "missing", "rejected"];
 const CLOSED = new Set(["done", "missing", "rejected"]);
 const WITHOUT_TRUTH = new Set(["missing", "rejected"]);
 const COMMENT_TYPED = 700;
+
+const HINT = `hdbench: hint closed: ${start.name}`;
 
 const image = new ItemImage(at("image"));
 
@@ -120,20 +123,24 @@ function progress() {
   if (list.onlyMine) {
     const mine = start.items.filter((each) => each[4]);
     const done = mine.filter(([, status, , stage]) => stage !== "own" || status !== "open").length;
-    at("progress").textContent = say("progress_mine", { done, all: mine.length });
-    at("progress").title = say("progress_mine_hint");
-    return;
+    return counted("progress_mine", done, mine.length);
   }
   const done = start.items.filter(([, status]) => CLOSED.has(status)).length;
-  const values = { done, all: start.items.length, only: list.only };
-  at("progress").textContent = say(list.only ? "progress_only" : "progress", values);
-  at("progress").title = say("progress_hint");
+  counted(list.only ? "progress_only" : "progress", done, start.items.length);
+}
+
+function counted(key, done, all) {
+  at("progress").textContent = say(key, { done, all, only: list.only });
+  at("progress").title = say(key === "progress_mine" ? "progress_mine_hint" : "progress_hint");
+  at("bar").max = all;
+  at("bar").value = done;
 }
 
 function drawFacts() {
   const { how, record, stage } = item.state;
   const isOthers = stage === "others";
-  for (const id of ["form", "status", "remark", "how"]) at(id).hidden = isOthers;
+  for (const id of ["form", "status", "remark", "how", "now"]) at(id).hidden = isOthers;
+  at("done").textContent = say(isOthers ? "go_on" : "done_next");
   at("drafts").hidden = isOthers || item.blind;
   drawStage();
   const key = how.startsWith("draft:") ? "draft" : { "corrected after audit": "audit" }[how] ?? how;
@@ -162,6 +169,8 @@ function drawStatus() {
   for (const button of at("status").querySelectorAll("button")) {
     button.setAttribute("aria-pressed", String(button.value === local.status));
   }
+  at("now").textContent = say(`status_${local.status}`);
+  at("now").dataset.status = local.status;
 }
 
 function setStatus(status) {
@@ -256,7 +265,7 @@ function show(isOther) {
     image.show(id, item, `items/${number}/pages`);
     const next = beside(1);
     if (start.items[next]) new Image().src = `items/${next}/pages/0`;
-    at("record").scrollTop = 0;
+    at("sheet").scrollTop = 0;
     history.replaceState(null, "", `#${encodeURIComponent(id)}`);
   }
   if (item.state.how.startsWith("draft:") && start.drafts.length > 1) markDifferences();
@@ -296,14 +305,29 @@ async function fillIn(draft) {
 
 async function done() {
   const from = number;
-  if (await finish("done")) await open(beside(1));
+  if (item?.state.stage !== "others" && !(await finish("done"))) return;
+  if (start.items[beside(1)]) await open(beside(1));
+  else await end();
   if (number !== from) form.focusFirst();
+}
+
+// Behind the last item: what comes next.
+async function end() {
+  await settled();
+  if (form.dirty.size || saver.refused) return; // it is not over: its field, or the foot, says why
+  const left = list.left();
+  const isHere = ["127.0.0.1", "localhost"].includes(location.hostname);
+  at("end-title").textContent = say(left.length ? "end_left" : "end_all");
+  at("end-text").textContent = left.length ? "" : say(isHere ? "end_terminal" : "end_page");
+  at("end-left").replaceChildren(...left);
+  at("end").showModal();
+  at("end-waiting").textContent = await list.waiting();
 }
 
 const isTyping = (target) => target.closest?.("input, textarea, select");
 
 function pressed(event) {
-  if (document.querySelector("dialog[open]")) return;
+  if (document.querySelector("dialog[open], [popover]:popover-open")) return;
   const free = !isTyping(event.target);
   const act = (what) => {
     event.preventDefault();
@@ -338,6 +362,7 @@ function words() {
   translate();
   const keys = [
     ["help_next", "Alt ←", "Alt →"], ["help_next_done", "Alt ↵"], ["help_outside", "n", "p"],
+    ["help_entries", "Alt ↑", "Alt ↓"], ["help_more_entries", "↵"], ["help_suggested", "↓", "↵"],
     ["help_undo", `${say("key_ctrl")} Z`], ["help_items", "/"], ["help_status", ...STATUSES.map((_, place) => `Alt ${place + 1}`)],
     ["help_image", "+", "−", "0", "r"], ["help_drag", "←", "→", "↑", "↓"], ["help_pages", "[", "]"],
     ["help_escape", "Esc"], ["help_help", "?"],
@@ -347,17 +372,33 @@ function words() {
   ]));
 }
 
+// The browser's storage, unless somebody blocks it together with cookies.
+function storage() {
+  try {
+    return localStorage;
+  } catch {
+    return null;
+  }
+}
+
+function closeHint() {
+  storage()?.setItem(HINT, "yes");
+  at("hint").hidden = true;
+  form.focusFirst();
+}
+
 function wire() {
   const clicks = {
-    previous: () => open(beside(-1)), next: () => open(beside(1)), items: () => list.show(), undo,
-    help: () => at("keys").showModal(),
+    previous: () => open(beside(-1)), next: () => open(beside(1)), items: () => list.show(), done, undo,
+    help: () => at("keys").showModal(), "close-hint": closeHint,
   };
   for (const [id, act] of Object.entries(clicks)) at(id).addEventListener("click", act);
+  at("menu").addEventListener("click", (event) => event.target.closest("button") && at("menu").hidePopover());
+  at("hint").hidden = Boolean(storage()?.getItem(HINT));
   for (const button of document.querySelectorAll("dialog .close")) {
     button.addEventListener("click", () => button.closest("dialog").close());
   }
   at("conflict").addEventListener("cancel", (event) => event.preventDefault()); // one has to be chosen
-  at("filter").addEventListener("change", progress);
   STATUSES.forEach((status, place) => {
     const button = element("button", {
       type: "button", value: status, text: say(`status_${status}`), "aria-keyshortcuts": `Alt+${place + 1}`,

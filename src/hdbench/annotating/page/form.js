@@ -1,32 +1,43 @@
 // The form of a record: what can be typed and chosen, and what it means in the record.
 
+import { element } from "./elements.js";
 import { decimalPoint, isNumber, parse, typed, write } from "./numbers.js";
+import { Suggestions } from "./suggestions.js";
 import { asField, begun, get, isObject, readable, same } from "./values.js";
 
 const TYPED = 700; // milliseconds after the last key when a value is sent
-const PAUSE = 120; // milliseconds after the last key when values are suggested
-const SUGGESTED = 50; // as many as the server suggests at most
+const SIGNS = [["move_up", "↑"], ["move_down", "↓"], ["remove", "×"]];
+const SIGNS_IN_LINE = [["move_up", "←"], ["move_down", "→"], ["remove", "×"]];
 
-export function element(name, attributes = {}, ...children) {
-  const made = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) {
-    if (key === "text") made.textContent = value;
-    else if (value === true) made.setAttribute(key, "");
-    else if (value !== false && value !== null) made.setAttribute(key, value);
-  }
-  made.append(...children);
-  return made;
+// A list of plain values: they stand in a line.
+const isInLine = ({ item }) => !["object", "list"].includes(item.kind) && !item.long;
+
+// A field of one line that is as high as its text.
+function grow(input) {
+  const fit = () => {
+    input.style.height = "auto";
+    input.style.height = `${input.scrollHeight + input.offsetHeight - input.clientHeight}px`;
+  };
+  input.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") event.preventDefault();
+  });
+  input.addEventListener("input", () => {
+    if (input.value.includes("\n")) input.value = input.value.replace(/\s*\n\s*/g, " ");
+  });
+  if (CSS.supports("field-sizing", "content")) return;
+  input.addEventListener("input", fit);
+  requestAnimationFrame(fit);
 }
 
 export class Form {
   // `changed(path, to)` for each change, `typing()` for each key, `suggested(field, typed)` for values.
   constructor(root, { say, language, form, changed, typing, suggested }) {
-    Object.assign(this, { root, say, language, form, changed, typing, suggested });
+    Object.assign(this, { root, say, language, form, changed, typing });
     this.point = decimalPoint(language);
     this.dirty = new Map();
     this.record = null;
     this.drafts = [];
-    this.datalist = element("datalist", { id: "suggested" });
+    this.suggestions = new Suggestions(suggested, say("suggestions"));
     root.addEventListener("submit", (event) => event.preventDefault());
   }
 
@@ -34,7 +45,7 @@ export class Form {
     const focused = this.hasFocus ? document.activeElement.id : "";
     Object.assign(this, { record, drafts });
     this.drop();
-    this.root.replaceChildren(...this.fields(this.form, []), this.datalist);
+    this.root.replaceChildren(...this.fields(this.form, []));
     if (focused) document.getElementById(focused)?.focus();
   }
 
@@ -89,38 +100,74 @@ export class Form {
     });
     const lengths = new Set(this.drafts.map((each) => get(each.record, path)?.length ?? 0));
     const notes = lengths.size > 1 ? this.differences(path) : [];
-    return element("fieldset", { class: "list" }, element("legend", { text: label }), ...notes, ...rows, add);
+    return element("fieldset", { class: isInLine(node) ? "list in-line" : "list" },
+      element("legend", { text: label }), ...notes, ...rows, add);
   }
 
   row(node, path, label, values, place) {
     const at = [...path, place];
     const numbered = this.say("entry", { field: label, number: place + 1 });
-    const field = asField(at);
-    const button = (name, sign, off, act) => {
-      const made = element("button", {
-        type: "button", id: `${name}:${field}`, disabled: off, text: sign,
-        "aria-label": this.say(name, { field: numbered }), title: this.say(name, { field: numbered }),
+    const acts = {
+      move_up: () => this.move(path, place, place - 1),
+      move_down: () => this.move(path, place, place + 1),
+      remove: () => this.rebuild(path, (now) => now.toSpliced(place, 1)),
+    };
+    const off = { move_up: place === 0, move_down: place === values.length - 1 };
+    const buttons = (isInLine(node) ? SIGNS_IN_LINE : SIGNS).map(([name, sign]) => {
+      const text = this.say(name, { field: numbered });
+      const id = `${name}:${asField(at)}`;
+      const made = element("button", { type: "button", id, class: name, disabled: Boolean(off[name]), text: sign, "aria-label": text, title: text });
+      made.addEventListener("click", () => {
+        acts[name]();
+        if (name === "remove") return document.getElementById(`add:${asField(path)}`)?.focus();
+        const to = [...path, name === "move_up" ? place - 1 : place + 1];
+        const same = document.getElementById(`${name}:${asField(to)}`);
+        if (!same || same.disabled) this.firstIn(to);
+        else same.focus();
       });
-      made.addEventListener("click", act);
       return made;
-    };
-    const moved = (name, to) => () => {
-      this.rebuild(path, (now) => {
-        const list = [...now];
-        list.splice(to, 0, ...list.splice(place, 1));
-        return list;
-      });
-      const same = document.getElementById(`${name}:${asField([...path, to])}`);
-      (same?.disabled ? this.firstIn([...path, to]) : same?.focus());
-    };
-    const buttons = element("span", { class: "buttons" },
-      button("move_up", "↑", place === 0, moved("move_up", place - 1)),
-      button("move_down", "↓", place === values.length - 1, moved("move_down", place + 1)),
-      button("remove", "×", false, () => {
-        this.rebuild(path, (now) => now.filter((_, other) => other !== place));
-        document.getElementById(`add:${asField(path)}`)?.focus();
-      }));
-    return element("div", { class: "row" }, this.field(node.item, at, numbered, true), buttons);
+    });
+    const row = element("div", { class: "row" }, this.field(node.item, at, numbered, true), element("span", { class: "buttons" }, ...buttons));
+    row.addEventListener("keydown", (event) => this.pressed(event, node, path, place, values.length));
+    if (node.item.kind === "text" && isInLine(node)) row.addEventListener("paste", (event) => this.pasted(event, path, place));
+    return row;
+  }
+
+  move(path, from, to) {
+    this.rebuild(path, (now) => now.toSpliced(from, 1).toSpliced(to, 0, now[from]));
+  }
+
+  // Keys within an entry of a list.
+  pressed(event, node, path, place, count) {
+    const { key, altKey, ctrlKey, metaKey, isComposing, target } = event;
+    const to = altKey && !ctrlKey && !metaKey ? { ArrowUp: place - 1, ArrowDown: place + 1 }[key] : undefined;
+    const isPlain = isInLine(node) && target.matches("input, textarea") && !altKey && !ctrlKey && !metaKey && !isComposing;
+    const isLeft = key === "Backspace" && target.value === "";
+    if (to !== undefined) {
+      if (to >= 0 && to < count) this.move(path, place, to);
+      this.firstIn([...path, Math.min(Math.max(to, 0), count - 1)]);
+    } else if (isPlain && key === "Enter") {
+      document.getElementById(`add:${asField(path)}`).click();
+    } else if (isPlain && isLeft) {
+      this.rebuild(path, (now) => now.toSpliced(place, 1));
+      if (count > 1) this.firstIn([...path, Math.max(place - 1, 0)]);
+      else document.getElementById(`add:${asField(path)}`).focus();
+    } else {
+      return;
+    }
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  // Several values, separated by semicolons or on lines of their own, are as many entries.
+  pasted(event, path, place) {
+    const { value, selectionStart, selectionEnd } = event.target;
+    const text = value.slice(0, selectionStart) + event.clipboardData.getData("text") + value.slice(selectionEnd);
+    const parts = text.split(/[;\n]/).map((each) => each.trim()).filter(Boolean);
+    if (parts.length < 2) return;
+    event.preventDefault();
+    this.rebuild(path, (now) => now.toSpliced(place, 1, ...parts));
+    this.firstIn([...path, place + parts.length - 1]);
   }
 
   rebuild(path, made) {
@@ -148,8 +195,9 @@ export class Form {
     this.listen(control, id, path, problem);
     const name = element(hidden ? "span" : "label", hidden ? { class: "name" } : { class: "name", for: id, text: label });
     const notes = this.differences(path);
-    if (node.kind === "text" && !control.long) this.suggest(control.input, path);
-    return element("div", { class: "field" }, ...(hidden ? [] : [name]), control.shown, problem, ...notes);
+    const isSuggested = node.kind === "text" && !control.long;
+    if (isSuggested) this.suggestions.offer(control.input, asField(path));
+    return element("div", { class: control.long ? "field whole" : "field" }, ...(hidden ? [] : [name]), control.shown, problem, ...notes);
   }
 
   listen(control, id, path, problem) {
@@ -202,8 +250,9 @@ export class Form {
     const long = kind === "json" || (kind === "text" && (node.long || shown.includes("\n")));
     if (!long) {
       const mode = { integer: "numeric", number: "decimal" }[kind];
-      const input = element("input", { id, type: "text", inputmode: mode ?? null, autocomplete: "off" });
+      const input = mode ? element("input", { id, inputmode: mode, autocomplete: "off" }) : element("textarea", { id, rows: 1, class: "grows" });
       input.value = shown;
+      if (!mode) grow(input);
       return { input, shown: input, read: () => read(input.value) };
     }
     const input = element("textarea", { id, wrap: "off", rows: 3, spellcheck: "false" });
@@ -233,30 +282,6 @@ export class Form {
     const input = element("select", { id }, ...choices.map(([, text], place) => element("option", { value: place, text: text || "–" })));
     input.value = choices.findIndex(([each]) => same(each, value));
     return { input, shown: input, read: () => ({ value: choices[input.value][0] }) };
-  }
-
-  suggest(input, path) {
-    let all = null; // a text of which all values are there
-    let timer = null;
-    const ask = async () => {
-      const typed = input.value.trim();
-      if (all !== null && typed.includes(all)) return; // the browser chooses from them
-      const values = await this.suggested(asField(path), typed).catch(() => []);
-      if (document.activeElement !== input || typed !== input.value.trim()) return;
-      all = values.length < SUGGESTED ? typed : null;
-      const options = values.map(([value, identifier]) => element("option", { value, label: identifier || null }));
-      this.datalist.replaceChildren(...options);
-    };
-    input.setAttribute("list", "suggested");
-    input.addEventListener("focus", () => {
-      this.datalist.replaceChildren();
-      all = null;
-      ask();
-    });
-    input.addEventListener("input", () => {
-      clearTimeout(timer);
-      timer = setTimeout(ask, PAUSE);
-    });
   }
 
   // What the models said, where they differ.

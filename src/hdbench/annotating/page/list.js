@@ -1,24 +1,23 @@
 // The list of items, with search and filter.
 
-import { element } from "./form.js";
+import { element } from "./elements.js";
 import { ask } from "./saving.js";
 
 const SHOWN = 200;
 const TYPED = 250;
 const FILTERS = ["all", "open", "done", "doubtful", "missing", "rejected", "conflict"];
 const ASSIGNED = ["mine", "settling"]; // shown only if several people annotate the same items
+const LEFT = ["open", "settling", "conflict", "doubtful"]; // what somebody has to do something about
 
 export class ItemList {
   constructor({ say, items, open, current, filtered }) {
-    Object.assign(this, { say, items, open, current });
+    Object.assign(this, { say, items, open, current, filtered });
     this.dialog = document.getElementById("list");
     this.search = document.getElementById("search");
     this.filter = document.getElementById("filter");
     this.isAssigned = items.some(([, , , stage, mine]) => mine || stage !== "plain");
-    for (const name of this.isAssigned ? [...FILTERS, ...ASSIGNED] : FILTERS) {
-      const key = ["all", "conflict", ...ASSIGNED].includes(name) ? `filter_${name}` : `status_${name}`;
-      this.filter.append(element("option", { value: name, text: say(key) }));
-    }
+    this.filters = this.isAssigned ? [...FILTERS, ...ASSIGNED] : FILTERS;
+    this.filter.append(...this.filters.map((value) => element("option", { value })));
     if (items.some(([, , , stage, mine]) => mine && stage !== "plain")) this.filter.value = "mine";
     this.search.addEventListener("input", () => {
       clearTimeout(this.timer);
@@ -36,7 +35,11 @@ export class ItemList {
 
   // What the items are that previous and next lead to; empty for all of them.
   get only() {
-    return this.filter.value === "all" ? "" : this.filter.selectedOptions[0].text;
+    return this.filter.value === "all" ? "" : this.label(this.filter.value);
+  }
+
+  label(filter) {
+    return this.say(["all", "conflict", ...ASSIGNED].includes(filter) ? `filter_${filter}` : `status_${filter}`);
   }
 
   // The item before or behind one, of those that the filter lets through.
@@ -46,10 +49,19 @@ export class ItemList {
     return found;
   }
 
-  passes(number) {
+  passes(number, filter = this.filter.value) {
     const [, status, conflict, stage, mine] = this.items[number];
     const others = { all: true, conflict, mine, settling: stage === "settling" };
-    return others[this.filter.value] ?? (stage !== "others" && status === this.filter.value);
+    return others[filter] ?? (stage !== "others" && status === filter);
+  }
+
+  // The numbers of the items that a filter lets through.
+  of(filter) {
+    return [...this.items.keys()].filter((number) => this.passes(number, filter));
+  }
+
+  counted(filter) {
+    return `${this.label(filter)} (${this.of(filter).length})`;
   }
 
   update(number, { status, conflicts, stage }) {
@@ -60,27 +72,41 @@ export class ItemList {
   async waiting() {
     const counts = await ask("waiting").catch(() => ({}));
     const names = Object.keys(counts).sort().map((name) => `${name} (${counts[name]})`);
-    document.getElementById("waiting").textContent = names.length ? this.say("waiting", { names: names.join(", ") }) : "";
+    return names.length ? this.say("waiting", { names: names.join(", ") }) : "";
   }
 
-  show() {
-    if (this.isAssigned) this.waiting();
+  async show() {
+    for (const option of this.filter.options) option.text = this.counted(option.value);
     this.dialog.showModal();
     this.search.focus();
     this.search.select();
     this.draw();
+    if (this.isAssigned) document.getElementById("waiting").textContent = await this.waiting();
+  }
+
+  // Buttons that lead to what is left to do, the first of them as what comes next.
+  left() {
+    return this.filters.filter((name) => LEFT.includes(name) && this.of(name).length).map((name, place) => {
+      const button = element("button", { type: "button", class: place ? null : "first", text: this.counted(name) });
+      button.addEventListener("click", () => {
+        button.closest("dialog").close();
+        this.filter.value = name;
+        this.filtered();
+        this.open(this.of(name)[0]);
+      });
+      return button;
+    });
   }
 
   async draw() {
     const wanted = this.search.value.trim();
     const numbers = wanted
       ? await ask(`search?q=${encodeURIComponent(wanted)}`).catch(() => null)
-      : this.items.map((_, number) => number);
+      : [...this.items.keys()];
     if (!numbers || wanted !== this.search.value.trim()) return;
-    const filter = this.filter.value;
     const found = numbers.filter((number) => this.passes(number));
     // Around the item that is open, as there may be ten thousand.
-    const start = wanted || filter !== "all" ? 0 : Math.max(0, Math.min(this.current() - 20, found.length - SHOWN));
+    const start = wanted || this.only ? 0 : Math.max(0, Math.min(this.current() - 20, found.length - SHOWN));
     const shown = found.slice(start, start + SHOWN);
     document.getElementById("found").textContent = found.length > shown.length
       ? this.say("found_more", { count: found.length, shown: shown.length })
@@ -90,12 +116,14 @@ export class ItemList {
   }
 
   entry(number) {
-    const [id, status, conflict, stage] = this.items[number];
+    const [id, status, conflict, stage, , isPicture] = this.items[number];
     const key = { others: "stage_others", settling: "filter_settling" }[stage]
       ?? (conflict ? "filter_conflict" : `status_${status}`);
-    const text = this.say(key);
+    const image = element("img", { alt: "", loading: "lazy", src: `items/${number}/small/0` });
+    image.addEventListener("error", () => image.remove());
     const button = element("button", { type: "button", "aria-current": number === this.current() ? "true" : null },
-      element("span", { text: id }), element("span", { class: "mark", "data-status": status, text }));
+      ...(isPicture ? [image] : []),
+      element("span", { text: id }), element("span", { class: "mark", "data-status": status, text: this.say(key) }));
     button.addEventListener("click", () => {
       this.dialog.close();
       this.open(number);

@@ -1,6 +1,6 @@
 // Values that come back: one decision for all of them, in whatever spelling.
 
-import { element } from "./form.js";
+import { element } from "./elements.js";
 import { at, language, message, say } from "./page.js";
 import { ask } from "./saving.js";
 import { entered, valueInput } from "./single.js";

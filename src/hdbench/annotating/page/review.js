@@ -1,6 +1,6 @@
 // Second looks: one value at a time is read from the image, and only then is it shown what the ground truth has.
 
-import { element } from "./form.js";
+import { element } from "./elements.js";
 import { ItemImage } from "./image.js";
 import { at, digitPlace, language, message, say, start, translate } from "./page.js";
 import { ask, Refused } from "./saving.js";
@@ -70,10 +70,14 @@ function draw() {
   at("progress").textContent = say("progress_review", {
     place: number + 1, all: start.entries.length, judged,
   });
+  at("bar").max = start.entries.length;
+  at("bar").value = judged;
   at("question").textContent = say("what_stands_here");
   at("label").textContent = entry.label[language];
   const isRead = "reading" in state;
-  at("reading-form").hidden = isRead;
+  for (const id of ["reading-form", "nothing", "save-reading"]) at(id).hidden = isRead;
+  at("save-verdict").hidden = !isRead || state.confirmed;
+  at("next-open").classList.toggle("first", state.progress === "judged");
   at("shown").hidden = !isRead;
   at("hint").textContent = say(state.seen ? "seen_hint" : "blind_hint");
   at("reading-place").replaceChildren(isRead ? "" : input("reading", "question label", null));
@@ -104,7 +108,7 @@ function drawShown(state) {
   at("new-place").replaceChildren(input("new", "new-label", verdict === "slip" ? right : state.reading));
   at("evidence").value = evidence;
   drawNew();
-  at(state.confirmed || verdict ? "next" : "question").focus({ preventScroll: true });
+  at(state.progress === "judged" ? "next-open" : "question").focus({ preventScroll: true });
 }
 
 const chosen = () => at("verdicts").querySelector("input:checked")?.value ?? null;

@@ -1,6 +1,6 @@
 // Where people entered different values: all of them are shown, and one is taken.
 
-import { element } from "./form.js";
+import { element, marked } from "./elements.js";
 import { asPath, get, readable, same } from "./values.js";
 
 export const unsettled = ({ differences }) => differences.filter((each) => !each.settled).length;
@@ -19,10 +19,10 @@ export class Settling {
   }
 
   // What annotators differ in who did not see each other's entries.
-  difference({ field, values, settled }, record) {
+  difference({ field, values, parts, settled }, record) {
     const path = asPath(field);
     const title = this.fieldName("ground_truth", field);
-    const choices = Object.entries(values).map(([name, value]) => {
+    const choices = Object.entries(values).map(([name, value], place) => {
       const take = element("button", {
         type: "button", id: `take:${field}:${name}`, text: this.say("take_this"),
         "aria-label": this.say("take_of", { name, field: title }),
@@ -32,27 +32,29 @@ export class Settling {
         this.form.flush();
         this.form.changed(path, value);
       });
-      return this.choice(name, value, take);
+      return this.choice(name, value, parts?.[place], take);
     });
     const mark = element("span", { class: "mark", text: this.say(settled ? "is_settled" : "is_not_settled") });
     return element("section", { class: settled ? "settle over" : "settle" },
       element("h3", { text: `${title} ` }, mark), element("div", { class: "pair" }, ...choices));
   }
 
-  conflict({ what, field, changes }) {
-    const choices = changes.map((change) => {
+  conflict({ what, field, changes, parts }) {
+    const choices = changes.map((change, place) => {
       const take = element("button", { type: "button", text: this.say("take_this") });
       take.addEventListener("click", () => this.resolved({ what, field: change.field, to: change.to }));
       const by = this.say("settle_by", { by: change.by, at: change.at.slice(0, 16).replace("T", " ") });
-      return this.choice(by, change.to, take);
+      return this.choice(by, change.to, parts?.[place], take);
     });
     return element("section", { class: "settle" },
       element("h3", { text: this.say("settle_title", { field: this.fieldName(what, field) }) }),
       element("div", { class: "pair" }, ...choices));
   }
 
-  choice(title, value, take) {
-    const shown = element("pre", { text: readable(value, this.say("nothing")), tabindex: 0 });
+  // `parts` are the letters of a text, those marked in which it differs.
+  choice(title, value, parts, take) {
+    const letters = parts?.length ? marked(parts) : [readable(value, this.say("nothing"))];
+    const shown = element("pre", { tabindex: 0, class: "paper" }, ...letters);
     return element("div", {}, element("h4", { text: title }), shown, take);
   }
 

@@ -1,6 +1,6 @@
 // The field for a single value, and what is wrong with what was typed there.
 
-import { element } from "./form.js";
+import { element } from "./elements.js";
 import { decimalPoint, typed } from "./numbers.js";
 import { language, say } from "./page.js";
 

@@ -3,8 +3,9 @@
 const LARGEST = 20;
 
 export class Viewer {
-  constructor(view) {
-    this.view = view;
+  // `shaped(ratio)` is called with how many times as wide as high the image is.
+  constructor(view, shaped) {
+    Object.assign(this, { view, shaped });
     this.pointers = new Map();
     this.image = null;
     view.addEventListener("wheel", (event) => {
@@ -36,6 +37,7 @@ export class Viewer {
     });
     image.src = address;
     this.turn = 0;
+    this.ratio = null;
     this.image = image;
     this.view.replaceChildren(image);
     this.draw();
@@ -50,9 +52,10 @@ export class Viewer {
 
   fit() {
     if (!this.image?.naturalWidth) return;
-    const { clientWidth, clientHeight } = this.view;
     const { naturalWidth: width, naturalHeight: height } = this.image;
     const [wide, high] = this.turn % 180 ? [height, width] : [width, height];
+    if (this.ratio !== wide / high) this.shaped(this.ratio = wide / high);
+    const { clientWidth, clientHeight } = this.view;
     this.scale = Math.min(clientWidth / wide, clientHeight / high);
     this.x = clientWidth / 2;
     this.y = clientHeight / 2;

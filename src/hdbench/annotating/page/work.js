@@ -1,6 +1,6 @@
 // A work list: what runs say of each doubtful value, side by side, and what people decide.
 
-import { element } from "./form.js";
+import { element, marked } from "./elements.js";
 import { ItemImage } from "./image.js";
 import { at, language, message, say, start, translate } from "./page.js";
 import { Recurring } from "./recurring.js";
@@ -80,8 +80,7 @@ function inWords(kind, text) {
 // The letters of a text, those marked in which it differs from the others.
 function marks(kind, parts) {
   if (kind === "boolean") return element("span", { class: "text", text: inWords(kind, textOf(parts)) });
-  return element("span", { class: "text" }, ...parts.map(([text, differs]) => (
-    differs ? element("mark", { text }) : text)));
+  return element("span", { class: "text" }, ...marked(parts));
 }
 
 const textOf = (parts) => parts.map(([text]) => text).join("");
@@ -120,7 +119,7 @@ function draw() {
   const isDone = doubts().every((field) => field.decided);
   at("card-done").textContent = isDone ? say(entry.next === null ? "list_done" : "card_done") : "";
   at("go-on").hidden = entry.next === null;
-  at("go-on").classList.toggle("main", isDone);
+  at("go-on").classList.toggle("first", isDone);
   showState(entry.state);
   if (focused) at(focused)?.focus({ preventScroll: true });
 }

@@ -3,8 +3,6 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple, Protocol
 
-from hdbench.display.differences import TextPart, characters, differences
-
 Decision = Literal["taken", "checked", "check"]
 """What was decided of a value: it is accepted, a person read it, or a person has to look at it."""
 
@@ -79,35 +77,3 @@ class WorkList(Protocol):
 
     def close(self) -> None:
         """Close the files."""
-
-
-def marked(texts: Sequence[str]) -> list[list[TextPart]]:
-    """Return the parts of texts, those that differ from the first one marked.
-
-    In the first one, those parts are marked that differ from any other.
-
-    Example:
-        >>> [[part.text for part in parts] for parts in marked(["Basel", "Bosel", "Bsel"])]
-        [['B', 'a', 'sel'], ['B', 'o', 'sel'], ['Bsel']]
-    """
-    if not texts:
-        return []
-    first = characters(texts[0])
-    differs = [False] * len(first)
-    others = []
-    for text in texts[1:]:
-        of_first, of_other = differences(texts[0], text)
-        others.append(of_other)
-        place = 0
-        for part in of_first:
-            length = len(characters(part.text))
-            if part.differs:
-                differs[place : place + length] = [True] * length
-            place += length
-    parts: list[TextPart] = []
-    for character, is_other in zip(first, differs, strict=True):
-        if parts and parts[-1].differs == is_other:
-            parts[-1] = TextPart(parts[-1].text + character, is_other)
-        else:
-            parts.append(TextPart(character, is_other))
-    return [parts, *others]

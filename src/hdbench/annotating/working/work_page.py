@@ -15,12 +15,13 @@ from hdbench.annotating.media import BrowserImage, CollectionMedia
 from hdbench.annotating.own_file import ChangedError, now, only_writer
 from hdbench.annotating.single_value import asked, typed_value
 from hdbench.annotating.working.clusters import Cluster, clusters_of
-from hdbench.annotating.working.entries import EntryField, WorkList, marked
+from hdbench.annotating.working.entries import EntryField, WorkList
 from hdbench.annotating.working.worked_values import WorkedValue, WorkedValues
 from hdbench.answers.letters import text_of
 from hdbench.answers.schema import AnswerSchema
 from hdbench.common.checked import validate
 from hdbench.common.texts import Texts, completed
+from hdbench.display.differences import marked
 from hdbench.errors import HdbenchError, Message
 
 _TEXTS = Texts(Path(__file__).parents[1] / "texts")

@@ -21,7 +21,7 @@ OTHER_YEAR = {"title": "Stellingen", "year": 1925}
 
 NOTE = (
     "proposed corrections of the ground truth do not count, as the data's owners have not accepted "
-    "them (1 of 4 items): F1 (micro) is 0.8750, and 1.0000 with them (--errata proposed)"
+    "them (1 of 4 items): f1_micro is 0.8750, and 1.0000 with them (--errata proposed)"
 )
 
 
@@ -80,7 +80,7 @@ def test_a_note_says_what_the_proposed_corrections_would_change(here):
     proposed = score("hdb/cards", "run", Settings(errata="proposed"))
     assert proposed.reading.notes == [
         "proposed corrections of the ground truth count here, though the data's owners have not "
-        "accepted them (1 of 4 items): F1 (micro) is 1.0000, and 0.8750 without them"
+        "accepted them (1 of 4 items): f1_micro is 1.0000, and 0.8750 without them"
     ]
     assert score("hdb/cards", "run", Settings("published")).reading.notes == []
 

@@ -41,6 +41,7 @@ CACHE = tempfile.TemporaryDirectory(prefix="hdbench-tests-", ignore_cleanup_erro
 os.environ["HF_HOME"] = CACHE.name
 os.environ["HF_HUB_DISABLE_TELEMETRY"] = "True"  # so does Gradio in who makes an app
 os.environ["HDBENCH_CACHE"] = f"{CACHE.name}/hdbench"
+os.environ["XDG_STATE_HOME"] = f"{CACHE.name}/state"
 os.environ["USE_TORCH"] = "0"  # else `datasets` imports torch, which takes seconds
 
 NO_COMPLAINT = (

@@ -12,6 +12,7 @@ from hdbench.annotating.assigned import own_states, seen_by
 from hdbench.annotating.folding import Stage
 from hdbench.annotating.history import History
 from hdbench.annotating.metadata import Metadata
+from hdbench.common.os_errors import read_errors
 
 _NOBODY = ""
 """No pseudonym: what everybody may see of an item that is assigned to some."""
@@ -94,7 +95,7 @@ class ProgressReader:
         Raises:
             HdbenchError: a file has become unusable.
         """
-        with self._lock:
+        with self._lock, read_errors(self._folder):
             touched = self._metadata.refresh() | self._history.refresh()
             if self._stamp != (stamp := file_stamp(self._folder)):
                 self._annotation, self._stamp = read_annotation(self._folder), stamp

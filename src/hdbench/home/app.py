@@ -8,6 +8,7 @@ from threading import Lock
 from typing import Any
 
 from anyio import CapacityLimiter
+from starlette.applications import Starlette
 from starlette.convertors import StringConvertor, register_url_convertor
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
@@ -284,6 +285,15 @@ class _Editing:
             await app(scope, receive, send)
 
 
+def build_app(home: Home) -> Starlette:
+    """Return the application.
+
+    Args:
+        home: the home.
+    """
+    return guarded_app(home.routes(), _HEADERS)
+
+
 def serve_home(
     used: Used, *, port: int, language: str | None, path: str, started: Callable[[str], object]
 ) -> None:
@@ -306,8 +316,7 @@ def serve_home(
         started(address)
 
     try:
-        app = guarded_app(home.routes(), _HEADERS)
-        serve_here(app, port=port, path=f"{home.root}/{path}", started=note)
+        serve_here(build_app(home), port=port, path=f"{home.root}/{path}", started=note)
     finally:
         home.close()
 

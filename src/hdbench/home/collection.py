@@ -19,10 +19,10 @@ from hdbench.benchmarks.spec import BenchmarkSpec
 from hdbench.common.folder_files import text_in
 from hdbench.datasets.building.builder import build
 from hdbench.datasets.building.checks.folder import refuse_errors
-from hdbench.datasets.building.checks.problems import FaultyFolderError
+from hdbench.datasets.building.checks.problems import Example, FaultyFolderError
 from hdbench.datasets.building.recipe import find_recipe
 from hdbench.datasets.building.versions import raise_version
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, joined
 from hdbench.home.run_list import RunList, RunView
 from hdbench.home.stamped import Stamped, stamp_of
 
@@ -153,9 +153,10 @@ class Collection:
                 errors = [each for each in error.report.problems if each.severity == "error"]
                 if [each.kind for each in errors] != ["changed_data"]:
                     first = errors[0]
+                    example = first.examples[0] if first.examples else Example()
                     raise HdbenchError(
                         "{place}: {what}: {remedy}",
-                        place=self.folder / first.file,
+                        place=joined(list(filter(None, (first.file, example.id, example.value)))),
                         what=first.message,
                         remedy=first.remedy,
                     ) from error

@@ -27,11 +27,14 @@ async function filesOf(entry, folder) {
   return (await Promise.all(entries.map((inner) => filesOf(inner, inside)))).flat();
 }
 
+let sending = 0; // places that files are being sent from
+
 async function send(drop, files) {
   const status = drop.querySelector("[role=status]"), alert = drop.querySelector("[role=alert]");
   const refused = [];
   let to = "";
   alert.hidden = true;
+  sending += 1;
   for (const [number, [file, name]] of files.entries()) {
     status.textContent = `${number + 1} / ${files.length} · ${file.name}`;
     if (file.name.startsWith(".")) continue;
@@ -44,14 +47,15 @@ async function send(drop, files) {
       refused.push(`${file.name}: ${error.message}`);
     }
   }
+  sending -= 1;
   status.textContent = "";
   if (refused.length) {
     alert.textContent = refused.slice(0, 5).join(" · ");
     alert.hidden = false;
   }
   if (refused.length < files.length) {
-    // What was refused stays in sight: the rest of the page is renewed around it.
-    if (refused.length) await renew(drop);
+    // What was refused, or is still being sent, stays in sight: the rest of the page is renewed around it.
+    if (refused.length || sending) await renew(drop);
     else location.href = to || location.href.replace(/\/(scans|truth|runs)\/\w+$/, "/$1");
   }
 }

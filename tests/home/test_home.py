@@ -1,0 +1,340 @@
+"""The pages of the home, and what they refuse."""
+
+import io
+import json
+import re
+import zipfile
+from urllib.parse import urlencode
+
+import pytest
+from annotating.pages import truths
+from home.collections import answers, make_collection, write_scans, write_sheet
+from PIL import Image
+from starlette.testclient import TestClient
+
+from hdbench.annotating.merging import hand_over
+from hdbench.annotating.store import Store
+from hdbench.home import uploads
+from hdbench.home.app import PAGES, Home, build_app
+from hdbench.home.collection import key_of
+from hdbench.home.used import Used
+
+HERE = {"origin": "http://127.0.0.1"}
+FORM = {"content-type": "application/x-www-form-urlencoded"}
+
+
+@pytest.fixture
+def used(tmp_path):
+    return Used(tmp_path / "state")
+
+
+@pytest.fixture
+def home(used):
+    home = Home(used)
+    yield home
+    home.close()
+
+
+@pytest.fixture
+def client(home):
+    return TestClient(build_app(home), base_url="http://127.0.0.1" + home.root)
+
+
+@pytest.fixture
+def folder(tmp_path, used):
+    folder = make_collection(tmp_path)
+    used.add(folder)
+    return folder
+
+
+@pytest.fixture
+def at(folder):
+    return f"/{key_of(folder)}/"
+
+
+def send(client, path, **form):
+    return client.post(path, content=urlencode(form), headers=HERE | FORM)
+
+
+def upload(client, path, name, data):
+    return client.post(f"{path}?{urlencode({'name': name})}", content=data, headers=HERE)
+
+
+def alert(page):
+    return re.search(r'role="alert">(.*?)</p>', page.text)[1]
+
+
+def zipped(files):
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return data.getvalue()
+
+
+def picture():
+    data = io.BytesIO()
+    Image.new("RGB", (9, 6)).save(data, "PNG")
+    return data.getvalue()
+
+
+@pytest.mark.parametrize("page", [page.name for page in PAGES if page.name != "merge"])
+def test_every_page_says_where_the_collection_stands(client, at, page):
+    for language, sentence in (
+        ("en", "2 of 4 items have a ground truth; no model has read them."),
+        ("de", "2 von 4 Einträgen haben eine Referenz; kein Modell hat sie gelesen."),
+    ):
+        shown = client.get(at + page, headers={"accept-language": language})
+        assert shown.status_code == 200
+        assert f"<h1>{sentence}</h1>" in shown.text
+        assert f'<html lang="{language}">' in shown.text
+
+
+def test_nobody_else_is_answered(home, client, at, folder):
+    app = TestClient(build_app(home), base_url="http://127.0.0.1")
+    assert app.get("/").status_code == 404
+    assert app.get("/guessed" + at).status_code == 404
+    assert client.get(at, headers={"host": "evil.example"}).status_code == 400
+    assert client.get(at, headers={"origin": "https://evil.example"}).status_code == 403
+    form = urlencode({"prompt": "Read nothing."})
+    for origin in ({}, {"origin": "null"}, {"origin": "https://evil.example"}):
+        for path in ("fields/prompt", "runs/upload?name=a.jsonl", "merge/upload?name=a.zip"):
+            refused = client.post(at + path, content=form, headers=origin | FORM)
+            assert refused.status_code == 403
+        refused = client.post("/open", content=urlencode({"folder": "/"}), headers=origin | FORM)
+        assert refused.status_code == 403
+    assert "Read nothing" not in (folder / "prompt.txt").read_text()
+    policy = client.get(at).headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "form-action 'self'" in policy
+    assert "unsafe" not in policy
+
+
+def test_collection_that_was_not_opened_here_is_not_shown(client, tmp_path):
+    other = make_collection(tmp_path / "other")
+    shown = client.get(f"/{key_of(other)}/")
+    assert shown.status_code == 404
+    assert alert(shown) == "not one of the collections that were opened here"
+
+
+def test_hostile_values_are_shown_as_text(client, at, folder):
+    evil = "<script>alert(1)</script>\u202e"
+    (folder / "prompt.txt").write_text(evil)
+    rows = (folder / "metadata.jsonl").read_text().replace('"c0"', json.dumps(evil))
+    (folder / "metadata.jsonl").write_text(rows)
+    for page in ("", "scans", "fields"):
+        assert "<script>alert" not in client.get(at + page).text
+
+
+def test_collections_that_were_used_are_listed(client, at, folder):
+    shown = client.get("/").text
+    assert "Kasten 3" in shown
+    assert "2 of 4 items have a ground truth" in shown
+    (folder / "metadata.jsonl").unlink()
+    gone = client.get("/")
+    assert gone.status_code == 200
+    assert "cannot be read" in gone.text
+    send(client, "/forget", folder=str(folder))
+    assert "Kasten 3" not in client.get("/").text
+
+
+def test_opening_a_folder_that_is_not_a_collection(client, tmp_path):
+    assert "not a collection" in alert(send(client, "/open", folder=str(tmp_path)))
+    assert "give its whole path" in alert(send(client, "/open", folder="cards"))
+
+
+def begin(client, place, **form):
+    begun = send(client, "/new", title="Kästen 4", place=str(place), **form)
+    assert begun.status_code == 200, alert(begun)
+    return str(begun.url).partition(client.base_url.path.rstrip("/"))[2]
+
+
+def test_new_collection_from_dropped_files(client, tmp_path):
+    place = tmp_path / "place"
+    place.mkdir()
+    new = begin(client, place)
+    write_scans(tmp_path / "scans", 3)
+    for scan in sorted((tmp_path / "scans").iterdir()):
+        assert upload(client, f"{new}/scans", scan.name, scan.read_bytes()).json() == {}
+    sheet = write_sheet(tmp_path / "sheet.csv", 2)
+    assert upload(client, f"{new}/truth", "Liste.csv", sheet.read_bytes()).json() == {}
+    shown = client.get(new).text
+    assert "<h1>3 items, 2 with a ground truth</h1>" in shown
+    assert 'name="column:Jahr"' in shown
+    columns = {"column:id": "id", "column:Titel": "titel", "column:Jahr": "year"}
+    send(client, f"{new}/columns", **columns)
+    assert 'value="year"' in client.get(new).text
+    made = send(client, f"{new}/write")
+    assert "2 of 3 items have a ground truth" in made.text
+    assert truths(place / "kasten-4")["c0"] == {"titel": "Titel 0", "year": 1900}
+    assert [entry.name for entry in place.iterdir()] == ["kasten-4"]
+    assert "Kästen 4" in client.get("/").text
+
+
+def test_new_collection_from_a_folder_without_a_sheet(client, tmp_path):
+    new = begin(client, tmp_path, name="cards")
+    write_scans(tmp_path / "scans", 2)
+    assert "give its whole path" in alert(send(client, f"{new}/folder", images="scans"))
+    send(client, f"{new}/folder", images=str(tmp_path / "scans"))
+    send(client, f"{new}/describe", fields="author, title", licence="cc0-1.0")
+    made = send(client, f"{new}/write")
+    assert "Nobody has read the 2 items yet" in made.text
+    schema = json.loads((tmp_path / "cards/answer.schema.json").read_text())
+    assert list(schema["properties"]) == ["author", "title"]
+    assert (tmp_path / "scans/c0.png").exists()
+
+
+def test_zip_of_scans_is_unpacked_within_its_folder(client, tmp_path):
+    new = begin(client, tmp_path, name="cards")
+    files = {"box/a.png": picture(), "box/b/1.png": picture(), "box/b/2.png": picture()}
+    assert upload(client, f"{new}/scans", "box.zip", zipped(files)).json() == {}
+    assert "<h1>2 items, 0 with a ground truth</h1>" in client.get(new).text
+    for name in ("../evil.png", "/evil.png", "box/../../evil.png"):
+        told = upload(client, f"{new}/scans", "evil.zip", zipped({name: picture()}))
+        assert told.status_code == 400
+        assert "leads out of the ZIP" in told.json()["error"]
+    assert not list(tmp_path.rglob("evil*"))
+
+
+@pytest.mark.parametrize(
+    "name", ["", "..", "../a.png", ".hidden.png", "a\x00.png", "C:\\a.png", "x" * 300 + ".png"]
+)
+def test_unusable_names_are_refused(client, tmp_path, name):
+    new = begin(client, tmp_path, name="cards")
+    before = sorted(tmp_path.rglob("*"))
+    told = upload(client, f"{new}/scans", name, picture())
+    assert told.status_code == 400 or name == "../a.png"
+    added = set(tmp_path.rglob("*")) - set(before)
+    assert all(path.is_relative_to(tmp_path / ".cards.new") for path in added)
+
+
+def test_what_is_too_large_is_not_kept(client, at, folder, monkeypatch):
+    monkeypatch.setattr(uploads, "MAX_UPLOAD", 1000)
+    told = upload(client, f"{at}runs/upload", "a.jsonl", b"x" * 1001)
+    assert (told.status_code, "larger than" in told.json()["error"]) == (400, True)
+    assert list((folder.parent / "runs").iterdir()) == []
+
+
+def test_answers_are_taken_in_if_they_answer_the_items(client, at, folder):
+    assert upload(client, f"{at}runs/upload", "gpt.jsonl", answers(4)).json() == {}
+    assert "1 model has read them" in client.get(at).text
+    for name, data, why in (
+        ("gpt.jsonl", answers(4), "is there already"),
+        ("other.jsonl", answers(4).replace('"c', '"d'), "d0"),
+        ("scan.png", picture(), "not a file of answers"),
+        ("scan.jsonl", picture(), "a PNG image"),
+    ):
+        told = upload(client, f"{at}runs/upload", name, data)
+        assert told.status_code == 400
+        assert why in told.json()["error"]
+    assert [run.name for run in (folder.parent / "runs").iterdir()] == ["cards_gpt.jsonl"]
+
+
+def test_a_run_is_moved_away_and_not_deleted(client, at, folder):
+    upload(client, f"{at}runs/upload", "gpt.jsonl", answers(4))
+    send(client, f"{at}runs/remove", run="cards_gpt.jsonl")
+    assert "no model has read them" in client.get(at).text
+    assert [path.read_text() for path in (folder.parent / "removed").rglob("*.jsonl")] == [
+        answers(4)
+    ]
+    send(client, f"{at}runs/remove", run="../cards")
+    assert folder.is_dir()
+
+
+def test_somebodys_work_is_asked_about_before_it_comes_in(client, at, folder, tmp_path):
+    copy = make_collection(tmp_path / "ben")
+    with Store.open(copy, "ben") as store:
+        after = store.state("c2").head["ground_truth"]
+        store.change("c2", "ground_truth", "", {"titel": "Faust"}, after=after, how="blind")
+    hand_over(copy, "ben", tmp_path / "ben.zip")
+    told = upload(client, f"{at}merge/upload", "ben.zip", (tmp_path / "ben.zip").read_bytes())
+    asked = client.get(at + told.json()["to"]).text
+    assert "changes by ben, of whom nothing is here yet: 1" in asked
+    assert truths(folder)["c2"] is None
+    waiting = re.search(r'name="file" value="(.*?)"', asked)[1]
+    taken = send(client, f"{at}merge/take-in", file=waiting)
+    assert "new changes: 1" in taken.text
+    assert "3 of 4 items have a ground truth" in taken.text
+    assert truths(folder)["c2"] == {"titel": "Faust"}
+    assert not list(folder.glob(".merge-*"))
+    again = send(client, f"{at}merge/take-in", file="../../state")
+    assert "no longer here" in alert(again)
+
+
+def test_work_that_cannot_come_in_says_why(client, at, folder):
+    told = upload(client, f"{at}merge/upload", "ben.zip", zipped({"x": "y"}))
+    asked = client.get(at + told.json()["to"])
+    assert 'role="alert"' in asked.text
+    assert "Take this in" not in asked.text
+    waiting = re.search(r'name="file" value="(.*?)"', asked.text)[1]
+    send(client, f"{at}merge/leave-out", file=waiting)
+    assert not list(folder.glob(".merge-*"))
+
+
+def test_editor_is_opened_under_a_pseudonym(client, at, folder):
+    wrong = send(client, f"{at}truth/annotate", name="Anna Amsel")
+    assert wrong.status_code == 400
+    assert "anna amsel" in alert(wrong)
+    assert 'value="Anna Amsel"' in wrong.text
+    opened = send(client, f"{at}truth/annotate", name="anna")
+    assert str(opened.url).endswith(f"{at}annotate/anna/")
+    change = {"what": "ground_truth", "field": "", "to": {"titel": "Faust"}, "after": None}
+    saved = client.post(f"{at}annotate/anna/items/2/change", json=change, headers=HERE)
+    assert saved.status_code == 200
+    assert "3 of 4 items have a ground truth" in client.get(at).text
+    assert 'value="anna"' in client.get(f"{at}truth").text
+    work = client.get(f"{at}hand-over/anna.zip")
+    assert zipfile.is_zipfile(io.BytesIO(work.content))
+
+
+def test_editor_that_another_program_has_open_is_named(client, at, folder):
+    with Store.open(folder, "anna"):
+        told = send(client, f"{at}truth/annotate", name="anna")
+        assert "anna is annotating this folder already" in alert(told)
+        assert client.get(f"{at}annotate/anna/").status_code == 503
+    assert client.get(f"{at}annotate/anna/").status_code == 200
+
+
+def test_items_are_assigned_and_agreement_is_shown(client, at, folder):
+    assert "needs two or more" in alert(send(client, f"{at}truth/assign", people="anna"))
+    assigned = send(client, f"{at}truth/assign", people="anna, ben", items="1")
+    assert "1 item is assigned to anna, ben" in assigned.text
+    assert "anna (1), ben (1)" in assigned.text
+    assert "1 assigned item is not here yet" in client.get(f"{at}agreement").text
+
+
+def test_prompt_is_saved(client, at, folder):
+    saved = send(client, f"{at}fields/prompt", prompt="Read the card.\r\nAll of it.")
+    assert 'role="status">saved' in saved.text
+    assert (folder / "prompt.txt").read_text() == "Read the card.\nAll of it.\n"
+    assert alert(send(client, f"{at}fields/prompt", prompt=" ")) == "the prompt is empty"
+
+
+def test_picture_of_an_item(client, at):
+    shown = client.get(f"{at}small/0")
+    assert shown.headers["content-type"] == "image/webp"
+    assert client.get(f"{at}small/4").status_code == 404
+
+
+def test_first_view_is_small(client, at):
+    size = sum(
+        len(client.get(path).content)
+        for path in (
+            at,
+            "/static/home.css",
+            "/static/home.js",
+            "/static/icon.svg",
+            "/shared/tokens.css",
+            "/shared/base.css",
+            *(f"{at}small/{number}" for number in range(3)),
+        )
+    )
+    assert size < 300_000
+
+
+def test_token_stays_the_same_and_damage_starts_anew(used, tmp_path):
+    assert used.token() == used.token() == Used(tmp_path / "state").token()
+    path = tmp_path / "state/home.json"
+    assert path.stat().st_mode & 0o77 == 0
+    path.write_text("{")
+    assert len(Used(tmp_path / "state").token()) > 20

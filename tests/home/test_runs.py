@@ -1,0 +1,101 @@
+"""Runs that are started in the home: processes of their own, known by their files."""
+
+import json
+import subprocess
+import sys
+from collections import Counter
+
+import pytest
+from helpers.waiting import until
+from home.collections import make_collection
+from running.faulty_server import FaultyServer, Response, completion
+
+from hdbench.errors import HdbenchError
+from hdbench.home.collection import opened
+from hdbench.running.backend import Asked
+
+pytestmark = pytest.mark.slow
+
+RUN = "cards_some-model"
+READ = completion(json.dumps({"titel": "Faust", "jahr": 1808}))
+
+
+@pytest.fixture
+def collection(tmp_path):
+    return opened(make_collection(tmp_path))
+
+
+def view(collection):
+    (run,) = collection.run_views()
+    return run
+
+
+def test_run_is_stopped_and_goes_on_without_asking_twice(collection):
+    asked = Counter()
+    is_stuck = True
+
+    def respond(request):
+        asked[request.images[0]] += 1
+        return Response(READ, seconds=None if is_stuck and len(asked) > 2 else 0)
+
+    with FaultyServer(respond) as server:
+        run = collection.runs.start(Asked("some-model", endpoint=server.url), "en")
+        until(lambda: view(collection).answered == 2, "the run")
+        assert (view(collection).is_going, view(collection).can_stop) == (True, True)
+        with pytest.raises(HdbenchError, match="goes on: stop it first"):
+            collection.runs.remove(run.name)
+        with pytest.raises(HdbenchError, match="goes on already"):
+            collection.runs.resume(run.name, "en")
+        collection.runs.stop(run.name)
+        until(lambda: not view(collection).is_going, "the end of the run")
+        is_stuck = False
+        answered = view(collection).answered
+        collection.runs.resume(run.name, "en")
+        until(lambda: view(collection).is_whole, "the rest of the run")
+    assert answered == 2
+    assert view(collection).answered == 4
+    assert sorted(asked.values())[:2] == [1, 1]
+    assert json.loads((run / "run.json").read_text())["benchmark"] == "hdb/cards"
+
+
+def test_run_that_cannot_begin_says_why(collection):
+    run = collection.runs.start(Asked("some-model", endpoint="http://127.0.0.1:9/v1"), "de")
+    until(lambda: not view(collection).is_going, "the end of the run")
+    assert not run.exists()
+    assert "http://127.0.0.1:9/v1: nicht erreichbar" in view(collection).problem
+    collection.runs.remove(run.name)
+    assert collection.run_views() == []
+
+
+def test_run_file_of_a_stranger_stops_nothing(collection):
+    runs = collection.beside / "runs"
+    runs.mkdir()
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
+        about = {"pid": other.pid, "model": "some-model", "backend": "endpoint"}
+        (runs / f".{RUN}.pid").write_text(json.dumps(about))
+        collection.runs.stop(RUN)
+        assert not view(collection).is_going
+        other.communicate(b"\n")
+        assert other.returncode == 0
+    (runs / f".{RUN}.pid").write_text("{}")
+    with pytest.raises(HdbenchError, match="was not started here"):
+        collection.runs.resume(RUN, "en")
+
+
+def test_data_that_runs_have_answered_keep_their_version(collection):
+    first = collection.ensure_built()
+    assert collection.is_built()
+    rows = (collection.folder / "metadata.jsonl").read_text()
+    (collection.folder / "metadata.jsonl").write_text(rows.replace("Titel 0", "Faust"))
+    assert not collection.is_built()
+    collection.ensure_built()
+    assert "version: 1.0.1" in (first / "benchmark.yaml").read_text()
+    assert "## 1.0.1" in (collection.folder / "CHANGELOG.md").read_text()
+    assert "Faust" in (first / "metadata.jsonl").read_text()
+
+
+def test_collection_with_errors_is_not_built(collection):
+    with (collection.folder / "metadata.jsonl").open("a") as file:
+        file.write('{"file_name": "images/none.png", "id": "x", "ground_truth": null}\n')
+    with pytest.raises(HdbenchError, match=r"images/none\.png"):
+        collection.ensure_built()

@@ -1,0 +1,110 @@
+"""Where a collection stands, from files that the real functions made."""
+
+import pytest
+from home.collections import make_collection, write_run
+
+from hdbench.annotating.annotation import assign
+from hdbench.annotating.store import Store
+from hdbench.home.collection import opened
+from hdbench.home.state import Decided, Stage, standing_of
+
+NOTHING = Decided()
+
+
+def standing(collection, decided=NOTHING):
+    return standing_of(
+        collection.progress(), len(collection.fields), collection.run_views(), decided
+    )
+
+
+def enter(folder, name, item, record, status="done"):
+    with Store.open(folder, name) as store:
+        for what, to in (("ground_truth", record), ("status", status)):
+            after = store.state(item).head[what]
+            store.change(item, what, "", to, after=after, how="blind")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return make_collection(tmp_path)
+
+
+def test_from_the_sheet_to_the_comparison(folder):
+    collection = opened(folder)
+    first = standing(collection)
+    assert first.sentence == "2 of 4 items have a ground truth; no model has read them."
+    assert [stage.fact for stage in first.stages][:4] == ["4", "2", "2 of 4", ""]
+    assert (first.next_step.stage, first.next_step.button) == (Stage.TRUTH, "Go on reading")
+    assert first.next_step.why == "2 items to read."
+    for item in ("c2", "c3"):
+        enter(folder, "anna", item, {"titel": "Faust", "jahr": 1808})
+    read = standing(collection)
+    assert read.sentence == "All 4 items have a ground truth; no model has read them."
+    assert (read.next_step.stage, read.next_step.button) == (Stage.RUNS, "Add a run")
+    write_run(folder.parent, "a")
+    assert standing(collection).next_step.why.startswith("Let a second model read the items")
+    write_run(folder.parent, "b", wrong=1)
+    both = standing(collection)
+    assert both.sentence == "All 4 items have a ground truth; 2 models have read them."
+    assert both.next_step.stage is Stage.COMPARE
+
+
+@pytest.mark.parametrize(
+    ("decided", "stage", "button"),
+    [
+        (Decided(planned=True, to_read=3), Stage.DECIDE, "Read the sample"),
+        (Decided(planned=True), Stage.DECIDE, "Decide"),
+        (Decided(planned=True, is_applied=True, to_work_off=1), Stage.DECIDE, "Decide them"),
+        (Decided(planned=True, is_applied=True), Stage.FINISH, "Write the records"),
+        (
+            Decided(planned=True, is_applied=True, is_finished=True),
+            Stage.FINISH,
+            "Look at the records",
+        ),
+    ],
+)
+def test_from_the_plan_to_the_records(tmp_path, decided, stage, button):
+    collection = opened(make_collection(tmp_path, truths=4))
+    write_run(tmp_path, "a")
+    write_run(tmp_path, "b")
+    step = standing(collection, decided).next_step
+    assert (step.stage, step.button) == (stage, button)
+
+
+def test_nobody_has_read_anything(tmp_path):
+    now = standing(opened(make_collection(tmp_path, truths=0)))
+    assert now.sentence == "Nobody has read the 4 items yet; no model has."
+    assert now.next_step.button == "Begin to read"
+
+
+def test_a_large_collection_is_not_read_by_hand(tmp_path):
+    collection = opened(make_collection(tmp_path, items=201, truths=20))
+    assert standing(collection).next_step.stage is Stage.RUNS
+
+
+def test_item_that_two_people_read_is_settled_first(tmp_path):
+    folder = make_collection(tmp_path, truths=0)
+    assign(folder, ["anna", "ben"], items=1)
+    collection = opened(folder)
+    (item,) = (each.item for each in collection.progress().items if each.waiting)
+    assert collection.progress().waiting == {"anna": 1, "ben": 1}
+    enter(folder, "anna", item, {"titel": "Faust", "jahr": 1808})
+    assert collection.progress().waiting == {"ben": 1}
+    assert collection.progress().truths == 0  # what anna entered is not to be seen yet
+    enter(folder, "ben", item, {"titel": "Faust", "jahr": 1809})
+    now = standing(collection).next_step
+    assert (now.stage, now.button) == (Stage.TRUTH, "Settle")
+
+
+def test_other_runs_beside_the_collection_do_not_count(folder):
+    write_run(folder.parent, "a")
+    (folder.parent / "runs/letters_b.jsonl").write_text("{}")
+    (folder.parent / "runs/cards_link.jsonl").symlink_to(folder.parent / "runs/cards_a.jsonl")
+    assert [run.name for run in opened(folder).run_views()] == ["cards_a.jsonl"]
+
+
+def test_damaged_run_says_why_and_does_not_count(folder):
+    write_run(folder.parent, "a").write_text('{"id": "c0"')
+    (view,) = opened(folder).run_views()
+    assert "a.jsonl:1" in view.problem
+    assert standing(opened(folder)).sentence.endswith("no model has read them.")

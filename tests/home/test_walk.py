@@ -1,0 +1,130 @@
+"""A collection's life in a real browser, through kills of its server."""
+
+import pytest
+from annotating.pages import ServedPage, truths
+from axe_playwright_python.sync_playwright import Axe
+from helpers.english import words
+from home.collections import answers, make_collection, write_scans, write_sheet
+from playwright.sync_api import expect
+from space.german import Walk
+from space.servers import free_port
+
+from hdbench.annotating.annotation import assign
+from hdbench.annotating.store import Store
+from hdbench.home.collection import key_of
+
+pytestmark = pytest.mark.slow
+
+
+class ServedHome(ServedPage):
+    """The home, as the command serves it."""
+
+    def __init__(self, cwd, port, *folder):
+        super().__init__("-m", "hdbench", "open", *folder, "--port", port, cwd=cwd)
+
+
+@pytest.fixture(autouse=True)
+def _state(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
+def heading(page, text):
+    expect(page.locator("h1")).to_have_text(text)
+
+
+def test_new_collection_is_read_and_survives_kills(tmp_path, visit_at):
+    port = free_port()
+    served = ServedHome(tmp_path, port)
+    page = visit_at(served.url, awaited="h1")
+    page.get_by_role("link", name="New collection").click()
+    page.get_by_label("Title").fill("Kasten 3")
+    page.get_by_label("Title").press("Enter")  # beside where the command was started
+    heading(page, "Add the scans first.")
+    write_scans(tmp_path / "scans", 3)
+    page.get_by_label("Drop scans here").set_input_files(sorted((tmp_path / "scans").iterdir()))
+    heading(page, "3 items, 0 with a ground truth")
+    served.kill()
+    served = ServedHome(tmp_path, port)
+    page.reload()  # the address is the same
+    sheet = write_sheet(tmp_path / "Liste.csv", 2)
+    page.get_by_label("Drop a spreadsheet here").set_input_files(sheet)
+    heading(page, "3 items, 2 with a ground truth")
+    page.get_by_label("What Jahr becomes").fill("year")
+    page.get_by_role("button", name="Save the columns").click()
+    expect(page.get_by_label("What Jahr becomes")).to_have_value("year")
+    page.get_by_role("button", name="Make the collection").click()
+    heading(page, "2 of 3 items have a ground truth; no model has read them.")
+    home = page.url
+    page.get_by_role("link", name="Go on reading").click()
+    page.get_by_label("Your pseudonym").fill("anna")
+    page.get_by_role("button", name="Go on reading").click()
+    page.locator("[id='f:titel']").fill("Faust")
+    expect(page.locator("#saving")).to_have_attribute("data-state", "saved")
+    served.kill()
+    folder = tmp_path / "kasten-3"
+    served = ServedHome(tmp_path, port, folder)
+    assert served.url == home
+    with Store.open(folder, "ben") as store:
+        assert store.state("c0").record["titel"] == "Faust"
+    page.goto(home)
+    page.get_by_role("link", name="Runs").click()
+    (tmp_path / "gpt.jsonl").write_text(answers(3).replace("jahr", "year"))
+    page.get_by_label("Drop answers").set_input_files(tmp_path / "gpt.jsonl")
+    heading(page, "2 of 3 items have a ground truth; 1 model has read them.")
+    expect(page.locator(".runs")).to_contain_text("3 of 3 answered · whole")
+    served.end()
+    assert truths(folder)["c0"] == {"titel": "Faust", "year": 1900}
+
+
+@pytest.mark.parametrize(
+    ("language", "scheme", "width"), [("en-GB", "light", 1280), ("de-DE", "dark", 390)]
+)
+def test_axe_core_finds_nothing_and_german_is_complete(tmp_path, visit_at, language, scheme, width):
+    folder = make_collection(tmp_path)
+    assign(folder, ["anna", "ben"], items=1)
+    found = []
+    # What models are asked is the collection's own, and so are the names of fields and licenses.
+    own = words([(folder / "prompt.txt").read_text(), "author title year persons name other"])
+    served = ServedHome(tmp_path, free_port(), folder)
+    root = served.url.replace(f"{key_of(folder)}/", "")
+    shown = {"language": language, "color_scheme": scheme, "width": width}
+    page = visit_at(root, awaited="h1", **shown)
+
+    def look():
+        if language == "de-DE":
+            walk = Walk(page)
+            walk.see(page.url)
+            found.extend((text, wrong - own) for text, wrong in walk.left.items() if wrong - own)
+        found.extend((page.url, each["id"]) for each in Axe().run(page).response["violations"])
+        if page.evaluate("document.documentElement.scrollWidth") > width:
+            found.append((page.url, "is wider than the window"))
+
+    look()
+    page.goto(f"{root}new")
+    look()
+    page.locator("#title").fill("Kasten 4")
+    page.locator("button.first").click()
+    look()
+    page.locator("#scans").set_input_files(sorted((tmp_path / "scans").iterdir()))
+    page.locator("#sheet").set_input_files(tmp_path / "sheet.csv")
+    page.locator("table").wait_for()
+    look()
+    for name in ("", "scans", "scans?show=settle", "fields", "truth", "agreement", "runs"):
+        page.goto(f"{served.url}{name}")
+        page.evaluate("document.querySelectorAll('details').forEach((each) => each.open = true)")
+        look()
+    served.end()
+    assert found == [], found
+
+
+def test_second_command_leads_to_the_home_that_is_open(tmp_path, run_hdbench):
+    first, second = make_collection(tmp_path / "a"), make_collection(tmp_path / "b")
+    served = ServedHome(tmp_path, 0, first)
+    again = run_hdbench("open", second, cwd=tmp_path)
+    assert again.returncode == 0
+    root = served.url.removesuffix(f"{key_of(first)}/")
+    assert again.stdout.splitlines()[-1] == f"{root}{key_of(second)}/"
+    served.kill()
+    refused = run_hdbench("open", tmp_path, cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "not a collection" in refused.stderr

@@ -125,6 +125,7 @@ WALKS = {
             ("agreement leer", 2),
             ("annotate leer --as anna --assign ben", 2),
             ("annotate nothing", 2),
+            ("open nothing", 2),
             ("review karten nothing", 2),
             ("reconcile nothing.csv", 2),
             ("reconcile cat.csv other/cat.csv", 2),

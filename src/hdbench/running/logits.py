@@ -4,6 +4,8 @@ import hashlib
 from collections.abc import Collection, Sequence
 from typing import Any
 
+import numpy as np
+
 from hdbench.errors import HdbenchError
 from hdbench.running.backend import Decoding
 from hdbench.running.model_files import one_line, vlm_module
@@ -81,12 +83,14 @@ class SchemaProcessor:
             for row, token in enumerate(input_ids[:, -1].tolist()):
                 self._take(row, token)
         self._begun = True
-        forbidden = self._torch.zeros(scores.shape, dtype=self._torch.bool)
+        # NumPy: torch starts threads for so little, and waits for them longer than for the work.
+        forbidden = np.zeros(scores.shape, dtype=bool)
         for row, ended in enumerate(self._ended):
             if not ended:  # what follows the end is padding
                 forbidden[row] = True
                 forbidden[row, self._allowed(row, scores.shape[1])] = False
-        return scores.masked_fill(forbidden.to(scores.device), float("-inf"))
+        on_device = self._torch.from_numpy(forbidden).to(scores.device)
+        return scores.masked_fill(on_device, float("-inf"))
 
     def _take(self, row: int, token: int) -> None:
         if not self._ended[row]:
@@ -100,9 +104,7 @@ class SchemaProcessor:
             self.failures[row] = " ".join(matcher.get_error().split())
             return sorted(self._ends)
         # A model can have room for more tokens than its tokenizer has, or for fewer.
-        return self._torch.frombuffer(bytearray(bias), dtype=self._torch.uint8)[
-            :vocabulary
-        ].nonzero()[:, 0]
+        return np.frombuffer(bias, dtype=np.uint8)[:vocabulary].nonzero()[0]
 
 
 def samplers(decoding: Decoding, ids: Sequence[str], device: Any) -> list[Any]:

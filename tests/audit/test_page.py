@@ -1,4 +1,6 @@
 import re
+from base64 import b64encode
+from hashlib import sha256
 from html.parser import HTMLParser
 
 from helpers.audited import card_runs
@@ -64,6 +66,9 @@ def test_an_item_has_its_picture_once(tmp_path):
     assert len(pictures) == 1
     assert pictures[0]["src"].startswith("data:image/webp;base64,")
     assert pictures[0]["alt"] == "Item 1"
+    [script] = re.findall(r"<script type=\"module\">(.*?)</script>", html, re.DOTALL)
+    own = b64encode(sha256(script.encode()).digest()).decode()
+    assert re.findall("script-src ([^;]*);", html) == [f"'sha256-{own}'"]
 
 
 def test_a_picture_that_is_not_there_is_said(tmp_path):

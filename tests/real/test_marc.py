@@ -58,7 +58,7 @@ def written(published, tmp_path_factory, request):
     day = datetime.date(2026, 7, 1)
     folder = tmp_path_factory.mktemp(request.param)
     outcomes = Counter()
-    with marc_collection(folder / "records.xml") as write:
+    with (folder / "records.xml").open("wb") as file, marc_collection(file) as write:
         for item, record in rows_of(published.folder / "hdb/zettelkatalog", "documented").items():
             values = flat(record)
             origins = dict.fromkeys(values, plan) if request.param == "machine" else {}

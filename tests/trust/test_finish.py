@@ -5,6 +5,8 @@ import hashlib
 import json
 import os
 import random
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,7 +21,9 @@ from trust.test_apply import applied
 
 from hdbench.annotating.working.worked_values import WorkedValue, WorkedValues
 from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.common import progress, resuming
 from hdbench.errors import HdbenchError
+from hdbench.output.exporting.finished_forms import writer_of
 from hdbench.trust.control import read_control
 from hdbench.trust.finishing import finish
 
@@ -193,11 +197,124 @@ def test_another_order_of_items_is_refused(collection):
         finished(collection)
 
 
+class Interruption:
+    """Interrupts work, as Ctrl+C does, once so many items are done."""
+
+    def __init__(self, after):
+        self._after = after
+
+    def __call__(self, done, total):
+        if done == self._after:
+            raise KeyboardInterrupt
+
+
+@pytest.fixture
+def often(monkeypatch):
+    """Checkpoints every 20 items, and progress that is told of each."""
+    monkeypatch.setattr(resuming, "EVERY", 20)
+    monkeypatch.setattr(progress, "EVERY", 0)
+
+
+def delivered(folder):
+    """The files of a folder; the time is left out at which a delivery was begun."""
+    files = {path.name: path.read_bytes() for path in folder.iterdir() if path.name[0] != "."}
+    at = re.compile(rb'"at":"[^"]*"')
+    return files | {"changes.jsonl": at.sub(b"", files["changes.jsonl"])}
+
+
+def test_an_interrupted_delivery_resumes(collection, often, capsys):
+    folder = collection.folder / "out/finished"
+    finished(collection)
+    work_off(collection, collection.rest[-1], "title", "Titel")
+    shutil.copytree(folder, folder.with_name("before"))
+    expected_counts = finished(collection)
+    expected = delivered(folder)
+    shutil.rmtree(folder)
+    folder.with_name("before").rename(folder)
+    before = delivered(folder)
+
+    for after in (45, 19, 30):
+        with pytest.raises(KeyboardInterrupt), progress.listening(Interruption(after)):
+            finished(collection)
+        assert delivered(folder) == before
+    assert finished(collection) == expected_counts
+    assert delivered(folder) == expected
+    said = [f"resumes at item {number}" for number in (41, 41, 61)]
+    assert capsys.readouterr().err.splitlines() == said
+
+
+def test_what_a_person_says_meanwhile_is_delivered(collection, often, capsys):
+    with pytest.raises(KeyboardInterrupt), progress.listening(Interruption(90)):
+        finished(collection)
+    first = collection.rest[0]
+    work_off(collection, first, "title", "Titel")
+    said = finished(collection)
+    assert (said.records, said.changed, said.count("worked")) == (150, 150, 1)
+    assert records(collection)[first]["title"] == {"origin": "worked", "value": "Titel"}
+    assert "resumes" not in capsys.readouterr().err
+
+
+MARC = """
+key: 001
+record: {title: 245$a}
+new_records:
+  008: {date: year, language: ger}
+  kinds: [{leader/05-09: nam#a, leader/17-19: 7i#, 008/18-34: "|||||#||||||||#||"}]
+  fields: ["245|00|$a{title}", "264|#1|$c{year}"]
+"""
+PICA = "{key: 006Y$0, record: {title: 021A$a, year: 011@$a}}"
+OWN = 'record: {title: "{title}", date: "{year}"}'
+MAPPINGS = {
+    "csv": "",
+    "openrefine": "",
+    "marcxml": MARC,
+    "pica-plain": PICA,
+    "pica-xml": PICA,
+    "csv, mapped": OWN,
+    "dublin-core": OWN,
+}
+
+
+@pytest.mark.parametrize("form", MAPPINGS)
+def test_interrupted_records_resume_in_each_form(collection, often, form, capsys):
+    finished(collection)
+    benchmark = load_benchmark(str(collection.benchmark))
+    folder = collection.folder / "out/finished"
+    mapping = collection.folder / "mapping.yaml" if MAPPINGS[form] else None
+    if mapping:
+        mapping.write_text(MAPPINGS[form])
+    given = (benchmark, collection.plan.fields, collection.folder / "out", folder, mapping, None, "")
+    before = delivered(folder)
+    expected_result = writer_of(form.partition(",")[0], *given)()
+    expected = delivered(folder)
+    names = expected.keys() - before.keys()
+    assert names
+    for name in names:
+        (folder / name).unlink()
+
+    with pytest.raises(KeyboardInterrupt), progress.listening(Interruption(70)):
+        writer_of(form.partition(",")[0], *given)()
+    assert delivered(folder) == before
+    assert writer_of(form.partition(",")[0], *given)() == expected_result
+    assert delivered(folder) == expected
+    assert capsys.readouterr().err == "resumes at item 61\n"
+
+    with pytest.raises(KeyboardInterrupt), progress.listening(Interruption(70)):
+        writer_of(form.partition(",")[0], *given)()
+    work_off(collection, collection.rest[0], "title", "Titel")
+    finished(collection)
+    writer_of(form.partition(",")[0], *given)()
+    assert delivered(folder) != expected
+    assert "resumes" not in capsys.readouterr().err
+
+
 FINISH = """
 import sys
 from pathlib import Path
 from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.common import resuming
 from hdbench.trust.finishing import finish
+resuming.EVERY = 10
 finish(Path(sys.argv[1]) / "out", load_benchmark(sys.argv[2]), Path(sys.argv[1]) / "out/finished")
 """
 
@@ -211,15 +328,18 @@ def test_no_value_of_a_person_is_lost_in_a_hundred_kills(collection):
     started = time.monotonic()
     subprocess.run(command, check=True, env=environment)
     whole = time.monotonic() - started
+    resumed = 0
     for number in range(100):
-        item = chance.choice(collection.rest)
-        given[item] = f"Titel {number}"
-        work_off(collection, item, "title", given[item], minute=number % 60,
-                 at=f"2026-11-27T{10 + number // 60}:{number % 60:02}:00.000Z")  # fmt: skip
-        process = subprocess.Popen(command, env=environment)
+        if number % 4 == 0:  # otherwise, it may resume
+            item = chance.choice(collection.rest)
+            given[item] = f"Titel {number}"
+            work_off(collection, item, "title", given[item], minute=number % 60,
+                     at=f"2026-11-27T{10 + number // 60}:{number % 60:02}:00.000Z")  # fmt: skip
+        process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE)
         time.sleep(chance.uniform(0.2, 1.1) * whole)
         process.send_signal(signal.SIGKILL)
-        process.wait()
+        resumed += b"resumes" in process.communicate()[1]
+    assert resumed > 5
     for _ in range(20):
         finished(collection)
     found = records(collection)
@@ -230,7 +350,8 @@ def test_no_value_of_a_person_is_lost_in_a_hundred_kills(collection):
     last = {change["id"]: change["hash"] for change in changes}
     lines = map(json.loads, (folder / "records.jsonl").read_text().splitlines())
     assert {line["id"]: line["hash"] for line in lines} == last
-    assert [path for path in folder.iterdir() if path.name.startswith(".rec")] == []
+    remains = {".lock", ".delivered.json"}
+    assert {path.name for path in folder.iterdir() if path.name.startswith(".")} == remains
 
 
 def test_the_command_says_what_is_open_and_writes_a_table(collection, run_hdbench):

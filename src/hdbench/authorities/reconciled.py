@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pydantic import BaseModel
+
 from hdbench.answers.csv_lines import at_most, delimiter_of, lines
 from hdbench.answers.letters import text_of
 from hdbench.authorities.files import MAX_CELL, read_text
@@ -60,6 +62,12 @@ class _Row(NamedTuple):
     identifiers: dict[str, list[str]]
 
 
+class Outdated(BaseModel):
+    """Count of the identifiers that were left out: those of records that have other values now."""
+
+    count: int = 0
+
+
 class Identifiers:
     """Identifiers that are known for the values of records.
 
@@ -70,15 +78,22 @@ class Identifiers:
     Args:
         files: field → the authority file of its values; "" is for all fields without one.
         rows: item → what a table says of it.
+        sources: the files that all this was read from.
 
     Attributes:
-        outdated: how many identifiers of the table belong to records that have other values now,
-            so far.
+        sources: same as in Args.
+        outdated: how many identifiers of the table were left out so far.
     """
 
-    def __init__(self, files: Mapping[str, AuthorityTable], rows: Mapping[str, _Row] = {}) -> None:
+    def __init__(
+        self,
+        files: Mapping[str, AuthorityTable],
+        rows: Mapping[str, _Row],
+        sources: Sequence[Path],
+    ) -> None:
         self._files, self._rows = files, rows
-        self.outdated = 0
+        self.sources = sources
+        self.outdated = Outdated()
 
     def of(self, item: str, fields: Fields, splits: Mapping[str, str] = {}) -> dict[str, list[str]]:
         """Return the identifiers of a record's values.
@@ -94,7 +109,9 @@ class Identifiers:
         """
         row = self._rows.get(item)
         if row and row.state != state_of(fields):
-            self.outdated += sum(bool(each) for known in row.identifiers.values() for each in known)
+            self.outdated.count += sum(
+                bool(each) for known in row.identifiers.values() for each in known
+            )
             row = None
         found = {}
         for name in fields:
@@ -130,8 +147,10 @@ def read_identifiers(given: Sequence[str], fields: Iterable[str]) -> Identifiers
     names = list(fields)
     files: dict[str, AuthorityTable] = {}
     rows: dict[str, _Row] = {}
+    sources = []
     for text in given:
         field, path = split_field(text, names)
+        sources.append(path)
         if field in files:
             raise HdbenchError("{given}: a second file for the same field", given=text)
         table = None if field else _read_table(path, names)
@@ -141,7 +160,7 @@ def read_identifiers(given: Sequence[str], fields: Iterable[str]) -> Identifiers
             raise HdbenchError("{place}: a second table of OpenRefine: name one", place=path)
         else:
             rows = table
-    return Identifiers(files, rows)
+    return Identifiers(files, rows, sources)
 
 
 def split_field(text: str, fields: Sequence[str]) -> tuple[str, Path]:

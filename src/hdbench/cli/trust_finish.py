@@ -15,7 +15,7 @@ from hdbench.common.progress import in_lines
 from hdbench.errors import Message, escaped
 from hdbench.output.exporting.finished_forms import FinishForm, writer_of
 from hdbench.output.exporting.finished_records import LEFT_LIST, WrittenRecords
-from hdbench.trust.applied_folder import WORK_LIST, read_begun
+from hdbench.trust.applied_folder import WORK_LIST, only_process, read_begun
 from hdbench.trust.finishing import CHANGES, ORIGINS, RECORDS, Finished, finish
 
 ORIGIN_HEADS = {
@@ -41,7 +41,8 @@ def command(
 
     Each value has its origin; what a person said always wins over a model, and what was said later
     over what was said before. Run it at any time and again: records that have not changed stay as
-    they are, and changes.jsonl says what was delivered when.
+    they are, and changes.jsonl says what was delivered when. If it was interrupted, it resumes;
+    only a workbook begins again.
 
     Args:
         paths: The folder of hdbench trust apply. Before it, the benchmark with what people entered,
@@ -64,9 +65,10 @@ def command(
     try:
         with in_lines():
             finished = finish(applied, loaded, folder)
-            written = write() if write else None
+            with only_process(folder):
+                written = write() if write else None
     except KeyboardInterrupt:
-        say("interrupted: the same command begins again", err=True)
+        say("interrupted: the same command resumes in {folder}", folder=folder, err=True)
         raise typer.Exit(130) from None
     print_finished(Console(), finished, loaded.id, applied, folder)
     if isinstance(written, WrittenRecords):
@@ -81,13 +83,13 @@ def command(
         )
     elif written:
         typer.echo(escaped(str(written)))
-    if known and known.outdated:
+    if known and known.outdated.count:
         say(
             "note: {count:,} identifier from OpenRefine is left out, as its record has changed "
             "since: reconcile a new table",
             plural="note: {count:,} identifiers from OpenRefine are left out, as their records "
             "have changed since: reconcile a new table",
-            count=known.outdated,
+            count=known.outdated.count,
             err=True,
         )
 

@@ -1,10 +1,11 @@
 """Tables as CSV that a spreadsheet opens and in which nothing is executed."""
 
+import codecs
 import csv
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import BinaryIO
 
 _FORMULA = re.compile(r"""((?:^|;)[\s"']*)(?=[=+\-@＝＋－＠])""")
 _APOSTROPHE = re.compile(r"""((?:^|;)[\s"']*)'(?=[=+\-@＝＋－＠])""")
@@ -26,16 +27,16 @@ def write_csv(
         rows: the same number of cells each.
         encoding: `utf-8` leaves out the byte order mark.
     """
-    with csv_rows(path, head, encoding) as add:
+    with path.open("wb") as file:
+        add = csv_rows(file, head, encoding)
         for row in rows:
             add(row)
 
 
-@contextmanager
 def csv_rows(
-    path: Path, head: Sequence[str], encoding: str = "utf-8-sig"
-) -> Iterator[Callable[[Row], None]]:
-    """A CSV file to add rows to, until the block ends.
+    file: BinaryIO, head: Sequence[str], encoding: str = "utf-8-sig"
+) -> Callable[[Row], None]:
+    """Begin a CSV file, and return what adds a row to it at once.
 
     UTF-8 with a byte order mark, without which Excel misreads umlauts; commas; lines end in CR LF.
     A text that a spreadsheet might take for a formula, because it begins with one of = + - @ (also
@@ -44,14 +45,17 @@ def csv_rows(
     are. A lone surrogate, which a model's text can hold, becomes a JSON escape.
 
     Args:
-        path: the file.
+        file: where it goes.
         head: the columns' names.
         encoding: `utf-8` leaves out the byte order mark.
     """
-    with path.open("w", encoding=encoding, errors="backslashreplace", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(map(_harmless, head))
-        yield lambda row: writer.writerow([_harmless(value) for value in row])
+    writer = csv.writer(codecs.getwriter(encoding)(file, "backslashreplace"))
+
+    def add(row: Row) -> None:
+        writer.writerow([_harmless(value) for value in row])
+
+    add(head)
+    return add
 
 
 def as_it_was(cell: str) -> str:

@@ -6,6 +6,7 @@ import json
 import math
 import os
 import re
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -456,3 +457,9 @@ def whole_file(path: Path) -> Iterator[Path]:
             with beside.open("rb") as file:
                 os.fsync(file.fileno())  # otherwise a power cut could leave the new name empty
             beside.replace(path)
+
+
+def remove_unfinished(path: Path) -> None:
+    """Remove what `whole_file` left beside a file in processes that were killed."""
+    for unfinished in path.parent.glob(f".{path.name[:100]}-*"):
+        shutil.rmtree(unfinished, ignore_errors=True)

@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from typing import TypeVar
 
 from hdbench.common.translation import current_language, translated
-from hdbench.errors import Message
+from hdbench.errors import Message, escaped
 
 Element = TypeVar("Element")
 
@@ -86,13 +86,17 @@ def in_lines(every: float = IN_LINES) -> Iterator[None]:
         if time.monotonic() >= due or done == total:
             due = time.monotonic() + every
             if total is None:
-                line = Message("{done:,} done", done=done)
+                tell(Message("{done:,} done", done=done))
             else:
-                line = Message("{done:,} of {total:,} done", done=done, total=total)
-            sys.stderr.write(f"{translated(line, current_language())}\n")
+                tell(Message("{done:,} of {total:,} done", done=done, total=total))
 
     with listening(say):
         yield
+
+
+def tell(message: Message) -> None:
+    """Print a message about something that takes long."""
+    print(escaped(translated(message, current_language())), file=sys.stderr, flush=True)  # noqa: T201
 
 
 def _told(elements: Iterable[Element], total: int | None, listener: Listener) -> Iterator[Element]:

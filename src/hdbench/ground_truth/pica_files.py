@@ -93,7 +93,7 @@ def read_records(document: BinaryIO, where: str) -> Iterator[PicaRecord]:
 
 
 def write_records(file: BinaryIO, records: Iterable[Sequence[PicaField]], form: PicaForm) -> None:
-    """Write records, one after the other.
+    """Write records, one after the other, each at once.
 
     Args:
         file: where they go.

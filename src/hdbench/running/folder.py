@@ -13,11 +13,12 @@ from hdbench.answers.parts import is_in_shards, our_parts
 from hdbench.answers.run_info import RUN_FILE, has_answers, read_run_info
 from hdbench.common.jsonio import write_json
 from hdbench.common.os_errors import parents_of
+from hdbench.common.progress import tell
 from hdbench.errors import HdbenchError, Message, joined
 from hdbench.running.answers_file import AnswersFile, read_answers
 from hdbench.running.endpoint_listing import check_served
 from hdbench.running.shards.launch import now
-from hdbench.running.shards.merging import alone, in_sitting, settle, tell
+from hdbench.running.shards.merging import alone, in_sitting, settle
 
 MAX_SHOWN = 80
 """Maximum characters of a setting in a message."""

@@ -10,12 +10,13 @@ from typing import Any, NamedTuple
 
 from hdbench.answers.folders import OUR_ANSWERS
 from hdbench.answers.run_info import RunInfo, read_run_info
+from hdbench.common.progress import tell
 from hdbench.errors import HdbenchError, Message, joined, shortened
 from hdbench.running.amounts import as_rate, as_time, as_usd
 from hdbench.running.answers_file import about_schema, is_failed, read_answers
 from hdbench.running.engine_kinds import ENGINES
 from hdbench.running.shards.launch import RankState, Seen, Shards, Tokens, is_locked
-from hdbench.running.shards.merging import alone, lock_of, remote_of, schema_of, sums, tell
+from hdbench.running.shards.merging import alone, lock_of, remote_of, schema_of, sums
 
 SHOWN = 8
 """Maximum number of ranks of a kind that are named."""

@@ -1,6 +1,5 @@
 """The folder that a decision is applied in: its files, and the lock that lets one process write."""
 
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +10,7 @@ from pydantic import Field as Checked
 
 from hdbench.common.checked import check_file, validate
 from hdbench.common.hashing import file_sha256
-from hdbench.common.jsonio import parse_json, write_json, write_whole
+from hdbench.common.jsonio import parse_json, remove_unfinished, write_json, write_whole
 from hdbench.errors import HdbenchError, Message, os_reason
 from hdbench.trust.deciding import AnyDecision, AnyPlan, read_decision, read_plan
 from hdbench.trust.sealed import Sealed, Sha256
@@ -123,8 +122,7 @@ def begin(out: Path, plan_file: Path, decision: AnyDecision) -> None:
     for name in (PLAN, DECISION, VALUES, SEALS, WORK_LIST, CONTROL, APPLIED):
         if (out / name).is_symlink():
             raise HdbenchError("{place}: is a symbolic link: remove it", place=out / name)
-        for unfinished in out.glob(f".{name}-*"):  # of a process that was killed
-            shutil.rmtree(unfinished, ignore_errors=True)
+        remove_unfinished(out / name)
     if not decision_file.exists():
         if others := {path.name for path in out.iterdir()} - {LOCK, PLAN}:
             raise HdbenchError(

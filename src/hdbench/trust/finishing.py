@@ -4,27 +4,32 @@ import datetime
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, NamedTuple, Self
 
+from pydantic import BaseModel, ValidationError
+
 from hdbench.annotating.changes import Change
 from hdbench.annotating.checking.checked_values import CheckedValues, ValueKey, settled
-from hdbench.annotating.history import History
-from hdbench.annotating.working.worked_values import WorkedValues
+from hdbench.annotating.history import HISTORY, SUFFIX, History
+from hdbench.annotating.working.worked_values import WORKED_VALUES, WorkedValues
 from hdbench.answers.letters import folded, text_of
-from hdbench.benchmarks.benchmark import Benchmark, Item
+from hdbench.benchmarks.benchmark import CHECKED_VALUES, Benchmark, Item
+from hdbench.common.checked import Strict
 from hdbench.common.hashing import file_sha256
-from hdbench.common.jsonio import parse_line, raw_lines, whole_file
-from hdbench.common.progress import progress
+from hdbench.common.jsonio import parse_line, raw_lines, remove_unfinished, write_json
+from hdbench.common.regular_files import read_at_most
+from hdbench.common.resuming import made_from, resumable_files
 from hdbench.errors import HdbenchError
 from hdbench.trust.applied_folder import (
     CHECKED,
     CONTROL,
+    MAX_FILE,
     TAKEN,
     VALUES,
     WORK_LIST,
+    Applied,
     changed,
     only_process,
     read_applied,
@@ -43,6 +48,9 @@ RECORDS = "records.jsonl"
 
 CHANGES = "changes.jsonl"
 """What was delivered when: a line for each record that is new or has changed."""
+
+LAST = ".delivered.json"
+"""What was delivered last, and from what: nothing is done again while that is the same."""
 
 Origin = Literal["checked", "accepted", "worked", "corrected", "open"]
 """Where a value comes from: a person read it without seeing what the models say (`checked`), nobody
@@ -90,11 +98,50 @@ class Finished(NamedTuple):
         return sum(counts.get(origin, 0) for counts in self.by_field.values())
 
 
+class _Delivery(BaseModel):
+    """What is to be known of a delivery that is being made, or was made last.
+
+    Attributes:
+        at: when it was begun.
+        changed: see `Finished`.
+        complete: see `Finished`.
+        by_field: see `Finished`.
+    """
+
+    at: str
+    changed: int = 0
+    complete: int = 0
+    by_field: dict[str, dict[str, int]]
+
+    def add(self, fields: Mapping[str, Mapping[str, Any]]) -> None:
+        """Count the values of an item."""
+        self.complete += all(value["origin"] != "open" for value in fields.values())
+        for name, value in fields.items():
+            of_field = self.by_field[name]
+            of_field[value["origin"]] = of_field.get(value["origin"], 0) + 1
+
+
+class _Last(Strict):
+    """The content of `LAST`.
+
+    Attributes:
+        made_from: hash of the records and of all that they were made from.
+        records: see `Finished`.
+        delivery: see `Finished`.
+        counts: what was counted.
+    """
+
+    made_from: str
+    records: int
+    delivery: int
+    counts: _Delivery
+
+
 def finish(out: Path, benchmark: Benchmark, folder: Path) -> Finished:
     """Write the state of every value of every item.
 
     It can be run at any time and again: a record that has not changed stays as it is, byte for
-    byte, and `CHANGES` says which ones have.
+    byte, and `CHANGES` says which ones have. If it is killed, the next call resumes.
 
     Args:
         out: the folder of `hdbench trust apply`.
@@ -109,48 +156,78 @@ def finish(out: Path, benchmark: Benchmark, folder: Path) -> Finished:
     applied = read_applied(out)
     if file_sha256(out / VALUES) != applied.values_sha256:
         raise changed(out / VALUES)
-    states = _States(plan, benchmark, out, to_look_at=applied.to_look_at)
-    counts: dict[str, dict[str, int]] = {name: defaultdict(int) for name in plan.fields}
-    now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    records = differing = complete = 0
-    with only_process(folder), ExitStack() as stack:
-        before = _Delivered(folder / RECORDS)
+    with only_process(folder):
+        remove_unfinished(folder / LAST)
+        # Before anything is read: what comes later makes another hash, and is delivered then.
+        inputs = _inputs_hash(out, benchmark, applied)
+        records = folder / RECORDS
+        last = _last_delivery(folder)
+        if last and last.made_from == made_from(inputs, files=[records]):
+            counts = last.counts
+            return Finished(last.records, 0, last.delivery, counts.by_field, counts.complete)
+        states = _States(plan, benchmark, out, to_look_at=applied.to_look_at)
+        now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+        begun = _Delivery(at=now, by_field={name: {} for name in plan.fields})
+        before = _Delivered(records)
         number = before.delivery + 1
-        # The inner file is renamed first: what it says of a delivery that never came is cut off.
-        write_record = _writing(folder / RECORDS, stack)
-        write_change = _writing(folder / CHANGES, stack)
-        _copy_changes(folder / CHANGES, before.delivery, write_change)
-        stack.enter_context(before)  # last: some systems rename no file over one that is open
-        for item, fields in progress(states.of_items(), "Finishing", applied.items):
-            line = _encode({"fields": fields, "id": item})
-            sha256 = hashlib.sha256(line.encode("utf-8", "backslashreplace")).hexdigest()
-            old = before.line_of(item)
-            records += 1
-            complete += all(value["origin"] != "open" for value in fields.values())
-            for name, value in fields.items():
-                counts[name][value["origin"]] += 1
-            if old is not None and old.hash == sha256:
-                write_record(old.raw)
-                continue
-            differing += 1
-            write_record(_line(delivery=number, fields=fields, hash=sha256, id=item))
-            names = [name for name in fields if old is None or old.fields.get(name) != fields[name]]
-            hash_before = old and old.hash
-            change = {"at": now, "before": hash_before, "delivery": number, "fields": names}
-            write_change(_line(**change, hash=sha256, id=item))
-    delivery = number if differing else before.delivery
-    by_field = {name: dict(of_field) for name, of_field in counts.items()}
-    return Finished(records, differing, delivery, by_field, complete)
+        # The changes get their name first: those of a delivery that never came are cut off.
+        paths = [folder / CHANGES, records]
+        with (
+            resumable_files(paths, made_from(inputs, files=[records]), begun) as writing,
+            before,  # closed first: some systems rename no file over one that is open
+        ):
+            changes_file, records_file = writing.files
+            counts = writing.state
+            if not writing.done:
+                _copy_changes(folder / CHANGES, before.delivery, changes_file.write)
+            items = states.of_items(writing.done)
+            for item, fields in writing.progress(items, "Finishing", applied.items):
+                line = _encode({"fields": fields, "id": item})
+                sha256 = hashlib.sha256(line.encode("utf-8", "backslashreplace")).hexdigest()
+                old = before.line_of(item)
+                counts.add(fields)
+                if old is not None and old.hash == sha256:
+                    records_file.write(old.raw)
+                    continue
+                counts.changed += 1
+                records_file.write(_line(delivery=number, fields=fields, hash=sha256, id=item))
+                names = [
+                    name for name in fields if old is None or old.fields.get(name) != fields[name]
+                ]
+                change = {"at": counts.at, "before": old and old.hash, "delivery": number}
+                changes_file.write(_line(**change, fields=names, hash=sha256, id=item))
+        delivery = number if counts.changed else before.delivery
+        last = _Last(
+            made_from=made_from(inputs, files=[records]),
+            records=writing.done,
+            delivery=delivery,
+            counts=counts,
+        )
+        write_json(folder / LAST, last.model_dump())
+    return Finished(writing.done, counts.changed, delivery, counts.by_field, counts.complete)
+
+
+def _inputs_hash(out: Path, benchmark: Benchmark, applied: Applied) -> str:
+    """Return a hash of all that the states of values are read from."""
+    histories = sorted((benchmark.folder / HISTORY).glob(f"*{SUFFIX}"))
+    people = [benchmark.folder / CHECKED_VALUES, *histories]
+    own = [out / name for name in (WORK_LIST, CONTROL, WORKED_VALUES)]
+    return made_from(applied.hash(), files=[*benchmark.scored_by(), *people, *own])
+
+
+def _last_delivery(folder: Path) -> _Last | None:
+    """Return what was delivered last; None if that is not known."""
+    path = folder / LAST
+    if not path.is_file():
+        return None
+    try:
+        return _Last.model_validate_json(read_at_most(path, MAX_FILE))
+    except (OSError, HdbenchError, ValidationError):
+        return None
 
 
 def _line(**values: Any) -> bytes:
     return _encode(values).encode("utf-8", "backslashreplace") + b"\n"
-
-
-def _writing(path: Path, stack: ExitStack) -> Callable[[bytes], object]:
-    """Return what adds lines to a file that replaces another at the end of the stack."""
-    unfinished = stack.enter_context(whole_file(path))
-    return stack.enter_context(unfinished.open("wb")).write
 
 
 def _copy_changes(path: Path, delivery: int, write: Callable[[bytes], object]) -> None:
@@ -255,17 +332,22 @@ class _States:
                     at = max(reading.at for reading in readings)
                     self._given[key].append(_Given(at, "checked", outcome.value))
 
-    def of_items(self) -> Iterator[tuple[str, dict[str, dict[str, Any]]]]:
-        """Yield each item with its fields: value, origin, and run and score if a model gave it."""
+    def of_items(self, start: int) -> Iterator[tuple[str, dict[str, dict[str, Any]]]]:
+        """Yield each item with its fields: value, origin, and run and score if a model gave it.
+
+        Args:
+            start: how many items are left out.
+        """
         truths = self._benchmark.items()
         truth = next(truths, None)
-        for number, _, raw in raw_lines(self._values):
+        for place, (number, _, raw) in enumerate(raw_lines(self._values)):
             line = parse_line(raw, f"{self._values}:{number}")
             item, fields = line["id"], line["fields"]
             if truth is not None and truth.id == item:
                 self._add_truth(truth)
                 truth = next(truths, None)
-            yield item, {name: self._state(item, name, value) for name, value in fields.items()}
+            if place >= start:
+                yield item, {name: self._state(item, name, value) for name, value in fields.items()}
         if truth is not None:
             raise HdbenchError(
                 "{benchmark}: its items are not in the order of {values}: apply the plan again "

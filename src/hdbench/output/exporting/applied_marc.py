@@ -5,7 +5,7 @@ from contextlib import ExitStack
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from hdbench.answers.ids import plain_form
 from hdbench.answers.letters import text_of
@@ -97,7 +97,7 @@ def write_marc(out: Path, mapping: MarcMapping, records: Path | None) -> Written
     process = Process(name, round(1 - plan.limit, 6), applied.finished[:10].replace("-", ""))
     number = touched = 0
     with ExitStack() as stack:
-        file = stack.enter_context(whole_file(out / RECORDS))
+        file = _whole(out / RECORDS, stack)
         lists = _Lists(plan.hash(), out, stack)
         values = _TakenValues(out / VALUES, stack)
         marc_records = _new(values) if records is None else _filled_in(records, mapping, values)
@@ -115,11 +115,16 @@ def write_marc(out: Path, mapping: MarcMapping, records: Path | None) -> Written
     return Written(number, touched, lists.taken, lists.left)
 
 
-def _writing(path: Path, records: Iterator["_Made"], stack: ExitStack) -> Iterator["_Made"]:
+def _whole(path: Path, stack: ExitStack) -> BinaryIO:
+    """Open a file that replaces another at the end of the stack."""
+    return stack.enter_context(stack.enter_context(whole_file(path)).open("wb"))
+
+
+def _writing(file: BinaryIO, records: Iterator["_Made"], stack: ExitStack) -> Iterator["_Made"]:
     """Yield records, each of which is written to a file when the next one is requested."""
     first = next(records, None)
     namespace = MARC if first is None else str(first.element.tag).rpartition("}")[0][1:]
-    write = stack.enter_context(marc_collection(path, namespace))
+    write = stack.enter_context(marc_collection(file, namespace))
     for record in chain(filter(None, [first]), records):
         yield record
         write(record.element)
@@ -136,7 +141,9 @@ class _Lists:
     def __init__(self, plan: str, out: Path, stack: ExitStack) -> None:
         self._plan = plan
         self._write_taken, self._write_left = (
-            stack.enter_context(csv_rows(stack.enter_context(whole_file(out / name)), head))
+            csv_rows(
+                stack.enter_context(stack.enter_context(whole_file(out / name)).open("wb")), head
+            )
             for name, head in _HEADS.items()
         )
         self.taken = self.left = 0

@@ -1,14 +1,17 @@
 """Finished records as Dublin Core (oai_dc), or as CSV with columns of one's own."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
 from hdbench.answers.cells import plain, visible
-from hdbench.authorities.reconciled import Fields, Identifiers
-from hdbench.common.csv_files import csv_rows
-from hdbench.common.jsonio import read_jsonl, whole_file
-from hdbench.common.progress import progress
+from hdbench.authorities.reconciled import Identifiers
+from hdbench.common.resuming import NoState, made_from, resumable_files
+from hdbench.output.exporting.finished_rows import (
+    FinishedRecord,
+    finished_records,
+    write_finished_csv,
+)
 from hdbench.output.exporting.record_mapping import RecordMapping, read_record_mapping
 
 ELEMENTS = (
@@ -49,9 +52,14 @@ def read_dublin_core_mapping(path: Path, fields: Iterable[str]) -> RecordMapping
 
 
 def write_dublin_core(
-    records: Path, path: Path, mapping: RecordMapping, identifiers: Identifiers | None = None
+    records: Path,
+    path: Path,
+    mapping: RecordMapping,
+    identifiers: Identifiers | None = None,
+    *,
+    options: str = "",
 ) -> int:
-    """Write finished records as XML: an `oai_dc:dc` for each, within `records`.
+    """Write finished records as XML: an `oai_dc:dc` for each, within `records`; it is resumable.
 
     Characters that XML cannot hold are replaced by the symbols that Unicode has for them.
 
@@ -60,6 +68,7 @@ def write_dublin_core(
         path: the file to write.
         mapping: what goes where, by `read_dublin_core_mapping`.
         identifiers: identifiers of values.
+        options: all that the file depends on besides the records, as one text.
 
     Returns:
         The number of records.
@@ -67,26 +76,32 @@ def write_dublin_core(
     Raises:
         HdbenchError: the records cannot be read, or the file cannot be written.
     """
-    number = 0
-    with whole_file(path) as beside, beside.open("w", encoding="utf-8", newline="\n") as file:
-        file.write(_BEGIN)
-        for item, fields in _records(records):
-            number += 1
-            file.write("<oai_dc:dc>\n")
+    state = identifiers.outdated if identifiers else NoState()
+    with resumable_files([path], made_from(options, files=[records]), state) as writing:
+        (file,) = writing.files
+        file.write(_BEGIN.encode())
+        remaining = finished_records(records, writing.done)
+        for item, fields in writing.progress(remaining, "Writing the records"):
+            lines = ["<oai_dc:dc>\n"]
             for name, text, language in mapping.of(item, fields, identifiers):
                 if not text:
                     continue
                 marked = f" xml:lang={quoteattr(language)}" if language else ""
-                file.write(f"  <dc:{name}{marked}>{escape(visible(text))}</dc:{name}>\n")
-            file.write("</oai_dc:dc>\n")
-        file.write("</records>\n")
-    return number
+                lines.append(f"  <dc:{name}{marked}>{escape(visible(text))}</dc:{name}>\n")
+            file.write("".join([*lines, "</oai_dc:dc>\n"]).encode())
+        file.write(b"</records>\n")
+    return writing.done
 
 
 def write_mapped_csv(
-    records: Path, path: Path, mapping: RecordMapping, identifiers: Identifiers | None = None
+    records: Path,
+    path: Path,
+    mapping: RecordMapping,
+    identifiers: Identifiers | None = None,
+    *,
+    options: str = "",
 ) -> int:
-    """Write finished records as CSV, with a column for each name of a mapping.
+    """Write finished records as CSV, with a column for each name of a mapping; it is resumable.
 
     Several texts have `|` between them, also those of values without an identifier, which are
     empty; languages are not said. A cell that might be a formula
@@ -97,6 +112,7 @@ def write_mapped_csv(
         path: the file to write.
         mapping: what goes where, by `read_record_mapping`.
         identifiers: identifiers of values.
+        options: all that the file depends on besides the records, as one text.
 
     Returns:
         The number of records.
@@ -104,17 +120,12 @@ def write_mapped_csv(
     Raises:
         HdbenchError: the records cannot be read, or the file cannot be written.
     """
-    number = 0
-    with whole_file(path) as beside, csv_rows(beside, list(mapping.texts)) as add:
-        for item, fields in _records(records):
-            number += 1
-            cells: dict[str, list[str]] = {name: [] for name in mapping.texts}
-            for name, text, _ in mapping.of(item, fields, identifiers):
-                cells[name].append(text)
-            add([plain(_BETWEEN.join(texts)) for texts in cells.values()])
-    return number
 
+    def row(record: FinishedRecord) -> list[str]:
+        cells: dict[str, list[str]] = {name: [] for name in mapping.texts}
+        for name, text, _ in mapping.of(*record, identifiers):
+            cells[name].append(text)
+        return [plain(_BETWEEN.join(texts)) for texts in cells.values()]
 
-def _records(path: Path) -> Iterator[tuple[str, Fields]]:
-    for line in progress(read_jsonl(path), "Writing the records"):
-        yield line.value["id"], line.value["fields"]
+    state = identifiers.outdated if identifiers else None
+    return write_finished_csv(records, path, list(mapping.texts), row, options=options, state=state)

@@ -7,6 +7,7 @@ from typing import Literal
 
 from hdbench.authorities.reconciled import Identifiers
 from hdbench.benchmarks.benchmark import Benchmark
+from hdbench.common.resuming import made_from
 from hdbench.errors import HdbenchError
 from hdbench.ground_truth.marc_records import NewRecords
 from hdbench.ground_truth.pica_mapping import PicaMapping
@@ -95,11 +96,16 @@ def writer_of(  # noqa: PLR0917
         )
     if link and form not in _OPENREFINE_FILES:
         raise HdbenchError("--link: goes with --format openrefine or openrefine-xlsx")
+    sources = identifiers.sources if identifiers else ()
+    given = filter(None, [mapping, benchmark.schema, *sources])
+    options = made_from(form, list(fields), link, files=given)
     records = folder / RECORDS
     if form in FILES:
         library = read_library_mapping(form, mapping)
         _check_places(library, identifiers, mapping)
-        return partial(write_records_of, applied, folder, form, library, identifiers)
+        return partial(
+            write_records_of, applied, folder, form, library, identifiers, options=options
+        )
     if form == "dublin-core":
         if mapping is None:
             raise HdbenchError(
@@ -108,20 +114,26 @@ def writer_of(  # noqa: PLR0917
         elements = read_dublin_core_mapping(mapping, fields)
         _check_places(elements, identifiers, mapping)
         path = folder / "records.dc.xml"
-        return partial(_to_path, write_dublin_core, records, path, elements, identifiers)
+        return partial(
+            _to_path, write_dublin_core, records, path, elements, identifiers, options=options
+        )
     if form == "csv" and mapping:
         columns = read_record_mapping(mapping, fields)
         _check_places(columns, identifiers, mapping)
         path = folder / "records.csv"
-        return partial(_to_path, write_mapped_csv, records, path, columns, identifiers)
+        return partial(
+            _to_path, write_mapped_csv, records, path, columns, identifiers, options=options
+        )
     if form in _OPENREFINE_FILES:
         check_link(link)
         check_table(form.removeprefix("openrefine-"), benchmark)
         path = folder / _OPENREFINE_FILES[form]
-        return partial(_to_path, write_for_openrefine, records, path, benchmark, fields, link)
+        return partial(
+            _to_path, write_for_openrefine, records, path, benchmark, fields, link, options=options
+        )
     if form in ("csv", "xlsx"):
         check_table(form, benchmark)
-        return partial(write_finished, folder, form, benchmark, fields)
+        return partial(write_finished, folder, form, benchmark, fields, options)
     return None
 
 
@@ -141,7 +153,9 @@ def _check_places(
         )
 
 
-def _to_path(write: Callable[..., object], records: Path, path: Path, *given: object) -> Path:
+def _to_path(
+    write: Callable[..., object], records: Path, path: Path, *given: object, options: str
+) -> Path:
     """Write records to a path, and return it."""
-    write(records, path, *given)
+    write(records, path, *given, options=options)
     return path

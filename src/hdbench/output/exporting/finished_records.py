@@ -1,17 +1,17 @@
 """The finished collection as records that library systems load: MARC and PICA."""
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack
 from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from pydantic import BaseModel
 
 from hdbench.authorities.identifiers import in_marc, in_pica
 from hdbench.authorities.reconciled import Fields, Identifiers
 from hdbench.common.csv_files import csv_rows
 from hdbench.common.extras import needed
-from hdbench.common.jsonio import read_jsonl, whole_file
-from hdbench.common.progress import progress
+from hdbench.common.resuming import made_from, resumable_files
 from hdbench.errors import HdbenchError
 from hdbench.ground_truth.marc_filling import Left, Process
 from hdbench.ground_truth.marc_making import LeftOut, make_record
@@ -21,6 +21,7 @@ from hdbench.ground_truth.pica import PicaRecord
 from hdbench.ground_truth.pica_export import new_record
 from hdbench.ground_truth.pica_files import PicaForm, write_records
 from hdbench.ground_truth.pica_mapping import CARDS_MAPPING, PicaMapping, read_pica_mapping
+from hdbench.output.exporting.finished_rows import FinishedRecord, finished_records
 from hdbench.output.exporting.marc_collection import marc_collection
 from hdbench.trust.applied_folder import read_applied, read_begun
 from hdbench.trust.finishing import RECORDS
@@ -88,14 +89,26 @@ def read_library_mapping(form: str, path: Path | None) -> Mappings:
     return mapping
 
 
+class _Counts(BaseModel):
+    """Counts as in `WrittenRecords` and `Identifiers`; `placed` values are in records."""
+
+    records: int = 0
+    left_out: int = 0
+    values_left: int = 0
+    placed: int = 0
+    outdated: int = 0
+
+
 def write_records_of(
     applied_folder: Path,
     folder: Path,
     form: str,
     mapping: Mappings,
     identifiers: Identifiers | None = None,
+    *,
+    options: str = "",
 ) -> WrittenRecords:
-    """Write the records of `hdbench trust finish` in a library's form.
+    """Write the records of `hdbench trust finish` in a library's form; it is resumable.
 
     Args:
         applied_folder: the folder of `hdbench trust apply`.
@@ -103,6 +116,7 @@ def write_records_of(
         form: one of `FILES`.
         mapping: see `read_library_mapping`.
         identifiers: identifiers of values, for which the mapping has places.
+        options: all that the file depends on besides the folders, as one text.
 
     Raises:
         HdbenchError: no value has a place in the mapping; an id cannot be in a record.
@@ -113,24 +127,22 @@ def write_records_of(
     process = Process(
         f"hdbench trust, plan {plan.hash()}", round(1 - plan.limit, 6), f"{day:%Y%m%d}"
     )
-    path = folder / FILES[form]
-    counts = {"records": 0, "left_out": 0, "values_left": 0}
-    placed = 0
-    with ExitStack() as stack:
-        unfinished = stack.enter_context(whole_file(path))
-        left_file = stack.enter_context(whole_file(folder / LEFT_LIST))
-        write_left = stack.enter_context(csv_rows(left_file, ("id", "field", "value", "why")))
+    records, path = folder / RECORDS, folder / FILES[form]
+    hash_ = made_from(options, applied.hash(), files=[records])
+    with resumable_files([path, folder / LEFT_LIST], hash_, _Counts()) as writing:
+        file, left_file = writing.files
+        counts = writing.state
+        write_left = csv_rows(left_file, ("id", "field", "value", "why"))
 
-        def leave(item: str, values: Mapping[str, Any], left: list[Left], why: str = "") -> None:
-            if why:
-                counts["left_out"] += 1
-                write_left((item, "", "", why))
-                return
-            nonlocal placed
-            placed += len(values) - len(left)
-            counts["values_left"] += len(left)
+        def leave(item: str, values: Mapping[str, Any], left: list[Left]) -> None:
+            counts.records += 1
+            counts.placed += len(values) - len(left)
+            counts.values_left += len(left)
             for part in left:
                 write_left((item, part.name, values.get(part.name, ""), part.why))
+
+        if identifiers:
+            identifiers.outdated.count = counts.outdated
 
         def identified(
             item: str,
@@ -138,47 +150,50 @@ def write_records_of(
             written: Callable[[str], str],
             splits: Mapping[str, str] = {},
         ) -> dict[str, list[str]]:
-            known = identifiers.of(item, fields, splits) if identifiers else {}
+            if identifiers is None:
+                return {}
+            known = identifiers.of(item, fields, splits)
+            counts.outdated = identifiers.outdated.count
             return {name: list(map(written, of_field)) for name, of_field in known.items()}
 
-        items = progress(read_jsonl(folder / RECORDS), "Writing the records", applied.items)
+        items = writing.progress(
+            finished_records(records, writing.done), "Writing the records", applied.items
+        )
         if isinstance(mapping, NewRecords):
-            write = stack.enter_context(marc_collection(unfinished))
-            for line in items:
-                item, values, origins = _known(line.value, process)
-                known = identified(item, line.value["fields"], in_marc, mapping.splits)
-                made = make_record(mapping, item, values, origins, day, identifiers=known)
-                if isinstance(made, LeftOut):
-                    leave(item, values, [], made.why)
-                else:
-                    counts["records"] += 1
-                    write(made.record)
-                    leave(item, values, made.left)
+            with marc_collection(file) as write:
+                for record in items:
+                    item, values, origins = _known(record, process)
+                    known = identified(item, record.fields, in_marc, mapping.splits)
+                    made = make_record(mapping, item, values, origins, day, identifiers=known)
+                    if isinstance(made, LeftOut):
+                        counts.left_out += 1
+                        write_left((item, "", "", made.why))
+                    else:
+                        write(made.record)
+                        leave(item, values, made.left)
         else:
 
-            def records() -> Iterator[PicaRecord]:
-                for line in items:
-                    item, values, _ = _known(line.value, process)
-                    known = identified(item, line.value["fields"], in_pica)
+            def pica_records() -> Iterator[PicaRecord]:
+                for record in items:
+                    item, values, _ = _known(record, process)
+                    known = identified(item, record.fields, in_pica)
                     try:
                         new = new_record(mapping, _nested(values), item, known)
                     except ValueError as error:
                         raise HdbenchError(
                             "{item}: {why}: give the item another id", item=item, why=error
                         ) from error
-                    counts["records"] += 1
                     leave(item, values, new.left)
                     yield new.record
 
-            file = stack.enter_context(unfinished.open("wb"))
-            write_records(file, records(), _PICA_FORMS[form])
-        if not placed:  # and so nothing is written
+            write_records(file, pica_records(), _PICA_FORMS[form])
+        if not counts.placed:  # and so nothing is written
             raise HdbenchError(
                 "--format {form}: none of the values has a place in the mapping: name one for the "
                 "fields of this benchmark with --mapping",
                 form=form,
             )
-    return WrittenRecords(path, **counts)
+    return WrittenRecords(path, counts.records, counts.left_out, counts.values_left)
 
 
 class _Known(NamedTuple):
@@ -195,14 +210,14 @@ class _Known(NamedTuple):
     origins: dict[str, Process]
 
 
-def _known(line: Mapping[str, Any], process: Process) -> _Known:
+def _known(record: FinishedRecord, process: Process) -> _Known:
     known = {
         name: state
-        for name, state in line["fields"].items()
+        for name, state in record.fields.items()
         if state["origin"] != "open" and state["value"] is not None
     }
     return _Known(
-        line["id"],
+        record.item,
         {name: state["value"] for name, state in known.items()},
         {name: process for name, state in known.items() if state["origin"] == "accepted"},
     )

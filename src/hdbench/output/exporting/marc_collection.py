@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from hdbench.ground_truth.marc_making import MARC
 
@@ -12,18 +11,16 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def marc_collection(path: Path, namespace: str = MARC) -> "Iterator[Callable[[Element], None]]":
-    """Open a file of MARCXML, and give a function that writes a record into it.
-
-    Only one record is in memory at a time.
+def marc_collection(file: BinaryIO, namespace: str = MARC) -> "Iterator[Callable[[Element], None]]":
+    """Begin a file of MARCXML, and give a function that writes a record into it at once.
 
     Args:
-        path: the file.
+        file: where it goes.
         namespace: of the records; empty if they have none.
     """
     from lxml import etree  # noqa: PLC0415  of an extra
 
-    with etree.xmlfile(str(path), encoding="UTF-8") as xml:
+    with etree.xmlfile(file, encoding="UTF-8", buffered=False) as xml:
         xml.write_declaration()
         root = f"{{{namespace}}}collection" if namespace else "collection"
         with xml.element(root, nsmap={None: namespace} if namespace else None):

@@ -1,27 +1,29 @@
 """Finished records as a table for OpenRefine, from which identifiers come back."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import quote
 
 from hdbench.answers.cells import plain
 from hdbench.authorities.reconciled import ID, STATE, state_of
 from hdbench.benchmarks.benchmark import Benchmark
-from hdbench.common.csv_files import write_csv
-from hdbench.common.jsonio import read_jsonl, whole_file
 from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError
-from hdbench.output.exporting.cells import Cell, cell
+from hdbench.output.exporting.cells import Cell
 from hdbench.output.exporting.columns import FieldColumns
+from hdbench.output.exporting.finished_rows import (
+    ORIGIN,
+    FinishedRecord,
+    finished_records,
+    values_and_origins,
+    write_finished_csv,
+)
 from hdbench.output.exporting.formats import check_size, write_table
 from hdbench.trust.values import schema_with_fields
 
 LINK, IMAGES = "link", "images"
 """Columns: the address of the item, and those of its images."""
-
-ORIGIN = ": origin"
-"""What the title of a column with the origins of a field ends with."""
 
 _ADDRESS = re.compile(r"https?://\S*\{id\}\S*")
 _WIDTH = 24
@@ -43,7 +45,13 @@ def check_link(link: str) -> None:
 
 
 def write_for_openrefine(
-    records: Path, path: Path, benchmark: Benchmark, fields: Sequence[str], link: str = ""
+    records: Path,
+    path: Path,
+    benchmark: Benchmark,
+    fields: Sequence[str],
+    link: str = "",
+    *,
+    options: str = "",
 ) -> None:
     """Write finished records as a table that OpenRefine opens as it is.
 
@@ -59,6 +67,7 @@ def write_for_openrefine(
         benchmark: the benchmark, whose schema defines which fields are numbers or lists.
         fields: the fields of the records.
         link: see `check_link`.
+        options: all that a table depends on besides the records and the link, as one text.
 
     Raises:
         HdbenchError: the benchmark has no schema, the table is too large for Excel, or the file
@@ -68,26 +77,21 @@ def write_for_openrefine(
     media = benchmark.media()
     head = [ID, STATE, *([LINK] if link else []), *([IMAGES] if any(media.values()) else [])]
     about = len(head)
-    for name in fields:
-        head += [name, name + ORIGIN]
+    head += [title for name in fields for title in (name, name + ORIGIN)]
 
-    def rows() -> Iterator[list[Cell]]:
-        for line in progress(read_jsonl(records), "Writing the table"):
-            item, values = line.value["id"], line.value["fields"]
-            row: list[Cell] = [plain(item), state_of(values)]
-            if link:
-                row.append(link.replace("{id}", quote(item, safe="", errors="replace")))
-            if len(row) < about:
-                row.append(" | ".join(each.resolve().as_uri() for each in media.get(item, ())))
-            for name in fields:
-                value = values[name]
-                shown = None if value["origin"] == "open" else value["value"]
-                row += [cell(shown, columns.get(name)), value["origin"]]
-            yield row
+    def row(record: FinishedRecord) -> list[Cell]:
+        item, values = record
+        cells: list[Cell] = [plain(item), state_of(values)]
+        if link:
+            cells.append(link.replace("{id}", quote(item, safe="", errors="replace")))
+        if len(cells) < about:
+            cells.append(" | ".join(file.resolve().as_uri() for file in media.get(item, ())))
+        return cells + values_and_origins(values, fields, columns)
 
     if path.suffix.lower() == ".xlsx":
         check_size(sum(1 for _ in benchmark.ids()), len(head))
-        write_table(path, "xlsx", head, rows(), [_WIDTH] * len(head))
-    else:
-        with whole_file(path) as beside:  # OpenRefine takes a byte order mark for a letter
-            write_csv(beside, head, rows(), encoding="utf-8")
+        rows = map(row, progress(finished_records(records), "Writing the table"))
+        write_table(path, "xlsx", head, rows, [_WIDTH] * len(head))
+    else:  # OpenRefine takes a byte order mark for a letter
+        options = f"{options} {link}"
+        write_finished_csv(records, path, head, row, options=options, encoding="utf-8")

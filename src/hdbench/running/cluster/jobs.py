@@ -17,6 +17,7 @@ import huggingface_hub
 from huggingface_hub.errors import BucketNotFoundError
 from packaging.requirements import Requirement
 
+from hdbench.common.progress import tell
 from hdbench.errors import HdbenchError, Message, escaped
 from hdbench.output.publishing.wheel import make_wheel
 from hdbench.running.backend import BackendKind, InShard, Question, read_questions
@@ -26,7 +27,6 @@ from hdbench.running.engine_kinds import RanksEnd
 from hdbench.running.planning import RunPlan
 from hdbench.running.run_progress import RunProgress, repeating
 from hdbench.running.shards.launch import NAMESPACE, STORAGE, Shards
-from hdbench.running.shards.merging import tell
 from hdbench.running.shards.queue import DONE, JOB_LABEL, OVER, how_to_stop, jobs_of, queued_jobs
 from hdbench.running.shards.remote import Remote
 

@@ -1,7 +1,6 @@
 """Merging shards into the run's answers, once no process works on them any more."""
 
 import json
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,8 +14,8 @@ from hdbench.answers.answer import WrittenAnswer
 from hdbench.answers.folders import OUR_ANSWERS
 from hdbench.answers.run_info import RUN_FILE, read_run_info
 from hdbench.common.jsonio import write_json
-from hdbench.common.translation import current_language, translated
-from hdbench.errors import HdbenchError, Message, escaped, shortened, write_reason
+from hdbench.common.progress import tell
+from hdbench.errors import HdbenchError, Message, shortened, write_reason
 from hdbench.running.answers_file import AnswersFile, whole_lines
 from hdbench.running.shards.launch import (
     AUTO,
@@ -73,11 +72,6 @@ def alone(run: Path) -> Iterator[None]:
             run=run,
             why=write_reason(error),
         ) from error
-
-
-def tell(message: Message) -> None:
-    """Print a message about something that takes long."""
-    print(escaped(translated(message, current_language())), file=sys.stderr, flush=True)  # noqa: T201
 
 
 def settle(run: Path, *, wait: bool = True) -> bool:

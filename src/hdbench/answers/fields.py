@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import Any
@@ -300,3 +300,18 @@ def shown(names: Iterable[str]) -> Message:
     if not some:
         return Message("nothing")
     return Message("{names}", names=", ".join(some[:SHOWN]) + (", …" if len(some) > SHOWN else ""))
+
+
+def put(record: dict[str, Any], path: Sequence[str], value: Any) -> None:
+    """Set a value in a record, within objects that are made where there are none.
+
+    Example:
+        >>> record = {"title": "Faust"}
+        >>> put(record, ["imprint", "place"], "Basel")
+        >>> record
+        {'title': 'Faust', 'imprint': {'place': 'Basel'}}
+    """
+    *outer, last = path
+    for name in outer:
+        record = record.setdefault(name, {})
+    record[last] = value

@@ -10,7 +10,7 @@ from hdbench.answers.bounds import MAX_CELLS, too_many_cells
 from hdbench.answers.cells import DATES, FAULTS, MISSING, Cell, OddCells, structured_of, text_of
 from hdbench.answers.columns import Columns, Field
 from hdbench.answers.container import AnswerEntry, InMemory
-from hdbench.answers.fields import about
+from hdbench.answers.fields import about, put
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.sheets.table_header import TableRow
 from hdbench.answers.sheets.totals import is_total, place_of
@@ -246,8 +246,5 @@ def _number(cell: Cell) -> int | float | str:
 def _record(fields: Sequence[Field], cells: Sequence[Cell]) -> dict[str, Any]:
     record: dict[str, Any] = {}
     for field in fields:
-        node = record
-        for part in field.path[:-1]:
-            node = node.setdefault(part, {})
-        node[field.path[-1]] = field.value(cells[field.column])
+        put(record, field.path, field.value(cells[field.column]))
     return record

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hdbench.annotating.history import History
+from hdbench.answers.fields import put
 from hdbench.answers.letters import folded
 from hdbench.benchmarks.benchmark import Benchmark, Item
 from hdbench.errors import HdbenchError, Message
@@ -165,13 +166,8 @@ def as_record(judged: Sequence[Judged], fields: Sequence[ItemField]) -> dict[str
     """Return the values to take as one record."""
     record: dict[str, Any] = {}
     for choice, field in zip(judged, fields, strict=True):
-        if choice.value is None:
-            continue
-        *outer, last = field.names
-        inner = record
-        for name in outer:
-            inner = inner.setdefault(name, {})
-        inner[last] = choice.value
+        if choice.value is not None:
+            put(record, field.names, choice.value)
     return record
 
 

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 from hdbench.answers.cells import FAULTS, OddCells
-from hdbench.answers.fields import shown
+from hdbench.answers.fields import put, shown
 from hdbench.answers.sheets.column import Column
 from hdbench.answers.sheets.table import Table
 from hdbench.answers.sheets.totals import place_of
@@ -184,7 +184,7 @@ class _Reader:
                 self._put(record, place, cells[place.index], where)
         for around in self._lists:
             inside = [place for place in self._places if place.around == around]
-            _set(record, around, self._objects(inside, cells, where))
+            put(record, around, self._objects(inside, cells, where))
         return record
 
     def _objects(
@@ -229,16 +229,16 @@ class _Reader:
             self.odd.add(_READ_AS_EMPTY, lambda: _cell(cell_place(where, column.title), cell))
         if place.appended:
             values = [] if blank else parts_of(cell, column.separator)
-            _set(record, place.path, _get(record, place.path, []) + values)
+            put(record, place.path, _get(record, place.path, []) + values)
         elif not blank:
             value = value_of(cell, column.kind, column.separator)
             if not is_of(value, column.kind):
                 self.odd.add(_no(column.kind, column.title), lambda: _cell(where, cell))
-            _set(record, place.path, value)
+            put(record, place.path, value)
         elif column.kind == "text":
-            _set(record, place.path, "")
+            put(record, place.path, "")
         elif column.nullable:
-            _set(record, place.path, None)
+            put(record, place.path, None)
 
 
 @lru_cache  # for any number of cells
@@ -264,13 +264,6 @@ def _get(record: dict[str, Any], path: tuple[str, ...], default: Any) -> Any:
             return default
         node = node[name]
     return node
-
-
-def _set(record: dict[str, Any], path: tuple[str, ...], value: Any) -> None:
-    *outer, last = path
-    for name in outer:
-        record = record.setdefault(name, {})
-    record[last] = value
 
 
 def _together(truths: Sequence[Truth], lists: set[tuple[str, ...]]) -> list[Truth]:

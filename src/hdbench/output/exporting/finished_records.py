@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 
+from hdbench.answers.fields import put
 from hdbench.authorities.identifiers import in_marc, in_pica
 from hdbench.authorities.reconciled import Fields, Identifiers
 from hdbench.common.csv_files import csv_rows
@@ -177,8 +178,11 @@ def write_records_of(
                 for record in items:
                     item, values, _ = _known(record, process)
                     known = identified(item, record.fields, in_pica)
+                    nested: dict[str, Any] = {}
+                    for name, value in values.items():
+                        put(nested, name.split("."), value)
                     try:
-                        new = new_record(mapping, _nested(values), item, known)
+                        new = new_record(mapping, nested, item, known)
                     except ValueError as error:
                         raise HdbenchError(
                             "{item}: {why}: give the item another id", item=item, why=error
@@ -221,15 +225,3 @@ def _known(record: FinishedRecord, process: Process) -> _Known:
         {name: state["value"] for name, state in known.items()},
         {name: process for name, state in known.items() if state["origin"] == "accepted"},
     )
-
-
-def _nested(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return values by path as one record."""
-    record: dict[str, Any] = {}
-    for name, value in values.items():
-        *outer, last = name.split(".")
-        inner = record
-        for step in outer:
-            inner = inner.setdefault(step, {})
-        inner[last] = value
-    return record

@@ -7,14 +7,13 @@ import os
 import random
 import re
 import shutil
-import signal
-import subprocess
-import sys
 import time
 import uuid
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from helpers.forks import Forks
 from openpyxl import load_workbook
 from trust.collection import Collection
 from trust.test_apply import applied
@@ -26,6 +25,7 @@ from hdbench.errors import HdbenchError
 from hdbench.output.exporting.finished_forms import writer_of
 from hdbench.trust.control import read_control
 from hdbench.trust.finishing import finish
+from hdbench.trust.sealed import write_sealed
 
 pytestmark = pytest.mark.slow
 
@@ -189,6 +189,14 @@ def test_a_strangers_file_of_that_name_is_not_replaced(collection, name):
     assert path.read_text() == '{"title": "mine"}\n'
 
 
+def test_a_control_sample_that_was_cut_is_refused(collection):
+    path = collection.folder / "out/control.yaml"
+    control = read_control(path)
+    write_sealed(path, control.model_copy(update={"sample": control.sample[:1]}))
+    with pytest.raises(HdbenchError, match="not the control sample that was drawn"):
+        finished(collection)
+
+
 def test_another_order_of_items_is_refused(collection):
     finished(collection)
     metadata = collection.benchmark / "metadata.jsonl"
@@ -283,7 +291,15 @@ def test_interrupted_records_resume_in_each_form(collection, often, form, capsys
     mapping = collection.folder / "mapping.yaml" if MAPPINGS[form] else None
     if mapping:
         mapping.write_text(MAPPINGS[form])
-    given = (benchmark, collection.plan.fields, collection.folder / "out", folder, mapping, None, "")
+    given = (
+        benchmark,
+        collection.plan.fields,
+        collection.folder / "out",
+        folder,
+        mapping,
+        None,
+        "",
+    )
     before = delivered(folder)
     expected_result = writer_of(form.partition(",")[0], *given)()
     expected = delivered(folder)
@@ -319,27 +335,37 @@ finish(Path(sys.argv[1]) / "out", load_benchmark(sys.argv[2]), Path(sys.argv[1])
 """
 
 
+@pytest.fixture
+def processes():
+    forks = Forks("hdbench.trust.finishing")
+    yield forks
+    forks.close()
+
+
 @pytest.mark.nightly
-def test_no_value_of_a_person_is_lost_in_a_hundred_kills(collection):
+def test_no_value_of_a_person_is_lost_in_a_hundred_kills(collection, processes):
     chance = random.Random(1)
     given = {}
-    command = [sys.executable, "-c", FINISH, str(collection.folder), str(collection.benchmark)]
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    command = ("-c", FINISH, str(collection.folder), str(collection.benchmark))
+    how = {"cwd": collection.folder, "env": dict(os.environ)}
     started = time.monotonic()
-    subprocess.run(command, check=True, env=environment)
+    first = processes.run(*command, **how)
+    assert first.returncode == 0, first.stderr
     whole = time.monotonic() - started
-    resumed = 0
-    for number in range(100):
-        if number % 4 == 0:  # otherwise, it may resume
-            item = chance.choice(collection.rest)
-            given[item] = f"Titel {number}"
-            work_off(collection, item, "title", given[item], minute=number % 60,
-                     at=f"2026-11-27T{10 + number // 60}:{number % 60:02}:00.000Z")  # fmt: skip
-        process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE)
-        time.sleep(chance.uniform(0.2, 1.1) * whole)
-        process.send_signal(signal.SIGKILL)
-        resumed += b"resumes" in process.communicate()[1]
-    assert resumed > 5
+    with (collection.folder / "stderr").open("w+") as stderr:
+        for number in range(100):
+            if number % 4 == 0:  # otherwise, it may resume
+                item = chance.choice(collection.rest)
+                given[item] = f"Titel {number}"
+                work_off(collection, item, "title", given[item], minute=number % 60,
+                         at=f"2026-11-27T{10 + number // 60}:{number % 60:02}:00.000Z")  # fmt: skip
+            process = processes.start(*command, **how, stderr=stderr)
+            time.sleep(chance.uniform(0.2, 1.1) * whole)
+            with suppress(ProcessLookupError):  # it has just ended
+                process.kill()
+            process.wait(60)
+        stderr.seek(0)
+        assert stderr.read().count("resumes at item") > 20
     for _ in range(20):
         finished(collection)
     found = records(collection)

@@ -8,6 +8,7 @@ from helpers.planned_cards import RIGHT, TEXT, Catalogue
 from hdbench.answers.schema import AnswerSchema
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.results.files import answers_sha256
+from hdbench.trust.applied_folder import taken_in
 from hdbench.trust.runs import opened_runs
 from hdbench.trust.values import fields_of, texts_of, value_of, whole_values
 
@@ -109,3 +110,23 @@ def test_sample_letters_are_read_with_and_without_their_wrapper(samples, tmp_pat
         "T. Klingenberg / R. Aebi",
         "",
     ]
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "Titel",
+        '"decision": "taken"',
+        "{",
+        {"decision": "taken"},
+        [{"value": 1, "decision": "taken", "score": 0.5}],
+    ],
+)
+def test_what_an_answer_says_is_not_taken_for_a_decision(title):
+    fields = {
+        "title": {"value": title, "decision": "taken"},
+        "year": {"value": 1912, "decision": "taken"},
+        "place": {"value": None, "decision": "check"},
+    }
+    line = json.dumps({"id": "0001", "fields": fields}).encode()
+    assert taken_in(line, 3) == 2

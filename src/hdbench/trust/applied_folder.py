@@ -10,7 +10,7 @@ from pydantic import Field as Checked
 
 from hdbench.common.checked import check_file, validate
 from hdbench.common.hashing import file_sha256
-from hdbench.common.jsonio import parse_json, remove_unfinished, write_json, write_whole
+from hdbench.common.jsonio import parse_json, parse_line, remove_unfinished, write_json, write_whole
 from hdbench.errors import HdbenchError, Message, os_reason
 from hdbench.trust.deciding import AnyDecision, AnyPlan, read_decision, read_plan
 from hdbench.trust.sealed import Sealed, Sha256
@@ -42,8 +42,8 @@ TAKEN, CHECK, CHECKED = "taken", "check", "checked"
 """Decisions about a value: it is accepted, a person has to look at it, or already did."""
 
 IS_TAKEN = b'"decision": "taken"'
-"""Bytes that only the line of an item with a value that is accepted contains: quotation marks
-within texts are escaped."""
+"""Bytes that the line of an item with a value that is accepted contains. Quotation marks within
+texts are escaped, so that otherwise only an object in an answer can contain them."""
 
 MAX_FILE = 2**20
 """Maximum size in bytes of `APPLIED`."""
@@ -85,6 +85,20 @@ class Applied(Sealed):
     decision_sha256: Sha256
     values_sha256: Sha256
     control_sha256: Sha256
+
+
+def taken_in(raw: bytes, fields: int) -> int:
+    """Return how many values of an item are taken over.
+
+    Args:
+        raw: its line in `VALUES`.
+        fields: how many fields it has.
+    """
+    objects = 2 + fields
+    if raw.count(b"{") == objects:  # so that none of the values is an object
+        return raw.count(IS_TAKEN)
+    values = parse_line(raw, VALUES)["fields"].values()
+    return sum(value["decision"] == TAKEN for value in values)
 
 
 @contextmanager

@@ -48,13 +48,13 @@ from hdbench.trust.deciding import AnyDecision, AnyPlan
 from hdbench.trust.decision import Decision, decide
 from hdbench.trust.learned.cuts import BILLION
 from hdbench.trust.learned.decision import ValueDecision, decide_by_values
-from hdbench.trust.learned.files import read_learned, read_probabilities
-from hdbench.trust.learned.learning import outcomes_of
+from hdbench.trust.learned.files import read_learning
+from hdbench.trust.learned.learning import Learning, outcomes_of
 from hdbench.trust.learned.plan import ValuePlan
 from hdbench.trust.listed import as_cell
 from hdbench.trust.plan import Plan
 from hdbench.trust.runs import Judged, Runs, opened_runs, planned_fields
-from hdbench.trust.sealed import kind_of
+from hdbench.trust.sealed import is_of
 from hdbench.trust.value_control import ValueControl, read_value_control, write_value_control
 from hdbench.trust.values import ItemField, value_of
 
@@ -154,10 +154,11 @@ def apply(
     with opened_runs(plan, benchmark, plan_file, all_are_loaded=True) as runs:
         lines: _Lines | _LearnedLines
         if isinstance(plan, ValuePlan):
-            by_values = decide_by_values(plan, benchmark, plan_file, runs)
+            learning = read_learning(plan, benchmark, plan_file)
+            by_values = decide_by_values(plan, benchmark, plan_file, learning=learning, runs=runs)
             decision: AnyDecision = by_values
             _check(by_values, plan_file)
-            lines = _LearnedLines(plan, by_values, benchmark, plan_file, runs)
+            lines = _LearnedLines(plan, by_values, benchmark, plan_file, learning, runs=runs)
         else:
             by_items = decision = decide(plan, benchmark, plan_file, runs)
             _check(by_items, plan_file)
@@ -194,8 +195,7 @@ def apply(
 def _finished(out: Path, control: int) -> Applied:
     """Return the record of an earlier call; refuse changed files and another size of sample."""
     applied, path = read_applied(out), out / CONTROL
-    is_new = kind_of(path) == (ValueControl.KIND, ValueControl.VERSION)
-    sample = read_value_control(path) if is_new else read_control(path)
+    sample = read_value_control(path) if is_of(path, ValueControl) else read_control(path)
     if file_sha256(out / VALUES) != applied.values_sha256:
         raise changed(out / VALUES)
     check_whole(out, applied, sample)
@@ -271,23 +271,23 @@ class _LearnedLines:
         decision: ValueDecision,
         benchmark: Benchmark,
         plan_file: Path,
+        learning: Learning,
+        *,
         runs: Runs,
     ) -> None:
-        ids = list(benchmark.ids())
-        learned = read_learned(plan, plan_file)
         self._runs = runs
         self._models = [run.name for run in plan.runs]
         self._fields = plan.fields
         self._cuts = decision.cuts
-        self._probabilities = read_probabilities(plan, learned, plan_file, ids)
-        self._rows = {item: row for row, item in enumerate(ids)}
+        self._probabilities = learning.probabilities
+        self._rows = {item: row for row, item in enumerate(benchmark.ids())}
         checked = CheckedValues(benchmark.folder)
         readings = {
             key: lines
             for hash_ in (*plan.after, plan.hash())
             for key, lines in checked.readings(hash_).items()
         }
-        values = [*plan.read_first, *learned.second_stage]
+        values = [*plan.read_first, *learning.learned.second_stage]
         self._read = outcomes_of(values, readings, benchmark, plan_file)
 
     def of(self, item_id: str) -> dict[str, dict[str, Any]]:

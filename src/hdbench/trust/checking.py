@@ -11,7 +11,7 @@ from hdbench.trust.applied_folder import DECISION, read_begun
 from hdbench.trust.learned.files import is_learned, learn_once, read_learned
 from hdbench.trust.learned.learning import check_items
 from hdbench.trust.learned.plan import ValuePlan
-from hdbench.trust.sealed import kind_of, read_sealed
+from hdbench.trust.sealed import is_of, read_sealed
 from hdbench.trust.value_control import ValueControl, read_value_control
 
 
@@ -29,13 +29,12 @@ def values_to_read(path: Path, folder: Path) -> "PlannedCheck | ControlCheck | N
         HdbenchError: the file was changed, or is not about this folder; the folder is a collection,
             and the plan was made for a dataset.
     """
-    sealed = kind_of(path) if path.is_file() else None
-    if sealed == (ValueControl.KIND, ValueControl.VERSION):
+    if is_of(path, ValueControl):
         if (path.parent / DECISION).is_file():
             applied, _ = read_begun(path.parent)
             _check_folder(folder, applied.benchmark, path)
         return ControlCheck(read_value_control(path))
-    if sealed == (ValuePlan.KIND, ValuePlan.VERSION):
+    if is_of(path, ValuePlan):
         plan = read_sealed(path, ValuePlan)
         _check_folder(folder, plan.benchmark, path)
         return PlannedCheck(plan, load_benchmark(str(folder)), path)

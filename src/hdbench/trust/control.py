@@ -23,13 +23,13 @@ from hdbench.statistics.acceptance import ShareBounds, bounds_of_share, upper_bo
 from hdbench.trust.applied_folder import (
     APPLIED,
     CONTROL,
-    IS_TAKEN,
     PLAN,
     TAKEN,
     VALUES,
     Applied,
     read_applied,
     read_begun,
+    taken_in,
 )
 from hdbench.trust.as_planned import check_as_planned
 from hdbench.trust.checked import how_made, truths_of, wrong_values
@@ -311,7 +311,7 @@ def check_control(out: Path, benchmark: Benchmark) -> Controlled:
     truths = truths_of(control.sample, benchmark, DRAFTED)
     fields = planned_fields(plan, benchmark)
     metric = benchmark.spec.make_metric("documented")
-    lines, with_taken, taken = _lines(out / VALUES, frozenset(control.sample))
+    lines, with_taken, taken = _lines(out / VALUES, frozenset(control.sample), len(plan.fields))
     check_drawn(
         out,
         applied,
@@ -366,9 +366,14 @@ def _field_found(passes: Any, wrong: Any, confidence: float) -> FieldFound:
 
 
 def _lines(
-    path: Path, wanted: frozenset[str]
+    path: Path, wanted: frozenset[str], number_of_fields: int
 ) -> tuple[dict[str, dict[str, dict[str, Any]]], list[str], int]:
-    """Read the file of values; those accepted are counted in the bytes, as there are millions.
+    """Read the file of values; those accepted are counted without parsing most lines.
+
+    Args:
+        path: the file.
+        wanted: the ids of items.
+        number_of_fields: how many fields an item has.
 
     Returns:
         The fields of the items that are wanted, by id; the ids of all items with a value that is
@@ -382,7 +387,7 @@ def _lines(
             item_id = line["id"]
             if item_id in wanted:
                 fields[item_id] = line["fields"]
-        if IS_TAKEN in raw:
+        if here := taken_in(raw, number_of_fields):
             with_taken.append(item_id)
-            taken += raw.count(IS_TAKEN)
+            taken += here
     return fields, with_taken, taken

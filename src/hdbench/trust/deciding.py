@@ -9,7 +9,7 @@ from hdbench.trust.decision import Decision, decide, read_decision_data
 from hdbench.trust.learned.decision import ValueDecision, decide_by_values
 from hdbench.trust.learned.plan import ValuePlan
 from hdbench.trust.plan import Plan
-from hdbench.trust.sealed import kind_of, read_sealed
+from hdbench.trust.sealed import is_of, read_sealed
 
 AnyPlan = Plan | ValuePlan
 AnyDecision = Decision | ValueDecision
@@ -28,7 +28,7 @@ def read_plan(path: Path) -> AnyPlan:
 
 def is_value_plan(path: Path) -> bool:
     """Return whether a file is a plan for which single values are drawn."""
-    return path.is_file() and kind_of(path) == (ValuePlan.KIND, ValuePlan.VERSION)
+    return is_of(path, ValuePlan)
 
 
 def decide_by(plan: AnyPlan, benchmark: Benchmark, plan_file: Path) -> AnyDecision:

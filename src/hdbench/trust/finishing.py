@@ -35,7 +35,7 @@ from hdbench.trust.applied_folder import (
     read_applied,
     read_begun,
 )
-from hdbench.trust.control import read_control
+from hdbench.trust.control import check_whole, read_control
 from hdbench.trust.deciding import AnyPlan
 from hdbench.trust.learned.plan import ValuePlan
 from hdbench.trust.listed import read_listed
@@ -165,7 +165,7 @@ def finish(out: Path, benchmark: Benchmark, folder: Path) -> Finished:
         if last and last.made_from == made_from(inputs, files=[records]):
             counts = last.counts
             return Finished(last.records, 0, last.delivery, counts.by_field, counts.complete)
-        states = _States(plan, benchmark, out, to_look_at=applied.to_look_at)
+        states = _States(plan, benchmark, out, applied)
         now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
         begun = _Delivery(at=now, by_field={name: {} for name in plan.fields})
         before = _Delivered(records)
@@ -305,20 +305,23 @@ class _Delivered:
 class _States:
     """The state of every value, from all that people did and the values that were accepted."""
 
-    def __init__(self, plan: AnyPlan, benchmark: Benchmark, out: Path, *, to_look_at: int) -> None:
+    def __init__(self, plan: AnyPlan, benchmark: Benchmark, out: Path, applied: Applied) -> None:
         self._benchmark, self._values = benchmark, out / VALUES
         self._fields = planned_fields(plan, benchmark)
         self._metric = benchmark.spec.make_metric("documented")
         self._history = History(benchmark.folder)
         # It may have been sorted and saved by a spreadsheet program.
-        self._partly = set(read_listed(out / WORK_LIST).fields) if to_look_at else set()
+        self._partly = set(read_listed(out / WORK_LIST).fields) if applied.to_look_at else set()
         self._given = defaultdict[ValueKey, list[_Given]](list)
         if isinstance(plan, ValuePlan):
             control = read_value_control(out / CONTROL)
+            check_whole(out, applied, control)
             self._control: frozenset[str] = frozenset()
             self._add_readings(benchmark, [*plan.after, plan.hash(), control.hash()])
         else:
-            self._control = frozenset(read_control(out / CONTROL).sample)
+            control_items = read_control(out / CONTROL)
+            check_whole(out, applied, control_items)
+            self._control = frozenset(control_items.sample)
             self._partly -= {*plan.sample, *self._control}
         for key, worked in WorkedValues(out).current().items():
             self._given[key].append(_Given(worked.at, "worked", worked.value))

@@ -89,6 +89,15 @@ def kind_of(path: Path) -> SealedKind | None:
         return is_sealed(file.read(_HEAD))
 
 
+def is_of(path: Path, model: type[Sealed]) -> bool:
+    """Return whether a file is of a kind and version; False if it is not there.
+
+    Raises:
+        HdbenchError: it cannot be read.
+    """
+    return path.is_file() and kind_of(path) == (model.KIND, model.VERSION)
+
+
 def check_replaceable(path: Path) -> None:
     """Refuse to overwrite a plan, what was learned or a control sample: nothing brings them back.
 

@@ -23,6 +23,7 @@ from hdbench.trust.applied_folder import (
     VALUES,
     read_applied,
     read_begun,
+    taken_in,
 )
 from hdbench.trust.control import (
     Controlled,
@@ -85,7 +86,7 @@ def write_value_control(
         values_sha256=values_sha256,
         of=taken,
         seed=plan.seed,
-        sample=tuple(_drawn(out / VALUES, taken, number, plan.seed)),
+        sample=tuple(_drawn(out / VALUES, plan, taken, number)),
     )
     write_sealed(out / CONTROL, control)
     return control
@@ -100,14 +101,14 @@ def read_value_control(path: Path) -> ValueControl:
     return read_sealed(path, ValueControl)
 
 
-def _drawn(path: Path, taken: int, number: int, seed: int) -> list[Pair]:
-    """Draw from the accepted values in the file, in which they are counted by their bytes."""
-    order = np.random.default_rng([seed, CONTROL_DRAW]).permutation(taken)[:number]
+def _drawn(path: Path, plan: ValuePlan, taken: int, number: int) -> list[Pair]:
+    """Draw from the accepted values in the file."""
+    order = np.random.default_rng([plan.seed, CONTROL_DRAW]).permutation(taken)[:number]
     wanted = sorted(order.tolist())
     pairs: dict[int, Pair] = {}
     before = 0
     for count, _, raw in raw_lines(path):
-        here = raw.count(IS_TAKEN)
+        here = taken_in(raw, len(plan.fields))
         if len(pairs) < len(wanted) and wanted[len(pairs)] < before + here:
             line = parse_line(raw, f"{path}:{count}")
             names = [name for name, value in line["fields"].items() if value["decision"] == TAKEN]
@@ -144,7 +145,7 @@ def check_value_control(out: Path, benchmark: Benchmark) -> Controlled:
         counted=control.of,
         counted_in=out / CONTROL,
         is_as_drawn=lambda: (
-            _drawn(out / VALUES, control.of, len(control.sample), plan.seed) == list(control.sample)
+            _drawn(out / VALUES, plan, control.of, len(control.sample)) == list(control.sample)
         ),
     )
     readings = CheckedValues(benchmark.folder).readings(control.hash())

@@ -12,7 +12,7 @@ from hdbench.evaluation.verify import Verification, compared, rounded
 from hdbench.trust.deciding import AnyDecision, decide_by, read_decision, read_plan
 from hdbench.trust.decision import Decision
 from hdbench.trust.learned.decision import ValueDecision
-from hdbench.trust.learned.files import read_learned, read_probabilities
+from hdbench.trust.learned.files import read_learning
 from hdbench.trust.learned.learning import learned_again
 from hdbench.trust.learned.plan import ValuePlan
 
@@ -53,9 +53,8 @@ def verify_decision(
     figures = compared(_figures(decision), _figures(again))
     verification.figures, verification.differences = figures
     if isinstance(plan, ValuePlan):
-        learned = read_learned(plan, plan_file)
-        probabilities = read_probabilities(plan, learned, plan_file, list(loaded.ids()))
-        again_learned = learned_again(plan, loaded, plan_file, learned, probabilities)
+        learning = read_learning(plan, loaded, plan_file)
+        again_learned = learned_again(plan, loaded, plan_file, *learning)
         verification.differences += again_learned
     if verification.differences:
         verification.causes += _causes(decision, again)

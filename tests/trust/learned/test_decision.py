@@ -7,6 +7,8 @@ from helpers.planned_cards import RIGHT
 from helpers.planned_values import PlannedValues
 
 from hdbench.errors import HdbenchError
+from hdbench.trust.learned.decision import decide_by_values
+from hdbench.trust.learned.files import read_learning
 
 
 class Alike(PlannedValues):
@@ -131,3 +133,14 @@ def test_only_answered_values_are_accepted(tmp_path):
     assert decision.unanswered == 2
     assert not {item for item, _ in cards.taken()} & {"0001", "0002"}
     assert decision.accepted + decision.read + decision.to_look_at.values == 900
+
+
+def test_deciding_leaves_what_was_learned_as_it_is(tmp_path):
+    cards = PlannedValues(tmp_path)
+    cards.decided()
+    learning = read_learning(cards.planned(), cards.benchmark, cards.plan_file)
+    before = learning.probabilities.copy()
+    first = decide_by_values(cards.planned(), cards.benchmark, cards.plan_file, learning=learning)
+    again = decide_by_values(cards.planned(), cards.benchmark, cards.plan_file, learning=learning)
+    assert (learning.probabilities == before).all()
+    assert again.model_copy(update={"decided": first.decided}) == first

@@ -23,7 +23,7 @@ from hdbench.statistics.share_of_unread import most_wrong, upper_share
 from hdbench.trust.checked import SharedErrors, as_record, shared_errors, wrong_values
 from hdbench.trust.decision import TWINS, Warned
 from hdbench.trust.learned.cuts import BILLION, UNANSWERED, Probabilities
-from hdbench.trust.learned.files import read_learned, read_probabilities
+from hdbench.trust.learned.files import read_learning
 from hdbench.trust.learned.learning import (
     Billionths,
     Count,
@@ -36,7 +36,6 @@ from hdbench.trust.learned.learning import (
     Sign,
     StageReadings,
     check_first_draw,
-    check_unchanged,
     outcomes_of,
     outcomes_sha256,
     positions_of,
@@ -301,7 +300,12 @@ class _ReadValue(NamedTuple):
 
 
 def decide_by_values(
-    plan: ValuePlan, benchmark: Benchmark, plan_file: Path, runs: Runs | None = None
+    plan: ValuePlan,
+    benchmark: Benchmark,
+    plan_file: Path,
+    *,
+    learning: Learning | None = None,
+    runs: Runs | None = None,
 ) -> ValueDecision:
     """Decide by a plan, from the values that people read.
 
@@ -309,19 +313,17 @@ def decide_by_values(
         plan: the plan.
         benchmark: the items.
         plan_file: the plan's file; what it has learned is beside it.
+        learning: what it has learned, if that is read, see `read_learning`.
         runs: the runs of the plan, if they are open.
 
     Raises:
         HdbenchError: nothing was learned yet, or values are not read yet; the list of items, the
             runs, sealed files or readings have changed since.
     """
-    ids = check_unchanged(plan, benchmark, plan_file)
-    learned = read_learned(plan, plan_file)
-    probabilities = read_probabilities(plan, learned, plan_file, ids)
+    learning = learning or read_learning(plan, benchmark, plan_file)
     checked = CheckedValues(benchmark.folder)
-    first = checked.readings_among(plan.hash(), learned.reading_ids)
+    first = checked.readings_among(plan.hash(), learning.learned.reading_ids)
     readings = {**checked.readings(plan.hash()), **first}
-    learning = Learning(learned, probabilities)
     return decide_from(plan, benchmark, plan_file, learning, readings, runs=runs)
 
 
@@ -367,13 +369,14 @@ def decide_from(
         # Not those of the second stage, which were drawn where the runs agree.
         twins = _shared_errors(first, opened)
     groups = [_group_decision(plan, learned, group, read, plan.limit) for group in learned.groups]
-    flat[positions_of(plan.read_first, plan.fields, ids)] = UNANSWERED  # now of unread values only
+    unread = probabilities.copy()
+    unread.ravel()[positions_of(plan.read_first, plan.fields, ids)] = UNANSWERED
     return _decision(
         plan,
         learned,
         groups,
         read,
-        probabilities,
+        unread,
         places=places,
         benchmark=benchmark,
         plan_file=plan_file,

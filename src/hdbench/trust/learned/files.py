@@ -11,7 +11,14 @@ from hdbench.common.jsonio import whole_file
 from hdbench.common.os_errors import read_errors
 from hdbench.errors import HdbenchError
 from hdbench.trust.learned.cuts import Probabilities
-from hdbench.trust.learned.learning import Learned, learn, probabilities_sha256, second_stage
+from hdbench.trust.learned.learning import (
+    Learned,
+    Learning,
+    check_unchanged,
+    learn,
+    probabilities_sha256,
+    second_stage,
+)
 from hdbench.trust.learned.plan import ValuePlan, check_only_try
 from hdbench.trust.sealed import read_sealed, write_sealed
 
@@ -133,3 +140,14 @@ def read_probabilities(
             seed=plan.seed,
         )
     return probabilities
+
+
+def read_learning(plan: ValuePlan, benchmark: Benchmark, plan_file: Path) -> Learning:
+    """Return all that a plan has learned, for a benchmark that is as it was then.
+
+    Raises:
+        HdbenchError: see `check_unchanged`, `read_learned` and `read_probabilities`.
+    """
+    ids = check_unchanged(plan, benchmark, plan_file)
+    learned = read_learned(plan, plan_file)
+    return Learning(learned, read_probabilities(plan, learned, plan_file, ids))

@@ -287,6 +287,17 @@ def test_editor_is_opened_under_a_pseudonym(client, at, folder):
     assert zipfile.is_zipfile(io.BytesIO(work.content))
 
 
+def test_what_models_read_can_be_corrected(client, at, folder):
+    assert 'name="drafts"' not in client.get(f"{at}truth").text
+    upload(client, f"{at}runs/upload", "gpt.jsonl", answers(4))
+    assert 'name="drafts"' in client.get(f"{at}truth").text
+    send(client, f"{at}truth/annotate", name="anna")
+    opened = send(client, f"{at}truth/annotate", name="anna", drafts="on")
+    assert str(opened.url).endswith(f"{at}correct/anna/")
+    drafts = client.get(f"{at}correct/anna/items/2/drafts").json()
+    assert [draft["record"]["titel"] for draft in drafts] == ["Titel 2"]
+
+
 def test_editor_that_another_program_has_open_is_named(client, at, folder):
     with Store.open(folder, "anna"):
         told = send(client, f"{at}truth/annotate", name="anna")

@@ -64,16 +64,19 @@ def test_new_collection_is_read_and_survives_kills(tmp_path, visit_at):
     folder = tmp_path / "kasten-3"
     served = ServedHome(tmp_path, port, folder)
     assert served.url == home
+    page.locator("[id='f:titel']").fill("Faust I")  # the page was not closed meanwhile
+    expect(page.locator("#saving")).to_have_attribute("data-state", "saved")
+    page.get_by_role("link", name="To the collection").click()
+    heading(page, "2 of 3 items have a ground truth; no model has read them.")
     with Store.open(folder, "ben") as store:
-        assert store.state("c0").record["titel"] == "Faust"
-    page.goto(home)
+        assert store.state("c0").record["titel"] == "Faust I"
     page.get_by_role("link", name="Runs").click()
     (tmp_path / "gpt.jsonl").write_text(answers(3).replace("jahr", "year"))
     page.get_by_label("Drop answers").set_input_files(tmp_path / "gpt.jsonl")
     heading(page, "2 of 3 items have a ground truth; 1 model has read them.")
     expect(page.locator(".runs")).to_contain_text("3 of 3 answered · whole")
     served.end()
-    assert truths(folder)["c0"] == {"titel": "Faust", "year": 1900}
+    assert truths(folder)["c0"] == {"titel": "Faust I", "year": 1900}
 
 
 @pytest.mark.parametrize(

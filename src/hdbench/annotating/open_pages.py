@@ -18,16 +18,21 @@ from hdbench.common.servers import ends
 logger = logging.getLogger(__name__)
 
 IDLE = 900.0
-"""Seconds without a request after which a page is closed; the next request opens it again."""
+"""Seconds without a request after which a page that many may use is closed."""
 
 Opening = Callable[[], Edited]
 """Opens what a page edits."""
 
 
 class OpenPages:
-    """Pages that are opened with their first request, and closed once nobody uses them."""
+    """Pages that are opened with their first request, and closed once nobody uses them.
 
-    def __init__(self) -> None:
+    Args:
+        idle: seconds without a request after which a page is closed; the next one opens it again.
+    """
+
+    def __init__(self, idle: float = IDLE) -> None:
+        self._idle = idle
         self._lock = threading.Lock()
         self._turns: dict[str, CapacityLimiter] = defaultdict(one_at_a_time)
         self._open: dict[Hashable, _OpenPage] = {}
@@ -92,8 +97,8 @@ class OpenPages:
                 opened.close()
 
     def _closing(self) -> None:
-        while not self._ended.wait(IDLE / 30):
-            self.close_idle(IDLE)
+        while not self._ended.wait(self._idle / 30):
+            self.close_idle(self._idle)
 
 
 @dataclass

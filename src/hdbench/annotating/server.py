@@ -54,6 +54,9 @@ HEADERS = {
 FOLDER = "hdbench.folder"
 """The key of a request's scope with the folder of a server, which is hidden from visitors."""
 
+HOME = "hdbench.home"
+"""The key of a request's scope with the address of the page that leads to this one, if any does."""
+
 Edited = Editor | Review | ValueCheck | WorkPage
 """What a page is served for."""
 
@@ -77,7 +80,7 @@ def page_routes(editor: Editor) -> list[BaseRoute]:
     """
     route = _Routes()
     return [
-        route("/start", lambda *_: editor.start()),
+        route("/start", lambda request, _: _started(request, editor.start())),
         route("/search", lambda request, _: editor.search(*_query(request, "q"))),
         route("/suggest", lambda request, _: editor.suggested(*_query(request, "field", "typed"))),
         route("/waiting", lambda *_: editor.waiting()),
@@ -103,7 +106,7 @@ def review_routes(review: Review) -> list[BaseRoute]:
     route = _Routes()
     return [
         Route("/", lambda _: FileResponse(_PAGE / "review.html")),
-        route("/start", lambda *_: review.start()),
+        route("/start", lambda request, _: _started(request, review.start())),
         route("/entries/{n:number}", _of(review.entry)),
         route("/entries/{n:number}/read", _with(review.read), "POST"),
         route("/entries/{n:number}/judge", _with(review.judge), "POST"),
@@ -123,7 +126,7 @@ def check_routes(check: ValueCheck) -> list[BaseRoute]:
     route = _Routes()
     return [
         Route("/", lambda _: FileResponse(_PAGE / "check.html")),
-        route("/start", lambda *_: check.start()),
+        route("/start", lambda request, _: _started(request, check.start())),
         route("/state", lambda *_: check.state()),
         route("/go-on", lambda _, body: check.go_on(body), "POST"),
         route("/values/{n:number}", _of(check.value)),
@@ -143,7 +146,7 @@ def work_routes(work: WorkPage) -> list[BaseRoute]:
     route = _Routes()
     return [
         Route("/", lambda _: FileResponse(_PAGE / "work.html")),
-        route("/start", lambda *_: work.start()),
+        route("/start", lambda request, _: _started(request, work.start())),
         route("/state", lambda *_: work.state()),
         route("/undo", lambda _, body: work.undo(body), "POST"),
         route("/entries/{n:number}", _of(work.entry)),
@@ -282,6 +285,10 @@ class _Routes:
 
 def _of(read: Callable[[int], Any]) -> Answer:
     return lambda request, _: read(_number(request))
+
+
+def _started(request: Request, answer: dict[str, Any]) -> dict[str, Any]:
+    return answer | {"home": request.scope.get(HOME)}
 
 
 def _with(change: Callable[[int, dict[str, Any]], Any]) -> Answer:

@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from hdbench.annotating.in_threads import in_thread
 from hdbench.annotating.open_pages import OpenPages
-from hdbench.annotating.server import HEADERS, Edited, guarded_app, why_not
+from hdbench.annotating.server import HEADERS, HOME, Edited, guarded_app, why_not
 from hdbench.common.loopback import serve_here
 from hdbench.common.texts import language_of
 from hdbench.display.sheets import shared_routes
@@ -44,6 +44,7 @@ PAGES: tuple[Page, ...] = (
 
 EDITORS: Mapping[str, Callable[["Home", Collection, Mapping[str, str]], Edited]] = {
     truth.EDITOR: truth.editor,
+    truth.CORRECTING: truth.correcting_editor,
 }
 """Address in a collection → what opens what people edit there, from the address's parts."""
 
@@ -64,6 +65,9 @@ _HEADERS = HEADERS | {
 }
 
 _STATIC = Path(__file__).parent / "page"
+
+_IDLE = 60.0
+"""Seconds without a request after which what is edited is closed, so that commands can open it."""
 
 _AT_ONCE = 4  # pages that are made at the same time
 
@@ -88,7 +92,7 @@ class Home:
     def __init__(self, used: Used, language: str | None = None) -> None:
         self.used = used
         self.root = f"/{used.token()}"
-        self.editors = OpenPages()
+        self.editors = OpenPages(_IDLE)
         self.chosen_language = language
         self._collections: dict[Path, Collection] = {}
         self._notes: dict[str, str] = {}
@@ -278,6 +282,7 @@ class _Editing:
                 collection = self._home.collection(parts["key"])
                 key, opening = self._home.editing(self._path, collection, parts)
                 app = await self._home.editors.enter(stack, str(key), key, opening)
+                scope[HOME] = f"{self._home.root}/{collection.key}/"
             except HdbenchError as error:
                 language = self._home.language(Request(scope))
                 text = render("problem.html", language, self._home.root, error=error.message)

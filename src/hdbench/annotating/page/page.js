@@ -20,4 +20,15 @@ export function translate() {
   document.documentElement.lang = language;
   for (const each of document.querySelectorAll("[data-text]")) each.textContent = say(each.dataset.text);
   for (const each of document.querySelectorAll("[data-label]")) each.setAttribute("aria-label", say(each.dataset.label));
+  if (start.home) document.querySelector("header").prepend(homeLink());
+}
+
+function homeLink() {
+  const link = document.createElement("a"), icon = document.createElement("span"), text = document.createElement("span");
+  [link.id, link.className, link.href] = ["home", "button", start.home];
+  icon.className = "icon chevron-left";
+  text.className = "wide";
+  text.textContent = say("home");
+  link.append(icon, text);
+  return link;
 }

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 MAX_NAMED = 20
 """Maximum number of conflicts that are named."""
 
-EDITOR = "annotate/{name}"
-"""The address of an editor in a collection."""
+EDITOR, CORRECTING = "annotate/{name}", "correct/{name}"
+"""The addresses in a collection of its editor: without and with what models read."""
 
 _INCOMING = "handed-over.zip"
 _WAITING = re.compile(r"\.merge-[a-z0-9_]{8}")
@@ -43,18 +43,27 @@ def editor(home: "Home", collection: Collection, parts: Mapping[str, str]) -> Ed
     return Editor(collection.folder, parts["name"], language=home.chosen_language)
 
 
+def correcting_editor(home: "Home", collection: Collection, parts: Mapping[str, str]) -> Editor:
+    """Open the editor for a person, with what models read."""
+    drafts = [run.path for run in collection.run_views() if run.answered]
+    return Editor(collection.folder, parts["name"], drafts, home.chosen_language)
+
+
 def _show(visit: Visit) -> Mapping[str, Any]:
     remembered = visit.home.used.read()
     progress = visit.collection.progress()
-    return {"progress": progress, "name": remembered.pseudonym}
+    has_drafts = any(run.answered for run in visit.collection.run_views())
+    return {"progress": progress, "name": remembered.pseudonym, "has_drafts": has_drafts}
 
 
 def _annotate(visit: Visit) -> Done:
     """Remember who reads here, and open the editor."""
     name = _name(visit)
+    path = CORRECTING if "drafts" in visit.form else EDITOR
+    visit.home.editors.close_idle(0)  # the other one may be open
     parts = {"key": visit.collection.key, "name": name}
-    visit.home.open_editor(EDITOR, visit.collection, parts)  # what is wrong is said here
-    return Done(to=f"annotate/{name}/")
+    visit.home.open_editor(path, visit.collection, parts)  # what is wrong is said here
+    return Done(to=f"{path.format(name=name)}/")
 
 
 def _assign(visit: Visit) -> Done:

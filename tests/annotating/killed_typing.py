@@ -20,7 +20,7 @@ from hdbench.annotating.store import Store
 # At one instant: what the page says, and what is in its fields.
 SHOWN = """() => ({
   state: document.getElementById("saving").dataset.state,
-  values: ["input", "textarea"].map((kind) => document.querySelector(`#form ${kind}`).value),
+  values: ["title", "text"].map((field) => document.getElementById(`f:${field}`).value),
 })"""
 
 

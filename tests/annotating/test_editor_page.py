@@ -453,6 +453,7 @@ def test_the_page_is_no_wider_than_a_phone_or_tablet(tmp_path, visit, width):
     folder = write_collection(tmp_path / "cards", [{"title": "W" * 300, "keywords": ["X" * 300]}])
     with serving(folder) as served:
         page = visit(served, width=width, height=844, language="de-DE")
+        expect(page.locator("body[data-shape=wide]")).to_be_visible()
         assert page.evaluate("document.documentElement.scrollWidth") == width
         image, form = (page.locator(each).bounding_box() for each in ("#view", "#record"))
         assert image["y"] + image["height"] <= form["y"] + 1

@@ -72,7 +72,8 @@ def enter_by_hand(page, items, wrong):
             page.get_by_label(field, exact=True).fill(value)
         page.keyboard.press("Alt+Enter")
         if following is None:
-            expect(page.locator("#message")).to_contain_text("last item")
+            expect(page.get_by_role("dialog")).to_contain_text("last item")
+            page.keyboard.press("Escape")
         else:
             expect(page.locator("#id")).to_have_text(following)
     expect(page.locator("#saving")).to_have_attribute("data-state", "saved")

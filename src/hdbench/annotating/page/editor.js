@@ -317,8 +317,10 @@ async function end() {
   if (form.dirty.size || saver.refused) return; // it is not over: its field, or the foot, says why
   const left = list.left();
   const isHere = ["127.0.0.1", "localhost"].includes(location.hostname);
-  at("end-title").textContent = say(left.length ? "end_left" : "end_all");
-  at("end-text").textContent = left.length ? "" : say(isHere ? "end_terminal" : "end_page");
+  const isOver = left.length === 0;
+  if (start.home) left.push(element("a", { class: isOver ? "button first" : "button", href: start.home, text: say("home") }));
+  at("end-title").textContent = say(isOver ? "end_all" : "end_left");
+  at("end-text").textContent = isOver && !start.home ? say(isHere ? "end_terminal" : "end_page") : "";
   at("end-left").replaceChildren(...left);
   at("end").showModal();
   at("end-waiting").textContent = await list.waiting();

@@ -1,5 +1,6 @@
 // What both pages have: what the server sends at the start, and texts in the reader's language.
 
+import { element, icon } from "./elements.js";
 import { ask } from "./saving.js";
 
 export const at = (id) => document.getElementById(id);
@@ -24,11 +25,5 @@ export function translate() {
 }
 
 function homeLink() {
-  const link = document.createElement("a"), icon = document.createElement("span"), text = document.createElement("span");
-  [link.id, link.className, link.href] = ["home", "button", start.home];
-  icon.className = "icon chevron-left";
-  text.className = "wide";
-  text.textContent = say("home");
-  link.append(icon, text);
-  return link;
+  return element("a", { id: "home", class: "button", href: start.home }, icon("house"), element("span", { class: "wide", text: say("home") }));
 }

@@ -60,6 +60,7 @@ class TruthProgress:
         to_settle: in how many people have to decide between what they entered.
         assigned: how many are assigned to several people.
         waiting: pseudonym → how many of these the person is not done with.
+        places: the places in `items` of those that have a `truth`, are `left` and are to `settle`.
     """
 
     items: Sequence[ItemProgress] = ()
@@ -69,6 +70,7 @@ class TruthProgress:
     to_settle: int = 0
     assigned: int = 0
     waiting: Mapping[str, int] = field(default_factory=dict)
+    places: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
 
 class ProgressReader:
@@ -111,14 +113,20 @@ class ProgressReader:
         items = [self._item(item) for item in self._metadata.rows]
         assignments = self._annotation.assignments
         people = {name for assignment in assignments for name in assignment.annotators}
+        places = {
+            "truth": [place for place, item in enumerate(items) if item.has_truth],
+            "left": [place for place, item in enumerate(items) if item.is_left],
+            "settle": [place for place, item in enumerate(items) if item.is_to_settle],
+        }
         return TruthProgress(
             items,
             sorted(people | self._history.own.keys()),
-            sum(item.has_truth for item in items),
-            sum(item.is_left for item in items),
-            sum(item.is_to_settle for item in items),
+            len(places["truth"]),
+            len(places["left"]),
+            len(places["settle"]),
             sum(item.item in self._annotation.assigned_items for item in items),
             Counter(name for item in items for name in item.waiting),
+            places,
         )
 
     def _item(self, item: str) -> ItemProgress:

@@ -86,7 +86,11 @@ def listening(host: str, port: int) -> socket.socket:
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server((host, port), family=family)
+        listener = socket.create_server((host, port), family=family)
+        # Otherwise each further answer on a connection waits 40 ms: asyncio does not know that what
+        # it accepts is TCP, and would say so only for sockets it made itself.
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return listener
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise HdbenchError(

@@ -1,6 +1,6 @@
 """Pages from templates; whatever they show is escaped."""
 
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -40,4 +40,9 @@ def render(template: str, language: str, root: str, **values: Any) -> str:
 
 
 def _text(language: str, key: str, **values: Any) -> str:
-    return TEXTS.text(key, language, **values)
+    return TEXTS.text(key, language, **values) if values else _without_values(language, key)
+
+
+@cache
+def _without_values(language: str, key: str) -> str:
+    return TEXTS.text(key, language)  # a page of many items has some of them many times

@@ -13,7 +13,7 @@ TYPICAL = 3
 def _show(visit: Visit) -> Mapping[str, Any]:
     """Return items to show: the first that somebody has read, else the first of all."""
     progress = visit.collection.progress()
-    numbers = [number for number, item in enumerate(progress.items) if item.has_truth][:TYPICAL]
+    numbers = list(progress.places["truth"][:TYPICAL])
     numbers += [n for n in range(min(TYPICAL, len(progress.items))) if n not in numbers]
     return {"typical": views_of(visit.collection, numbers[:TYPICAL])}
 

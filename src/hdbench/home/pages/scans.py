@@ -1,6 +1,6 @@
 """The items and the fields of a collection."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from anyio import to_thread
@@ -16,11 +16,8 @@ from hdbench.home.page import Done, Page, Visit
 SHOWN = 60
 """Number of items on a page."""
 
-FILTERS = ("all", "left", "settle", "truth")
-"""The items that can be shown alone."""
-
-MAX_VALUE = 80
-"""Maximum number of characters of a value."""
+EXCERPT = 200
+"""Number of characters of an item's text."""
 
 
 class ItemView(NamedTuple):
@@ -30,13 +27,11 @@ class ItemView(NamedTuple):
         number: its place in the collection, from 0.
         progress: how far it is.
         text: the beginning of its text; None if it has a picture.
-        values: the title of each field that has a value → the value.
     """
 
     number: int
     progress: ItemProgress
     text: str | None
-    values: Sequence[tuple[str, str]] = ()
 
     @property
     def word(self) -> str:
@@ -54,7 +49,7 @@ def views_of(collection: Collection, numbers: Iterable[int]) -> list[ItemView]:
     views = []
     for number in numbers:
         text = media.text(items[number].item)
-        views.append(ItemView(number, items[number], text and text[:200]))
+        views.append(ItemView(number, items[number], text and text[:EXCERPT]))
     return views
 
 
@@ -76,12 +71,7 @@ async def thumbnail(collection: Collection, request: Request) -> Response:
 def _items(visit: Visit) -> Mapping[str, Any]:
     progress = visit.collection.progress()
     wanted = visit.query.get("show", "all")
-    chosen = {
-        "left": lambda item: item.is_left,
-        "settle": lambda item: item.is_to_settle,
-        "truth": lambda item: item.has_truth,
-    }.get(wanted)
-    numbers = [n for n, item in enumerate(progress.items) if chosen is None or chosen(item)]
+    numbers = progress.places.get(wanted, range(len(progress.items)))
     given = visit.query.get("from", "0")
     start = int(given) if given.isdecimal() and len(given) < 9 else 0  # noqa: PLR2004
     start = min(start - start % SHOWN, max(0, len(numbers) - 1))
@@ -90,12 +80,10 @@ def _items(visit: Visit) -> Mapping[str, Any]:
         "start": start,
         "count": len(numbers),
         "shown": SHOWN,
-        "wanted": wanted if chosen else "all",
+        "wanted": wanted if wanted in progress.places else "all",
         "filters": {
             "all": len(progress.items),
-            "left": progress.left,
-            "settle": progress.to_settle,
-            "truth": progress.truths,
+            **{name: len(places) for name, places in progress.places.items()},
         },
     }
 

@@ -1,0 +1,80 @@
+"""How much longer the pages of the home take with 10,000 items than one that shows none.
+
+Run by hand: PYTHONPATH=src:tests python -m speed.home
+"""
+
+import json
+import os
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+import httpx
+from annotating.pages import ServedPage
+from home.collections import NAME, answers, make_collection
+
+from hdbench.annotating.store import Store
+
+ITEMS = 10_000
+TRUTHS = 6_000
+CHANGED = 300
+TIMES = 20
+PAGES = ("", "scans", "scans?show=left&from=3000", "fields", "truth", "runs")
+
+
+def write_large(folder):
+    """A collection of many items that somebody annotates, with two files of answers and a run."""
+    made = make_collection(folder, items=1, truths=1)
+    (picture,) = (made / "images").iterdir()
+    rows = []
+    for number in range(ITEMS):
+        name = f"images/i{number}.png"
+        (made / name).hardlink_to(picture)
+        truth = {"titel": f"Titel {number}", "jahr": 1900} if number < TRUTHS else None
+        rows.append({"file_name": name, "id": f"c{number}", "ground_truth": truth})
+    (made / "metadata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    run = folder / "runs" / f"{NAME}_run"
+    run.mkdir(parents=True)
+    about = {"run": run.name, "benchmark": f"hdb/{NAME}", "model": "c", "sittings": []}
+    (run / "run.json").write_text(json.dumps(about))
+    for path in (run / "answers.jsonl", *(run.with_name(f"{NAME}_{m}.jsonl") for m in "ab")):
+        path.write_text(answers(ITEMS))
+    with Store.open(made, "anna") as store:
+        for number in range(CHANGED):
+            item = f"c{number}"
+            after = store.state(item).head["status"]
+            store.change(item, "status", "", "done", after=after, how="blind")
+    return made
+
+
+def medians(client, addresses):
+    """The medians of some requests in milliseconds: in turn, so that a busy moment is in all."""
+    times = {address: [] for address in addresses}
+    for _ in range(TIMES):
+        for address, measured in times.items():
+            start = time.perf_counter()
+            client.get(address).raise_for_status()
+            measured.append(1000 * (time.perf_counter() - start))
+    return [statistics.median(measured) for measured in times.values()]
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["XDG_STATE_HOME"] = f"{folder}/state"
+        made = write_large(Path(folder) / "work")
+        served = ServedPage("-m", "hdbench", "open", made, "--port", "0", cwd=folder)
+        client = httpx.Client(timeout=300)
+        start = time.perf_counter()
+        client.get(served.url).raise_for_status()
+        print(f"the first page after a start takes {time.perf_counter() - start:.1f} s")
+        root = served.url.rsplit("/", 2)[0]
+        empty, *others = medians(client, [f"{root}/new", *(served.url + page for page in PAGES)])
+        print(f"a page without items: {empty:.1f} ms")
+        for page, milliseconds in zip(PAGES, others, strict=True):
+            print(f"{page or 'overview'}: {milliseconds:.1f} ms, {milliseconds / empty:.2f} times")
+        served.end()
+
+
+if __name__ == "__main__":
+    main()

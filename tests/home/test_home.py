@@ -314,6 +314,17 @@ def test_items_are_assigned_and_agreement_is_shown(client, at, folder):
     assert "1 assigned item is not here yet" in client.get(f"{at}agreement").text
 
 
+def test_fields_get_titles_in_the_language_of_the_page(client, at, folder):
+    form = urlencode({"title:titel": "Sachtitel", "title:jahr": "", "title:other": "x"})
+    german = {"accept-language": "de"}
+    client.post(f"{at}fields/titles", content=form, headers=HERE | FORM | german)
+    assert 'value="Sachtitel"' in client.get(f"{at}fields", headers=german).text
+    assert 'value="Title"' in client.get(f"{at}fields").text
+    schema = json.loads((folder / "answer.schema.json").read_text())
+    assert schema["properties"]["titel"]["titles"] == {"en": "Title", "de": "Sachtitel"}
+    assert schema["properties"]["jahr"]["titles"] == {"en": "Year"}
+
+
 def test_prompt_is_saved(client, at, folder):
     saved = send(client, f"{at}fields/prompt", prompt="Read the card.\r\nAll of it.")
     assert 'role="status">saved' in saved.text

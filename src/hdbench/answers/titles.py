@@ -1,11 +1,12 @@
 """Titles of the fields of an answer, from its schema."""
 
+import copy
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from hdbench.answers.schema import AnswerSchema
-from hdbench.answers.schema_parts import choices_of
+from hdbench.answers.schema_parts import choices_of, field_of
 
 Titles = Callable[[str], str]
 """Path of a field → its title, as from `FieldTitles`; `str` where titles are not known."""
@@ -38,6 +39,40 @@ def title_of(schema: Any, language: str) -> str | None:
     by_language = titles if isinstance(titles, dict) else {}
     texts = (by_language.get(language), schema.get("title"), by_language.get("en"))
     return next((text for text in texts if text and type(text) is str), None)
+
+
+def with_titles(schema: dict[str, Any], titles: Mapping[str, str], language: str) -> dict[str, Any]:
+    """Return a schema whose fields have other titles in a language.
+
+    Args:
+        schema: the form of a record.
+        titles: a field's path, as `FieldPath.path` has it → its title; empty for none. Fields that
+            the schema does not have are left out.
+        language: the language.
+
+    Example:
+        >>> schema = {"properties": {"persons": {"items": {"properties": {"name": {}}}}}}
+        >>> with_titles(schema, {"persons[].name": "Name"}, "de")["properties"]["persons"]["items"]
+        {'properties': {'name': {'titles': {'de': 'Name'}}}}
+    """
+    schema = copy.deepcopy(schema)
+    for path, title in titles.items():
+        field = _field_at(schema, path.removesuffix("[]").replace("[]", ".[]").split("."))
+        if field is not None:
+            kept = field.pop("titles", None)
+            others = kept if isinstance(kept, dict) else {}
+            named = {**others, language: title}
+            if new := {code: text for code, text in named.items() if text}:
+                field["titles"] = new
+    return schema
+
+
+def _field_at(schema: Any, steps: Sequence[str]) -> dict[str, Any] | None:
+    """Return the schema of a field, by the steps of its path; None if there is none."""
+    for step in steps:
+        fields = (field_of(choice, step) for choice in choices_of(schema))
+        schema = next((field for field in fields if field is not None), None)
+    return schema if isinstance(schema, dict) else None
 
 
 def without_titles(schema: Any) -> Any:

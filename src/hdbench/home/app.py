@@ -25,7 +25,7 @@ from hdbench.display.sheets import shared_routes
 from hdbench.errors import HdbenchError
 from hdbench.home.collection import Collection, key_of, opened
 from hdbench.home.page import Act, Page, Visit, is_ours, read_form
-from hdbench.home.pages import overview, runs, scans, truth
+from hdbench.home.pages import fields, overview, runs, scans, truth
 from hdbench.home.rendering import render
 from hdbench.home.start import start_routes
 from hdbench.home.state import Decided, Standing, standing_of
@@ -34,7 +34,7 @@ from hdbench.home.used import Used
 PAGES: tuple[Page, ...] = (
     overview.PAGE,
     scans.PAGE,
-    scans.FIELDS,
+    fields.PAGE,
     truth.PAGE,
     truth.AGREEMENT,
     truth.MERGE,

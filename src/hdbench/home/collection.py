@@ -16,7 +16,6 @@ from hdbench.answers.sheets.fields import FieldPath, field_paths
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.benchmarks.names import DESCRIPTION
 from hdbench.benchmarks.spec import BenchmarkSpec
-from hdbench.common.folder_files import text_in
 from hdbench.datasets.building.builder import build
 from hdbench.datasets.building.checks.folder import refuse_errors
 from hdbench.datasets.building.checks.problems import Example, FaultyFolderError
@@ -114,14 +113,6 @@ class Collection:
             progress = reader.read()
             self._progress = reader
             return progress
-
-    def prompt(self) -> str:
-        """Return what models are asked.
-
-        Raises:
-            HdbenchError: it cannot be read.
-        """
-        return text_in(self.folder, PROMPT)
 
     def run_views(self) -> Sequence[RunView]:
         """Return its runs, in the order of their names."""

@@ -1,4 +1,4 @@
-"""The items and the fields of a collection."""
+"""The items of a collection."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
@@ -8,10 +8,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hdbench.annotating.progress import ItemProgress
-from hdbench.common.jsonio import write_whole
-from hdbench.errors import HdbenchError, Message
-from hdbench.home.collection import PROMPT, Collection
-from hdbench.home.page import Done, Page, Visit
+from hdbench.home.collection import Collection
+from hdbench.home.page import Page, Visit
 
 SHOWN = 60
 """Number of items on a page."""
@@ -88,18 +86,4 @@ def _items(visit: Visit) -> Mapping[str, Any]:
     }
 
 
-def _fields(visit: Visit) -> Mapping[str, Any]:
-    collection = visit.collection
-    return {"fields": collection.fields, "prompt": collection.prompt()}
-
-
-def _prompt(visit: Visit) -> Done:
-    text = visit.form.get("prompt", "").strip()
-    if not text:
-        raise HdbenchError("the prompt is empty")
-    write_whole(visit.collection.folder / PROMPT, f"{text}\n".encode())
-    return Done(Message("saved"))
-
-
 PAGE = Page("scans", _items)
-FIELDS = Page("fields", _fields, {"prompt": _prompt})

@@ -1,0 +1,70 @@
+"""The fields of a collection: what they are called, and what models are asked."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from hdbench.answers.sheets.fields import FieldPath
+from hdbench.answers.titles import FieldTitles, with_titles
+from hdbench.common.folder_files import text_in
+from hdbench.common.jsonio import parse_file, write_json, write_whole
+from hdbench.errors import HdbenchError, Message
+from hdbench.home.collection import PROMPT, SCHEMA
+from hdbench.home.page import Done, Page, Visit
+
+MAX_TITLE = 100
+"""Maximum number of characters of a field's title."""
+
+_TITLE = "title:"
+"""Prefix of the names of the form's fields that have titles."""
+
+
+class FieldView(NamedTuple):
+    """A field as pages show it.
+
+    Attributes:
+        path: its path.
+        title: its title; empty without one.
+        kind: what its values are.
+    """
+
+    path: str
+    title: str
+    kind: Message
+
+
+def _show(visit: Visit) -> Mapping[str, Any]:
+    collection = visit.collection
+    titles = FieldTitles(collection.schema, visit.language)
+    return {
+        "fields": [_view(field, titles) for field in collection.fields],
+        "prompt": text_in(collection.folder, PROMPT),
+    }
+
+
+def _view(field: FieldPath, titles: FieldTitles) -> FieldView:
+    outer, _, name = field.path.rpartition(".")
+    title = titles(name, within=outer)
+    return FieldView(field.path, "" if title == name else title, Message(field.kind))
+
+
+def _name(visit: Visit) -> Done:
+    path = visit.collection.folder / SCHEMA
+    titles = {
+        name.removeprefix(_TITLE): title.strip()[:MAX_TITLE]
+        for name, title in visit.form.items()
+        if name.startswith(_TITLE)
+    }
+    schema = parse_file(text_in(visit.collection.folder, SCHEMA), path)
+    write_json(path, with_titles(schema, titles, visit.language))
+    return Done(Message("saved"))
+
+
+def _prompt(visit: Visit) -> Done:
+    text = visit.form.get("prompt", "").strip()
+    if not text:
+        raise HdbenchError("the prompt is empty")
+    write_whole(visit.collection.folder / PROMPT, f"{text}\n".encode())
+    return Done(Message("saved"))
+
+
+PAGE = Page("fields", _show, {"titles": _name, "prompt": _prompt})

@@ -196,6 +196,16 @@ def test_zip_of_scans_is_unpacked_within_its_folder(client, tmp_path):
     assert not list(tmp_path.rglob("evil*"))
 
 
+def test_discarded_draft_leaves_nothing(client, tmp_path):
+    new = begin(client, tmp_path, name="cards")
+    upload(client, f"{new}/scans", "a.png", picture())
+    assert client.get(f"{new}/small/0").headers["content-type"] == "image/webp"
+    assert client.get(f"{new}/small/1").status_code == 404
+    send(client, f"{new}/discard")
+    assert not (tmp_path / ".cards.new").exists()
+    assert client.get(new).status_code == 404
+
+
 @pytest.mark.parametrize(
     "name", ["", "..", "../a.png", ".hidden.png", "a\x00.png", "C:\\a.png", "x" * 300 + ".png"]
 )

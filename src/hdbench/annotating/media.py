@@ -100,11 +100,7 @@ class CollectionMedia:
         if not files:
             raise HdbenchError("{item}: no page {number}", item=item, number=1)
         with _media_errors(files[0]):
-            uri = thumbnail(self._path(files[0]), width=THUMBNAIL)
-            if uri is None:
-                raise HdbenchError("no such file")
-        head, _, data = uri.partition(";base64,")
-        return BrowserImage(base64.b64decode(data), head.removeprefix("data:"))
+            return small_picture(self._path(files[0]))
 
     def picture(self, item: str, number: int) -> BrowserImage:
         """Return a page of an item.
@@ -128,6 +124,19 @@ class CollectionMedia:
 
     def _path(self, name: Any) -> Path:
         return file_in(self._folder, str(name))
+
+
+def small_picture(path: Path) -> BrowserImage:
+    """Return a small picture of an image, or of a PDF's first page.
+
+    Raises:
+        HdbenchError: there is no such file, or it cannot be shown.
+    """
+    uri = thumbnail(path, width=THUMBNAIL)
+    if uri is None:
+        raise HdbenchError("no such file")
+    head, _, data = uri.partition(";base64,")
+    return BrowserImage(base64.b64decode(data), head.removeprefix("data:"))
 
 
 @contextmanager

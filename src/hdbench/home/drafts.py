@@ -3,10 +3,11 @@
 import shutil
 from collections.abc import Mapping
 from contextlib import closing
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from pydantic import Field
 
+from hdbench.annotating.media import BrowserImage, small_picture
 from hdbench.answers.members import Zip
 from hdbench.answers.sheets.column import Column
 from hdbench.common.checked import Strict, validate
@@ -159,13 +160,18 @@ class Draft:
         Raises:
             HdbenchError: what is there so far does not make a collection.
         """
-        wish = self._wish()
-        key = (wish.images, wish.truth, wish.licence, wish.language, wish.title)
-        if self._sources is None or self._sources[0] != key:
-            files = [wish.images, *([wish.truth] if wish.truth else [])]
-            read = Stamped(lambda: read_sources(self._wish(), self.place), files)
-            self._sources = key, read
-        return make_plan(wish, self._sources[1].get())
+        return make_plan(self._wish(), self._read())
+
+    def picture(self, number: int) -> BrowserImage:
+        """Return a small picture of the first page of an item, by its place.
+
+        Raises:
+            HdbenchError: there is no such item, or its file cannot be shown.
+        """
+        items = self._read().media.items
+        if number >= len(items):
+            raise HdbenchError("there is no such item")
+        return small_picture(items[number].pages[0].path)
 
     def use_of(self, column: Column) -> str:
         """Return where a column goes, as `CollectionWish.columns` has it."""
@@ -203,11 +209,21 @@ class Draft:
             language=wish.language,
         )
 
-    def _put(self, path: Path, name: Path | str | object) -> None:
-        target = self.scans / str(name)
+    def _read(self) -> Sources:
+        """Return what there is, read again only if it has changed."""
+        wish = self._wish()
+        key = (wish.images, wish.truth, wish.licence, wish.language, wish.title)
+        if self._sources is None or self._sources[0] != key:
+            files = [wish.images, *([wish.truth] if wish.truth else [])]
+            self._sources = key, Stamped(lambda: read_sources(self._wish(), self.place), files)
+        return self._sources[1].get()
+
+    def _put(self, path: Path, name: PurePosixPath) -> None:
+        target = self.scans / name
         with write_errors(target):
             target.parent.mkdir(parents=True, exist_ok=True)
             path.replace(target)
+        self._sources = None  # a page in an item's folder does not change the outer one
 
     def _unpack(self, given: Upload) -> None:
         with closing(Zip(given.path, given.name.name)) as archive:

@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -58,6 +59,8 @@ def start_routes(home: "Home") -> list[BaseRoute]:
         Route("/new", start.new),
         Route("/new", start.begin, methods=["POST"]),
         Route("/new/{draft:key}", start.draft),
+        Route("/new/{draft:key}/discard", start.discard, methods=["POST"]),
+        Route("/new/{draft:key}/small/{n:number}", start.picture),
         Route("/new/{draft:key}/scans", partial(start.upload, Draft.add_scan), methods=["POST"]),
         Route("/new/{draft:key}/truth", partial(start.upload, Draft.add_truth), methods=["POST"]),
         *(
@@ -120,6 +123,24 @@ class _Start:
     async def draft(self, request: Request) -> Response:
         """Show a collection that is being made."""
         return await self._home.page(request, "draft.html", partial(self._drafted, request, ""))
+
+    async def discard(self, request: Request) -> Response:
+        """Remove a collection that is being made, with the copies of what was sent."""
+        await self._form(request)
+        with suppress(HdbenchError):  # it is gone already
+            draft = self._draft(request)
+            await to_thread.run_sync(draft.remove)
+            self._home.used.forget(draft.folder)
+        return RedirectResponse(f"{self._home.root}/", 303)
+
+    async def picture(self, request: Request) -> Response:
+        """Show a small picture of a scan that was sent."""
+        try:
+            draft = self._draft(request)
+            made = await to_thread.run_sync(draft.picture, request.path_params["n"])
+        except HdbenchError as error:
+            return Response(why_not(error.message, request), 404)
+        return Response(made.data, media_type=made.media_type)
 
     async def upload(self, add: Callable[[Draft, Upload], None], request: Request) -> Response:
         """Take in a file for a collection that is being made."""

@@ -3,11 +3,14 @@
 import json
 import subprocess
 import sys
+import time
 from collections import Counter
 
+import httpx
 import pytest
 from helpers.waiting import until
 from home.collections import make_collection
+from home.served import ServedHome
 from running.faulty_server import FaultyServer, Response, completion
 
 from hdbench.errors import HdbenchError
@@ -56,6 +59,31 @@ def test_run_is_stopped_and_goes_on_without_asking_twice(collection):
     assert view(collection).answered == 4
     assert sorted(asked.values())[:2] == [1, 1]
     assert json.loads((run / "run.json").read_text())["benchmark"] == "hdb/cards"
+
+
+def test_run_survives_the_server_that_started_it(collection, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    is_stuck = True
+
+    def respond(_):
+        while is_stuck:
+            time.sleep(0.05)
+        return Response(READ)
+
+    with FaultyServer(respond) as server:
+        served = ServedHome(tmp_path, 0, collection.folder)
+        form = {"kind": "endpoint", "endpoint": server.url, "model": "some-model"}
+        origin = served.url[: served.url.index("/", len("http://"))]
+        told = httpx.post(
+            f"{served.url}runs/start", data=form, headers={"origin": origin}, timeout=300
+        )
+        assert told.status_code == 303
+        until(lambda: server.requests, "the first request")
+        served.kill()
+        assert view(collection).is_going
+        is_stuck = False
+        until(lambda: view(collection).is_whole, "the run")
+    assert view(collection).answered == 4
 
 
 def test_run_that_cannot_begin_says_why(collection):

@@ -1,10 +1,11 @@
 """A collection's life in a real browser, through kills of its server."""
 
 import pytest
-from annotating.pages import ServedPage, truths
+from annotating.pages import truths
 from axe_playwright_python.sync_playwright import Axe
 from helpers.english import words
 from home.collections import answers, make_collection, write_scans, write_sheet
+from home.served import ServedHome
 from playwright.sync_api import expect
 from space.german import Walk
 from space.servers import free_port
@@ -14,13 +15,6 @@ from hdbench.annotating.store import Store
 from hdbench.home.collection import key_of
 
 pytestmark = pytest.mark.slow
-
-
-class ServedHome(ServedPage):
-    """The home, as the command serves it."""
-
-    def __init__(self, cwd, port, *folder):
-        super().__init__("-m", "hdbench", "open", *folder, "--port", port, cwd=cwd)
 
 
 @pytest.fixture(autouse=True)

@@ -43,8 +43,8 @@ def command(
         opened(folder)
         used.add(folder)
         path = f"{key_of(without_links(folder))}/"
-    if used.is_served():
+    if address := used.served_at():
         say("open already:")
-        typer.echo(f"{used.read().address}{path}")
+        typer.echo(f"{address}{path}")
         return
     serve_home(used, port=port, language=page_language(language), path=path, started=say_address)

@@ -305,7 +305,7 @@ def serve_home(
     """Serve the home until it is interrupted.
 
     Args:
-        used: what is remembered of collections; its `serving` is held.
+        used: what is remembered of collections; no other process serves them.
         port: the port; 0 for any that is free.
         language: the pages' language; None for the browser's.
         path: the path of the page to begin with, behind the token.

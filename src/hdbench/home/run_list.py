@@ -246,8 +246,10 @@ class RunList:
     def _read(self, path: Path) -> RunView | None:
         """Return a run or file of answers; None if it is not one of this collection."""
         name = self._collection.spec.name
-        if not path.exists():  # started, and not yet there
-            return RunView(path, path.name) if path.name.startswith(f"{name}_") else None
+        is_named = path.name.startswith(f"{name}_")
+        if not path.exists() or (path.is_dir() and not is_run(path)):
+            is_begun = _pid_file(path).exists()  # and no answer is there yet
+            return RunView(path, path.name) if is_named and is_begun else None
         try:
             if is_run(path):
                 info = read_run_info(path)
@@ -265,9 +267,7 @@ class RunList:
                 )
         except HdbenchError as error:
             return RunView(path, path.name, problem=error.message)
-        if not path.name.startswith(f"{name}_") or path.is_dir():
-            return None
-        return self._answers(path, path)
+        return self._answers(path, path) if is_named else None
 
     def _answers(self, path: Path, given: Path) -> RunView:
         """Return a file of answers, untrusted.

@@ -3,6 +3,7 @@
 import json
 import os
 import secrets
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -16,9 +17,13 @@ from hdbench.common.checked import Strict
 from hdbench.common.jsonio import write_whole
 from hdbench.common.os_errors import write_errors
 from hdbench.common.regular_files import without_links
+from hdbench.errors import HdbenchError
 
 MAX_USED = 100
 """Maximum number of folders that are remembered."""
+
+PATIENCE = 20.0
+"""Maximum number of seconds until a server that begins has said where it is."""
 
 
 class Remembered(Strict):
@@ -55,8 +60,8 @@ class Used:
         with write_errors(folder):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._changing = FileLock(folder / ".home.json.lock")
-        self.serving = FileLock(folder / ".home.lock", blocking=False, thread_local=False)
-        """Held by the process that serves the home."""
+        # Held by the process that serves the home.
+        self._serving = FileLock(folder / ".home.lock", blocking=False, thread_local=False)
 
     def read(self) -> Remembered:
         """Return what is remembered; nothing if the file is missing or damaged."""
@@ -99,13 +104,24 @@ class Used:
         """Remember under which name somebody annotates here."""
         self._change(lambda _: {"pseudonym": name})
 
-    def is_served(self) -> bool:
-        """Return whether a process serves the home, which this one begins to do otherwise."""
-        try:
-            self.serving.acquire()
-        except Timeout:
-            return True
-        return False
+    def served_at(self) -> str | None:
+        """Return where another process serves the home; None if this one serves it from now on.
+
+        Raises:
+            HdbenchError: another process has begun to serve it, and does not say where.
+        """
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            try:
+                self._serving.acquire()
+            except Timeout:
+                if address := self.read().address:
+                    return address
+                time.sleep(0.1)
+            else:
+                self.note_address("")  # that of a server that is gone
+                return None
+        raise HdbenchError("another hdbench open is starting: try again in a moment")
 
     def _change(self, changed: Callable[[Remembered], dict[str, Any]]) -> None:
         with self._changing:

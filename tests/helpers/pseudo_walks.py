@@ -147,6 +147,8 @@ WALKS = {
             (f"score {READ} --authority ort=places.csv", 2),
             ("score cards nothing", 2),
             (f"report {READ} -o page --by century --authority places.csv", 0),
+            (f"report cards {SCORED[0]} {SCORED[1]} -o page", 0),
+            (f"report cards {SCORED[0]} {SCORED[1]} -o page --by century", 2),
             (f"export {READ} -o a.xlsx", 0),
             (f"export {READ} -o a.csv", 0),
             (f"export {READ} -o a.parquet", 0),

@@ -9,6 +9,7 @@ from axe_playwright_python.sync_playwright import Axe
 from hdbench.benchmarks.agreement import Ceiling
 from hdbench.output.leaderboard.boards import Board, BoardRow, Run, RunKind
 from hdbench.output.leaderboard.tables import leaderboard_page
+from hdbench.output.leaderboard.words import verdict
 from hdbench.statistics.bootstrap import Interval
 from hdbench.statistics.ranking import Ranks
 
@@ -113,8 +114,12 @@ def test_in_a_browser_it_is_sorted_by_its_headings(boards, browser, tmp_path, wi
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.on("request", lambda request: requests.append(request.url))
     page.goto(path.as_uri())
-    hostile = f'"><script>{ATTACK}</script>\\u202e{{x}} †‡'
-    assert names(page) == ["beta †‡", "Alpha †‡", hostile]
+    hostile = f'"><script>{ATTACK}</script>\\u202e{{x}}'
+    assert names(page) == ["beta", "Alpha", hostile]
+    first = page.locator("tbody:last-of-type tr").first.bounding_box()
+    assert first["y"] + first["height"] < 800
+    assert page.locator("tbody:last-of-type .signs").first.inner_text().split()[0] == "†"
+    assert "† the ground truth was public" in page.locator(".legend").inner_text()
     assert page.locator("[aria-sort]").get_attribute("aria-sort") == "descending"
 
     def sort(heading):
@@ -123,12 +128,12 @@ def test_in_a_browser_it_is_sorted_by_its_headings(boards, browser, tmp_path, wi
         assert head.inner_text().strip() == heading
         return head.get_attribute("aria-sort"), names(page)
 
-    assert sort("model") == ("ascending", [hostile, "Alpha †‡", "beta †‡"])
-    assert sort("model") == ("descending", ["beta †‡", "Alpha †‡", hostile])
-    assert sort("s/item") == ("ascending", ["Alpha †‡", "beta †‡", hostile])
-    assert sort("s/item") == ("descending", ["beta †‡", "Alpha †‡", hostile])
-    assert sort("F1 (micro)") == ("descending", ["beta †‡", "Alpha †‡", hostile])
-    assert sort("F1 (micro)") == ("ascending", [hostile, "Alpha †‡", "beta †‡"])
+    assert sort("model") == ("ascending", [hostile, "Alpha", "beta"])
+    assert sort("model") == ("descending", ["beta", "Alpha", hostile])
+    assert sort("s/item") == ("ascending", ["Alpha", "beta", hostile])
+    assert sort("s/item") == ("descending", ["beta", "Alpha", hostile])
+    assert sort("F1 (micro)") == ("descending", ["beta", "Alpha", hostile])
+    assert sort("F1 (micro)") == ("ascending", [hostile, "Alpha", "beta"])
     assert "people: 2 annotators" in page.locator("tbody:first-of-type").inner_text()
     assert page.evaluate("document.documentElement.scrollWidth") == width
     assert page.evaluate("window.attacked") is None
@@ -136,6 +141,95 @@ def test_in_a_browser_it_is_sorted_by_its_headings(boards, browser, tmp_path, wi
     assert found.violations_count == 0, found.generate_report()
     context.close()
     assert (complaints, requests) == ([], [path.as_uri()])
+
+
+@pytest.mark.slow
+def test_filters_and_order_are_kept_in_the_address(boards, browser, tmp_path):
+    [board] = boards
+    about = [
+        {"family": "alpha", "open_weights": True, "item_usd": 0.002},
+        {"family": "beta", "item_usd": 0.001},
+        {"family": "beta", "open_weights": False},
+    ]
+    rows = [replace(row, **facts) for row, facts in zip(board.rows, about, strict=True)]
+    path = tmp_path / "page.html"
+    path.write_text(leaderboard_page([replace(board, rows=rows)]))
+    page = browser.new_page()
+
+    def shown():
+        return page.locator("tbody:last-of-type tr:visible th").all_inner_texts()
+
+    page.goto(path.as_uri())
+    assert len(shown()) == 3
+    page.get_by_label("USD/1,000 items, at most").fill("2")
+    assert shown() == ["beta", "Alpha"]  # what is not known is not at most 2
+    page.get_by_label("USD/1,000 items, at most").fill("1.5")
+    assert shown() == ["Alpha"]
+    assert "1 of 3 models fit" in page.locator(".found").inner_text()
+    page.get_by_label("USD/1,000 items, at most").fill("")
+    page.get_by_label("Open weights").check()
+    assert shown() == ["beta"]
+    page.get_by_label("Open weights").uncheck()
+    page.get_by_label("Family").select_option("beta")
+    page.get_by_label("s/item, at most").fill("9.5")
+    assert shown() == ["Alpha"]
+    page.get_by_label("s/item, at most").fill("")
+    page.get_by_role("button", name="model", exact=True).click()
+    page.get_by_role("button", name="model", exact=True).click()
+    kept = shown()
+    assert kept[0] == "Alpha"
+    address = page.url
+    page.close()
+
+    page = browser.new_page()
+    page.goto(address)
+    assert shown() == kept
+    assert page.get_by_label("Family").input_value() == "beta"
+    assert page.locator("[aria-sort]").inner_text() == "model"
+    page.close()
+
+
+def made_of(*rows, items=100, people=None):
+    """A leaderboard of models: each a name, the ranks that it may have, and its price."""
+    made = [
+        replace(row(name, 0.9, ranks, seconds=None), item_usd=usd, hours=hours)
+        for name, ranks, usd, hours in rows
+    ]
+    return Board(replace(KIND, items=items), "f1_micro", "f1_micro", True, made, people=people)
+
+
+def test_the_best_model_is_named_only_as_far_as_it_is_sure():
+    sure = made_of(("a", (1, 1), 0.002, 3.25), ("b", (2, 3), 0.001, 4), ("c", (2, 3), None, 5))
+    assert verdict(sure) == [
+        "a is best: it is better than each of the other 2 models.",
+        "It costs 2.00 US dollars for 1,000 items.",
+        "After a, checking and correcting all 100 items takes a person about 3.2 hours.",
+    ]
+    ahead = made_of(("a", (1, 2), None, None), ("b", (2, 3), None, None), ("c", (3, 3), None, None))
+    assert verdict(ahead) == ["a is ahead, but cannot be told apart from some of the others."]
+    people = Ceiling(headline="f1_micro", value=0.95, interval=None, annotators=2, items=30)
+    top = made_of(
+        ("a", (1, 2), 0.003, None),
+        ("b", (1, 2), 0.002, 1.5),
+        ("c", (3, 3), 0.001, 1),
+        people=people,
+    )
+    assert verdict(top) == [
+        "a and b cannot be told apart at the top: no model is known to be better.",
+        "Of these, b costs least: 2.00 US dollars for 1,000 items.",
+        "After b, checking and correcting all 100 items takes a person about 1.5 hours.",
+        "People reach 0.950.",
+    ]
+    assert verdict(made_of(("a", (1, 2), None, None), ("b", (1, 2), None, None))) == [
+        "a and b cannot be told apart."
+    ]
+    many = made_of(*[(name, (1, 6), None, None) for name in "abcdef"])
+    assert verdict(many) == ["a, b, c, d, and 2 more cannot be told apart."]
+
+
+def test_of_few_items_no_model_is_called_best():
+    [said] = verdict(made_of(("a", (1, 1), None, None), ("b", (2, 2), None, None), items=19))
+    assert "no model is called better than another" in said
 
 
 @pytest.mark.slow

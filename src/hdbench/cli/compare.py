@@ -44,8 +44,9 @@ def command(
 ) -> None:
     """Compare runs on the same items: can they be told apart?
 
-    Two are shown side by side with their fields, and the items in which they differ most. Three or
-    more are ranked as in hdbench leaderboard, with the difference between any two.
+    Two are shown side by side with their fields, and the items in which they differ most. Of three
+    or more, the first lines say which is best and whether that is sure; they are ranked as in
+    hdbench leaderboard, with the difference between any two.
 
     Differences have 95 % intervals from a paired bootstrap over items; the primary metric, or the
     figure that it is compared by, is tested with a paired permutation test, corrected for the
@@ -80,7 +81,9 @@ def command(
     if len(comparisons) == 1:
         print_comparison(console, comparisons[0])
     else:
-        formats.print_boards(console, leaderboards(loaded, seed=seed), current_language())
+        boards = leaderboards(loaded, seed=seed)
+        formats.print_verdicts(console, boards, current_language())
+        formats.print_boards(console, boards, current_language())
         print_pairs(console, comparisons)
     for comparison, group in zip(comparisons, groups, strict=False):
         if len(comparisons) > 1:

@@ -120,12 +120,12 @@ def command(
     results = {
         name: strictly(result, name) if strict else result for name, result in loaded.items()
     }
-    boards = leaderboards(results, facts=_facts(runs), seed=seed)
+    boards = leaderboards(results, facts=known_facts(runs), seed=seed)
     _say_unseen(unplaced(results, boards), boards)
     write_boards(boards, form, language or current_language(), benchmark)
 
 
-def _facts(runs: list[Path]) -> dict[str, ModelFacts]:
+def known_facts(runs: list[Path]) -> dict[str, ModelFacts]:
     """Return facts about models, from the results dataset built here and from the given ones."""
     facts: dict[str, ModelFacts] = {}
     for folder in (DEFAULT_OUT / RESULTS, *runs):

@@ -1,30 +1,28 @@
-"""Command that writes a report on a run."""
+"""Command that writes a report on a run, or on several."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from hdbench.cli.arguments import (
-    Authority,
-    By,
-    Name,
-    Run,
-    answers_at,
-    split_benchmark_and_one,
-)
+from hdbench.answers.run_info import is_run
+from hdbench.cli.arguments import Authority, By, Names, Runs, answers_at, split_benchmark
+from hdbench.cli.compare import load_comparable
+from hdbench.cli.leaderboard import known_facts
 from hdbench.cli.terminal import say, say_notes
 from hdbench.common.texts import Language
 from hdbench.common.translation import current_language
-from hdbench.errors import escaped
+from hdbench.errors import HdbenchError, escaped
+from hdbench.evaluation.score import Settings
+from hdbench.output.leaderboard.models_report import write_models_report
 from hdbench.output.report.folder import write_report
 
 
 def command(
-    paths: Run,
+    paths: Runs,
     *,
     out: Annotated[Path, typer.Option("-o", "--out")],
-    name: Name = None,
+    name: Names = None,
     protocol: str = "documented",
     errata: str = "accepted",
     by: By = None,
@@ -32,10 +30,14 @@ def command(
     language: Language | None = None,
     without_media: Annotated[Path | None, typer.Option(metavar="RUN")] = None,
 ) -> None:
-    """Write a report on a run: every item, Excel, CSV and plots.
+    """Write a report on a run: every item, Excel, CSV and plots. Several runs: which is best?
 
     The page, index.html, is one file that needs no network. Of more than 5,000 items, it shows the
     worst 500 and 200 at random, and items.parquet has them all.
+
+    With several runs of the same items, or a folder of runs, the page says which model is best,
+    whether that is sure, at what price and how much work is left, and has the readings of all
+    models side by side.
 
     Args:
         paths: A run (one model's answers to one benchmark): a run folder, or a result of hdbench
@@ -45,21 +47,36 @@ def command(
         without_media: The same model's run of hdbench run --without-media: its score is shown
             beside.
     """
-    benchmark, run = split_benchmark_and_one(paths)
-    with answers_at(run) as (path, called):
-        report = write_report(
-            path,
-            out,
-            benchmark=benchmark,
-            name=name,
-            protocol=protocol,
-            errata=errata,
-            by=by,
-            authority=authority or (),
-            language=language or current_language(),
-            without_media=without_media,
-            called=called,
+    benchmark, runs = split_benchmark(paths)
+    told = language or current_language()
+    if len(runs) > 1 or (runs[0].is_dir() and not is_run(runs[0]) and benchmark is None):
+        for option, is_set in (
+            ("--by", by is not None),
+            ("--authority", bool(authority)),
+            ("--without-media", without_media is not None),
+        ):
+            if is_set:
+                raise HdbenchError("{option}: needs a single run", option=option)
+        settings = Settings(protocol, errata=errata, details=True)
+        results = load_comparable(runs, benchmark, settings, names=name or ())
+        report = write_models_report(
+            results, out, benchmark=benchmark, facts=known_facts(runs), language=told
         )
+    else:
+        with answers_at(runs[0]) as (path, called):
+            report = write_report(
+                path,
+                out,
+                benchmark=benchmark,
+                name=name[0] if name else None,
+                protocol=protocol,
+                errata=errata,
+                by=by,
+                authority=authority or (),
+                language=told,
+                without_media=without_media,
+                called=called,
+            )
     for path in report.files:
         typer.echo(escaped(str(path)))
     say_notes(report.notes)

@@ -4,7 +4,7 @@ const LARGEST = 20;
 
 export class Viewer {
   // `shaped(ratio)` is called with how many times as wide as high the image is.
-  constructor(view, shaped) {
+  constructor(view, shaped = () => {}) {
     Object.assign(this, { view, shaped });
     this.pointers = new Map();
     this.image = null;

@@ -14,6 +14,8 @@ from hdbench.common.extras import needed
 from hdbench.display.html import HtmlTable, block
 from hdbench.display.table import RowTable
 from hdbench.errors import HdbenchError, escaped
+from hdbench.output.audit.models import maker_of
+from hdbench.output.report.effort import hours_left
 from hdbench.results.drafts import own_drafts
 from hdbench.results.model_facts import ModelFacts
 from hdbench.results.record import item_set
@@ -124,6 +126,11 @@ class BoardRow:
         without_media: the headline of its runs without media, their mean; None if there are none.
         runs: its runs, by name.
         fields: field → `Board.field_figure`, the mean over its runs.
+        family: who made it; see `hdbench.output.audit.models.maker_of`.
+        open_weights: whether its weights are open; None if that is not known.
+        runs_locally: whether a workstation can hold it; None if that is not known.
+        hours: mean hours that a person takes to check all items of a run and to correct them; None
+            if what became of every item was not kept.
     """
 
     rank: Ranks | None
@@ -146,6 +153,10 @@ class BoardRow:
     without_media: float | None
     runs: list[Run]
     fields: Mapping[str, float] = field(default_factory=dict)
+    family: str = ""
+    open_weights: bool | None = None
+    runs_locally: bool | None = None
+    hours: float | None = None
 
     def cost(self, kind: "Cost") -> float | None:
         """Return the US dollars for 1,000 items, or the seconds for one; None if not known."""
@@ -405,6 +416,7 @@ def _row(
     ]
     total = fsum(cost for cost, _ in costs)
     paid_items = sum(count for _, count in costs)
+    known = [hours for result in results if (hours := hours_left(result)) is not None]
     return BoardRow(
         rank=standing.rank,
         model=standing.name,
@@ -426,6 +438,10 @@ def _row(
         without_media=fmean(_run(floor).value for floor in floors) if floors else None,
         runs=runs,
         fields=_fields(results),
+        family=maker_of({"provider": results[0].run.provider}, standing.name)[0],
+        open_weights=facts.open_weights if facts else None,
+        runs_locally=facts.runs_locally if facts else None,
+        hours=fmean(known) if len(known) == len(results) else None,
     )
 
 

@@ -25,11 +25,12 @@ from hdbench.output.leaderboard.words import (
     say,
     short_name,
     title,
+    verdict,
 )
 from hdbench.output.report.tables import Cell, TableRows, csv_bytes
 from hdbench.statistics.bootstrap import MIN_ITEMS
 
-_DISPENSABLE = ("answered", "cost", "seconds", "tokens")
+_DISPENSABLE = ("answered", "cost", "seconds", "tokens", "hours")
 """Columns that are left out, from the right, if there is no room for the models' names."""
 
 _LEAST_ROOM = 24
@@ -83,6 +84,14 @@ def print_boards(console: Console, boards: Sequence[Board], language: str = "en"
         if left_out:
             _print_text(console, say("no_room", language, columns=", ".join(left_out)))
         console.print()
+
+
+def print_verdicts(console: Console, boards: Sequence[Board], language: str = "en") -> None:
+    """Print of each leaderboard which model is best, whether that is sure, and its price."""
+    for board in boards:
+        for sentence in verdict(board, language):
+            _print_text(console, sentence)
+    console.print()
 
 
 def print_changes(console: Console, compared: Sequence[Changes], language: str = "en") -> None:

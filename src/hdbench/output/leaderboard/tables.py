@@ -18,9 +18,12 @@ from hdbench.output.leaderboard.words import (
     marks_of,
     notes,
     people_in_short,
+    say,
     short_name,
+    signs_of,
     spread_in_words,
     title,
+    verdict,
 )
 from hdbench.output.report.rendering import render
 from hdbench.statistics.bootstrap import Interval
@@ -37,6 +40,7 @@ COLUMNS = {
     "cost": "ascending",
     "seconds": "ascending",
     "tokens": "ascending",
+    "hours": "ascending",
 }
 """Column → its order when first sorted; empty if the best comes first."""
 
@@ -104,7 +108,7 @@ def shown_columns(
 def leaderboard_page(
     boards: Sequence[Board], language: str = "en", titles: Mapping[str, Titles] | None = None
 ) -> str:
-    """Return a page that needs no network and has sortable tables.
+    """Return a page that needs no network and has tables that can be sorted and filtered.
 
     It can be written as UTF-8, and everything untrusted is escaped.
 
@@ -114,23 +118,35 @@ def leaderboard_page(
         titles: benchmark → path of a field → its title, for the benchmarks that are here.
     """
     of_fields = titles or {}
-    tables = [
-        _on_page(board, language, of_fields.get(board.kind.benchmark, str)) for board in boards
-    ]
-    return render("leaderboard.html", language, tables=tables, version=__version__)
+    rows = [row for board in boards for row in board.rows]
+    return render(
+        "leaderboard.html",
+        language,
+        tables=[
+            table_on_page(board, language, of_fields.get(board.kind.benchmark, str))
+            for board in boards
+        ],
+        families=sorted({row.family for row in rows if row.family}),
+        has_open=any(row.open_weights for row in rows),
+        has_price=any(row.item_usd is not None for row in rows),
+        has_seconds=any(row.seconds is not None for row in rows),
+        version=__version__,
+    )
 
 
-def _on_page(board: Board, language: str, titles: Titles) -> dict[str, object]:
-    """Return a leaderboard with the texts around it, and the scale of its intervals."""
+def table_on_page(board: Board, language: str, titles: Titles) -> dict[str, object]:
+    """Return a leaderboard for `board.html`, with the texts around it and the scale of its dots."""
     table = board_table(board, language)
     best = "descending" if board.higher_is_better else "ascending"
     people = board.people and board.people.interval and Interval(*board.people.interval)
     intervals = [ends for ends in (*(row.interval for row in board.rows), people) if ends]
     low = min((interval.low for interval in intervals), default=0.0)
     high = max((interval.high for interval in intervals), default=0.0)
+    signs = {sign: key for row in board.rows for sign, key in signs_of(row).items()}
     return {
         "board": board,
         "title": title(board, language),
+        "verdict": verdict(board, language),
         # As markup: the no-break space before a percent sign would be shown as its escape.
         "about_ranks": escape(about_ranks(board, language)),
         "notes": notes(board, language, titled=True),
@@ -139,8 +155,9 @@ def _on_page(board: Board, language: str, titles: Titles) -> dict[str, object]:
             for key, first in COLUMNS.items()
             if key in ("model", "headline") or any(row[key].text for row in table.rows)
         ],
+        "signs": {sign: say(key, language) for sign, key in signs.items()},
         "lines": [
-            (cells, row.judged, row.interval)
+            (cells, row, row.judged, row.interval, short_name(row.model), signs_of(row))
             for cells, row in zip(table.rows, board.rows, strict=True)
         ],
         "people": board.people and (table.people, board.people.value, people),
@@ -203,4 +220,5 @@ def _cells(board: Board, row: BoardRow, language: str, plus_minus: bool) -> Boar
         "cost": shown(None if row.item_usd is None else 1000 * row.item_usd, ".2f"),
         "seconds": shown(row.seconds, ".1f"),
         "tokens": shown(row.tokens, ".0f"),
+        "hours": shown(row.hours, ".1f"),
     }

@@ -18,11 +18,17 @@ _TEXTS = Texts(Path(__file__).with_name("texts"))
 MAX_NAME = 60
 """Maximum characters of an untrusted name that are shown."""
 
+MAX_NAMED = 4
+"""Maximum number of models that are named in a sentence."""
+
 MAX_RUNS = 8
 """Maximum number of a model's runs that are named if they lie far apart."""
 
 AFTER_PUBLIC = "†"
 """Mark of a model that was released when the ground truth was public."""
+
+OPEN_WEIGHTS, RUNS_LOCALLY, RUNS_APART = "○", "⌂", "≠"
+"""Signs of a model with open weights, of one for a workstation, and of one whose runs differ."""
 
 FROM_DRAFTS = "‡"
 """Mark of a model whose own drafts were corrected to make ground truths."""
@@ -59,6 +65,69 @@ def about_ranks(board: Board, language: str = "en") -> str:
         items = say("items", language, count=board.kind.items)
         return say("too_few", language, items=items, least=MIN_ITEMS)
     return say("ranks", language)
+
+
+def verdict(board: Board, language: str = "en") -> list[str]:
+    """Return which model is best, whether that is sure, and its price, in sentences.
+
+    Of models that are not told apart, the price is that of the cheapest. What people reach comes
+    last.
+    """
+    rows, best = board.rows, board.rows
+    if board.kind.items < MIN_ITEMS:
+        said = [about_ranks(board, language)]
+    else:
+        best = [row for row in rows if row.rank is not None and row.rank.low == 1]
+        names = [short_name(row.model) for row in best]
+        if len(rows) == 1:
+            said = []
+        elif len(best) == len(rows):
+            said = [say("none_best", language, models=_listed(names, language))]
+        elif len(best) > 1:
+            said = [say("several_best", language, models=_listed(names, language))]
+        else:
+            is_sure = best[0].rank is not None and best[0].rank.high == 1
+            key = "one_best" if is_sure else "one_ahead"
+            said = [say(key, language, model=names[0], count=len(rows) - 1)]
+    priced = [(row.item_usd, row) for row in best if row.item_usd is not None]
+    usd, row = min(priced, key=lambda pair: pair[0], default=(None, best[0]))
+    model = short_name(row.model)
+    if usd is not None:
+        key = "costs" if len(best) == 1 else "cheapest"
+        price = decimal(f"{1000 * usd:.2f}", language)
+        said.append(say(key, language, model=model, usd=price))
+    if row.hours is not None:
+        items = say("items", language, count=board.kind.items)
+        hours = decimal(f"{row.hours:.1f}", language)
+        said.append(say("hours_left", language, model=model, hours=hours, items=items))
+    if board.people is not None and board.people.headline == board.judged_by:
+        said.append(
+            say("people_reach", language, value=decimal(f"{board.people.value:.3f}", language))
+        )
+    return said
+
+
+def _listed(names: list[str], language: str) -> str:
+    from babel.lists import format_list  # noqa: PLC0415  slow to import
+
+    more = (
+        [say("more_models", language, count=len(names) - MAX_NAMED)]
+        if len(names) > MAX_NAMED
+        else []
+    )
+    return format_list([*names[:MAX_NAMED], *more], locale=language)
+
+
+def signs_of(row: BoardRow) -> dict[str, str]:
+    """Return the signs of a model: each with the key of its meaning, `sign_…`."""
+    signs = {
+        OPEN_WEIGHTS: ("open", row.open_weights),
+        RUNS_LOCALLY: ("local", row.runs_locally),
+        AFTER_PUBLIC: ("public", row.after_public),
+        FROM_DRAFTS: ("drafts", row.drafted),
+        RUNS_APART: ("apart", row.runs_apart),
+    }
+    return {sign: f"sign_{key}" for sign, (key, holds) in signs.items() if holds}
 
 
 def notes(board: Board, language: str = "en", *, titled: bool = False) -> list[str]:

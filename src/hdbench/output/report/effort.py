@@ -9,6 +9,7 @@ from hdbench.results.result import Result
 from hdbench.scoring.analysis.error_classes import pair
 from hdbench.scoring.field_rates import INDEX
 from hdbench.scoring.metric import FieldMatch, Outcome
+from hdbench.trust.forecasting.work import DEFAULT_PACE
 from hdbench.trust.forecasting.work import keystrokes as between
 
 
@@ -26,6 +27,21 @@ def keystrokes(result: Result) -> float | None:
     weights = [1.0] * len(result.ids) if result.weighed is None else result.weighed.weights
     terms = [weight * _of_item(item) for weight, item in zip(weights, result.per_item, strict=True)]
     return sum(terms) / sum(weights)
+
+
+def hours_left(result: Result) -> float | None:
+    """Return the hours of a person who checks all values of all items and corrects the wrong ones.
+
+    The pace is that of `hdbench.trust.forecasting.work`.
+
+    Returns:
+        None if the metric compares no values, or see `keystrokes`.
+    """
+    strokes = keystrokes(result)
+    if strokes is None or result.effort is None:
+        return None
+    items = len(result.ids)
+    return DEFAULT_PACE.hours(looks=items * result.effort.values, keystrokes=items * strokes)
 
 
 def _of_item(item: Mapping[str, Any]) -> int:

@@ -216,11 +216,19 @@ def _rows(errors: Sequence[tuple[FieldMatch, str | None]], most: int) -> list[Sh
     rows = []
     for (item_path, record), members in groups.items():
         group = item_path if len(members) > 1 or record is not None else ""
-        rows += [_row(match, error, most, group) for match, error in members]
+        rows += [shown_field(match, error, most, group) for match, error in members]
     return rows
 
 
-def _row(match: FieldMatch, error: str | None, most: int, group: str) -> ShownField:
+def shown_field(match: FieldMatch, error: str | None, most: int, group: str = "") -> ShownField:
+    """Return a field as it is shown.
+
+    Args:
+        match: what became of it.
+        error: the class of its error; None if it is right.
+        most: maximum characters of a value.
+        group: the path of the item of a list under which it stands.
+    """
     truth, answer = text_of(match.reference), text_of(match.prediction)
     if truth and answer:
         truth_parts, answer_parts = differences(truth[:most], answer[:most])

@@ -152,7 +152,7 @@ def report_page(
     figures = result.metric.field_figures
     titles = benchmark.field_titles(language)
     summary = ResultSummary(result, language, keystrokes=keystrokes(result), titles=titles)
-    typical = typical_of(next(reversed(views.values())))
+    typical = typical_of([view.id for view in next(reversed(views.values()))])
     parts = list(_parts(views, typical, benchmark, result, language))
     return render(
         "report.html",
@@ -285,19 +285,18 @@ def _fields_with_errors(errors: Mapping[str, Any], items: Sequence[ItemView]) ->
     return (name for name in sorted(counts, key=lambda name: -counts[name]) if name in with_errors)
 
 
-def typical_of(views: Sequence[ItemView]) -> list[str]:
-    """Return the ids of three items that show what a run is like: the middle of each third.
+def typical_of(ids: Sequence[str]) -> list[str]:
+    """Return three items that show what a run is like: the middle one of each third.
 
     Args:
-        views: the items, worst first.
+        ids: the items, worst first.
 
     Returns:
-        Their ids, the worst first; none of fewer than three items.
+        Them, worst first; none of fewer than three.
     """
-    if len(views) < TYPICAL:
+    if len(ids) < TYPICAL:
         return []
-    places = ((2 * third + 1) * len(views) // (2 * TYPICAL) for third in range(TYPICAL))
-    return [views[place].id for place in places]
+    return [ids[(2 * third + 1) * len(ids) // (2 * TYPICAL)] for third in range(TYPICAL)]
 
 
 def _parts(

@@ -1,0 +1,228 @@
+"""`hdbench report` of several runs: which model is best for these items, with all readings."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from statistics import fmean
+from types import MappingProxyType
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+from hdbench import __version__
+from hdbench.answers.titles import Titles
+from hdbench.benchmarks.benchmark import Benchmark
+from hdbench.common.regular_files import without_links
+from hdbench.datasets.building.namespace import writing
+from hdbench.display.marks import heat_table
+from hdbench.errors import HdbenchError
+from hdbench.evaluation.runs import benchmark_of
+from hdbench.output.leaderboard.boards import Board, leaderboards
+from hdbench.output.leaderboard.figures import MAX_FIELDS
+from hdbench.output.leaderboard.formats import csv
+from hdbench.output.leaderboard.tables import table_on_page
+from hdbench.output.leaderboard.words import say, short_name
+from hdbench.output.report.details import WHOLE
+from hdbench.output.report.folder import PAGE, WrittenReport
+from hdbench.output.report.items import ItemView, ShownField, Value, cut, item_views
+from hdbench.output.report.page import MAX_ITEMS, item_pictures, typical_of
+from hdbench.output.report.rendering import render
+from hdbench.results.files import write_records
+from hdbench.results.model_facts import ModelFacts
+from hdbench.results.record import to_record
+from hdbench.results.result import Result
+from hdbench.scoring.figure_titles import figure_heading
+from hdbench.statistics.comparison import check_comparable
+
+MAX_MODELS = 6
+"""Maximum number of models whose readings stand side by side: the best ones."""
+
+_OWN = "leaderboard.csv", "result.json"
+
+
+class FieldReadings(NamedTuple):
+    """What several models read in a field.
+
+    Attributes:
+        field: its path.
+        name: its path without positions in lists, for filters.
+        truth: the ground truth.
+        readings: what each of the models read; None for one that is lost or has no such field.
+        is_wrong: whether a model is wrong.
+    """
+
+    field: str
+    name: str
+    truth: Value
+    readings: list[ShownField | None]
+    is_wrong: bool
+
+
+class ItemReadings(NamedTuple):
+    """What several models read in an item.
+
+    Attributes:
+        id: its id.
+        figure: the mean figure of the models, 0.0 to 1.0.
+        wrong: for each model, the number of its wrong fields; None if it has no usable answer.
+        differing: the fields in which a model is wrong.
+        right: the number of fields that all models read rightly.
+    """
+
+    id: str
+    figure: float
+    wrong: list[int | None]
+    differing: list[FieldReadings]
+    right: int
+
+
+def write_models_report(
+    results: Mapping[str, Result],
+    out: Path,
+    *,
+    benchmark: str | None = None,
+    facts: Mapping[str, ModelFacts] = MappingProxyType({}),
+    language: str = "en",
+) -> WrittenReport:
+    """Write a report on several runs of the same items: a page, the leaderboard, all results.
+
+    Args:
+        results: name → result with details, as `load_runs` gives them.
+        out: the folder; an existing report there is replaced.
+        benchmark: the folder of the benchmark; by default the one that the results name.
+        facts: model → its release, license and the like.
+        language: the page's language, one of `hdbench.common.texts.LANGUAGES`.
+
+    Raises:
+        HdbenchError: the runs cannot be compared, have too many items, or were scored without
+            details; the benchmark is missing or a different one; the folder is not a report's.
+    """
+    (name, first), *others = results.items()
+    for other, result in others:
+        check_comparable(name, first, other, result)
+    if len(first.ids) > WHOLE:
+        raise HdbenchError(
+            "{count:,} items: a report on several runs shows at most {most:,}: use hdbench compare",
+            count=len(first.ids),
+            most=WHOLE,
+        )
+    boards = leaderboards(results, facts=facts)
+    if not boards:
+        raise HdbenchError("only runs without media: give a run with media")
+    loaded = benchmark_of(first, benchmark, media=True)
+    target = without_links(out)
+    with writing(target.parent, target.name) as folder:
+        page = models_page(results, boards, loaded, language)
+        (folder / PAGE).write_text(page, encoding="utf-8", errors="backslashreplace")
+        (folder / _OWN[0]).write_bytes(csv(boards))
+        records = [to_record(result, details=True) for result in results.values()]
+        write_records(folder / _OWN[1], records)
+    return WrittenReport(out / PAGE, [out / file for file in (PAGE, *_OWN)], [])
+
+
+def models_page(
+    results: Mapping[str, Result], boards: Sequence[Board], benchmark: Benchmark, language: str
+) -> str:
+    """Return the page: the models with dots, typical items, fields, and all items with readings.
+
+    Args:
+        results: see `write_models_report`.
+        boards: from `leaderboards`.
+        benchmark: what was scored.
+        language: see `write_models_report`.
+    """
+    titles = benchmark.field_titles(language)
+    models = _shown_models(results, boards)
+    items = sorted(_items(models), key=lambda item: item.figure)
+    shown = items[:MAX_ITEMS]
+    middle = typical_of([item.id for item in items])
+    typical = [(number, item) for number, item in enumerate(items, 1) if item.id in middle][::-1]
+    names = list(dict.fromkeys(field.name for item in shown for field in item.differing))
+    return render(
+        "models.html",
+        language,
+        title=benchmark.spec.title_in(language),
+        version=benchmark.spec.version,
+        tables=[table_on_page(board, language, titles) for board in boards],
+        of_fields=[_fields(board, titles, language) for board in boards],
+        models=[short_name(name) for name in models],
+        more_models=sum(len(board.rows) for board in boards) - len(models),
+        items=list(enumerate(shown, 1)),
+        more_items=len(items) - len(shown),
+        typical=typical,
+        pictures=item_pictures(benchmark, [*middle, *(item.id for item in shown)]),
+        beside={_OWN[0]: "file_leaderboard", _OWN[1]: "file_result"},
+        filter_fields=names[:MAX_FIELDS],
+        places={name: place for place, name in enumerate(names[:MAX_FIELDS])},
+        titles=titles,
+        cut=cut,
+        hdbench_version=__version__,
+    )
+
+
+def _shown_models(results: Mapping[str, Result], boards: Sequence[Board]) -> dict[str, Result]:
+    """Return the best models, each with the first of its runs."""
+    of_model: dict[str, Result] = {}
+    for name, result in results.items():
+        if not result.run.without_media:
+            of_model.setdefault(result.model or name, result)
+    best = [row.model for board in boards for row in board.rows]
+    return {model: of_model[model] for model in list(dict.fromkeys(best))[:MAX_MODELS]}
+
+
+def _items(models: Mapping[str, Result]) -> Iterator[ItemReadings]:
+    """Yield the items with what the models read in them, in the dataset's order."""
+    by_model = [
+        {view.id: view for view in item_views(result.per_item, result.item_errors, result.metric)}
+        for result in models.values()
+    ]
+    for name in by_model[0]:
+        views = [of_model[name] for of_model in by_model]
+        fields = [
+            {(row.field, row.record == "invented"): row for row in (*view.errors, *view.others)}
+            for view in views
+        ]
+        rows = [_field(key, views, fields) for key in dict.fromkeys(chain(*fields))]
+        yield ItemReadings(
+            id=name,
+            figure=fmean(view.figure for view in views),
+            wrong=[None if view.is_lost else len(view.errors) + view.more_errors for view in views],
+            differing=[row for row in rows if row.is_wrong],
+            right=sum(not row.is_wrong for row in rows),
+        )
+
+
+def _field(
+    key: tuple[str, bool],
+    views: Sequence[ItemView],
+    fields: Sequence[Mapping[tuple[str, bool], ShownField]],
+) -> FieldReadings:
+    """Return what each model read in a field."""
+    rows = [of_model.get(key) for of_model in fields]
+    first = next(row for row in rows if row is not None)
+    return FieldReadings(
+        field=first.field,
+        name=first.name,
+        # Without marks: which letters differ depends on the model.
+        truth=first.reference._replace(
+            parts=[part._replace(differs=False) for part in first.reference.parts]
+        ),
+        readings=[None if view.is_lost else row for view, row in zip(views, rows, strict=True)],
+        is_wrong=any(view.is_lost for view in views)
+        or any(row is not None and row.error is not None for row in rows),
+    )
+
+
+def _fields(board: Board, titles: Titles, language: str) -> Markup:
+    """Return a heat map of fields and models; empty if fields have no figures."""
+    names = list(dict.fromkeys(name for row in board.rows for name in row.fields))[:MAX_FIELDS]
+    if not board.field_figure or not names:
+        return Markup()
+    figure = figure_heading(board.field_figure, language)
+    return heat_table(
+        [[row.fields.get(name) for row in board.rows] for name in names],
+        rows=[titles(name) for name in names],
+        columns=[row.model for row in board.rows],
+        caption=say("by_field", language, figure=figure),
+        language=language,
+    )

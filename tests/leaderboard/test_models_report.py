@@ -1,0 +1,122 @@
+"""`hdbench report` of several runs: which model is best, with all readings side by side."""
+
+import json
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from helpers.collection import READERS, runs_of, write_collection
+from helpers.run_folders import write_run
+from PIL import Image
+from report.test_page import Page
+
+from hdbench.evaluation.runs import load_runs
+from hdbench.evaluation.score import Settings
+from hdbench.output.report.effort import hours_left
+
+ATTACK = "window.attacked = true"
+HOSTILE = f'"><script>{ATTACK}</script>\u202e{{x}}'
+
+
+@pytest.fixture
+def collection(tmp_path):
+    return write_collection(tmp_path)
+
+
+@pytest.fixture
+def page(collection, run_hdbench):
+    """The page of three runs, as the command writes it; options are added to the command."""
+
+    def page(*options):
+        done = run_hdbench("report", *runs_of(collection), "-o", "page", *options, cwd=collection)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.splitlines()[-1] == "open page/index.html"
+        return (collection / "page/index.html").read_text()
+
+    return page
+
+
+def test_readings_of_all_models_stand_side_by_side(page):
+    html = page()
+    # The models stand as they are ranked: three has no Bassel and no missing answer.
+    heads = [text.strip() for text in Page(html).texts if text.strip() in READERS][:3]
+    assert sorted(heads) == sorted(READERS)
+    [article] = [part for part in html.split('<article class="item"')[1:] if ">0010</bdi>" in part]
+    assert "Bas<del>s</del>el" in article  # one's reading, by the letter
+    assert article.count('class="right"') == 2
+    assert "2 more fields, which all read rightly" in article
+    assert "194<" not in article  # its year is right in all, and so left out
+
+
+def test_who_has_no_usable_answer_is_told(page):
+    html = page()
+    [article] = [part for part in html.split('<article class="item"')[1:] if ">0018</bdi>" in part]
+    assert article.count("no usable answer") == 3  # in each of the three fields
+
+
+def test_hours_left_follow_from_values_and_letters(collection):
+    runs, cards = runs_of(collection), str(collection / "hdb/cards")
+    results = load_runs(runs, benchmark=cards, settings=Settings(details=True))
+    # 20 items with three values, 2.7 s for each; three times two letters, at 214 a minute.
+    hours = (20 * 3 * 2.7 + 3 * 2 * 60 / 214) / 3600
+    assert hours_left(results["three"]) == pytest.approx(hours)
+    assert hours_left(load_runs(runs[:1], benchmark=cards)["one"]) is None  # without details
+
+
+def test_files_beside_the_page_are_linked_and_whole(page, collection):
+    links = {each.get("href") for each in Page(page()).all("a")}
+    assert {"leaderboard.csv", "result.json"} <= links
+    runs = json.loads((collection / "page/result.json").read_text())["runs"]
+    assert [len(run["per_item"]) for run in runs] == [20] * 3
+    assert len((collection / "page/leaderboard.csv").read_text().splitlines()) == 1 + 3
+
+
+def test_folder_of_runs_is_reported_like_its_runs(collection, run_hdbench):
+    done = run_hdbench("report", "runs", "-o", "page", cwd=collection)
+    assert done.returncode == 0, done.stderr
+    assert "no usable answer" in (collection / "page/index.html").read_text()
+
+
+def test_options_for_one_run_are_refused_with_several(collection, run_hdbench):
+    command = ("report", *runs_of(collection), "-o", "page", "--by", "place")
+    done = run_hdbench(*command, cwd=collection)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--by: needs a single run" in done.stderr
+    assert not (collection / "page").exists()
+
+
+def test_compare_says_in_its_first_line_which_is_best(collection, run_hdbench):
+    done = run_hdbench("compare", *runs_of(collection), cwd=collection)
+    first, *_ = done.stdout.splitlines()
+    assert first == "three and two cannot be told apart at the top: no model is known to be better."
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("width", "language"), [(1280, "en"), (390, "de")])
+def test_page_of_models_in_a_browser(collection, run_hdbench, browser, width, language):
+    cards = collection / "hdb/cards"
+    Image.new("RGB", (980, 600), "grey").save(cards / "card.png")
+    lines = [json.loads(line) for line in (cards / "metadata.jsonl").read_text().splitlines()]
+    rows = [json.dumps(line | {"file_name": "card.png"}) + "\n" for line in lines]
+    (cards / "metadata.jsonl").write_text("".join(rows))
+    answers = {"0000": {"prediction": {"title": HOSTILE, HOSTILE: HOSTILE}}}
+    write_run(collection / "runs/hostile", answers, model=HOSTILE)
+    done = run_hdbench("report", "runs", "-o", "page", "--language", language, cwd=collection)
+    assert done.returncode == 0, done.stderr
+    context = browser.new_context(viewport={"width": width, "height": 800}, offline=True)
+    page = context.new_page()
+    complaints = []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.goto((collection / "page/index.html").as_uri())
+    assert page.evaluate("window.attacked") is None
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    assert page.locator(".ranking .hdb-mark").first.bounding_box()["y"] < 800
+    page.locator(".typical a").first.click()
+    assert page.locator(".item:visible :target").count() == 1
+    page.locator(".item:visible .picture").first.click()
+    assert page.get_by_role("dialog").is_visible()
+    page.keyboard.press("Escape")
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+    assert complaints == []
+    context.close()

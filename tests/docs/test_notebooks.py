@@ -161,7 +161,8 @@ def test_pages_with_outputs_fit_and_are_accessible(run, tmp_path, browser):
     pages.mkdir(parents=True)
     for name in NOTEBOOKS:
         notebook_pages.write_page(run(name), pages / f"{name}.md")
-    shutil.copyfile(ROOT / "docs/site.css", pages.parent / "site.css")
+    for sheet in ("docs/site.css", "src/hdbench/display/tokens.css"):
+        shutil.copyfile(ROOT / sheet, pages.parent / Path(sheet).name)
     shutil.copyfile(ROOT / "zensical.toml", tmp_path / "zensical.toml")
     build = [sys.executable, "-m", "zensical", "build"]
     assert subprocess.run(build, cwd=tmp_path, capture_output=True).returncode == 0

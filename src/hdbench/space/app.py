@@ -15,6 +15,7 @@ from hdbench import __version__
 from hdbench.common.servers import GRACE, end_in_time, interrupt_on_sigterm, listening
 from hdbench.common.thumbnails import keep_in
 from hdbench.display.marks import STYLE
+from hdbench.display.sheets import TOKENS
 from hdbench.space.annotate.pages import Annotate
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs import working
@@ -27,6 +28,7 @@ from hdbench.space.tabs import about, compare, leaderboard, run, score, shared, 
 from hdbench.space.texts import translations
 from hdbench.space.views.first_look import FirstLooks
 from hdbench.space.views.report_files import REPORTS, thumbnails
+from hdbench.space.views.theme import theme
 
 _PREFIX = "hdbench_"  # Gradio has texts of its own, one of which is called "file"
 
@@ -156,10 +158,8 @@ def serve(
             max_threads=THREADS + TURNS * context.max_waiting,
             state_session_capacity=SESSIONS,
             i18n=_texts(context, looks),
-            theme=gr.themes.Default(
-                font=["system-ui", "sans-serif"], font_mono=["ui-monospace", "monospace"]
-            ),
-            css_paths=[STYLE, Path(__file__).with_name("style.css")],
+            theme=theme(),
+            css_paths=[TOKENS, STYLE, Path(__file__).with_name("style.css")],
             footer_links=["api"],
             run_history=False,
             enable_monitoring=False,

@@ -1,6 +1,7 @@
 """The table of a leaderboard, which every form for people draws, and its page."""
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from markupsafe import escape
@@ -18,7 +19,6 @@ from hdbench.output.leaderboard.words import (
     marks_of,
     notes,
     people_in_short,
-    say,
     short_name,
     signs_of,
     spread_in_words,
@@ -142,7 +142,7 @@ def table_on_page(board: Board, language: str, titles: Titles) -> dict[str, obje
     intervals = [ends for ends in (*(row.interval for row in board.rows), people) if ends]
     low = min((interval.low for interval in intervals), default=0.0)
     high = max((interval.high for interval in intervals), default=0.0)
-    signs = {sign: key for row in board.rows for sign, key in signs_of(row).items()}
+    signs = [signs_of(row, language) for row in board.rows]
     return {
         "board": board,
         "title": title(board, language),
@@ -155,10 +155,10 @@ def table_on_page(board: Board, language: str, titles: Titles) -> dict[str, obje
             for key, first in COLUMNS.items()
             if key in ("model", "headline") or any(row[key].text for row in table.rows)
         ],
-        "signs": {sign: say(key, language) for sign, key in signs.items()},
+        "signs": dict(chain(*(of_row.items() for of_row in signs))),
         "lines": [
-            (cells, row, row.judged, row.interval, short_name(row.model), signs_of(row))
-            for cells, row in zip(table.rows, board.rows, strict=True)
+            (cells, row, row.judged, row.interval, short_name(row.model), of_row)
+            for cells, row, of_row in zip(table.rows, board.rows, signs, strict=True)
         ],
         "people": board.people and (table.people, board.people.value, people),
         "line": _line(board) if people else None,

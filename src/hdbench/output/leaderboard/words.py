@@ -118,8 +118,8 @@ def _listed(names: list[str], language: str) -> str:
     return format_list([*names[:MAX_NAMED], *more], locale=language)
 
 
-def signs_of(row: BoardRow) -> dict[str, str]:
-    """Return the signs of a model: each with the key of its meaning, `sign_…`."""
+def signs_of(row: BoardRow, language: str) -> dict[str, str]:
+    """Return the signs of a model, each with its meaning."""
     signs = {
         OPEN_WEIGHTS: ("open", row.open_weights),
         RUNS_LOCALLY: ("local", row.runs_locally),
@@ -127,7 +127,7 @@ def signs_of(row: BoardRow) -> dict[str, str]:
         FROM_DRAFTS: ("drafts", row.drafted),
         RUNS_APART: ("apart", row.runs_apart),
     }
-    return {sign: f"sign_{key}" for sign, (key, holds) in signs.items() if holds}
+    return {sign: say(f"sign_{key}", language) for sign, (key, holds) in signs.items() if holds}
 
 
 def notes(board: Board, language: str = "en", *, titled: bool = False) -> list[str]:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import wait
+from itertools import chain
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
@@ -14,7 +15,7 @@ from hdbench.common.translation import is_translated, translated
 from hdbench.errors import HdbenchError, escaped
 from hdbench.output.leaderboard.boards import Board
 from hdbench.output.leaderboard.figures import figures
-from hdbench.output.leaderboard.words import AFTER_PUBLIC, FROM_DRAFTS, marks_of
+from hdbench.output.leaderboard.words import AFTER_PUBLIC, FROM_DRAFTS, signs_of, verdict
 from hdbench.output.report.items import cut
 from hdbench.output.report.page import MAX_MESSAGE
 from hdbench.results.model_facts import ModelFacts
@@ -53,9 +54,8 @@ def leaderboard_tab(context: SpaceContext, say: Say, benchmark: gr.Dropdown, tab
     def form(kind: Any, name: str, **options: Any) -> Any:
         return field(kind, say, f"leaderboard_{name}", **{"elem_id": f"board-{name}"} | options)
 
-    gr.Markdown(say("leaderboard_intro"))
-    board = form(gr.Dropdown, "board", choices=[], elem_id="board", visible=False)
     with gr.Accordion(say("leaderboard_filters"), open=False, elem_id="board-filters"):
+        board = form(gr.Dropdown, "board", choices=[], elem_id="board", visible=False)
         words = form(gr.Textbox, "words", max_length=MAX_WORDS)
         with gr.Row():
             local = form(gr.Checkbox, "local")
@@ -178,7 +178,7 @@ def board_view(
         language: the interface's language.
     """
     rows = [row for row in board.rows if chosen.keeps(row.model, ranking.facts.get(row.model))]
-    people = board.people
+    people, signs = board.people, [signs_of(row, language) for row in rows]
     return render(
         "board.html",
         language,
@@ -189,7 +189,9 @@ def board_view(
         figures=figures(board, rows, language, benchmark.field_titles(language)),
         after_public=AFTER_PUBLIC,
         from_drafts=FROM_DRAFTS,
-        marks_of=marks_of,
+        verdict=verdict(board, language),
+        signs=signs,
+        legend=dict(chain(*(of_row.items() for of_row in signs))),
         facts=ranking.facts,
         span=_span(board),
         people_line=people.value if people and people.headline == board.judged_by else None,
@@ -235,12 +237,10 @@ def _name(board: Board, language: str) -> str:
     )
 
 
-def _word(value: bool | str | None, language: str) -> str:
+def _word(value: str | None, language: str) -> str:
     """Return a fact as readers see it."""
     if value is None:
         return text("leaderboard_unknown", language)
-    if isinstance(value, bool):
-        return text("leaderboard_yes" if value else "leaderboard_no", language)
     return text(_WORDS[value], language) if value in _WORDS else cut(value, MAX_NAME)
 
 

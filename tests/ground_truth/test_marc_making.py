@@ -13,13 +13,15 @@ from hdbench.ground_truth.marc_making import (
     NO_EACH,
     NO_KIND,
     NO_TITLE,
+    OTHER_OPEN,
+    TITLE_OPEN,
     TOO_LARGE,
     TOO_LONG,
     LeftOut,
     make_record,
 )
 from hdbench.ground_truth.marc_mapping import read_mapping
-from hdbench.ground_truth.marc_records import CARD_CATALOGUE
+from hdbench.ground_truth.marc_records import CARD_CATALOGUE, KIND_OPEN
 from hdbench.ground_truth.marc_templates import read_template
 
 DAY = datetime.date(2026, 7, 1)
@@ -65,9 +67,11 @@ def mapping_of(tmp_path):
     return made
 
 
-def made_of(values, mapping=CARDS, origins=None, identifiers=None):
+def made_of(values, mapping=CARDS, origins=None, identifiers=None, undecided=()):
     known = identifiers or {}
-    return make_record(mapping, "0041", values, origins or {}, DAY, identifiers=known)
+    return make_record(
+        mapping, "0041", values, origins or {}, DAY, identifiers=known, undecided=undecided
+    )
 
 
 def lines(values, mapping=CARDS, origins=None, identifiers=None):
@@ -139,6 +143,35 @@ def test_kind_of_record_is_chosen_by_a_value():
     book = lines(CARD | {"type.type": ""})
     assert book[3] == "008 260701s1912    sz ||||| |||||||| ||und d"
     assert not [line for line in book if line.startswith(("502", "655"))]
+
+
+def test_no_kind_is_chosen_while_what_decides_it_is_open():
+    unknown = {name: value for name, value in CARD.items() if name != "type.type"}
+    undecided = {"type.type"}
+    assert made_of(unknown, undecided=undecided) == LeftOut(KIND_OPEN, [])
+    assert made_of(CARD, undecided={"author.last_name"}) != LeftOut(KIND_OPEN, [])
+    assert made_of({"type.type": "Reference"}, undecided={"publication.title"}) == LeftOut(
+        "a card that only refers to another one", []
+    )
+
+
+def test_half_a_name_is_not_written_while_the_rest_is_open():
+    half = {name: value for name, value in CARD.items() if name != "author.last_name"}
+    assert only(("100",), half) == ["100 1_ $aHans"]
+    made = made_of(half, undecided={"author.last_name"})
+    assert made.left == [Left("author.first_name", OTHER_OPEN, "")]
+    assert not parse(made.record).get_fields("100")
+    imprint = {name: value for name, value in CARD.items() if name != "publication.place"}
+    made = made_of(imprint, undecided={"publication.place"})
+    assert made.left == []
+    assert [str(field) for field in parse(made.record).get_fields("264")] == [
+        "=264  \\1$bSchwabe,$c1912"
+    ]
+
+
+def test_a_title_that_is_open_is_not_said_to_be_missing():
+    assert made_of({}) == LeftOut(NO_TITLE, [])
+    assert made_of({}, undecided={"publication.title"}) == LeftOut(TITLE_OPEN, [])
 
 
 def test_nothing_is_made_where_no_kind_fits(mapping_of):

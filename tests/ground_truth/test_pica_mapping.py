@@ -211,7 +211,10 @@ def test_only_the_first_sign_for_sorting_is_removed(mapping):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("key: 003@$0", "needs key: and record:, may have constants:, and nothing else: see "),
+        (
+            "key: 003@$0",
+            "needs key: and record:, may have constants: and kinds:, and nothing else: see ",
+        ),
         ("key: 003@$0\nrecord: {a: 021A$a}\nb: c", "needs key: and record:, may have "),
         ("- a", "needs key: and record:, may have constants:"),
         ("key: {at: 003@$0, as: integer}\nrecord: {a: 021A$a}", "key: must be a place such as "),
@@ -286,6 +289,10 @@ def test_only_the_first_sign_for_sorting_is_removed(mapping):
         (
             "key: 003@$0\nrecord: {a: 021A$a}\nconstants: [209A $aX]",
             "constants: 209A must have an occurrence",
+        ),
+        (
+            "key: 003@$0\nrecord: {a: 021A$a}\nkinds: [{when: {a: b}}]",
+            "kinds[1]: must have leave_out:, and may have when:",
         ),
         ("key: &a 003@$0\nrecord: {a: *a}", "has an alias"),
         ("key: 003@$0\nrecord: " + "{a: " * 30 + "021A$a" + "}" * 30, "nested more than 20 levels"),

@@ -22,6 +22,7 @@ from hdbench.annotating.working.worked_values import WorkedValue, WorkedValues
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.common import progress, resuming
 from hdbench.errors import HdbenchError
+from hdbench.ground_truth.marc_records import KIND_OPEN
 from hdbench.output.exporting.finished_forms import writer_of
 from hdbench.trust.control import read_control
 from hdbench.trust.finishing import finish
@@ -445,6 +446,29 @@ def test_identifiers_come_back_from_openrefine_into_records(collection, run_hdbe
     refused = run("pica-plain", "--mapping", "mapping.yaml", "--identifiers", "back.csv")
     assert refused.returncode == 2
     assert "mapping.yaml: has no place for identifiers: name one, as in" in refused.stderr
+
+
+def test_pica_leaves_out_what_the_mapping_says_and_what_is_open(collection, run_hdbench):
+    finished(collection)
+    before = records(collection)
+    is_open = {item for item, fields in before.items() if fields["title"]["origin"] == "open"}
+    decided = [item for item in before if item not in is_open]
+    text = before[decided[0]]["title"]["value"]
+    alike = [item for item in decided if before[item]["title"]["value"] == text]
+    (collection.folder / "mapping.yaml").write_text(
+        f"{PICA}kinds: [{{when: {{title: ['{text}']}}, leave_out: a reference}}]\n"
+    )
+    command = ("trust", "finish", str(collection.benchmark), "out", "--format", "pica-plain")
+    done = run_hdbench(*command, "--mapping", "mapping.yaml", cwd=collection.folder)
+    assert done.returncode == 0, done.stderr
+    out = collection.folder / "out/finished"
+    with (out / "not_in_records.csv").open(encoding="utf-8-sig", newline="") as file:
+        reasons = {row["id"]: row["why"] for row in csv.DictReader(file) if not row["field"]}
+    assert is_open
+    assert reasons == dict.fromkeys(alike, "a reference") | dict.fromkeys(is_open, KIND_OPEN)
+    written = (out / "records.pica.txt").read_text()
+    assert written.count("006Y $0") == len(before) - len(reasons)
+    assert f"{len(reasons)} items and " in done.stdout
 
 
 def test_a_workbook_for_openrefine_is_written(collection, run_hdbench):

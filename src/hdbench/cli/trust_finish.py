@@ -119,9 +119,10 @@ def print_finished(
     console.print(table)
     delivered = (
         Message(
-            "delivery {number}: {changed:,} records are new or have changed: {path}",
+            "delivery {number}: {count:,} record is new or has changed: {path}",
+            plural="delivery {number}: {count:,} records are new or have changed: {path}",
             number=finished.delivery,
-            changed=finished.changed,
+            count=finished.changed,
             path=folder / CHANGES,
         )
         if finished.changed
@@ -131,8 +132,10 @@ def print_finished(
     print_line(console, Message("{path}: values and origins", path=folder / RECORDS))
     if still := finished.count("open"):
         left = Message(
-            "{count:,} values are open: hdbench annotate {benchmark} --only {path}, then this "
+            "{count:,} value is open: hdbench annotate {benchmark} --only {path}, then this "
             "command again",
+            plural="{count:,} values are open: hdbench annotate {benchmark} --only {path}, then "
+            "this command again",
             count=still,
             benchmark=benchmark,
             path=applied / WORK_LIST,

@@ -1,7 +1,7 @@
 """Whole MARC records made of values, by the part `new_records` of a mapping."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,7 +16,7 @@ from hdbench.ground_truth.marc_filling import (
     Process,
     provenance,
 )
-from hdbench.ground_truth.marc_records import Kind, NewRecords
+from hdbench.ground_truth.marc_records import Kind, NewRecords, kind_of
 from hdbench.ground_truth.marc_templates import ARTICLE, MAIN_ENTRY, FieldTemplate
 from hdbench.ground_truth.marc_values import ITEM, Values, usable
 
@@ -27,10 +27,12 @@ MARC = "http://www.loc.gov/MARC21/slim"
 
 NO_KIND = Message("no kind of record in the mapping fits it")
 NO_TITLE = Message("no title (field 245), which each MARC record must have")
+TITLE_OPEN = Message("the title (field 245) is still open")
 TOO_LARGE = Message("larger than a MARC record can be")
 
 NO_EACH = "a list, and the mapping has no each: for it"
 TOO_LONG = "longer than a field of MARC can be"
+OTHER_OPEN = "shares a subfield with a value that is still open"
 
 TITLE = "245"
 
@@ -92,6 +94,7 @@ def make_record(
     entered: date,
     *,
     identifiers: Mapping[str, Sequence[str]] = {},
+    undecided: Collection[str] = (),
 ) -> Made | LeftOut:
     """Make a whole MARC record of an item.
 
@@ -107,39 +110,44 @@ def make_record(
         entered: the date on which the record is made.
         identifiers: field → an identifier, as `$0` has it, or "", for each of its values that are
             not empty; of a text that a template splits, for each of its parts.
+        undecided: fields whose values are still open. Neither the kind of record nor a part of a
+            subfield, such as half a name, is made as if such a field were empty.
 
     Raises:
         HdbenchError: the id has characters that XML cannot have.
     """
     those, left = usable(item, values, identifiers, mapping.used)
-    kind = next((kind for kind in mapping.kinds if _fits(kind, those)), None)
+    kind = kind_of(mapping.kinds, those.text, undecided)
     if kind is None or kind.leave_out:
         return LeftOut(kind.leave_out if kind else NO_KIND, [])
     has_each = {template.each for template in kind.fields}
     left += [Left(name, NO_EACH, "") for name in those.lists if name not in has_each]
-    fields = _written(kind, those, origins, left)
+    fields = _written(kind, those, origins, left, undecided)
     if all(field.template.tag != TITLE for field in fields):
-        return LeftOut(NO_TITLE, left)
+        titles = {name for each in kind.fields if each.tag == TITLE for name in each.fields}
+        return LeftOut(TITLE_OPEN if titles.intersection(undecided) else NO_TITLE, left)
     if sum(_length(field.subfields) + ENTRY for field in fields) > MAX_RECORD:
         return LeftOut(TOO_LARGE, left)
     return Made(_record(mapping, kind, those, fields, entered), left)
 
 
-def _fits(kind: Kind, those: Values) -> bool:
-    return all(those.text(name).casefold() in wanted for name, wanted in kind.when.items())
-
-
 def _written(
-    kind: Kind, those: Values, origins: Mapping[str, Process], left: list[Left]
+    kind: Kind,
+    those: Values,
+    origins: Mapping[str, Process],
+    left: list[Left],
+    undecided: Collection[str],
 ) -> list[_Written]:
-    """Return the fields that have something, and add values that are too long to `left`."""
+    """Return the fields that have something, and add values that are not written to `left`."""
     fields = []
     for template in kind.fields:
         for entry in those.entries(template):
             subfields = template.filled(entry.text)
             names = [entry.source(name) for name in template.fields if entry.text(name)]
-            if _length(subfields) > MAX_FIELD:
-                left += [Left(name, TOO_LONG, "") for name in dict.fromkeys(names)]
+            waits = not template.joined.isdisjoint(undecided)
+            if waits or _length(subfields) > MAX_FIELD:
+                why = OTHER_OPEN if waits else TOO_LONG
+                left += [Left(name, why, "") for name in dict.fromkeys(names) if name != ITEM]
             elif subfields:
                 by = dict.fromkeys(origins.get(name) for name in names if name != ITEM)
                 fields.append(_Written(template, subfields, list(by)))

@@ -4,7 +4,7 @@
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,6 +22,8 @@ _CHARACTERS = {
     "008/18-34": (re.compile("[#|0-9a-z]{17}"), "|||||#m###||||#||"),
 }
 """Key of a kind of record → the codes that it may have, and an example."""
+
+KIND_OPEN = Message("whether and how a record is made depends on a value that is still open")
 
 _CODE = re.compile("[a-z]{2,3}")
 
@@ -103,6 +105,23 @@ class NewRecords(NamedTuple):
         return any(name.endswith(IDENTIFIER) for name in self.used)
 
 
+def kind_of(
+    kinds: Iterable[Kind], text: Callable[[str], str], undecided: Collection[str]
+) -> Kind | None:
+    """Return the first kind of record that fits an item; None if none does.
+
+    Args:
+        kinds: the kinds of records.
+        text: a function from a field of the ground truth to its text, empty if it has none.
+        undecided: fields whose values are still open; if the kind depends on one, it is left out.
+    """
+    for kind in kinds:
+        known = kind.when.keys() - undecided
+        if all(text(name).casefold() in kind.when[name] for name in known):
+            return kind if len(known) == len(kind.when) else Kind({}, KIND_OPEN)
+    return None
+
+
 def _used(kind: Kind) -> Iterator[str]:
     yield from kind.when
     for template in kind.fields:
@@ -122,6 +141,19 @@ def read_new_records(value: Any, path: Path) -> NewRecords:
         HdbenchError: it is unusable; the message names the key.
     """
     return _Reader(path).new_records(value)
+
+
+def read_left_out(value: Any, path: Path) -> tuple[Kind, ...]:
+    """Return the kinds of items of which no record is made.
+
+    Args:
+        value: what stands at `kinds` in the file.
+        path: the file.
+
+    Raises:
+        HdbenchError: it is unusable; the message names the key.
+    """
+    return _Reader(path).left_out(value)
 
 
 class _Reader:
@@ -156,9 +188,7 @@ class _Reader:
 
     def _kind(self, value: Any, key: str, common: list[FieldTemplate]) -> Kind:
         if isinstance(value, dict) and "leave_out" in value:
-            self._keys(value, key, {"leave_out"}, {"when"})
-            reason = self._text(value["leave_out"], f"{key}.leave_out")
-            return Kind(self._when(value.get("when", {}), f"{key}.when"), reason)
+            return self._left_out(value, key)
         self._keys(value, key, set(_CHARACTERS), {"when", "fields"})
         status, level, material = (
             self._like(pattern, value[name], f"{key}.{name}", example).replace("#", " ")
@@ -172,6 +202,15 @@ class _Reader:
             material,
             tuple(sorted(common + own, key=lambda template: template.tag)),
         )
+
+    def left_out(self, value: Any) -> tuple[Kind, ...]:
+        kinds = self._list(value, "kinds")
+        return tuple(self._left_out(kind, f"kinds[{n}]") for n, kind in enumerate(kinds, 1))
+
+    def _left_out(self, value: Any, key: str) -> Kind:
+        self._keys(value, key, {"leave_out"}, {"when"})
+        reason = self._text(value["leave_out"], f"{key}.leave_out")
+        return Kind(self._when(value.get("when", {}), f"{key}.when"), reason)
 
     def _when(self, value: Any, key: str) -> dict[str, frozenset[str]]:
         if not isinstance(value, dict):

@@ -80,6 +80,12 @@ class FieldTemplate(NamedTuple):
         """The fields of the ground truth whose values are written."""
         return [field for subfield in self.subfields for field in subfield.fields]
 
+    @property
+    def joined(self) -> set[str]:
+        """The fields whose values share a subfield with others, such as the parts of a name."""
+        shared = (subfield.fields for subfield in self.subfields if len(subfield.fields) > 1)
+        return set().union(*shared)
+
     def filled(self, value_of: Callable[[str], str]) -> list[tuple[str, str]]:
         """Return the subfields with values; none if the field has fields without any value."""
         if self.fields and not any(map(value_of, self.fields)):

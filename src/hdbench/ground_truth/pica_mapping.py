@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from hdbench.common.plain_yaml import read_plain_yaml
 from hdbench.errors import HdbenchError, Message
 from hdbench.ground_truth.mapped_values import first_of, has_something, on_one_line
+from hdbench.ground_truth.marc_records import Kind, read_left_out
 from hdbench.ground_truth.pica import ITEM_LEVEL, PicaField, PicaRecord, plain_field
 
 PICA_MAPPING = Path(__file__).with_name("pica.yaml")
@@ -146,11 +147,13 @@ class PicaMapping(NamedTuple):
         key: what says which item a record belongs to.
         record: the ground truth.
         constants: fields that each new record has.
+        kinds: kinds of items of which no record is made.
     """
 
     key: PicaFirst
     record: PicaNested
     constants: PicaRecord
+    kinds: tuple[Kind, ...]
 
     def truth(self, record: Sequence[PicaField]) -> tuple[str | None, dict[str, Any] | None]:
         """Return the key of a record, and its ground truth; None for what it does not have."""
@@ -180,10 +183,11 @@ def read_pica_mapping(path: Path) -> PicaMapping:
         HdbenchError: it is unusable; the message names the field.
     """
     value = read_plain_yaml(path)
-    needed = {"key", "record"}
-    if not isinstance(value, dict) or not needed <= value.keys() <= needed | {"constants"}:
+    needed, allowed = {"key", "record"}, {"key", "record", "constants", "kinds"}
+    if not isinstance(value, dict) or not needed <= value.keys() <= allowed:
         raise HdbenchError(
-            "{place}: needs key: and record:, may have constants:, and nothing else: see {example}",
+            "{place}: needs key: and record:, may have constants: and kinds:, and nothing else: "
+            "see {example}",
             place=path,
             example=PICA_MAPPING,
         )
@@ -192,7 +196,8 @@ def read_pica_mapping(path: Path) -> PicaMapping:
         raise HdbenchError("{place}: key: must be a place such as 003@$0", place=path)
     if not isinstance(record, PicaNested):
         raise HdbenchError("{place}: record: must have fields, such as title: 021A$a", place=path)
-    return PicaMapping(key, record, _constants(value.get("constants", []), path))
+    constants = _constants(value.get("constants", []), path)
+    return PicaMapping(key, record, constants, read_left_out(value.get("kinds", []), path))
 
 
 def _constants(lines: Any, path: Path) -> PicaRecord:

@@ -1,6 +1,6 @@
 """The finished collection as records that library systems load: MARC and PICA."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel
 
 from hdbench.answers.fields import put
+from hdbench.answers.letters import text_of
 from hdbench.authorities.identifiers import in_marc, in_pica
 from hdbench.authorities.reconciled import Fields, Identifiers
 from hdbench.common.csv_files import csv_rows
@@ -17,9 +18,9 @@ from hdbench.errors import HdbenchError
 from hdbench.ground_truth.marc_filling import Left, Process
 from hdbench.ground_truth.marc_making import LeftOut, make_record
 from hdbench.ground_truth.marc_mapping import read_mapping
-from hdbench.ground_truth.marc_records import CARD_CATALOGUE, NewRecords
+from hdbench.ground_truth.marc_records import CARD_CATALOGUE, NewRecords, kind_of
 from hdbench.ground_truth.pica import PicaRecord
-from hdbench.ground_truth.pica_export import new_record
+from hdbench.ground_truth.pica_export import NewRecord, new_record
 from hdbench.ground_truth.pica_files import PicaForm, write_records
 from hdbench.ground_truth.pica_mapping import CARDS_MAPPING, PicaMapping, read_pica_mapping
 from hdbench.output.exporting.finished_rows import FinishedRecord, finished_records
@@ -142,6 +143,10 @@ def write_records_of(
             for part in left:
                 write_left((item, part.name, values.get(part.name, ""), part.why))
 
+        def leave_out(item: str, why: str) -> None:
+            counts.left_out += 1
+            write_left((item, "", "", why))
+
         if identifiers:
             identifiers.outdated.count = counts.outdated
 
@@ -163,12 +168,19 @@ def write_records_of(
         if isinstance(mapping, NewRecords):
             with marc_collection(file) as write:
                 for record in items:
-                    item, values, origins = _known(record, process)
+                    item, values, origins, undecided = _known(record, process)
                     known = identified(item, record.fields, in_marc, mapping.splits)
-                    made = make_record(mapping, item, values, origins, day, identifiers=known)
+                    made = make_record(
+                        mapping,
+                        item,
+                        values,
+                        origins,
+                        day,
+                        identifiers=known,
+                        undecided=undecided,
+                    )
                     if isinstance(made, LeftOut):
-                        counts.left_out += 1
-                        write_left((item, "", "", made.why))
+                        leave_out(item, made.why)
                     else:
                         write(made.record)
                         leave(item, values, made.left)
@@ -176,19 +188,14 @@ def write_records_of(
 
             def pica_records() -> Iterator[PicaRecord]:
                 for record in items:
-                    item, values, _ = _known(record, process)
+                    item, values, _, undecided = _known(record, process)
                     known = identified(item, record.fields, in_pica)
-                    nested: dict[str, Any] = {}
-                    for name, value in values.items():
-                        put(nested, name.split("."), value)
-                    try:
-                        new = new_record(mapping, nested, item, known)
-                    except ValueError as error:
-                        raise HdbenchError(
-                            "{item}: {why}: give the item another id", item=item, why=error
-                        ) from error
-                    leave(item, values, new.left)
-                    yield new.record
+                    new = _new_pica_record(mapping, item, values, known, undecided)
+                    if isinstance(new, LeftOut):
+                        leave_out(item, new.why)
+                    else:
+                        leave(item, values, new.left)
+                        yield new.record
 
             write_records(file, pica_records(), _PICA_FORMS[form])
         if not counts.placed:  # and so nothing is written
@@ -200,6 +207,27 @@ def write_records_of(
     return WrittenRecords(path, counts.records, counts.left_out, counts.values_left)
 
 
+def _new_pica_record(
+    mapping: PicaMapping,
+    item: str,
+    values: Mapping[str, Any],
+    identifiers: Mapping[str, Sequence[str]],
+    undecided: Collection[str],
+) -> NewRecord | LeftOut:
+    kind = kind_of(mapping.kinds, lambda name: text_of(values.get(name)), undecided)
+    if kind:
+        return LeftOut(kind.leave_out, [])
+    nested: dict[str, Any] = {}
+    for name, value in values.items():
+        put(nested, name.split("."), value)
+    try:
+        return new_record(mapping, nested, item, identifiers)
+    except ValueError as error:
+        raise HdbenchError(
+            "{item}: {why}: give the item another id", item=item, why=error
+        ) from error
+
+
 class _Known(NamedTuple):
     """The known values of an item.
 
@@ -207,11 +235,13 @@ class _Known(NamedTuple):
         item: its id.
         values: field → its value; fields that are open or empty are missing.
         origins: field → the process that made its value; values of people are missing.
+        undecided: the fields that are open.
     """
 
     item: str
     values: dict[str, Any]
     origins: dict[str, Process]
+    undecided: set[str]
 
 
 def _known(record: FinishedRecord, process: Process) -> _Known:
@@ -224,4 +254,5 @@ def _known(record: FinishedRecord, process: Process) -> _Known:
         record.item,
         {name: state["value"] for name, state in known.items()},
         {name: process for name, state in known.items() if state["origin"] == "accepted"},
+        {name for name, state in record.fields.items() if state["origin"] == "open"},
     )

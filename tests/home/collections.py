@@ -1,8 +1,10 @@
 """A collection as `hdbench new` makes it, with runs beside it."""
 
+import csv
 import json
 
-from PIL import Image
+from helpers.invented_cards import MODELS, InventedCards
+from PIL import Image, ImageDraw
 
 from hdbench.datasets.collecting.plan import CollectionWish, make_plan, read_sources
 from hdbench.datasets.collecting.writing import write_collection
@@ -58,3 +60,50 @@ def write_run(folder, model, items=4, wrong=0):
     path.parent.mkdir(exist_ok=True)
     path.write_text(answers(items, wrong))
     return path
+
+
+class Cards:
+    """A collection of invented cards, with what three models read on them in `runs`.
+
+    They read nearly all as it stands there: of every fourth year, each reads something else.
+
+    Args:
+        folder: the folder that it is made in.
+        cards: how many there are.
+        truths: of how many of them people have a ground truth.
+    """
+
+    def __init__(self, folder, cards=150, truths=30):
+        self.cards = InventedCards(cards)
+        scans = folder / "scans"
+        scans.mkdir(parents=True)
+        for item, card in self.cards.truths.items():
+            image = Image.new("RGB", (400, 250), "beige")
+            text = "\n".join(card.values())
+            ImageDraw.Draw(image).multiline_text((30, 30), text, "black", font_size=22, spacing=14)
+            image.save(scans / f"{item}.png")
+        with (folder / "sheet.csv").open("w", newline="") as file:
+            sheet = csv.writer(file)
+            known = list(self.cards.truths.items())[:truths]
+            sheet.writerow(["card", *known[0][1]])
+            sheet.writerows([item, *card.values()] for item, card in known)
+        wish = CollectionWish(NAME, scans, folder / "sheet.csv", title="Kasten 3")
+        self.folder = write_collection(make_plan(wish, read_sources(wish, folder)), folder)
+        (folder / "runs").mkdir()
+        for place, model in enumerate(MODELS):
+            lines = (
+                {"id": item, "prediction": self.said(item, number, place)}
+                for number, item in enumerate(self.cards.truths)
+            )
+            text = "".join(json.dumps(line) + "\n" for line in lines)
+            (folder / f"runs/{NAME}_{model}.jsonl").write_text(text)
+
+    def truth(self, item):
+        """What stands on a card."""
+        card = self.cards.truths[item]
+        return card | {"year": int(card["year"])}
+
+    def said(self, item, number, place):
+        """What a model reads."""
+        card = self.truth(item)
+        return card if number % 4 else card | {"year": card["year"] + place + 1}

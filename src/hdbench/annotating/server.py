@@ -237,7 +237,8 @@ async def _guarded(
     if origin is not None and origin != f"http://{request.headers.get('host')}":
         return Response("another origin", 403)
     response = await call_next(request)
-    response.headers.update(headers)
+    for name, value in headers.items():
+        response.headers.setdefault(name, value)
     return response
 
 

@@ -23,7 +23,14 @@ from hdbench.statistics.acceptance import CONFIDENCE
 from hdbench.trust.forecasting.by_values import SECONDS_PER_VALUE
 from hdbench.trust.learned.cuts import values_for_promise
 from hdbench.trust.learned.files import check_place
-from hdbench.trust.learned.plan import MAX_TRIES, ValuePlan, ValuePlanOptions, make_value_plan
+from hdbench.trust.learned.plan import (
+    DEFAULT_LEARN,
+    DEFAULT_VERIFY,
+    MAX_TRIES,
+    ValuePlan,
+    ValuePlanOptions,
+    make_value_plan,
+)
 from hdbench.trust.plan import (
     Plan,
     PlanOptions,
@@ -34,9 +41,6 @@ from hdbench.trust.plan import (
     make_plan,
     write_plan,
 )
-
-DEFAULT_LEARN, DEFAULT_VERIFY = 300, 600
-"""How many values are read by default in each stage."""
 
 
 def command(

@@ -11,6 +11,8 @@ from starlette.responses import FileResponse
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from hdbench.display.marks import STYLE
+
 _FOLDER = Path(__file__).parent
 _ICONS = _FOLDER / "icons"
 
@@ -24,10 +26,10 @@ BASE = _FOLDER / "base.css"
 def shared_routes() -> list[BaseRoute]:
     """Return the routes of a served page for what it shares with others.
 
-    They are `tokens.css`, `base.css`, and `icons/` with `icons/icons.css`.
+    They are `tokens.css`, `base.css`, `marks.css`, and `icons/` with `icons/icons.css`.
     """
     return [
-        *(Route(f"/{path.name}", FileResponse(path)) for path in (TOKENS, BASE)),
+        *(Route(f"/{path.name}", FileResponse(path)) for path in (TOKENS, BASE, STYLE)),
         Mount("/icons", StaticFiles(directory=_ICONS)),
     ]
 

@@ -25,10 +25,10 @@ from hdbench.display.sheets import shared_routes
 from hdbench.errors import HdbenchError
 from hdbench.home.collection import Collection, key_of, opened
 from hdbench.home.page import Act, Page, Visit, is_ours, read_form
-from hdbench.home.pages import fields, overview, runs, scans, truth
+from hdbench.home.pages import compare, decide, fields, finish, overview, runs, scans, truth
 from hdbench.home.rendering import render
 from hdbench.home.start import start_routes
-from hdbench.home.state import Decided, Standing, standing_of
+from hdbench.home.state import Standing, standing_of
 from hdbench.home.used import Used
 
 PAGES: tuple[Page, ...] = (
@@ -39,12 +39,18 @@ PAGES: tuple[Page, ...] = (
     truth.AGREEMENT,
     truth.MERGE,
     runs.PAGE,
+    compare.PAGE,
+    decide.PAGE,
+    finish.PAGE,
 )
 """The pages of a collection; the one without a name is the first."""
 
 EDITORS: Mapping[str, Callable[["Home", Collection, Mapping[str, str]], Edited]] = {
     truth.EDITOR: truth.editor,
     truth.CORRECTING: truth.correcting_editor,
+    decide.CHECKING: decide.check_editor,
+    decide.CONTROLLING: decide.control_editor,
+    decide.WORKING: decide.work_editor,
 }
 """Address in a collection → what opens what people edit there, from the address's parts."""
 
@@ -53,6 +59,10 @@ FILES: Sequence[tuple[str, str, Callable[[Collection, Request], Awaitable[Respon
     ("GET", "hand-over/{name}.zip", truth.hand_over_file),
     ("POST", "merge/upload", truth.upload),
     ("POST", "runs/upload", runs.upload),
+    ("GET", "report/{run}/{file:path}", compare.report_file),
+    ("GET", "decide/page", decide.signed_page),
+    ("POST", "finish/mapping/{group}", finish.upload),
+    ("GET", "finish/files/{name}", finish.file),
 )
 """Method, address in a collection, and what answers: files that come and go."""
 
@@ -154,7 +164,10 @@ class Home:
             HdbenchError: one of them cannot be read.
         """
         return standing_of(
-            collection.progress(), len(collection.fields), collection.run_views(), Decided()
+            collection.progress(),
+            len(collection.fields),
+            collection.run_views(),
+            collection.decisions.view().decided,
         )
 
     def editing(
@@ -218,17 +231,17 @@ class Home:
         key = request.path_params["key"]
         collection = self.collection(key)
         visit = Visit(self, collection, language, dict(request.query_params), form)
-        standing = self.standing(collection)
+        shown = page.show(visit)  # first: what it finds out may change where the collection stands
         return {
             "collection": collection,
             "page": page.name,
             "pages": [each.name for each in PAGES],
             "title": collection.spec.title_in(language),
-            "standing": standing,
+            "standing": self.standing(collection),
             "form": form,
             "error": error,
             "note": "" if error else self._notes.pop(key, ""),
-            **page.show(visit),
+            **shown,
         }
 
     async def _act(self, page: Page, act: Act, request: Request) -> Response:

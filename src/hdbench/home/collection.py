@@ -22,6 +22,8 @@ from hdbench.datasets.building.checks.problems import Example, FaultyFolderError
 from hdbench.datasets.building.recipe import find_recipe
 from hdbench.datasets.building.versions import raise_version
 from hdbench.errors import HdbenchError, joined
+from hdbench.home.background import Background
+from hdbench.home.decisions import Decisions
 from hdbench.home.run_list import RunList, RunView
 from hdbench.home.stamped import Stamped, stamp_of
 
@@ -47,6 +49,8 @@ class Collection:
         key: the part of addresses that stands for it.
         beside: the folder that it is in, in which commands are run.
         runs: its runs, in the folder `runs` beside it.
+        decisions: what was decided about its values, in files beside it.
+        background: work on it that goes on in threads.
 
     Raises:
         HdbenchError: it is not a collection in the plain form.
@@ -61,7 +65,7 @@ class Collection:
         self._spec = Stamped(lambda: find_recipe(str(folder)).spec, recipe_files)
         self._schema = Stamped(lambda: AnswerSchema.load(folder / SCHEMA), [folder / SCHEMA])
         self._media = Stamped(lambda: CollectionMedia(folder), [folder / METADATA])
-        self.runs = RunList(self)
+        self.runs, self.decisions, self.background = RunList(self), Decisions(self), Background()
 
     @property
     def spec(self) -> BenchmarkSpec:
@@ -119,8 +123,13 @@ class Collection:
         return self.runs.views()
 
     def is_built(self) -> bool:
-        """Return whether the dataset has been built since the collection changed."""
+        """Return whether the dataset has been built since the collection changed.
+
+        Once a plan rests on it, it stays as it is: of another one, the plan would promise nothing.
+        """
         built = stamp_of(self.built / DESCRIPTION)
+        if built and self.decisions.has_plan():
+            return True
         sources = (stamp_of(self.folder / name) for name in _BUILT_FROM)
         return bool(built) and all(stamp[0] <= built[0] for stamp in sources if stamp)
 

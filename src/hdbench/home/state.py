@@ -66,18 +66,26 @@ class Decided:
     Attributes:
         planned: whether a sample was drawn for people to read.
         to_read: how many values of it are left to read.
-        is_decided: whether it is decided what is accepted.
-        is_applied: whether that has been applied to all items.
+        is_learned: whether the second part of the sample is drawn.
+        is_refused: whether nothing can be accepted.
+        is_applied: whether it is decided, and applied to all items, what is accepted.
+        accepted_share: the share of values that are accepted.
+        to_control: how many values of the control sample are left to read.
         to_work_off: how many doubtful values are left for people.
         is_finished: whether the records are written.
+        problem: why the files cannot be used; empty if they can.
     """
 
     planned: bool = False
     to_read: int = 0
-    is_decided: bool = False
+    is_learned: bool = False
+    is_refused: bool = False
     is_applied: bool = False
+    accepted_share: float = 0.0
+    to_control: int = 0
     to_work_off: int = 0
     is_finished: bool = False
+    problem: str = ""
 
 
 @dataclass(frozen=True)
@@ -122,7 +130,13 @@ def standing_of(
             Stage.RUNS, _number(len(usable)) if usable else "", is_done=len(usable) >= RUNS_WANTED
         ),
         StageView(Stage.COMPARE, "", is_done=decided.planned),
-        StageView(Stage.DECIDE, "", is_done=decided.is_applied and not decided.to_work_off),
+        StageView(
+            Stage.DECIDE,
+            Message("{share:.0%} accepted", share=decided.accepted_share)
+            if decided.is_applied
+            else "",
+            is_done=decided.is_applied and not decided.to_control and not decided.to_work_off,
+        ),
         StageView(Stage.FINISH, "", is_done=decided.is_finished),
     ]
     step = _next_step(truth, runs, decided, can_compare=can_compare)
@@ -175,7 +189,6 @@ def _next_step(
     """Return the one thing to do next: the first that is not done, in the order of the stages."""
     items = len(truth.items)
     wanted = items if items <= ALL_BY_HAND else MIN_TRUTHS
-    usable = [run for run in runs if run.answered]
     if truth.to_settle:
         return NextStep(
             Stage.TRUTH,
@@ -187,6 +200,8 @@ def _next_step(
             ),
             Message("Settle"),
         )
+    if decided.planned or decided.problem:
+        return _deciding(truth, decided)
     if truth.left and truth.truths < wanted:
         left = min(truth.left, wanted - truth.truths)
         return NextStep(
@@ -194,6 +209,18 @@ def _next_step(
             Message("1 item to read.", plural="{count:,} items to read.", count=left),
             Message("Go on reading") if truth.truths else Message("Begin to read"),
         )
+    return _running(runs) or (_COMPARING if can_compare else _deciding(truth, decided))
+
+
+_COMPARING = NextStep(
+    Stage.COMPARE,
+    Message("Which model is best for these items, and is it sure?"),
+    Message("Compare the models"),
+)
+
+
+def _running(runs: Sequence[RunView]) -> NextStep | None:
+    """Return what there is to do for the runs; None if they can be compared."""
     if going := [run for run in runs if run.is_going]:
         return NextStep(
             Stage.RUNS,
@@ -202,6 +229,7 @@ def _next_step(
             ),
             Message("See how it goes"),
         )
+    usable = [run for run in runs if run.answered]
     if len(usable) < RUNS_WANTED:
         return NextStep(
             Stage.RUNS,
@@ -210,42 +238,68 @@ def _next_step(
             else Message("Let a model read the items, or add answers that you have."),
             Message("Add a run"),
         )
-    if can_compare and not decided.planned:
+    return None
+
+
+def _deciding(truth: TruthProgress, decided: Decided) -> NextStep:
+    if decided.is_refused:
         return NextStep(
-            Stage.COMPARE,
-            Message("Which model is best for these items, and is it sure?"),
-            Message("Compare the models"),
+            Stage.TRUTH,
+            Message("Nothing can be accepted automatically: what people read are the records."),
+            Message("Go on reading") if truth.left else Message("See what was read"),
         )
-    return _deciding(decided)
-
-
-def _deciding(decided: Decided) -> NextStep:
-    if decided.to_read:
-        return NextStep(
-            Stage.DECIDE,
+    steps = (
+        (
+            bool(decided.problem),
+            Message("The files of the decision cannot be used."),
+            Message("See why"),
+        ),
+        (
+            not decided.planned,
+            Message("Plan how it is decided which values are accepted automatically."),
+            Message("Plan the decision"),
+        ),
+        (
+            bool(decided.to_read),
             Message(
                 "1 value of the sample to read.",
                 plural="{count:,} values of the sample to read.",
                 count=decided.to_read,
             ),
             Message("Read the sample"),
-        )
-    if not decided.is_applied:
-        return NextStep(
-            Stage.DECIDE,
+        ),
+        (
+            not decided.is_learned,
+            Message("The first values are read: learn from them which values are probably wrong."),
+            Message("Learn from them"),
+        ),
+        (
+            not decided.is_applied,
             Message("Decide which values are accepted automatically."),
             Message("Decide"),
-        )
-    if decided.to_work_off:
-        return NextStep(
-            Stage.DECIDE,
+        ),
+        (
+            bool(decided.to_control),
+            Message(
+                "1 value of the control sample to read: it checks the promise.",
+                plural="{count:,} values of the control sample to read: they check the promise.",
+                count=decided.to_control,
+            ),
+            Message("Read the control sample"),
+        ),
+        (
+            bool(decided.to_work_off),
             Message(
                 "1 doubtful value to decide.",
                 plural="{count:,} doubtful values to decide.",
                 count=decided.to_work_off,
             ),
             Message("Decide them"),
-        )
+        ),
+    )
+    for is_next, why, button in steps:
+        if is_next:
+            return NextStep(Stage.DECIDE, why, button)
     if decided.is_finished:
         return NextStep(
             Stage.FINISH, Message("The records are written."), Message("Look at the records")

@@ -163,8 +163,7 @@ def finish(out: Path, benchmark: Benchmark, folder: Path) -> Finished:
         records = folder / RECORDS
         last = _last_delivery(folder)
         if last and last.made_from == made_from(inputs, files=[records]):
-            counts = last.counts
-            return Finished(last.records, 0, last.delivery, counts.by_field, counts.complete)
+            return _finished(last)._replace(changed=0)
         states = _States(plan, benchmark, out, applied)
         now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
         begun = _Delivery(at=now, by_field={name: {} for name in plan.fields})
@@ -204,7 +203,12 @@ def finish(out: Path, benchmark: Benchmark, folder: Path) -> Finished:
             counts=counts,
         )
         write_json(folder / LAST, last.model_dump())
-    return Finished(writing.done, counts.changed, delivery, counts.by_field, counts.complete)
+    return _finished(last)
+
+
+def _finished(last: _Last) -> Finished:
+    counts = last.counts
+    return Finished(last.records, counts.changed, last.delivery, counts.by_field, counts.complete)
 
 
 def _inputs_hash(out: Path, benchmark: Benchmark, applied: Applied) -> str:
@@ -213,6 +217,49 @@ def _inputs_hash(out: Path, benchmark: Benchmark, applied: Applied) -> str:
     people = [benchmark.folder / CHECKED_VALUES, *histories]
     own = [out / name for name in (WORK_LIST, CONTROL, WORKED_VALUES)]
     return made_from(applied.hash(), files=[*benchmark.scored_by(), *people, *own])
+
+
+class Delivery(NamedTuple):
+    """A delivery of records.
+
+    Attributes:
+        number: its number, from 1.
+        at: when it was written, in UTC.
+        records: how many records were new or had changed.
+    """
+
+    number: int
+    at: str
+    records: int
+
+
+def read_finished(folder: Path) -> Finished | None:
+    """Return what was written last; None if nothing was, or that is not known.
+
+    Args:
+        folder: the folder that `finish` wrote.
+    """
+    last = _last_delivery(folder)
+    return None if last is None else _finished(last)
+
+
+def read_deliveries(folder: Path) -> list[Delivery]:
+    """Return all deliveries, the first one first.
+
+    Args:
+        folder: the folder that `finish` wrote.
+
+    Raises:
+        HdbenchError: the changes cannot be read, or were not written by it.
+    """
+    path = folder / CHANGES
+    found: dict[int, Delivery] = {}
+    for number, _, raw in raw_lines(path):
+        line = _own_line(raw, path, number)
+        known = found.get(line["delivery"])
+        records = known.records + 1 if known else 1
+        found[line["delivery"]] = Delivery(line["delivery"], str(line.get("at")), records)
+    return list(found.values())
 
 
 def _last_delivery(folder: Path) -> _Last | None:

@@ -58,7 +58,7 @@ def _show(visit: Visit) -> Mapping[str, Any]:
 
 def _annotate(visit: Visit) -> Done:
     """Remember who reads here, and open the editor."""
-    name = _name(visit)
+    name = pseudonym(visit)
     path = CORRECTING if "drafts" in visit.form else EDITOR
     visit.home.editors.close_idle(0)  # the other one may be open
     parts = {"key": visit.collection.key, "name": name}
@@ -175,7 +175,12 @@ def _show_agreement(visit: Visit) -> Mapping[str, Any]:
     }
 
 
-def _name(visit: Visit) -> str:
+def pseudonym(visit: Visit) -> str:
+    """Return the pseudonym in a form, and remember it.
+
+    Raises:
+        HdbenchError: it is not one.
+    """
     name = visit.form.get("name", "").strip().lower()
     check_pseudonym(name)
     visit.home.used.note_pseudonym(name)

@@ -27,6 +27,31 @@ class BoardFigure(NamedTuple):
     figure: Markup
 
 
+def field_figure(
+    board: Board, rows: Sequence[BoardRow], language: str, titles: Titles = str
+) -> BoardFigure | None:
+    """Return the models by field; None if the metric's fields have no figure.
+
+    Args:
+        board: see `figures`, as for the others.
+        rows: some of its rows.
+        language: the language.
+        titles: path of a field → its title.
+    """
+    names = list(dict.fromkeys(name for row in rows for name in row.fields))[:MAX_FIELDS]
+    if not board.field_figure or not names:
+        return None
+    title = say("by_field", language, figure=figure_heading(board.field_figure, language))
+    table = heat_table(
+        [[row.fields.get(name) for name in names] for row in rows],
+        rows=[row.model for row in rows],
+        columns=[titles(name) for name in names],
+        caption=title,
+        language=language,
+    )
+    return BoardFigure(title, table)
+
+
 def figures(
     board: Board, rows: Sequence[BoardRow], language: str, titles: Titles = str
 ) -> list[BoardFigure]:
@@ -38,18 +63,8 @@ def figures(
         language: one of `hdbench.common.texts.LANGUAGES`.
         titles: path of a field → its title.
     """
-    drawn = []
-    names = list(dict.fromkeys(name for row in rows for name in row.fields))[:MAX_FIELDS]
-    if board.field_figure and names:
-        title = say("by_field", language, figure=figure_heading(board.field_figure, language))
-        table = heat_table(
-            [[row.fields.get(name) for name in names] for row in rows],
-            rows=[row.model for row in rows],
-            columns=[titles(name) for name in names],
-            caption=title,
-            language=language,
-        )
-        drawn.append(BoardFigure(title, table))
+    fields = field_figure(board, rows, language, titles)
+    drawn = [] if fields is None else [fields]
     costs: tuple[Cost, ...] = ("price", "seconds")
     for cost in costs:
         known = sum(row.cost(cost) is not None for row in rows)

@@ -138,10 +138,7 @@ def table_on_page(board: Board, language: str, titles: Titles) -> dict[str, obje
     """Return a leaderboard for `board.html`, with the texts around it and the scale of its dots."""
     table = board_table(board, language)
     best = "descending" if board.higher_is_better else "ascending"
-    people = board.people and board.people.interval and Interval(*board.people.interval)
-    intervals = [ends for ends in (*(row.interval for row in board.rows), people) if ends]
-    low = min((interval.low for interval in intervals), default=0.0)
-    high = max((interval.high for interval in intervals), default=0.0)
+    people = _people_interval(board)
     signs = [signs_of(row, language) for row in board.rows]
     return {
         "board": board,
@@ -161,16 +158,32 @@ def table_on_page(board: Board, language: str, titles: Titles) -> dict[str, obje
             for cells, row, of_row in zip(table.rows, board.rows, signs, strict=True)
         ],
         "people": board.people and (table.people, board.people.value, people),
-        "line": _line(board) if people else None,
+        "line": people_line(board),
         "figures": figures(board, board.rows, language, titles),
-        "ends": Interval(low, high) if low < high else None,
+        "ends": scale_of(board),
     }
 
 
-def _line(board: Board) -> float | None:
-    """Return what people reach by the figure that ranks; None if that is not stated."""
+def scale_of(board: Board) -> Interval | None:
+    """Return the scale on which all intervals can be drawn; None if there are none."""
+    ends = [
+        each for each in (*(row.interval for row in board.rows), _people_interval(board)) if each
+    ]
+    low = min((interval.low for interval in ends), default=0.0)
+    high = max((interval.high for interval in ends), default=0.0)
+    return Interval(low, high) if low < high else None
+
+
+def people_line(board: Board) -> float | None:
+    """Return what people reach by the figure that ranks; None if it or its interval is unknown."""
     people = board.people
-    return people.value if people is not None and people.headline == board.judged_by else None
+    is_same = people is not None and people.headline == board.judged_by
+    return people.value if people and is_same and people.interval else None
+
+
+def _people_interval(board: Board) -> Interval | None:
+    ends = board.people and board.people.interval
+    return Interval(*ends) if ends else None
 
 
 def number(value: float | None, language: str, form: str = ".3f") -> str:

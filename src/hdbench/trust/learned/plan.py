@@ -37,6 +37,9 @@ from hdbench.trust.runs import Runs
 from hdbench.trust.score_table import read_scores
 from hdbench.trust.sealed import Sha256, read_sealed
 
+DEFAULT_LEARN, DEFAULT_VERIFY = 300, 600
+"""How many values are read by default in each stage."""
+
 MAX_VALUES = 100_000
 """Maximum number of values of a stage."""
 
@@ -68,8 +71,8 @@ class ValuePlanOptions:
         after: the file of the plan whose verification was the try before.
     """
 
-    learn: int = 300
-    verify: int = 600
+    learn: int = DEFAULT_LEARN
+    verify: int = DEFAULT_VERIFY
     limit: float = 0.05
     fields: Sequence[str] = ()
     right: Right = "letter"

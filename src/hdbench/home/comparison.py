@@ -1,0 +1,153 @@
+"""Which model is best for a collection: its runs ranked as `hdbench leaderboard` does it."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+from hdbench.benchmarks.names import DESCRIPTION
+from hdbench.display.marks import mark
+from hdbench.errors import Message, joined
+from hdbench.evaluation.runs import load_runs
+from hdbench.home.background import Work
+from hdbench.home.collection import Collection
+from hdbench.home.run_list import RunView
+from hdbench.home.stamped import stamp_of
+from hdbench.output.leaderboard.boards import Board, BoardRow, leaderboards
+from hdbench.output.leaderboard.tables import (
+    BoardCells,
+    board_table,
+    people_line,
+    scale_of,
+)
+from hdbench.output.leaderboard.words import short_name
+from hdbench.output.report.folder import PAGE, WrittenReport, write_report
+from hdbench.statistics.bootstrap import MIN_ITEMS
+
+REPORTS = "reports"
+"""The folder of reports, beside the collection."""
+
+COMPARING = "compare"
+"""The name of the work that ranks runs."""
+
+
+class Compared(NamedTuple):
+    """Runs that are ranked.
+
+    Attributes:
+        boards: one for each kind of runs, that with the most runs first; none if nothing is scored.
+        paths: model → its runs.
+    """
+
+    boards: Sequence[Board]
+    paths: Mapping[str, Sequence[Path]]
+
+
+class RankedRow(NamedTuple):
+    """A model as the page shows it.
+
+    Attributes:
+        cells: what the leaderboard has in its columns.
+        mark: its value as a dot with its interval.
+        runs: its runs.
+    """
+
+    cells: BoardCells
+    mark: Markup
+    runs: Sequence[Path]
+
+
+def usable(collection: Collection) -> Sequence[RunView]:
+    """Return the runs that have answers."""
+    return [run for run in collection.run_views() if run.answered]
+
+
+def comparing(collection: Collection) -> Work:
+    """Return the work that ranks the runs of a collection, whose dataset is built.
+
+    Scores are kept where commands keep them. It is begun again once a run or the dataset changes.
+    """
+    runs = [run.path for run in usable(collection)]
+    stamp = (stamp_of(collection.built / DESCRIPTION), *((run, _stamp(run)) for run in runs))
+    return collection.background.computed(COMPARING, stamp, lambda: _compared(collection, runs))
+
+
+def ranked_rows(compared: Compared, board: Board, language: str) -> list[RankedRow]:
+    """Return the rows of a leaderboard, the best first."""
+    scale, line = scale_of(board), people_line(board)
+    rows = []
+    for row, cells in zip(board.rows, board_table(board, language).rows, strict=True):
+        drawn = Markup()
+        if scale is not None and row.interval is not None:
+            ends = (row.interval.low, row.interval.high)
+            drawn = mark(row.judged, ends, scale.low, scale.high, line)
+        rows.append(RankedRow(cells, drawn, compared.paths.get(row.model, ())))
+    return rows
+
+
+def verdict(board: Board) -> Message:
+    """Return which model is best, and whether that is sure, in a sentence."""
+    rows = board.rows
+    if board.kind.items < MIN_ITEMS:
+        return Message(
+            "Only {count:,} items have a ground truth: too few to say that a model is better than "
+            "another.",
+            count=board.kind.items,
+        )
+    first = [row for row in rows if row.rank is not None and row.rank.low == 1]
+    names = _named(first)
+    if len(rows) == 1:
+        return Message("Only {model} has been scored.", model=names)
+    if len(first) == 1:
+        return Message("{model} is the best one for these items, surely.", model=names)
+    if len(first) == len(rows):
+        return Message(
+            "Which one is best for these items cannot be told: {models} are too close together.",
+            models=names,
+        )
+    return Message(
+        "One of {models} is the best for these items: they cannot be told apart.", models=names
+    )
+
+
+def report_page(collection: Collection, run: Path) -> Path:
+    """Return the page of a run's report, whether it is there or not."""
+    return collection.beside / REPORTS / run.stem / PAGE
+
+
+def has_report(collection: Collection, run: Path) -> bool:
+    """Return whether the report of a run is there, and as new as what it is about."""
+    page = stamp_of(report_page(collection, run))
+    sources = (stamp_of(collection.built / DESCRIPTION), _stamp(run))
+    return bool(page) and all(stamp[0] <= page[0] for stamp in sources if stamp)
+
+
+def make_report(collection: Collection, run: Path, language: str) -> WrittenReport:
+    """Write the report of a run.
+
+    Raises:
+        HdbenchError: see `write_report`.
+    """
+    out = report_page(collection, run).parent
+    return write_report(run, out, benchmark=str(collection.built), language=language)
+
+
+def _stamp(run: Path) -> tuple[int, ...]:
+    """Return the stamp of a file of answers, or that of the newest file of a run's folder."""
+    files = [run, *run.iterdir()] if run.is_dir() else [run]
+    return max(map(stamp_of, files))
+
+
+def _compared(collection: Collection, paths: Sequence[Path]) -> Compared:
+    prefix = f"{collection.spec.name}_"
+    loaded = load_runs(paths, benchmark=str(collection.built))
+    results = {name.removeprefix(prefix): result for name, result in loaded.items() if result.ids}
+    of_model: dict[str, list[Path]] = {}
+    for name, result in results.items():
+        of_model.setdefault(result.model or name, []).append(Path(result.answers.path))
+    return Compared(leaderboards(results) if results else [], of_model)
+
+
+def _named(rows: Sequence[BoardRow]) -> str:
+    return joined([short_name(row.model) for row in rows])

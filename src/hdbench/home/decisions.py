@@ -1,0 +1,341 @@
+"""The plan of a collection by single values, and what came of it: what its files say."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, NamedTuple
+
+from hdbench.annotating.checking.checked_values import CheckedValues, Reading, ValueKey
+from hdbench.annotating.checking.queue import ReadingStage
+from hdbench.annotating.working.worked_values import WorkedValues
+from hdbench.benchmarks.benchmark import CHECKED_VALUES, Benchmark, load_benchmark
+from hdbench.benchmarks.names import DESCRIPTION
+from hdbench.errors import HdbenchError
+from hdbench.home.background import Work
+from hdbench.home.stamped import Stamped, stamp_of
+from hdbench.home.state import Decided
+from hdbench.trust.applied_folder import (
+    APPLIED,
+    CONTROL,
+    DECISION,
+    PLAN,
+    Applied,
+    read_applied,
+    read_begun,
+)
+from hdbench.trust.applying import apply
+from hdbench.trust.deciding import is_value_plan, read_plan
+from hdbench.trust.finishing import RECORDS
+from hdbench.trust.forecasting.by_values import SECONDS_PER_VALUE
+from hdbench.trust.learned.decision import ValueDecision, decide_by_values
+from hdbench.trust.learned.files import PROBABILITIES, learned_file, read_learned
+from hdbench.trust.learned.plan import ValuePlan, ValuePlanOptions, make_value_plan
+from hdbench.trust.plan import write_plan
+from hdbench.trust.value_control import ValueControl, check_value_control, read_value_control
+
+if TYPE_CHECKING:
+    from hdbench.home.collection import Collection
+
+DECIDING, CONTROLLING = "decide", "control"
+"""The names of work that decides, and that counts what is wrong in the control sample."""
+
+DECISIONS = "decisions"
+"""The folder, beside the collection, of the plans that are made here."""
+
+OUT = "out"
+"""The folder, beside a plan that was made here, in which it is applied."""
+
+FINISHED = "finished"
+"""The folder of the finished records, in that one."""
+
+
+@dataclass(frozen=True)
+class DecisionView:
+    """What the files say of a decision.
+
+    Attributes:
+        decided: it in short.
+        plan_file: the plan.
+        plan: its content.
+        stage: the values that people read now: of the plan, or of the control sample.
+        to_read: how many of them nobody has read.
+        is_learned: whether it was learned from the first stage.
+        out: the folder in which it is applied, whether it is there or not.
+        applied: what came of that; None if it is not finished.
+        decision: the decision that was applied; None if none was.
+        control: the control sample; None without one.
+        to_work_off: how many doubtful values are left.
+    """
+
+    decided: Decided = field(default_factory=Decided)
+    plan_file: Path = Path()
+    plan: ValuePlan | None = None
+    stage: ReadingStage | None = None
+    to_read: int = 0
+    is_learned: bool = False
+    out: Path = Path()
+    applied: Applied | None = None
+    decision: ValueDecision | None = None
+    control: ValueControl | None = None
+    to_work_off: int = 0
+
+    @property
+    def problem(self) -> str:
+        """Return why its files cannot be used; empty if they can."""
+        return self.decided.problem
+
+    @property
+    def stage_size(self) -> int:
+        """Return how many values people read now, those that are read included."""
+        return len(self.stage.values) if self.stage else 0
+
+    @property
+    def seconds(self) -> float:
+        """Return how many seconds a person takes for a value, as measured or assumed."""
+        return (self.decision and self.decision.seconds) or SECONDS_PER_VALUE
+
+
+class _AppliedFiles(NamedTuple):
+    """Content of the files of a folder in which a plan is applied."""
+
+    applied: Applied
+    decision: ValueDecision
+    control: ValueControl
+
+
+class Decisions:
+    """The decisions about a collection, in files beside it.
+
+    Plans that commands made beside the collection, or in a folder there, count as well; the last
+    one that was made is shown.
+
+    Args:
+        collection: the collection.
+    """
+
+    def __init__(self, collection: "Collection") -> None:
+        self._collection = collection
+        self._reading = Lock()
+        self._plans: dict[Path, Stamped[ValuePlan | None]] = {}
+        self._learned: dict[Path, Stamped[ReadingStage]] = {}
+        self._applied: dict[Path, Stamped[_AppliedFiles]] = {}
+        self._checked: CheckedValues | None = None
+        self._worked: dict[Path, WorkedValues] = {}
+
+    def view(self) -> DecisionView:
+        """Return what the files say now."""
+        with self._reading:
+            try:
+                return self._view()
+            except HdbenchError as error:
+                return DecisionView(Decided(problem=error.message))
+
+    def has_plan(self) -> bool:
+        """Return whether a plan rests on the dataset as it is."""
+        with self._reading:
+            return self._last_plan() is not None
+
+    def dataset(self) -> Benchmark:
+        """Return the dataset under the name that commands know it by.
+
+        Raises:
+            HdbenchError: it is not built.
+        """
+        loaded = load_benchmark(str(self._collection.built))
+        return replace(loaded, id=self._collection.built_name)
+
+    def make(self, runs: Sequence[Path], options: ValuePlanOptions) -> Path:
+        """Draw the values to read first, and write the plan into a folder of its own.
+
+        Args:
+            runs: the runs, the preferred one first.
+            options: the options.
+
+        Returns:
+            The plan's file.
+
+        Raises:
+            HdbenchError: see `make_value_plan`; or the collection cannot be built.
+        """
+        self._collection.ensure_built()
+        plan = make_value_plan(self.dataset(), runs, options)
+        folder = self._new_folder()
+        # The folder of all of them can then be moved.
+        named = [
+            run.model_copy(update={"path": os.path.relpath(run.path, folder)}) for run in plan.runs
+        ]
+        write_plan(folder / PLAN, plan.model_copy(update={"runs": tuple(named)}))
+        return folder / PLAN
+
+    def deciding(self, view: DecisionView) -> Work:
+        """Return the work that decides by the plan, all of whose values are read."""
+        return self._collection.background.computed(
+            DECIDING, self._stamp(view), lambda: self._decide(view)
+        )
+
+    def controlling(self, view: DecisionView) -> Work:
+        """Return the work that counts what is wrong in the control sample, which is read."""
+        return self._collection.background.computed(
+            CONTROLLING,
+            (view.out, self._stamp(view)),
+            lambda: check_value_control(view.out, self.dataset()),
+        )
+
+    def _stamp(self, view: DecisionView) -> tuple[object, ...]:
+        """Return what a decision depends on: it changes with the plan's files and what was read."""
+        built, plan_file = self._collection.built, view.plan_file
+        beside = (plan_file, learned_file(plan_file), plan_file.with_name(PROBABILITIES))
+        paths = (*beside, built / CHECKED_VALUES, built / DESCRIPTION)
+        runs = view.plan.runs if view.plan else ()
+        return tuple(map(stamp_of, (*paths, *(plan_file.parent / run.path for run in runs))))
+
+    def _decide(self, view: DecisionView) -> ValueDecision:
+        assert view.plan is not None  # noqa: S101  the caller looked
+        return decide_by_values(view.plan, self.dataset(), view.plan_file)
+
+    def apply(self, view: DecisionView, control: int) -> Applied:
+        """Apply the plan; after an interruption, it resumes where it stopped.
+
+        Args:
+            view: what the files say.
+            control: how many values the control sample has.
+
+        Raises:
+            HdbenchError: see `hdbench.trust.applying.apply`.
+        """
+        assert view.plan is not None  # noqa: S101  the caller looked
+        return apply(view.plan, self.dataset(), view.plan_file, view.out, control=control)
+
+    def _new_folder(self) -> Path:
+        parent, name = self._collection.beside / DECISIONS, self._collection.spec.name
+        number = 1
+        while (folder := parent / (name if number == 1 else f"{name}-{number}")).exists():
+            number += 1
+        folder.mkdir(parents=True)
+        return folder
+
+    def _folders(self) -> Iterator[Path]:
+        """Yield the folders in which plans, and applied plans, may be."""
+        beside = self._collection.beside
+        yield beside
+        for parent in (beside, beside / DECISIONS):
+            if parent.is_dir():
+                with os.scandir(parent) as entries:
+                    folders = [
+                        Path(entry) for entry in entries if entry.is_dir(follow_symlinks=False)
+                    ]
+                yield from folders
+                if parent != beside:
+                    yield from (folder / OUT for folder in folders)
+
+    def _last_plan(self) -> tuple[Path, ValuePlan, Path | None] | None:
+        """Return the plan that was made last, its file, and the folder in which it is applied."""
+        plans: dict[Path, ValuePlan] = {}
+        applied: dict[str, Path] = {}
+        name = self._collection.spec.name
+        for folder in self._folders():
+            plan = self._plan_in(folder)
+            if plan is None or plan.as_planned is None or plan.as_planned.name != name:
+                continue
+            if (folder / DECISION).is_file():
+                applied[plan.hash()] = folder
+            else:
+                plans[folder / PLAN] = plan
+        if not plans:
+            return None
+        path = max(plans, key=lambda path: plans[path].created)
+        return path, plans[path], applied.get(plans[path].hash())
+
+    def _plan_in(self, folder: Path) -> ValuePlan | None:
+        path = folder / PLAN
+        if not path.is_file() or path.is_symlink():
+            return None
+
+        def read() -> ValuePlan | None:
+            plan = read_plan(path) if is_value_plan(path) else None
+            return plan if isinstance(plan, ValuePlan) else None
+
+        return self._plans.setdefault(path, Stamped(read, [path])).get()
+
+    def _view(self) -> DecisionView:
+        last = self._last_plan()
+        if last is None:
+            return DecisionView()
+        plan_file, plan, out = last
+        if self._checked is None:
+            self._checked = CheckedValues(self._collection.built)
+        self._checked.refresh()
+        view = DecisionView(
+            Decided(planned=True), plan_file, plan, out=out or plan_file.with_name(OUT)
+        )
+        if out is None or not (out / APPLIED).is_file():
+            return self._reading_view(view)
+        return self._applied_view(view)
+
+    def _reading_view(self, view: DecisionView) -> DecisionView:
+        assert view.plan is not None  # noqa: S101  the caller looked
+        assert self._checked is not None  # noqa: S101
+        plan, stage = view.plan, ReadingStage("learn", view.plan.first_stage)
+        is_learned = learned_file(view.plan_file).exists()
+        if is_learned:
+            file = view.plan_file
+            read = Stamped(lambda: _second_stage(plan, file), [file, learned_file(file)])
+            stage = self._learned.setdefault(file, read).get()
+        to_read = _unread(stage, self._checked.readings(plan.hash()))
+        decided = Decided(planned=True, to_read=to_read, is_learned=is_learned)
+        view = replace(view, decided=decided, stage=stage, to_read=to_read, is_learned=is_learned)
+        last = self._collection.background.last(DECIDING)
+        if last is None or last.value is None or last.stamp != self._stamp(view):
+            return view
+        is_refused = not (last.value.accepted and last.value.holds)
+        return replace(view, decided=replace(decided, is_refused=is_refused))
+
+    def _applied_view(self, view: DecisionView) -> DecisionView:
+        assert self._checked is not None  # noqa: S101  the caller looked
+        out = view.out
+        files = [out / name for name in (APPLIED, DECISION, PLAN)]
+        read = Stamped(lambda: _applied_in(out), [*files, out / CONTROL])
+        applied, decision, control = self._applied.setdefault(out, read).get()
+        stage = ReadingStage("control", control.values)
+        to_read = _unread(stage, self._checked.readings(control.hash()))
+        worked = self._worked.get(out) or WorkedValues(out)
+        worked.refresh()
+        self._worked[out] = worked
+        to_work_off = max(0, sum(applied.check.values()) - len(worked.current()))
+        values = applied.taken + applied.checked + sum(applied.check.values())
+        decided = Decided(
+            planned=True,
+            is_learned=True,
+            is_applied=True,
+            to_control=to_read,
+            to_work_off=to_work_off,
+            accepted_share=applied.taken / values if values else 0.0,
+            is_finished=(out / FINISHED / RECORDS).is_file(),
+        )
+        return replace(
+            view,
+            decided=decided,
+            stage=stage,
+            to_read=to_read,
+            is_learned=True,
+            applied=applied,
+            decision=decision,
+            control=control,
+            to_work_off=to_work_off,
+        )
+
+
+def _second_stage(plan: ValuePlan, plan_file: Path) -> ReadingStage:
+    return ReadingStage("verify", read_learned(plan, plan_file).second_stage)
+
+
+def _applied_in(out: Path) -> _AppliedFiles:
+    _, decision = read_begun(out)
+    assert isinstance(decision, ValueDecision)  # noqa: S101  its plan is one of single values
+    return _AppliedFiles(read_applied(out), decision, read_value_control(out / CONTROL))
+
+
+def _unread(stage: ReadingStage, readings: Mapping[ValueKey, Sequence[Reading]]) -> int:
+    return sum(not readings.get(key) for key in stage.values)

@@ -1,0 +1,120 @@
+"""Which model is best for these items, whether that is sure, and the reports of the runs."""
+
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from anyio import to_thread
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+
+from hdbench.answers.titles import FieldTitles
+from hdbench.errors import HdbenchError
+from hdbench.home.collection import Collection
+from hdbench.home.comparison import (
+    comparing,
+    has_report,
+    make_report,
+    ranked_rows,
+    report_page,
+    usable,
+    verdict,
+)
+from hdbench.home.page import Done, Page, Visit
+from hdbench.output.leaderboard.figures import field_figure
+from hdbench.output.leaderboard.words import about_ranks, column_name, notes
+
+SHOWN = ("rank", "answered", "cost", "seconds")
+"""Columns of the leaderboard that are shown beside a model's figure."""
+
+_REPORT = "report"
+
+POLICY = (
+    "sandbox allow-scripts allow-downloads allow-popups allow-popups-to-escape-sandbox; "
+    "frame-ancestors 'none'"
+)
+"""A report has a policy of its own for all that it loads: here it cannot reach other pages."""
+
+
+def _show(visit: Visit) -> Mapping[str, Any]:
+    collection, language = visit.collection, visit.language
+    shown: dict[str, Any] = {
+        "runs": usable(collection),
+        "is_built": collection.is_built(),
+        "work": None,
+        "board": None,
+        "making": collection.background.last(_REPORT),
+    }
+    if not shown["runs"] or not shown["is_built"]:
+        return shown
+    work = comparing(collection)
+    shown["work"] = work
+    if work.value is None or not work.value.boards:
+        return shown
+    board, *others = work.value.boards
+    titles = FieldTitles(collection.schema, language)
+    rows = ranked_rows(work.value, board, language)
+    return shown | {
+        "board": board,
+        "others": others,
+        "verdict": verdict(board),
+        "rows": rows,
+        "columns": {
+            key: column_name(key, board, language)
+            for key in SHOWN
+            if any(row.cells[key].text for row in rows)
+        },
+        "figure": column_name("judged", board, language, titled=True),
+        "about": [about_ranks(board, language), *notes(board, language, titled=True)],
+        "fields": field_figure(board, board.rows, language, titles),
+        "reports": {run.path: has_report(collection, run.path) for run in shown["runs"]},
+    }
+
+
+def _build(visit: Visit) -> Done:
+    """Build the dataset with the ground truth as it is now, so that runs can be scored by it."""
+    visit.collection.ensure_built()
+    return Done()
+
+
+def _make(visit: Visit) -> Done:
+    """Make the report of a run, and lead to it."""
+    collection = visit.collection
+    run = _run(collection, visit.form.get("run", ""))
+    if not has_report(collection, run):
+        collection.background.start(_REPORT, partial(make_report, collection, run, visit.language))
+    return Done(to=f"report/{run.name}/" if has_report(collection, run) else None)
+
+
+async def report_file(collection: Collection, request: Request) -> Response:
+    """Answer with the page of a report, or a file that it links."""
+
+    def found() -> Path:
+        run = _run(collection, request.path_params["run"])
+        page = report_page(collection, run)
+        name = PurePosixPath(request.path_params["file"] or page.name)
+        path = page.parent / name
+        is_inside = ".." not in name.parts and not name.is_absolute()
+        links = (page.parent, *(page.parent / part for part in name.parents), path)
+        if not is_inside or any(link.is_symlink() for link in links) or not path.is_file():
+            raise HdbenchError("{name}: not here", name=str(name))
+        return path
+
+    path = await to_thread.run_sync(found)
+    return FileResponse(path, headers={"Content-Security-Policy": POLICY})
+
+
+def _run(collection: Collection, name: str) -> Path:
+    """Return a run by its name.
+
+    Raises:
+        HdbenchError: there is none of that name.
+    """
+    for run in usable(collection):
+        if run.name == name:
+            return run.path
+    raise HdbenchError("{name}: there is no such run", name=name[:100])
+
+
+PAGE = Page("compare", _show, {"build": _build, "report": _make})

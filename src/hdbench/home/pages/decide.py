@@ -1,0 +1,316 @@
+"""Which values can be accepted without anybody looking at them: from the plan to the work list."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from anyio import to_thread
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from hdbench.annotating.checking.value_check import ValueCheck
+from hdbench.annotating.working.work_page import WorkPage
+from hdbench.answers.titles import FieldTitles, Titles
+from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.common.texts import language_of
+from hdbench.errors import HdbenchError, Message
+from hdbench.home.collection import Collection
+from hdbench.home.comparison import COMPARING, usable
+from hdbench.home.decisions import DecisionView
+from hdbench.home.page import Done, Page, Visit
+from hdbench.home.pages.compare import POLICY
+from hdbench.home.pages.truth import pseudonym
+from hdbench.home.rendering import TEXTS
+from hdbench.home.run_list import RunView
+from hdbench.output.report.value_decision_page import value_decision_page
+from hdbench.trust.applied_folder import CHECKED, CONTROL, TAKEN, WORK_LIST
+from hdbench.trust.checking import values_to_read
+from hdbench.trust.control import Controlled
+from hdbench.trust.forecasting.by_values import SECONDS_PER_VALUE, value_forecast
+from hdbench.trust.learned.decision import ValueDecision
+from hdbench.trust.learned.files import learn_once
+from hdbench.trust.learned.plan import (
+    DEFAULT_LEARN,
+    DEFAULT_VERIFY,
+    MAX_VALUES,
+    ValuePlan,
+    ValuePlanOptions,
+)
+from hdbench.trust.value_words import hours_in_words, value_sentences, worry
+from hdbench.trust.values import fields_of
+from hdbench.trust.words import control_sentences, warning_in_words
+from hdbench.trust.working import AppliedWorkList
+
+if TYPE_CHECKING:
+    from hdbench.home.app import Home
+
+CHECKING, CONTROLLING, WORKING = "check/{name}", "control/{name}", "work/{name}"
+"""The addresses in a collection of the pages on which values are read, and worked off."""
+
+DEFAULT_CONTROL = 100
+"""Number of values of a control sample, as `hdbench trust apply` has it by default."""
+
+_LEARNING, _APPLYING = "learn", "apply"
+
+_ENOUGH = 5
+"""Of a small collection, this part is read to learn from, and twice as much to verify it."""
+
+
+_SHORT = 90
+"""Number of minutes from which a time is said in hours."""
+
+
+class FieldCounts(NamedTuple):
+    """The values of a field once a decision is applied.
+
+    Attributes:
+        title: the field's title.
+        accepted: how many are accepted.
+        read: how many people had read.
+        left: how many a person has to look at.
+    """
+
+    title: str
+    accepted: int
+    read: int
+    left: int
+
+
+def check_editor(home: "Home", collection: Collection, parts: Mapping[str, str]) -> ValueCheck:
+    """Open the values of the plan for a person."""
+    return _value_check(home, collection, _planned(collection).plan_file, parts["name"])
+
+
+def control_editor(home: "Home", collection: Collection, parts: Mapping[str, str]) -> ValueCheck:
+    """Open the values of the control sample for a person."""
+    path = _planned(collection).out / CONTROL
+    return _value_check(home, collection, path, parts["name"])
+
+
+def work_editor(home: "Home", collection: Collection, parts: Mapping[str, str]) -> WorkPage:
+    """Open the work list for a person."""
+    out, built = _planned(collection).out, collection.built
+    work = AppliedWorkList(out / WORK_LIST, built)
+    return WorkPage(built, out, work, parts["name"], home.chosen_language)
+
+
+def _value_check(home: "Home", collection: Collection, path: Path, name: str) -> ValueCheck:
+    values = values_to_read(path, collection.built)
+    if values is None:
+        raise HdbenchError("{place}: has no values to read", place=path)
+    return ValueCheck(collection.built, values, name, home.chosen_language)
+
+
+def _planned(collection: Collection) -> DecisionView:
+    view = collection.decisions.view()
+    if view.plan is None:
+        raise HdbenchError(view.problem or "nothing is planned yet")
+    return view
+
+
+def _show(visit: Visit) -> Mapping[str, Any]:
+    collection, language = visit.collection, visit.language
+    view = collection.decisions.view()
+    titles = FieldTitles(collection.schema, language)
+    shown: dict[str, Any] = {
+        "view": view,
+        "name": visit.home.used.read().pseudonym,
+        "titles": titles,
+        "time": partial(_time, language=language),
+        "default_control": DEFAULT_CONTROL,
+        "learning": collection.background.last(_LEARNING),
+        "applying": collection.background.last(_APPLYING),
+        "deciding": None,
+        "controlling": None,
+        "control_sentences": [],
+        "decision": None,
+    }
+    if view.problem:
+        return shown
+    if view.plan is None:
+        return shown | _planning(visit)
+    if view.applied is not None and view.decision is not None:
+        return (
+            shown | _of_decision(view.decision, titles, language) | _of_applied(visit, view, titles)
+        )
+    if view.is_learned and not view.to_read:
+        work = collection.decisions.deciding(view)
+        shown["deciding"] = work
+        if work.value is not None:
+            shown |= _of_decision(work.value, titles, language)
+    return shown | {"others": _planning(visit)}
+
+
+def _planning(visit: Visit) -> dict[str, Any]:
+    """Return what the form of a plan shows: how many values there are, and how many are read."""
+    collection = visit.collection
+    fields = [field.path for field in fields_of(collection.schema)[0]]
+    values = len(collection.progress().items) * len(fields)
+    learn, verify = suggested(values)
+    return {
+        "runs": _best_first(collection),
+        "fields": fields,
+        "values": values,
+        "learn": learn,
+        "verify": verify,
+    }
+
+
+def suggested(values: int) -> tuple[int, int]:
+    """Return how many values are read by default: of a small collection, fewer than of others.
+
+    Example:
+        >>> suggested(10_000), suggested(420)
+        ((300, 600), (84, 168))
+    """
+    return min(DEFAULT_LEARN, values // _ENOUGH), min(DEFAULT_VERIFY, 2 * values // _ENOUGH)
+
+
+def _best_first(collection: Collection) -> Sequence[RunView]:
+    """Return the runs, in the order in which they were ranked if they were."""
+    runs = usable(collection)
+    work = collection.background.last(COMPARING)
+    if work is None or work.value is None or not work.value.boards:
+        return runs
+    paths = work.value.paths
+    order = [path for row in work.value.boards[0].rows for path in paths.get(row.model, ())]
+    return sorted(runs, key=lambda run: order.index(run.path) if run.path in order else len(order))
+
+
+def _time(values: int, language: str, seconds: float = SECONDS_PER_VALUE) -> str:
+    """Return how long a person takes for values, in words."""
+    minutes = values * seconds / 60
+    if minutes < _SHORT:
+        return TEXTS.text("minutes", language, count=max(1, round(minutes)))
+    return TEXTS.text("hours", language, hours=hours_in_words(minutes / 60, language))
+
+
+def _of_decision(decision: ValueDecision, titles: Titles, language: str) -> dict[str, Any]:
+    work = value_forecast(decision)
+    return {
+        "decision": decision,
+        "sentences": value_sentences(decision, work, language, titles),
+        "worry": worry(decision, language),
+        "warnings": [warning_in_words(each, language, titles) for each in decision.warnings],
+    }
+
+
+def _of_applied(visit: Visit, view: DecisionView, titles: Titles) -> dict[str, Any]:
+    assert view.applied is not None  # noqa: S101  the caller looked
+    found: dict[str, Any] = {}
+    if view.control is not None and view.control.sample and not view.to_read:
+        work = visit.collection.decisions.controlling(view)
+        found["controlling"] = work
+        if isinstance(work.value, Controlled):
+            found["control_sentences"] = control_sentences(work.value, visit.language)
+    return found | {
+        "by_field": [
+            FieldCounts(
+                titles(name),
+                counts.get(TAKEN, 0),
+                counts.get(CHECKED, 0),
+                sum(counts.values()) - counts.get(TAKEN, 0) - counts.get(CHECKED, 0),
+            )
+            for name, counts in view.applied.by_field.items()
+        ],
+    }
+
+
+def _plan(visit: Visit) -> Done:
+    """Draw the values to read first."""
+    form, collection = visit.form, visit.collection
+    runs = [run.path for run in _best_first(collection) if f"run:{run.name}" in form]
+    if not runs:
+        raise HdbenchError("choose at least one run")
+    fields = [field.path for field in fields_of(collection.schema)[0]]
+    wanted = [field for field in fields if f"field:{field}" in form]
+    if not wanted:
+        raise HdbenchError("choose at least one field")
+    options = ValuePlanOptions(
+        learn=_number(form, "learn"),
+        verify=_number(form, "verify"),
+        limit=_percent(form) / 100,
+        fields=wanted if wanted != fields else (),
+        right="threshold" if form.get("right") == "threshold" else "letter",
+    )
+    collection.decisions.make(runs, options)
+    return Done(Message("planned: from now on, only what people read decides"))
+
+
+def _number(form: Mapping[str, str], name: str, most: int = MAX_VALUES) -> int:
+    given = form.get(name, "").strip()
+    if not given.isdecimal() or len(given) > len(str(most)) or not 1 <= int(given) <= most:
+        raise HdbenchError(
+            "{given}: must be a number of values, from 1 to {most:,}", given=given[:20], most=most
+        )
+    return int(given)
+
+
+def _percent(form: Mapping[str, str]) -> float:
+    given = form.get("limit", "").strip()
+    try:
+        return float(given.replace(",", "."))
+    except ValueError as error:
+        raise HdbenchError("{given}: must be a percentage", given=given[:20]) from error
+
+
+def _read(visit: Visit) -> Done:
+    """Open the values to read next: of the plan, or of the control sample."""
+    view = _planned(visit.collection)
+    return _open(visit, CHECKING if view.applied is None else CONTROLLING)
+
+
+def _work(visit: Visit) -> Done:
+    return _open(visit, WORKING)
+
+
+def _open(visit: Visit, path: str) -> Done:
+    name = pseudonym(visit)
+    visit.home.editors.close_idle(0)  # a page of the same person may be open
+    parts = {"key": visit.collection.key, "name": name}
+    visit.home.open_editor(path, visit.collection, parts)  # what is wrong is said here
+    return Done(to=f"{path.format(name=name)}/")
+
+
+def _learn(visit: Visit) -> Done:
+    """Learn from the first values, and draw those to verify it."""
+    view, decisions = _planned(visit.collection), visit.collection.decisions
+    plan = view.plan
+    assert isinstance(plan, ValuePlan)  # noqa: S101  `_planned` looked
+    visit.collection.background.start(
+        _LEARNING, lambda: learn_once(plan, decisions.dataset(), view.plan_file)
+    )
+    return Done()
+
+
+def _apply(visit: Visit) -> Done:
+    """Accept the values, and list the others."""
+    view, collection = _planned(visit.collection), visit.collection
+    control = _number(visit.form, "control")
+    collection.background.start(_APPLYING, lambda: collection.decisions.apply(view, control))
+    return Done()
+
+
+async def signed_page(collection: Collection, request: Request) -> Response:
+    """Answer with the page of the decision, for the person who signs it."""
+
+    def made() -> str:
+        view = _planned(collection)
+        decision = view.decision or collection.decisions.deciding(view).value
+        if decision is None:
+            raise HdbenchError("nothing is decided yet")
+        language = language_of(request.query_params.get("language"))
+        return value_decision_page(
+            decision, language, benchmark=load_benchmark(str(collection.built))
+        )
+
+    page = (await to_thread.run_sync(made)).encode(errors="backslashreplace")
+    return HTMLResponse(page, headers={"Content-Security-Policy": POLICY})
+
+
+PAGE = Page(
+    "decide",
+    _show,
+    {"plan": _plan, "read": _read, "learn": _learn, "apply": _apply, "work": _work},
+)

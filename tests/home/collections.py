@@ -65,7 +65,8 @@ def write_run(folder, model, items=4, wrong=0):
 class Cards:
     """A collection of invented cards, with what three models read on them in `runs`.
 
-    They read nearly all as it stands there: of every fourth year, each reads something else.
+    They read nearly all as it stands there: of every eighth year, each reads something else, and
+    of the last two cards nothing.
 
     Args:
         folder: the folder that it is made in.
@@ -93,7 +94,7 @@ class Cards:
         for place, model in enumerate(MODELS):
             lines = (
                 {"id": item, "prediction": self.said(item, number, place)}
-                for number, item in enumerate(self.cards.truths)
+                for number, item in enumerate(list(self.cards.truths)[:-2])
             )
             text = "".join(json.dumps(line) + "\n" for line in lines)
             (folder / f"runs/{NAME}_{model}.jsonl").write_text(text)
@@ -106,4 +107,4 @@ class Cards:
     def said(self, item, number, place):
         """What a model reads."""
         card = self.truth(item)
-        return card if number % 4 else card | {"year": card["year"] + place + 1}
+        return card if number % 8 else card | {"year": card["year"] + place + 1}

@@ -8,22 +8,19 @@ from markupsafe import Markup
 
 from hdbench.benchmarks.names import DESCRIPTION
 from hdbench.display.marks import mark
-from hdbench.errors import Message, joined
 from hdbench.evaluation.runs import load_runs
 from hdbench.home.background import Work
 from hdbench.home.collection import Collection
 from hdbench.home.run_list import RunView
 from hdbench.home.stamped import stamp_of
-from hdbench.output.leaderboard.boards import Board, BoardRow, leaderboards
+from hdbench.output.leaderboard.boards import Board, leaderboards
 from hdbench.output.leaderboard.tables import (
     BoardCells,
     board_table,
     people_line,
     scale_of,
 )
-from hdbench.output.leaderboard.words import short_name
 from hdbench.output.report.folder import PAGE, WrittenReport, write_report
-from hdbench.statistics.bootstrap import MIN_ITEMS
 
 REPORTS = "reports"
 """The folder of reports, beside the collection."""
@@ -86,31 +83,6 @@ def ranked_rows(compared: Compared, board: Board, language: str) -> list[RankedR
     return rows
 
 
-def verdict(board: Board) -> Message:
-    """Return which model is best, and whether that is sure, in a sentence."""
-    rows = board.rows
-    if board.kind.items < MIN_ITEMS:
-        return Message(
-            "Only {count:,} items have a ground truth: too few to say that a model is better than "
-            "another.",
-            count=board.kind.items,
-        )
-    first = [row for row in rows if row.rank is not None and row.rank.low == 1]
-    names = _named(first)
-    if len(rows) == 1:
-        return Message("Only {model} has been scored.", model=names)
-    if len(first) == 1:
-        return Message("{model} is the best one for these items, surely.", model=names)
-    if len(first) == len(rows):
-        return Message(
-            "Which one is best for these items cannot be told: {models} are too close together.",
-            models=names,
-        )
-    return Message(
-        "One of {models} is the best for these items: they cannot be told apart.", models=names
-    )
-
-
 def report_page(collection: Collection, run: Path) -> Path:
     """Return the page of a run's report, whether it is there or not."""
     return collection.beside / REPORTS / run.stem / PAGE
@@ -147,7 +119,3 @@ def _compared(collection: Collection, paths: Sequence[Path]) -> Compared:
     for name, result in results.items():
         of_model.setdefault(result.model or name, []).append(Path(result.answers.path))
     return Compared(leaderboards(results) if results else [], of_model)
-
-
-def _named(rows: Sequence[BoardRow]) -> str:
-    return joined([short_name(row.model) for row in rows])

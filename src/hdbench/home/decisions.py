@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hdbench.annotating.checking.checked_values import CheckedValues, Reading, ValueKey
 from hdbench.annotating.checking.queue import ReadingStage
-from hdbench.annotating.working.worked_values import WorkedValues
+from hdbench.annotating.working.worked_values import WORKED_VALUES, WorkedValues
 from hdbench.benchmarks.benchmark import CHECKED_VALUES, Benchmark, load_benchmark
 from hdbench.benchmarks.names import DESCRIPTION
 from hdbench.errors import HdbenchError
@@ -27,7 +27,7 @@ from hdbench.trust.applied_folder import (
 )
 from hdbench.trust.applying import apply
 from hdbench.trust.deciding import is_value_plan, read_plan
-from hdbench.trust.finishing import RECORDS
+from hdbench.trust.finishing import LAST
 from hdbench.trust.forecasting.by_values import SECONDS_PER_VALUE
 from hdbench.trust.learned.decision import ValueDecision, decide_by_values
 from hdbench.trust.learned.files import PROBABILITIES, learned_file, read_learned
@@ -274,6 +274,12 @@ class Decisions:
             return self._reading_view(view)
         return self._applied_view(view)
 
+    def _is_finished(self, out: Path) -> bool:
+        """Return whether the records have all that people decided."""
+        written = stamp_of(out / FINISHED / LAST)
+        sources = (out / WORKED_VALUES, self._collection.built / CHECKED_VALUES)
+        return bool(written) and all(stamp[:1] <= written[:1] for stamp in map(stamp_of, sources))
+
     def _reading_view(self, view: DecisionView) -> DecisionView:
         assert view.plan is not None  # noqa: S101  the caller looked
         assert self._checked is not None  # noqa: S101
@@ -312,7 +318,7 @@ class Decisions:
             to_control=to_read,
             to_work_off=to_work_off,
             accepted_share=applied.taken / values if values else 0.0,
-            is_finished=(out / FINISHED / RECORDS).is_file(),
+            is_finished=self._is_finished(out),
         )
         return replace(
             view,

@@ -19,13 +19,12 @@ from hdbench.home.comparison import (
     ranked_rows,
     report_page,
     usable,
-    verdict,
 )
 from hdbench.home.page import Done, Page, Visit
 from hdbench.output.leaderboard.figures import field_figure
-from hdbench.output.leaderboard.words import about_ranks, column_name, notes
+from hdbench.output.leaderboard.words import about_ranks, column_name, notes, verdict
 
-SHOWN = ("rank", "answered", "cost", "seconds")
+SHOWN = ("rank", "answered", "cost", "seconds", "hours")
 """Columns of the leaderboard that are shown beside a model's figure."""
 
 _REPORT = "report"
@@ -58,7 +57,7 @@ def _show(visit: Visit) -> Mapping[str, Any]:
     return shown | {
         "board": board,
         "others": others,
-        "verdict": verdict(board),
+        "verdict": " ".join(verdict(board, language)),
         "rows": rows,
         "columns": {
             key: column_name(key, board, language)

@@ -21,12 +21,19 @@ from hdbench.home.stamped import stamp_of
 from hdbench.home.uploads import uploaded
 from hdbench.output.exporting.finished_forms import FinishForm, writer_of
 from hdbench.output.exporting.finished_records import WrittenRecords
-from hdbench.trust.finishing import CHANGES, ORIGINS, RECORDS, deliveries, finish, read_finished
+from hdbench.trust.finishing import (
+    CHANGES,
+    ORIGINS,
+    RECORDS,
+    finish,
+    read_deliveries,
+    read_finished,
+)
 
 MAX_MAPPING = 2**20
 """Maximum number of bytes of a mapping."""
 
-_WRITING, _COUNTING = "finish", "finished"
+_WRITING, _COUNTING = "finish", "deliveries"
 
 
 class FormGroup(NamedTuple):
@@ -81,7 +88,8 @@ def _show(visit: Visit) -> Mapping[str, Any]:
         "titles": FieldTitles(collection.schema, visit.language),
         "writing": collection.background.last(_WRITING),
         "files": [],
-        "counted": None,
+        "finished": None,
+        "deliveries": None,
         "mappings": {},
     }
     if view.applied is None:
@@ -92,9 +100,9 @@ def _show(visit: Visit) -> Mapping[str, Any]:
     }
     shown["folder"] = folder
     if (folder / RECORDS).is_file():
-        stamp = tuple(stamp_of(folder / name) for name in (RECORDS, CHANGES))
-        shown["counted"] = collection.background.computed(
-            _COUNTING, stamp, lambda: (read_finished(folder), deliveries(folder)[::-1])
+        shown["finished"] = read_finished(folder)
+        shown["deliveries"] = collection.background.computed(
+            _COUNTING, stamp_of(folder / CHANGES), lambda: read_deliveries(folder)[::-1]
         )
         shown["files"] = _files(folder)
     return shown

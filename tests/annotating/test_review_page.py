@@ -75,6 +75,7 @@ def test_nothing_is_shown_before_the_reading_is_saved(folder, path, browser):
         page.keyboard.press("Enter")
         expect(page.locator("#values")).to_contain_text("Fausst I")
         expect(page.locator("#values")).to_contain_text("Faust Zwei  (9 of 14 good models)")
+        expect(page.locator("#values mark")).to_have_text(["s", "I", "Zwei"])
         expect(page.locator("#blind")).to_have_text("You read it blind.")
         # It is on the disk, also if the server is killed now.
         assert ReviewLog(path).of(TITLE.key, "anna").reading.blind

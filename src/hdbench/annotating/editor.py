@@ -29,7 +29,7 @@ from hdbench.benchmarks.provenance import BLIND, DRAFT, IMPORTED
 from hdbench.common.appending import append
 from hdbench.common.os_errors import write_errors
 from hdbench.common.texts import Texts, completed
-from hdbench.display.differences import TextPart, marked
+from hdbench.display.differences import marked_values
 from hdbench.errors import HdbenchError, Message
 
 TIMES = "times"
@@ -131,9 +131,6 @@ SCHEMA = "answer.schema.json"
 
 FLUSH_AFTER = 2.0
 """Number of seconds after the last change until the metadata.jsonl is written."""
-
-MAX_MARKED = 20_000
-"""Maximum number of characters of a text whose letters are compared with another's."""
 
 _Value = TypeVar("_Value")
 
@@ -418,7 +415,7 @@ def as_json(state: ItemState) -> dict[str, Any]:
                 {key: getattr(change, key) for key in ("by", "at", "field", "to")}
                 for change in conflict.changes
             ],
-            "parts": _parts([change.to for change in conflict.changes]),
+            "parts": marked_values([change.to for change in conflict.changes]),
         }
         for conflict in state.conflicts
     ]
@@ -426,23 +423,12 @@ def as_json(state: ItemState) -> dict[str, Any]:
         {
             "field": difference.field,
             "values": difference.values,
-            "parts": _parts(list(difference.values.values())),
+            "parts": marked_values(list(difference.values.values())),
             "settled": difference.is_settled,
         }
         for difference in state.differences
     ]
     return data
-
-
-def _parts(values: Sequence[Any]) -> list[list[TextPart]] | None:
-    """Return texts and whole numbers with the letters marked in which they differ.
-
-    Of values of another kind, or of one that is too long, it is None.
-    """
-    if not all(value is None or type(value) in (str, int) for value in values):
-        return None
-    texts = ["" if value is None else str(value) for value in values]
-    return None if any(len(text) > MAX_MARKED for text in texts) else marked(texts)
 
 
 def _in_collection(

@@ -2,13 +2,16 @@
 
 import unicodedata
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 
 MIN_SHARED = 0.4
 """The share of the longer text's characters that two texts must have in common for their
 differences to be marked one by one; otherwise chance matches would be shown as equal."""
+
+MAX_MARKED = 20_000
+"""Maximum number of characters of a value whose letters are compared with another's."""
 
 _ZERO_WIDTH_JOINER = "\u200d"
 
@@ -84,6 +87,21 @@ def marked(texts: Sequence[str]) -> list[list[TextPart]]:
         else:
             parts.append(TextPart(character, is_other))
     return [parts, *others]
+
+
+def marked_values(values: Sequence[Any]) -> list[list[TextPart]] | None:
+    """Return the parts of texts and whole numbers, those that differ marked as in `marked`.
+
+    Of values of another kind, or if one is too long, it is None. A missing one has no parts.
+
+    Example:
+        >>> [[part.text for part in parts] for parts in marked_values([1957, 1951])]
+        [['195', '7'], ['195', '1']]
+    """
+    if not all(value is None or type(value) in (str, int) for value in values):
+        return None
+    texts = ["" if value is None else str(value) for value in values]
+    return None if any(len(text) > MAX_MARKED for text in texts) else marked(texts)
 
 
 def characters(text: str) -> list[str]:

@@ -1,6 +1,6 @@
 // Second looks: one value at a time is read from the image, and only then is it shown what the ground truth has.
 
-import { element } from "./elements.js";
+import { element, marked } from "./elements.js";
 import { ItemImage } from "./image.js";
 import { at, digitPlace, language, message, say, start, translate } from "./page.js";
 import { ask, Refused } from "./saving.js";
@@ -88,10 +88,13 @@ function draw() {
 function drawShown(state) {
   at("values").replaceChildren(
     ...[
-      ["your_reading", value(state.reading)],
-      ["in_the_truth", value(state.truth)],
-      ["models_read", `${value(state.models)}  (${say("of_models", { agreeing: state.agreeing, good: state.good })})`],
-    ].flatMap(([key, text]) => [element("dt", { text: say(key) }), element("dd", { text })]),
+      ["your_reading", state.reading, state.parts?.[1], ""],
+      ["in_the_truth", state.truth, state.parts?.[0], ""],
+      ["models_read", state.models, state.parts?.[2], `  (${say("of_models", { agreeing: state.agreeing, good: state.good })})`],
+    ].flatMap(([key, given, parts, more]) => [
+      element("dt", { text: say(key) }),
+      element("dd", {}, ...(parts?.length ? marked(parts) : [value(given)]), more),
+    ]),
   );
   at("blind").textContent = say(state.blind ? "was_blind" : "was_not_blind");
   at("confirmed").textContent = state.confirmed ? say("confirms_truth") : "";

@@ -18,6 +18,7 @@ from hdbench.benchmarks.benchmark import METADATA
 from hdbench.common.hashing import file_sha256
 from hdbench.common.texts import Texts, completed
 from hdbench.datasets.building.archive import CHECKSUMS
+from hdbench.display.differences import marked_values
 from hdbench.errors import HdbenchError
 
 _TEXTS = Texts(Path(__file__).parents[1] / "texts")
@@ -191,6 +192,7 @@ class Review:
             "confirmed": confirms(entry, look),
             "truth": entry.truth,
             "models": entry.value,
+            "parts": marked_values([entry.truth, look.reading.value, entry.value]),
             "agreeing": entry.agreeing,
             "good": entry.good,
         }

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from helpers.forks import Forks
+from helpers.planned_values import PlannedValues
 from openpyxl import load_workbook
 from trust.collection import Collection
 from trust.test_apply import applied
@@ -27,6 +28,7 @@ from hdbench.output.exporting.finished_forms import writer_of
 from hdbench.trust.control import read_control
 from hdbench.trust.finishing import finish
 from hdbench.trust.sealed import write_sealed
+from hdbench.trust.value_control import read_value_control
 
 pytestmark = pytest.mark.slow
 
@@ -125,6 +127,28 @@ def test_a_person_wins_and_the_later_one_over_the_earlier(collection):
         "title": "second", "year": 1924, "keywords": ["Recht"],
     }  # fmt: skip
     assert {state[name]["origin"] for name in ("title", "year", "keywords")} == {"worked"}
+
+
+def test_what_readers_doubt_is_no_longer_accepted(tmp_path):
+    cards = PlannedValues(tmp_path)
+    cards.decided()
+    cards.apply()
+    control = read_value_control(cards.out / "control.yaml")
+    first, second, third, *_ = control.values
+    another = {"title": "another", "place": "another", "year": 1}
+    cards.read([first, second], control, "control", **another)
+    cards.read([first], control, "control", by="ben")  # one says so, the other that
+    cards.read([third], control, "control")
+    text = cards.readings_file.read_text()
+    line = json.loads(text.splitlines()[-1])
+    unreadable = json.dumps(line | {"what": "unreadable", "value": None, "by": "anna"})
+    cards.readings_file.write_text(f"{text}{unreadable}\n")
+
+    finish(cards.out, cards.benchmark, tmp_path / "finished")
+    lines = map(json.loads, (tmp_path / "finished/records.jsonl").read_text().splitlines())
+    found = {line["id"]: line["fields"] for line in lines}
+    origins = [found[key.item][key.field]["origin"] for key in (first, second, third)]
+    assert origins == ["open", "corrected", "open"]
 
 
 def test_records_that_did_not_change_stay_byte_for_byte(collection):

@@ -55,7 +55,8 @@ LAST = ".delivered.json"
 Origin = Literal["checked", "accepted", "worked", "corrected", "open"]
 """Where a value comes from: a person read it without seeing what the models say (`checked`), nobody
 looked at it (`accepted`), a person decided between what the models say (`worked`), a person found
-in the control sample that the accepted one is wrong (`corrected`), or it is to do (`open`)."""
+in the control sample that the accepted one is wrong (`corrected`), or it is to do (`open`): also an
+accepted one on which the people who read it do not agree, or that none of them can read."""
 
 ORIGINS: tuple[Origin, ...] = ("checked", "accepted", "worked", "corrected", "open")
 
@@ -360,6 +361,7 @@ class _States:
         # It may have been sorted and saved by a spreadsheet program.
         self._partly = set(read_listed(out / WORK_LIST).fields) if applied.to_look_at else set()
         self._given = defaultdict[ValueKey, list[_Given]](list)
+        self._doubted = set[ValueKey]()
         if isinstance(plan, ValuePlan):
             control = read_value_control(out / CONTROL)
             check_whole(out, applied, control)
@@ -381,6 +383,8 @@ class _States:
                 if outcome.outcome == "value":
                     at = max(reading.at for reading in readings)
                     self._given[key].append(_Given(at, "checked", outcome.value))
+                else:
+                    self._doubted.add(key)
 
     def of_items(self, start: int) -> Iterator[tuple[str, dict[str, dict[str, Any]]]]:
         """Yield each item with its fields: value, origin, and run and score if a model gave it.
@@ -420,7 +424,8 @@ class _States:
         if decision == CHECKED:  # what people said was taken back since: it has to be looked at
             return {"origin": "open", "value": None}
         known = {key: value[key] for key in ("run", "score", "value") if key in value}
-        return known | {"origin": "accepted" if decision == TAKEN else "open"}
+        is_accepted = decision == TAKEN and ValueKey(item, name) not in self._doubted
+        return known | {"origin": "accepted" if is_accepted else "open"}
 
     def _add_truth(self, truth: Item) -> None:
         """Add what people entered for a whole item.

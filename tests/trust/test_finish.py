@@ -470,6 +470,11 @@ def test_identifiers_come_back_from_openrefine_into_records(collection, run_hdbe
     refused = run("pica-plain", "--mapping", "mapping.yaml", "--identifiers", "back.csv")
     assert refused.returncode == 2
     assert "mapping.yaml: has no place for identifiers: name one, as in" in refused.stderr
+    only_title = "key: 006Y$0\nrecord: {title: {at: 021A$a, identifier: $7}, keywords: 044K$a}\n"
+    (collection.folder / "mapping.yaml").write_text(only_title)
+    refused = run("pica-plain", "--mapping", "mapping.yaml", "--identifiers", "back.csv")
+    assert refused.returncode == 2
+    assert "mapping.yaml: has no place for identifiers of keywords: name" in refused.stderr
 
 
 def test_pica_leaves_out_what_the_mapping_says_and_what_is_open(collection, run_hdbench):

@@ -82,6 +82,7 @@ class Identifiers:
 
     Attributes:
         sources: same as in Args.
+        named: the fields for which there is a file of their own, or a column in the table.
         outdated: how many identifiers of the table were left out so far.
     """
 
@@ -93,6 +94,10 @@ class Identifiers:
     ) -> None:
         self._files, self._rows = files, rows
         self.sources = sources
+        self.named = {
+            *filter(None, files),
+            *(name for row in rows.values() for name in row.identifiers),
+        }
         self.outdated = Outdated()
 
     def of(self, item: str, fields: Fields, splits: Mapping[str, str] = {}) -> dict[str, list[str]]:

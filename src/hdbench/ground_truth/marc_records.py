@@ -100,9 +100,9 @@ class NewRecords(NamedTuple):
     splits: Mapping[str, str]
 
     @property
-    def takes_identifiers(self) -> bool:
-        """Return whether there is a place for the identifiers of any field."""
-        return any(name.endswith(IDENTIFIER) for name in self.used)
+    def identified(self) -> set[str]:
+        """Return the fields whose identifiers have a place."""
+        return {name.removesuffix(IDENTIFIER) for name in self.used if name.endswith(IDENTIFIER)}
 
 
 def kind_of(

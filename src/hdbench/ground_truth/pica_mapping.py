@@ -165,15 +165,17 @@ class PicaMapping(NamedTuple):
         return first_of(self.key.texts(record))
 
     @property
-    def takes_identifiers(self) -> bool:
-        """Return whether there is a subfield for the identifiers of any field."""
-        return _takes_identifiers(self.record)
+    def identified(self) -> set[str]:
+        """Return the fields whose identifiers have a subfield."""
+        return set(_identified(self.record, ""))
 
 
-def _takes_identifiers(node: PicaFirst | PicaEach | PicaNested) -> bool:
+def _identified(node: PicaFirst | PicaEach | PicaNested, name: str) -> Iterator[str]:
     if isinstance(node, PicaNested):
-        return any(map(_takes_identifiers, node.fields.values()))
-    return bool(node.identifier)
+        for key, child in node.fields.items():
+            yield from _identified(child, f"{name}.{key}" if name else key)
+    elif node.identifier:
+        yield name
 
 
 def read_pica_mapping(path: Path) -> PicaMapping:

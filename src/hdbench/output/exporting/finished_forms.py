@@ -140,16 +140,26 @@ def writer_of(  # noqa: PLR0917
 def _check_places(
     mapping: Mappings | RecordMapping, identifiers: Identifiers | None, path: Path | None
 ) -> None:
-    """Refuse identifiers for which a mapping has no place.
+    """Refuse identifiers of fields for which a mapping has no place.
 
     Raises:
         HdbenchError: it has none.
     """
-    if identifiers and not mapping.takes_identifiers:
+    if identifiers is None:
+        return
+    place, example = path or "--mapping", _WITH_IDENTIFIERS[type(mapping)]
+    if not mapping.identified:
         raise HdbenchError(
             "{place}: has no place for identifiers: name one, as in {example}",
-            place=path,
-            example=_WITH_IDENTIFIERS[type(mapping)],
+            place=place,
+            example=example,
+        )
+    for name in sorted(identifiers.named - mapping.identified):
+        raise HdbenchError(
+            "{place}: has no place for identifiers of {field}: name one, as in {example}",
+            place=place,
+            field=name,
+            example=example,
         )
 
 

@@ -94,10 +94,10 @@ class RecordMapping(NamedTuple):
     texts: dict[str, list[MappedText]]
 
     @property
-    def takes_identifiers(self) -> bool:
-        """Return whether any text has the identifiers of a field."""
-        mapped = (text for texts in self.texts.values() for text in texts)
-        return any(field.endswith(IDENTIFIER) for text in mapped for field in text.fields)
+    def identified(self) -> set[str]:
+        """Return the fields whose identifiers are in a text."""
+        used = (field for texts in self.texts.values() for text in texts for field in text.fields)
+        return {field.removesuffix(IDENTIFIER) for field in used if field.endswith(IDENTIFIER)}
 
     def of(
         self, item: str, fields: Fields, identifiers: Identifiers | None = None

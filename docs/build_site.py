@@ -24,9 +24,14 @@ SHOWN = (
     *("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"),
 )
 LINKED = (
-    *("docs/*.css", "docs/*.csv", "docs/*.json", "docs/*.svg", "dataset_scripts/*/sample/**/*.jpg"),
+    *("docs/*.css", "docs/*.js", "docs/*.csv", "docs/*.json", "docs/*.svg"),
+    "dataset_scripts/*/sample/**/*.jpg",
     "docs/notebooks/*.ipynb",
     *("dataset_scripts/*/sample/report.png", "docs/pictures/*.png", "tests/speed/*.py"),
+)
+SEARCH = (
+    *(sys.executable, "-m", "pagefind", "--quiet", "--site", "build/site", "--keep-index-url"),
+    *("--root-selector", "article", "--exclude-selectors", ".headerlink"),
 )
 AT_THE_ROOT = """<!doctype html>
 <meta charset="utf-8"><meta http-equiv="refresh" content="0; url=docs/index.html">
@@ -76,4 +81,5 @@ if __name__ == "__main__":
     write_notebooks(with_outputs=not parser.parse_args().without_outputs)
     write_commands()
     zensical = [sys.executable, "-m", "zensical", "build", "--strict", "--clean"]
-    sys.exit(subprocess.run(zensical, cwd=ROOT, check=False).returncode)
+    failed = subprocess.run(zensical, cwd=ROOT, check=False).returncode
+    sys.exit(failed or subprocess.run(SEARCH, cwd=ROOT, check=False).returncode)

@@ -5,7 +5,6 @@ import subprocess
 import sys
 import threading
 import tomllib
-from contextlib import suppress
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -14,7 +13,7 @@ from urllib.parse import unquote, urldefrag, urlsplit
 import lxml.html
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import TimeoutError as PlaywrightTimeoutError
+from playwright.sync_api import expect
 
 import hdbench as hd
 
@@ -64,6 +63,7 @@ def test_a_link_that_leads_nowhere_ends_the_build(tmp_path, link):
     (pages / "index.md").write_text(f"# Title\n\n[There]({link})\n")
     (pages / "other.md").write_text("# Other\n")
     shutil.copyfile(CONFIGURATION, tmp_path / CONFIGURATION.name)
+    shutil.copytree(ROOT / "docs/theme", tmp_path / "docs/theme")
     build = [sys.executable, "-m", "zensical", "build", "--strict"]
     done = subprocess.run(build, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode != 0
@@ -160,15 +160,36 @@ def test_pages_fit_are_accessible_and_ask_no_other_host(served, visit_at):
     assert found == []
 
 
+def search(page, address, words):
+    """Search on a page, and return a link to each page that is found."""
+    page.goto(address)
+    page.locator("pagefind-modal-trigger button").click()
+    page.locator("pagefind-modal input").fill(words)
+    expect(page.locator("pagefind-summary")).to_contain_text(words)
+    page.locator(".pf-result mark").first.wait_for()
+    return page.locator("a.pf-result-link").all()
+
+
 @pytest.mark.slow
-def test_search_finds_a_page(served, visit_at):
+@pytest.mark.parametrize(
+    ("begin", "words", "found"),
+    [
+        ("index", "CER", "metrics/text_cer/index"),
+        ("index", "Fraktur", "docs/what-is-measured"),
+        ("index", "MARC", "docs/marc"),
+        ("index", "exporter", "docs/publishing"),
+        ("de/index", "Karten", "docs/de/index"),
+    ],
+)
+def test_search_finds_words_and_their_forms(served, visit_at, begin, words, found):
     page = visit_at(served, awaited="article")
-    field = page.locator("input:focus")
-    for _ in range(60):  # until the page listens, nothing tells that it does not yet
-        page.keyboard.press("Control+k")
-        with suppress(PlaywrightTimeoutError):
-            field.wait_for(timeout=2_000)
-            break
-    field.fill("bootstrap")
-    found = page.get_by_text("How it is computed").first.locator("xpath=ancestor::a")
-    assert found.get_attribute("href").partition("?")[0].endswith("/intervals.html")
+    links = search(page, f"{served}docs/{begin}.html", words)
+    assert f"/{found}.html" in [link.get_attribute("href") for link in links]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("begin", ["own-collection", "de/eigene-sammlung"])
+def test_a_short_word_is_searched_for_as_a_whole(served, visit_at, begin):
+    page = visit_at(served, awaited="article")
+    links = search(page, f"{served}docs/{begin}.html", "TEI")  # and not "Teil", "teilen"
+    assert [link.get_attribute("href") for link in links] == [f"/docs/{begin}.html"]

@@ -5,22 +5,34 @@ at. The best of them are in `docs/pictures`; CONTRIBUTING.md says how to renew t
 """
 
 import io
+import json
 import os
 import shutil
 from pathlib import Path
 
 import pytest
+from annotating.checking.plans import serving_check, write_plan
+from annotating.pages import ended
 from annotating.pages import serving as serving_editor
+from annotating.working.lists import serving as serving_work
 from helpers.single_values import ReadCatalogue
+from home.served import ServedHome
 from PIL import Image
 from space.pages import report, still
-from space.servers import APP, serving, wait_for_client
+from space.servers import APP, free_port, serving, wait_for_client
 
+from hdbench.annotating.annotation import Annotation, Assignment, write_annotation
+from hdbench.annotating.store import Store
+from hdbench.datasets.collecting.plan import CollectionWish, make_plan, read_sources
+from hdbench.datasets.collecting.writing import write_collection
+from hdbench.output.report.trust_page import write_decision_page
 from hdbench.space.texts import translations
+from hdbench.trust.deciding import read_decision
 
 pytestmark = pytest.mark.nightly
 
 BENCHMARK = Path(__file__).parents[2] / "dataset_scripts/zettelkatalog"
+SAMPLE = BENCHMARK / "sample"
 WIDTHS = {"screen": (1280, 1000), "phone": (390, 844)}
 COLORS = 50
 """A picture of something has more shades of gray than one of an empty page."""
@@ -78,7 +90,8 @@ class Camera:
         picture = Image.open(io.BytesIO(page.screenshot()))
         assert len(picture.convert("L").getcolors()) > COLORS, view
         name = f"{view}-{self._kind}-{self._scheme}-{self.language}.png"
-        small = picture.convert("P", palette=Image.Palette.ADAPTIVE, colors=128)
+        # This way of choosing colors keeps the accent, of which there is little beside a scan.
+        small = picture.convert("RGB").quantize(64, Image.Quantize.FASTOCTREE)
         small.save(self._folder / name, optimize=True)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), view
 
@@ -170,14 +183,94 @@ def test_the_space(camera, url, decision):
     camera.take(page, "report-item", page.locator(".item:has(ins)"))
 
 
+def lines(name):
+    return [json.loads(line) for line in (SAMPLE / name).read_text().splitlines()]
+
+
+TRUTHS = {row["id"]: row["ground_truth"] for row in lines("metadata.jsonl")}
+CARD, READ = "sample-01", lines("predictions.jsonl")[0]["prediction"]
+"""A card, and what a model read on it."""
+
+
+@pytest.fixture
+def cards(tmp_path):
+    """The sample's cards, which nobody has read."""
+    folder = tmp_path / "cards"
+    shutil.copytree(SAMPLE / "images", folder / "images")
+    shutil.copy(BENCHMARK / "answer.schema.json", folder)
+    rows = [row | {"ground_truth": None} for row in lines("metadata.jsonl")]
+    (folder / "metadata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return folder
+
+
 def test_the_editor(camera, tmp_path):
-    folder = shutil.copytree(BENCHMARK / "sample", tmp_path / "cards")
+    folder = shutil.copytree(SAMPLE, tmp_path / "cards")
     shutil.copy(BENCHMARK / "answer.schema.json", folder)
     with serving_editor(folder, f"--drafts={folder}/predictions.jsonl") as served:
-        page = camera.visit(served.url, awaited="#id:not(:empty)", last=None)
+        page = camera.visit(served.url, awaited="#image img", last=None)
         page.locator("form input").first.wait_for()
         camera.take(page, "annotate")
         page.locator("#items").click()
         page.locator("#found-items button").first.wait_for()
-        assert page.locator("#found-items button").count() == len(list(folder.glob("images/*")))
+        assert page.locator("#found-items button").count() == len(TRUTHS)
         camera.take(page, "annotate-items")
+
+
+def test_settling(camera, cards):
+    both = Assignment(annotators=("anna", "ben"), items=(CARD,))
+    write_annotation(cards, Annotation(assignments=(both,)))
+    for person, record in (("anna", TRUTHS[CARD]), ("ben", READ)):
+        with Store.open(cards, person) as store:
+            for what, value in (("ground_truth", record), ("status", "done")):
+                store.change(CARD, what, "", value, after=store.state(CARD).head[what], how="blind")
+    with serving_editor(cards, "--as=anna") as served:
+        page = camera.visit(served.url, awaited="#image img", last=None)
+        page.locator(".settle").first.wait_for()
+        camera.take(page, "settle")
+
+
+def test_one_value_to_read(camera, cards, tmp_path):
+    plan = write_plan(
+        tmp_path / "plan", [[CARD, f"publication.{name}"] for name in ("title", "place")]
+    )
+    with serving_check(cards, plan, "anna", camera.language) as served:
+        page = camera.visit(served.url, awaited="#image img", last=None)
+        page.locator("#reading").wait_for()
+        camera.take(page, "check")
+
+
+def test_the_work_list(camera, cards, tmp_path):
+    read = [record["publication"] for record in (TRUTHS[CARD], READ, TRUTHS[CARD])]
+    names = ("publisher", "pages")
+    told = {CARD: {f"publication.{name}": [said[name] for said in read] for name in names}}
+    accepted = {f"publication.{name}": read[0][name] for name in ("title", "year", "place")}
+    (tmp_path / "out").mkdir()
+    (tmp_path / "work.json").write_text(json.dumps({"told": told, "accepted": accepted}))
+    with serving_work(cards, "anna", camera.language) as served:
+        page = camera.visit(served.url, awaited="#image img", last=None)
+        page.locator(".doubt").first.wait_for()
+        camera.take(page, "work")
+
+
+def test_the_page_of_a_decision(camera, decision, tmp_path):
+    path = tmp_path / "decision.html"
+    write_decision_page(path, read_decision(decision), camera.language, wage=40)
+    camera.take(camera.visit(path.as_uri(), awaited="h1", last=None), "decision")
+
+
+def test_the_home(camera, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    read = dict([*TRUTHS.items()][:5])
+    (tmp_path / "truths.json").write_text(json.dumps(read))
+    title = {"en": "Dissertations, drawer 3", "de": "Dissertationen, Kasten 3"}[camera.language]
+    wish = CollectionWish(
+        "cards", SAMPLE / "images", tmp_path / "truths.json", like="zettelkatalog", title=title
+    )
+    folder = write_collection(make_plan(wish, read_sources(wish, tmp_path)), tmp_path)
+    (tmp_path / "runs").mkdir()
+    shutil.copy(SAMPLE / "predictions.jsonl", tmp_path / "runs/cards_reader-large.jsonl")
+    with ended(ServedHome(tmp_path, free_port(), folder)) as served:
+        page = camera.visit(served.url, awaited="h1", last=None)
+        for image in page.locator("main img").all():
+            image.evaluate("(each) => each.decode()")
+        camera.take(page, "home")

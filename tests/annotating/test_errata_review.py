@@ -11,7 +11,7 @@ from hdbench.annotating.reviewing.accepted import outcome_of, record_review
 from hdbench.annotating.reviewing.looks import ReviewLog
 from hdbench.annotating.reviewing.review_list import read_review_list
 from hdbench.common.jsonio import write_whole
-from hdbench.datasets.building import errata_add
+from hdbench.datasets.building import versions
 from hdbench.datasets.building.recipe import find_recipe
 from hdbench.errors import HdbenchError
 
@@ -106,7 +106,7 @@ def test_whoever_is_killed_while_it_is_recorded_can_do_it_again(folder, path, mo
         write_whole(path, data)
 
     with monkeypatch.context() as patched:
-        patched.setattr(errata_add, "write_whole", dying)
+        patched.setattr(versions, "write_whole", dying)
         if (child := os.fork()) == 0:
             try:
                 record(folder, path)

@@ -45,7 +45,7 @@ def test_it_builds_loads_scores_and_prints(ran):
     assert row(done.stdout, "f1_micro")[0] == f"{2 * tp / (2 * tp + fp + fn):.4f}"
     assert row(done.stdout, "f1_macro")[0] == f"{macro:.4f}"
     assert "2 of 8 cards need no correction; on average " in done.stdout
-    assert "3 cards without a usable answer count as complete failures. f1_micro " in done.stdout
+    assert "3 cards without a usable answer count as complete failures. F1 (micro) " in done.stdout
     assert "8 items: 5 answered, 2 unanswered, 1 unparsable" in done.stdout
     assert "8 items: too few for an interval" in done.stdout
     assert "95 %" not in done.stdout

@@ -198,7 +198,7 @@ def test_commands_show_both_figures_of_transcription_groups(pages, run_hdbench):
     result = score("hdb/cards", "b.jsonl", Settings(details=True))
     page = report_page(result, load_benchmark("hdb/cards"), by=of(result, "half"))
     section = page[page.index('<section aria-labelledby="by">') :]
-    assert '<td class="n" data-label="cer_capped">' in section[: section.index("</section>")]
+    assert '<td class="n" data-label="Character error rate (at most 1 per item)">' in section[: section.index("</section>")]
 
 
 def test_a_group_of_a_stratified_sample_counts_as_in_the_whole(tmp_path, monkeypatch):

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from hdbench.answers.columns import object_title
 from hdbench.answers.fields import ABOUT, path_of
 from hdbench.answers.schema import AnswerSchema
+from hdbench.answers.titles import without_titles
 
 FILE_NAME, OTHER_FIELDS = "file_name", "other_fields"
 """Columns that are not fields: the item's images, and fields without a column, as JSON."""
@@ -51,11 +52,12 @@ class FieldColumns:
         self._names = schema.names
         self.listed = schema.list_of_objects[0] if schema.list_of_objects else None
         prefix = (self.listed, "[]") if self.listed else ()
+        alternatives = [without_titles(alternative) for alternative in schema.alternatives]
         self.wrappers = frozenset(
             name
-            for alternative in schema.alternatives
+            for alternative in alternatives
             for name, inner in alternative.get("properties", {}).items()
-            if len(alternative["properties"]) == 1 and inner in schema.alternatives
+            if len(alternative["properties"]) == 1 and inner in alternatives
         )
         records = [schema.list_of_objects[1]] if schema.list_of_objects else schema.alternatives
         self.fields: dict[str, ColumnType] = {}

@@ -26,7 +26,7 @@ class ItemProgress(NamedTuple):
         has_truth: whether it has a ground truth that all may see.
         status: one of `hdbench.annotating.changes.STATUSES`.
         stage: of an item that several people annotate.
-        conflicts: the number of conflicts to be settled.
+        conflicts: the number of conflicts and differences to be settled.
         waiting: the annotators it is assigned to who are not done with it.
     """
 
@@ -40,12 +40,13 @@ class ItemProgress(NamedTuple):
     @property
     def is_left(self) -> bool:
         """Return whether nobody has read it yet, or not all to whom it is assigned."""
-        return bool(self.waiting) or (not self.has_truth and self.status == "open")
+        is_open = not self.has_truth and self.status == "open"
+        return bool(self.waiting) or (is_open and self.stage is not Stage.settling)
 
     @property
     def is_to_settle(self) -> bool:
         """Return whether people have to decide between what they entered."""
-        return bool(self.conflicts) or (self.stage is Stage.settling)
+        return bool(self.conflicts)
 
 
 @dataclass(frozen=True)
@@ -143,7 +144,7 @@ class ProgressReader:
                 state.record is not None and state.stage is Stage.plain,
                 state.status,
                 state.stage,
-                len(state.conflicts),
+                len(state.conflicts) + sum(not each.is_settled for each in state.differences),
                 waiting,
             )
         return self._items[item]

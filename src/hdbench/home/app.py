@@ -20,7 +20,7 @@ from hdbench.annotating.in_threads import in_thread
 from hdbench.annotating.open_pages import OpenPages
 from hdbench.annotating.server import HEADERS, HOME, Edited, guarded_app, why_not
 from hdbench.common.loopback import serve_here
-from hdbench.common.texts import language_of
+from hdbench.common.texts import completed, language_of
 from hdbench.display.sheets import shared_routes
 from hdbench.errors import HdbenchError
 from hdbench.home.collection import Collection, key_of, opened
@@ -103,7 +103,7 @@ class Home:
         self.used = used
         self.root = f"/{used.token()}"
         self.editors = OpenPages(_IDLE)
-        self.chosen_language = language
+        self.chosen_language = language and completed(language)
         self._collections: dict[Path, Collection] = {}
         self._notes: dict[str, str] = {}
         self._lock = Lock()

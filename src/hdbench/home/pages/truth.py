@@ -19,6 +19,7 @@ from hdbench.annotating.changes import check_pseudonym
 from hdbench.annotating.editor import Editor
 from hdbench.annotating.merge_news import news_of
 from hdbench.annotating.merging import Incoming, hand_over, merge
+from hdbench.annotating.store import Store
 from hdbench.common.texts import written
 from hdbench.errors import HdbenchError, Message
 from hdbench.home.collection import Collection
@@ -139,6 +140,7 @@ def _take_in(visit: Visit) -> Done:
     visit.home.editors.close_idle(0)
     name = visit.home.used.read().pseudonym
     merged = merge(visit.collection.folder, path, name, lambda _: None)
+    Store.open(visit.collection.folder, name).close()  # what all agree in is settled with it
     shutil.rmtree(path.parent, ignore_errors=True)
     return Done(
         Message(

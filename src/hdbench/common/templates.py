@@ -14,6 +14,9 @@ from hdbench.errors import FRENCH_SPACE, escaped
 LINE_BREAK = "↵"
 """Sign before a line break in a value, so that it can be seen."""
 
+_OUR_SPACE = re.compile(rf"({FRENCH_SPACE.pattern}|\u00a0(?=%))")
+"""No-break spaces in our own texts: those that French has, and those before percent signs."""
+
 _JOINT = re.compile(r"[._](?=.)")
 """After what a name may be broken; in the markup that `shown` makes there is neither."""
 
@@ -59,13 +62,16 @@ def shown(text: str) -> Markup:
 
 
 def sentence(text: str) -> Markup:
-    r"""Return a text of ours with untrusted values in it, as `shown` does; French spaces stay.
+    r"""Return a text of ours with untrusted values in it, as `shown` does; our own spaces stay.
 
     Example:
-        >>> print(sentence("<b>\u202f: \u202e").replace("\u202f", "_"))
-        &lt;b&gt;_: <span class="invisible">\u202e</span>
+        >>> print(sentence("<b>\u202f: \u202e 5\xa0%").replace("\u202f", "_").replace("\xa0", "_"))
+        &lt;b&gt;_: <span class="invisible">\u202e</span> 5_%
     """
-    return Markup("\N{NARROW NO-BREAK SPACE}").join(map(shown, FRENCH_SPACE.split(text)))
+    pieces = _OUR_SPACE.split(text)  # every second one is a space
+    return Markup().join(
+        escape(piece) if number % 2 else shown(piece) for number, piece in enumerate(pieces)
+    )
 
 
 def breakable(name: str) -> Markup:

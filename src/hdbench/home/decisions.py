@@ -290,7 +290,9 @@ class Decisions:
             read = Stamped(lambda: _second_stage(plan, file), [file, learned_file(file)])
             stage = self._learned.setdefault(file, read).get()
         to_read = _unread(stage, self._checked.readings(plan.hash()))
-        decided = Decided(planned=True, to_read=to_read, is_learned=is_learned)
+        decided = Decided(
+            planned=True, sample=len(stage.values), to_read=to_read, is_learned=is_learned
+        )
         view = replace(view, decided=decided, stage=stage, to_read=to_read, is_learned=is_learned)
         last = self._collection.background.last(DECIDING)
         if last is None or last.value is None or last.stamp != self._stamp(view):
@@ -310,14 +312,14 @@ class Decisions:
         worked.refresh()
         self._worked[out] = worked
         to_work_off = max(0, sum(applied.check.values()) - len(worked.current()))
-        values = applied.taken + applied.checked + sum(applied.check.values())
         decided = Decided(
             planned=True,
             is_learned=True,
             is_applied=True,
             to_control=to_read,
             to_work_off=to_work_off,
-            accepted_share=applied.taken / values if values else 0.0,
+            accepted=applied.taken,
+            values=applied.taken + applied.checked + sum(applied.check.values()),
             is_finished=self._is_finished(out),
         )
         return replace(

@@ -65,11 +65,13 @@ class Decided:
 
     Attributes:
         planned: whether a sample was drawn for people to read.
-        to_read: how many values of it are left to read.
+        sample: how many values people read for what comes next.
+        to_read: how many of them are left to read.
         is_learned: whether the second part of the sample is drawn.
         is_refused: whether nothing can be accepted.
         is_applied: whether it is decided, and applied to all items, what is accepted.
-        accepted_share: the share of values that are accepted.
+        accepted: how many values are accepted.
+        values: how many values there are.
         to_control: how many values of the control sample are left to read.
         to_work_off: how many doubtful values are left for people.
         is_finished: whether the records are written.
@@ -77,11 +79,13 @@ class Decided:
     """
 
     planned: bool = False
+    sample: int = 0
     to_read: int = 0
     is_learned: bool = False
     is_refused: bool = False
     is_applied: bool = False
-    accepted_share: float = 0.0
+    accepted: int = 0
+    values: int = 0
     to_control: int = 0
     to_work_off: int = 0
     is_finished: bool = False
@@ -132,19 +136,44 @@ def standing_of(
         StageView(Stage.COMPARE, "", is_done=decided.planned),
         StageView(
             Stage.DECIDE,
-            Message("{share:.0%} accepted", share=decided.accepted_share)
-            if decided.is_applied
+            Message("{share:.0%} accepted", share=decided.accepted / decided.values)
+            if decided.values
             else "",
             is_done=decided.is_applied and not decided.to_control and not decided.to_work_off,
         ),
         StageView(Stage.FINISH, "", is_done=decided.is_finished),
     ]
     step = _next_step(truth, runs, decided, can_compare=can_compare)
-    return Standing(_sentence(truth, usable), stages, step)
+    sentence = _decision_sentence(decided) if decided.planned else _sentence(truth, usable)
+    return Standing(sentence, stages, step)
 
 
 def _number(number: int) -> Message:
     return Message("{number:,}", number=number)
+
+
+def _decision_sentence(decided: Decided) -> Message:
+    if not decided.is_applied:
+        return Message(
+            "The decision is planned; people have read {read:,} of {count:,} values for it.",
+            read=decided.sample - decided.to_read,
+            count=decided.sample,
+        )
+    accepted = Message(
+        "{accepted:,} of {values:,} values are accepted",
+        accepted=decided.accepted,
+        values=decided.values,
+    )
+    if decided.to_work_off:
+        return Message(
+            "{accepted}; 1 doubtful one is left.",
+            plural="{accepted}; {count:,} doubtful ones are left.",
+            accepted=accepted,
+            count=decided.to_work_off,
+        )
+    if decided.is_finished:
+        return Message("{accepted}; the records are written.", accepted=accepted)
+    return Message("{accepted}; none is left to decide.", accepted=accepted)
 
 
 def _sentence(truth: TruthProgress, usable: Sequence[RunView]) -> Message:

@@ -1,6 +1,7 @@
 // Single values: one at a time is read from the image, with nothing that anybody else read.
 
 import { Clock } from "./clock.js";
+import { element } from "./elements.js";
 import { ItemImage } from "./image.js";
 import { at, digitPlace, language, message, say, start, translate } from "./page.js";
 import { ask, Refused } from "./saving.js";
@@ -225,13 +226,18 @@ function drawBetween() {
     waiting: say("others_title"), done: say(waiting ? "done_with_others" : "done_title"),
   }[phase] ?? say("learning_title");
   const text = {
-    waiting: others, done: [others, say("done_text")].filter(Boolean).join("\n"),
+    waiting: others, done: [others, start.home ? "" : say("done_text")].filter(Boolean).join("\n"),
   }[phase] ?? say("learning_text");
   drawNotice(title, text, phase === "waiting" ? say("go_on_without") : "");
   at("learning").hidden = !["advancing", "ready"].includes(phase);
   at("command").hidden = phase !== "done";
-  at("command").firstElementChild.textContent = AFTER[state.name];
+  if (!at("command").childElementCount) at("command").append(after());
 }
+
+// The way on from here: the home that led here, or a command.
+const after = () => start.home
+  ? element("a", { class: "button first", href: `${start.home}decide`, text: say("home") })
+  : element("code", { text: AFTER[state.name] });
 
 function drawProblem(reason) {
   drawNotice(say("problem_title"), reason, say("try_again"));

@@ -2,6 +2,7 @@
 
 import csv
 import json
+from copy import copy as copy_of
 
 from helpers.invented_cards import MODELS, InventedCards
 from PIL import Image, ImageDraw
@@ -98,6 +99,12 @@ class Cards:
             )
             text = "".join(json.dumps(line) + "\n" for line in lines)
             (folder / f"runs/{NAME}_{model}.jsonl").write_text(text)
+
+    def at(self, folder):
+        """The same cards, where a copy of the collection is."""
+        copy = copy_of(self)
+        copy.folder = folder / self.folder.name
+        return copy
 
     def truth(self, item):
         """What stands on a card."""

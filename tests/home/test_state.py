@@ -1,5 +1,7 @@
 """Where a collection stands, from files that the real functions made."""
 
+from dataclasses import replace
+
 import pytest
 from home.collections import make_collection, write_run
 
@@ -49,26 +51,47 @@ def test_from_the_sheet_to_the_comparison(folder):
     assert both.next_step.stage is Stage.COMPARE
 
 
+APPLIED = Decided(planned=True, is_learned=True, is_applied=True, accepted=80, values=100)
+
+
 @pytest.mark.parametrize(
     ("decided", "stage", "button"),
     [
-        (Decided(planned=True, to_read=3), Stage.DECIDE, "Read the sample"),
-        (Decided(planned=True), Stage.DECIDE, "Decide"),
-        (Decided(planned=True, is_applied=True, to_work_off=1), Stage.DECIDE, "Decide them"),
-        (Decided(planned=True, is_applied=True), Stage.FINISH, "Write the records"),
-        (
-            Decided(planned=True, is_applied=True, is_finished=True),
-            Stage.FINISH,
-            "Look at the records",
-        ),
+        (Decided(problem="damaged"), Stage.DECIDE, "See why"),
+        (Decided(planned=True, sample=9, to_read=3), Stage.DECIDE, "Read the sample"),
+        (Decided(planned=True), Stage.DECIDE, "Learn from them"),
+        (Decided(planned=True, is_learned=True), Stage.DECIDE, "Decide"),
+        (replace(APPLIED, to_control=2), Stage.DECIDE, "Read the control sample"),
+        (replace(APPLIED, to_work_off=1), Stage.DECIDE, "Decide them"),
+        (APPLIED, Stage.FINISH, "Write the records"),
+        (replace(APPLIED, is_finished=True), Stage.FINISH, "Look at the records"),
     ],
 )
 def test_from_the_plan_to_the_records(tmp_path, decided, stage, button):
-    collection = opened(make_collection(tmp_path, truths=4))
+    collection = opened(make_collection(tmp_path, truths=2))
     write_run(tmp_path, "a")
-    write_run(tmp_path, "b")
     step = standing(collection, decided).next_step
     assert (step.stage, step.button) == (stage, button)
+
+
+def test_where_a_decision_stands_in_one_sentence(tmp_path):
+    collection = opened(make_collection(tmp_path))
+    said = {
+        Decided(planned=True, sample=60, to_read=40): (
+            "The decision is planned; people have read 20 of 60 values for it."
+        ),
+        replace(APPLIED, to_work_off=1): "80 of 100 values are accepted; 1 doubtful one is left.",
+        replace(APPLIED, to_work_off=9): (
+            "80 of 100 values are accepted; 9 doubtful ones are left."
+        ),
+        APPLIED: "80 of 100 values are accepted; none is left to decide.",
+        replace(APPLIED, is_finished=True): (
+            "80 of 100 values are accepted; the records are written."
+        ),
+    }
+    for decided, sentence in said.items():
+        assert standing(collection, decided).sentence == sentence
+    assert [stage.fact for stage in standing(collection, APPLIED).stages][5] == "80% accepted"
 
 
 def test_nobody_has_read_anything(tmp_path):

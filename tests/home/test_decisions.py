@@ -1,0 +1,308 @@
+"""The decision about a collection's values, from the plan to the records, in files."""
+
+import json
+import shutil
+import time
+from types import SimpleNamespace
+from urllib.parse import quote, urlencode
+from uuid import uuid4
+
+import pytest
+from helpers.waiting import until
+from home.collections import NAME, Cards, make_collection, write_run
+from starlette.testclient import TestClient
+
+from hdbench.annotating.checking.checked_values import Reading
+from hdbench.annotating.working.worked_values import WorkedValue, WorkedValues
+from hdbench.benchmarks.benchmark import CHECKED_VALUES, load_benchmark
+from hdbench.errors import HdbenchError
+from hdbench.home.app import Home, build_app
+from hdbench.home.collection import key_of, opened
+from hdbench.home.state import Stage
+from hdbench.home.used import Used
+from hdbench.trust.learned.plan import ValuePlanOptions, make_value_plan
+from hdbench.trust.plan import write_plan
+
+HERE = {"origin": "http://127.0.0.1", "content-type": "application/x-www-form-urlencoded"}
+MODELS = ("heron", "otter", "finch")
+PLAN = {"limit": "10", "learn": "20", "verify": "40", "right": "letter"}
+
+
+class Opened:
+    """A collection of cards in the home, and people who read what stands on them."""
+
+    def __init__(self, cards, state):
+        self.cards, self.folder = cards, cards.folder
+        used = Used(state)
+        used.add(self.folder)
+        self.home = Home(used)
+        self.key = key_of(self.folder)
+        self.client = TestClient(build_app(self.home), base_url="http://127.0.0.1" + self.home.root)
+        self.collection = self.home.collection(self.key)
+
+    def get(self, page, **options):
+        return self.client.get(f"/{self.key}/{page}", **options)
+
+    def send(self, form, /, **fields):
+        content = urlencode(fields)
+        return self.client.post(f"/{self.key}/{form}", content=content, headers=HERE)
+
+    def page(self, name):
+        """A page once nothing goes on in the background."""
+        until(lambda: "data-live" not in self.get(name).text, "the work behind a page")
+        return self.get(name).text
+
+    def plan(self, **changed):
+        runs = {f"run:{NAME}_{model}.jsonl": "on" for model in MODELS}
+        fields = {f"field:{field.path}": "on" for field in self.collection.fields}
+        return self.send("decide/plan", **(runs | fields | PLAN | changed))
+
+    def read(self, by=("anna", "ben")):
+        """Two people read the values that come next, a tenth of them both."""
+        view = self.collection.decisions.view()
+        plan = view.control.hash() if view.applied else view.plan.hash()
+        with (self.collection.built / CHECKED_VALUES).open("a") as file:
+            for number, (item, field) in enumerate(view.stage.values):
+                for person in by[: 1 + (number % 10 == 0)]:
+                    line = Reading(
+                        id=uuid4().hex,
+                        plan=plan,
+                        stage=view.stage.name,
+                        item=item,
+                        field=field,
+                        by=person,
+                        at="2026-11-27T10:00:00Z",
+                        what="value",
+                        value=self.cards.truth(item)[field],
+                        seconds=9.0,
+                    )
+                    file.write(line.model_dump_json(exclude_unset=True) + "\n")
+
+    def work_off(self):
+        """Somebody decides all doubtful values: what stands there."""
+        out = self.collection.decisions.view().out
+        for item in list(self.cards.cards.truths)[-2:]:
+            for field, value in self.cards.truth(item).items():
+                made = {"what": "value", "how": "typed", "value": value, "by": "anna"}
+                at = "2026-11-27T12:00:00Z"
+                line = WorkedValue(id=uuid4().hex, item=item, field=field, at=at, **made)
+                WorkedValues(out).add([line])
+
+    def step(self):
+        return self.home.standing(self.collection).next_step
+
+    def button(self):
+        return self.step().button
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """A collection of cards whose dataset is built."""
+    folder = tmp_path_factory.mktemp("cards")
+    cards = Cards(folder, cards=80)
+    opened(cards.folder).ensure_built()
+    return cards
+
+
+@pytest.fixture
+def cards(built, tmp_path):
+    """It as a copy, in the home."""
+    shutil.copytree(built.folder.parent, tmp_path / "place")
+    page = Opened(built.at(tmp_path / "place"), tmp_path / "state")
+    yield page
+    page.home.close()
+
+
+def alert(page):
+    return page.text.partition('role="alert">')[2].partition("</p>")[0]
+
+
+def test_from_the_comparison_to_the_records(cards):
+    compared = cards.page("compare")
+    assert "finch, heron, and otter cannot be told apart." in compared
+    assert compared.count('class="hdb-mark-value"') == 3
+    assert "Draw the values" in cards.get("decide").text
+    planned = cards.plan()
+    assert "people have read 0 of 20 values" in planned.text
+    assert cards.button() == "Read the sample"
+    cards.read()
+    assert cards.button() == "Learn from them"
+    cards.send("decide/learn")
+    assert "0 of 40 values to verify what was learned are read" in cards.page("decide")
+    cards.read()
+    decided = cards.page("decide")
+    # Two cards have ten values that no model answered; 20 and 40 of the others are read.
+    assert "330 of the 400 values in 80 items (82.5%) can be accepted" in decided
+    assert "82,5\N{NO-BREAK SPACE}%" in cards.get("decide", headers={"accept-language": "de"}).text
+    signed = cards.get("decide/page?language=de")
+    assert "330" in signed.text
+    assert "sandbox" in signed.headers["content-security-policy"]
+    cards.send("decide/apply", control="20")
+    assert "330 of 400 values are accepted; 10 doubtful ones are left." in cards.page("decide")
+    assert cards.button() == "Read the control sample"
+    cards.read()
+    assert "20 were drawn at random" in cards.page("decide")
+    assert cards.button() == "Decide them"
+    cards.send("finish/write", group="table", form="csv")
+    assert "10 values are still open." in cards.page("finish")
+    cards.work_off()
+    assert cards.button() == "Write the records"  # those that are there lack them
+    cards.send("finish/write", group="table", form="csv")
+    finished = cards.page("finish")
+    assert "80 records, 80 of them complete. No value is open." in finished
+    assert "2, 20" in finished
+    assert "2 records are new or have changed" in finished
+    assert cards.button() == "Look at the records"
+    table = cards.get("finish/files/records.csv")
+    assert table.headers["content-disposition"] == 'attachment; filename="records.csv"'
+    last = cards.cards.truth("0079")
+    assert f"0079,{last['title']},worked" in table.text
+
+
+def test_report_of_a_run_is_made_and_shown_alone(cards):
+    cards.page("compare")
+    cards.send("compare/report", run=f"{NAME}_heron.jsonl")
+    assert "Open the report" in cards.page("compare")
+    report = cards.get(f"report/{NAME}_heron.jsonl/")
+    assert report.headers["content-security-policy"].startswith("sandbox allow-scripts")
+    assert "<title>" in report.text
+    assert cards.get(f"report/{NAME}_heron.jsonl/fields.csv").status_code == 200
+    for path in ("none.csv", quote("../../scans/0000.png", safe=""), quote("/etc/passwd", safe="")):
+        assert cards.get(f"report/{NAME}_heron.jsonl/{path}").status_code in (400, 404)
+    (cards.folder.parent / f"reports/{NAME}_heron/link").symlink_to("/etc/passwd")
+    assert cards.get(f"report/{NAME}_heron.jsonl/link").status_code == 400
+    assert cards.get("report/none/").json() == {"error": "none: there is no such run"}
+
+
+def test_plan_that_a_command_made_counts_and_folder_moves(cards, tmp_path):
+    collection = cards.collection
+    runs = [collection.runs.folder / f"{NAME}_{model}.jsonl" for model in MODELS]
+    loaded = load_benchmark(str(collection.built))
+    plan = make_value_plan(loaded, runs, ValuePlanOptions(learn=30, verify=50))
+    write_plan(cards.folder.parent / "plan.yaml", plan)
+    assert cards.button() == "Read the sample"
+    assert "0 of 30 values to learn from" in cards.get("decide").text
+    (cards.folder.parent / "plan.yaml").unlink()
+    cards.plan()
+    cards.read()
+    shutil.copytree(cards.folder.parent, tmp_path / "moved")
+    moved = Opened(cards.cards.at(tmp_path / "moved"), tmp_path / "other")
+    moved.send("decide/learn")
+    assert "0 of 40 values to verify" in moved.page("decide")
+    assert "hdb/cards" in (tmp_path / f"moved/decisions/{NAME}/plan.yaml").read_text()
+    moved.home.close()
+
+
+def test_second_plan_has_a_folder_of_its_own(cards):
+    cards.plan()
+    time.sleep(1)  # plans are told apart by the second in which they were made
+    cards.plan(learn="25")
+    assert cards.collection.decisions.view().plan.learn == 25
+    folders = cards.folder.parent / "decisions"
+    assert sorted(each.name for each in folders.iterdir()) == [NAME, f"{NAME}-2"]
+
+
+def test_changed_plan_is_said_and_other_pages_are_shown(cards):
+    cards.plan()
+    file = cards.collection.decisions.view().plan_file
+    file.write_text(file.read_text().replace("limit: 0.1", "limit: 0.5"))
+    page = cards.get("decide")
+    assert page.status_code == 200
+    assert "was changed" in alert(page)
+    assert cards.button() == "See why"
+    assert cards.get("runs").status_code == 200
+
+
+def test_dataset_stays_while_a_plan_rests_on_it(cards):
+    cards.plan()
+    rows = (cards.folder / "metadata.jsonl").read_text()
+    (cards.folder / "metadata.jsonl").write_text(rows.replace("Basel", "Bern"))
+    before = (cards.collection.built / "metadata.jsonl").read_bytes()
+    cards.collection.ensure_built()
+    assert (cards.collection.built / "metadata.jsonl").read_bytes() == before
+
+
+def test_where_nothing_can_be_accepted_people_read_on(cards):
+    cards.plan(limit="5", learn="20", verify="45")
+    cards.read()
+    cards.send("decide/learn")
+    cards.page("decide")
+    # Somebody reads something else than all models in every value.
+    cards.cards.truth = lambda item: dict.fromkeys(cards.cards.cards.truths[item], "other")
+    cards.read()
+    assert "Nothing can be accepted unseen" in cards.page("decide")
+    assert (cards.step().stage, cards.button()) == (Stage.TRUTH, "Go on reading")
+    refused = cards.send("decide/apply", control="10")
+    assert "nothing can be accepted by this plan" in alert(refused)
+    assert "Nothing can be accepted automatically" in cards.get("finish").text
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        ({"learn": "many"}, "many: must be a number of values, from 1 to 100,000"),
+        ({"limit": "five"}, "five: must be a percentage"),
+        ({"limit": "0"}, "--limit 0: must be above 0"),
+        ({"learn": "395"}, "400 values are too few"),
+    ],
+)
+def test_plan_that_cannot_be_is_refused(cards, changed, why):
+    refused = cards.plan(**changed)
+    assert refused.status_code == 400
+    assert why in alert(refused)
+    assert not (cards.folder.parent / "decisions").exists()
+    (typed,) = changed.values()
+    assert f'value="{typed}"' in refused.text
+
+
+def test_what_comes_too_early_is_refused(cards):
+    assert "choose at least one run" in alert(cards.send("decide/plan", **PLAN))
+    for form in ("decide/read", "decide/learn", "decide/apply", "decide/work"):
+        assert "nothing is planned yet" in alert(cards.send(form, name="anna", control="10"))
+    assert "decide first" in alert(cards.send("finish/write", group="table", form="csv"))
+    assert "no such run" in alert(cards.send("compare/report", run="../runs"))
+    assert cards.get("finish/files/records.csv").status_code == 400
+    assert cards.get("decide/page").status_code == 400
+    cards.plan()
+    assert "are not read yet" in alert(cards.send("decide/learn"))
+    with pytest.raises(HdbenchError, match="has not learned yet"):
+        cards.collection.decisions.apply(cards.collection.decisions.view(), 10)
+
+
+def test_mapping_is_kept_and_files_are_plain_ones(cards):
+    cards.plan()
+    cards.read()
+    cards.send("decide/learn")
+    cards.page("decide")
+    cards.read()
+    cards.send("decide/apply", control="10")
+    cards.page("decide")
+    assert "drop a mapping first" in alert(
+        cards.send("finish/write", group="dublin-core", form="dublin-core")
+    )
+    assert "no such form" in alert(cards.send("finish/write", group="pica", form="marcxml"))
+    mapping = 'record: {title: "{title}", creator: "{author}"}\n'
+    for group, answer in (("dublin-core", {}), ("table", {"error": "takes no mapping"})):
+        kept = cards.client.post(
+            f"/{cards.key}/finish/mapping/{group}?name=dc.yaml", content=mapping, headers=HERE
+        )
+        assert kept.json() == answer
+    cards.send("finish/write", group="dublin-core", form="dublin-core")
+    cards.page("finish")
+    first = json.dumps(cards.cards.truth("0000")["title"], ensure_ascii=False).strip('"')
+    assert first in cards.get("finish/files/records.dc.xml").text
+    finished = cards.collection.decisions.view().out / "finished"
+    (finished / "link.txt").symlink_to("/etc/passwd")
+    assert cards.get("finish/files/link.txt").status_code == 400
+    assert "link.txt" not in cards.get("finish").text
+
+
+def test_few_ground_truths_have_no_ranking(tmp_path):
+    folder = make_collection(tmp_path, items=4, truths=4)
+    write_run(tmp_path, "a")
+    write_run(tmp_path, "b", wrong=2)
+    page = Opened(SimpleNamespace(folder=folder), tmp_path / "state")
+    page.send("compare/build")
+    shown = page.page("compare")
+    assert "too few for an interval or a rank" in shown
+    page.home.close()

@@ -106,7 +106,7 @@ def test_what_is_left_out_is_said(monkeypatch):
 
 def said(html):
     """What a reader sees or hears that is no foreign text, which has a `bdi`."""
-    reader = Reader(re.sub(r"<bdi.*?</bdi>|<style.*?</style>", "", html, flags=re.DOTALL))
+    reader = Reader(re.sub(r"<bdi.*?</bdi>|<style.*?</style>|<script.*?</script>", "", html, flags=re.DOTALL))
     labels = [
         attributes[name]
         for _, attributes in reader.tags

@@ -74,7 +74,7 @@ def test_large_report_shows_worst_and_random_items(large):
         *("index.html", "fields.csv", "items.parquet", "result.json", "plots"),
     }
     page = Page((out / "index.html").read_text())
-    assert len(page.all("article")) == 6 + 5
+    assert len(page.all("article")) == 3 + 6 + 5  # three typical ones, worst, at random
     heads = [text.strip() for text in page.texts]
     start, end = heads.index("The 6 worst of 43 items"), heads.index("5 items at random")
     # Those lost and those that are all wrong, in the dataset's order.
@@ -132,7 +132,7 @@ def test_figures_and_errors_are_those_of_all_items(large):
     assert "per_item" not in record
     kept, _ = report(large, whole=ITEMS)
     page = Page((kept / "index.html").read_text())
-    assert len(page.all("article")) == ITEMS
+    assert len(page.all("article")) == 3 + ITEMS
     assert json.loads((kept / "result.json").read_text())["errors"] == record["errors"]
 
 

@@ -153,6 +153,15 @@
     new ResizeObserver(pad).observe(form);
     document.addEventListener("beforematch", (event) => reveal(event.target));
     addEventListener("hashchange", jump);
+    const menu = document.querySelector(".menu");
+    document.addEventListener("click", (event) => {
+      if (menu && !menu.contains(event.target)) menu.open = false;
+    });
+    menu?.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape") return;
+      menu.open = false;
+      menu.firstElementChild.focus();
+    });
 
     document.getElementById("find-note").hidden = "onbeforematch" in root;
     form.hidden = false;

@@ -55,7 +55,7 @@ def test_what_openrefine_found_counts_for_its_item(tmp_path):
     assert known.of("c1", RECORD) == {"author": ["12"], "places": ["Q78", "Q999", "Q78"]}
     # One value in the table, and three in the record: only the file can say what they are.
     assert known.of("c2", RECORD) == {"author": ["13"], "places": ["Q78", "", "Q78"]}
-    assert known.outdated.count == 0
+    assert known.counts.outdated == 0
 
 
 def test_a_record_that_has_changed_since_gets_no_id(tmp_path):
@@ -64,10 +64,10 @@ def test_a_record_that_has_changed_since_gets_no_id(tmp_path):
     known = read_identifiers([write(tmp_path, "t.tsv", head + rows)], FIELDS)
     changed = RECORD | {"author": {"origin": "worked", "value": "Frey, Anna"}}
     assert known.of("c1", changed) == {}
-    assert known.outdated.count == 3
+    assert known.counts.outdated == 3
     worked = RECORD | {"author": {"origin": "worked", "value": "Frey, Max"}}
     assert known.of("c1", worked) == {"author": ["12"], "places": ["Q78", "", "Q78"]}
-    assert known.outdated.count == 3
+    assert known.counts.outdated == 3
 
 
 @pytest.mark.parametrize(

@@ -79,4 +79,4 @@ def test_openrefine_opens_it_and_gives_ids_back(tmp_path):
     lines = [line.value for line in read_jsonl(tmp_path / "records.jsonl")]
     found = [known.of(line["id"], line["fields"]) for line in lines]
     assert found == [{"imprint.place": ["Q78"]}, {}]
-    assert known.outdated.count == 0
+    assert known.counts.outdated == 0

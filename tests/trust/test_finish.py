@@ -463,6 +463,7 @@ def test_identifiers_come_back_from_openrefine_into_records(collection, run_hdbe
         (collection.folder / "mapping.yaml").write_text(mapping)
         done = run(form, "--mapping", "mapping.yaml", "--identifiers", "back.csv")
         assert done.returncode == 0, done.stderr
+        assert "\n2 values have an identifier\n" in done.stdout
         assert "note: 2 identifiers from OpenRefine are left out, as their record" in done.stderr
         text = (out / name).read_text()
         assert text.count(written.format('<subfield code="0">')) == 1

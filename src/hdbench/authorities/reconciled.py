@@ -62,10 +62,16 @@ class _Row(NamedTuple):
     identifiers: dict[str, list[str]]
 
 
-class Outdated(BaseModel):
-    """Count of the identifiers that were left out: those of records that have other values now."""
+class IdentifierCounts(BaseModel):
+    """Counts of identifiers.
 
-    count: int = 0
+    Attributes:
+        found: how many values, or parts of values, have one.
+        outdated: how many of the table were left out, as their records have other values now.
+    """
+
+    found: int = 0
+    outdated: int = 0
 
 
 class Identifiers:
@@ -83,7 +89,7 @@ class Identifiers:
     Attributes:
         sources: same as in Args.
         named: the fields for which there is a file of their own, or a column in the table.
-        outdated: how many identifiers of the table were left out so far.
+        counts: how many identifiers there were so far.
     """
 
     def __init__(
@@ -98,7 +104,7 @@ class Identifiers:
             *filter(None, files),
             *(name for row in rows.values() for name in row.identifiers),
         }
-        self.outdated = Outdated()
+        self.counts = IdentifierCounts()
 
     def of(self, item: str, fields: Fields, splits: Mapping[str, str] = {}) -> dict[str, list[str]]:
         """Return the identifiers of a record's values.
@@ -114,7 +120,7 @@ class Identifiers:
         """
         row = self._rows.get(item)
         if row and row.state != state_of(fields):
-            self.outdated.count += sum(
+            self.counts.outdated += sum(
                 bool(each) for known in row.identifiers.values() for each in known
             )
             row = None
@@ -134,6 +140,7 @@ class Identifiers:
             ]
             if any(identifiers):
                 found[name] = identifiers
+                self.counts.found += sum(map(bool, identifiers))
         return found
 
 

@@ -83,13 +83,19 @@ def command(
         )
     elif written:
         typer.echo(escaped(str(written)))
-    if known and known.outdated.count:
+    if known:
+        say(
+            "{count:,} value has an identifier",
+            plural="{count:,} values have an identifier",
+            count=known.counts.found,
+        )
+    if known and known.counts.outdated:
         say(
             "note: {count:,} identifier from OpenRefine is left out, as its record has changed "
             "since: reconcile a new table",
             plural="note: {count:,} identifiers from OpenRefine are left out, as their records "
             "have changed since: reconcile a new table",
-            count=known.outdated.count,
+            count=known.counts.outdated,
             err=True,
         )
 

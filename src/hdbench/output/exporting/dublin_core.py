@@ -76,7 +76,7 @@ def write_dublin_core(
     Raises:
         HdbenchError: the records cannot be read, or the file cannot be written.
     """
-    state = identifiers.outdated if identifiers else NoState()
+    state = identifiers.counts if identifiers else NoState()
     with resumable_files([path], made_from(options, files=[records]), state) as writing:
         (file,) = writing.files
         file.write(_BEGIN.encode())
@@ -127,5 +127,5 @@ def write_mapped_csv(
             cells[name].append(text)
         return [plain(_BETWEEN.join(texts)) for texts in cells.values()]
 
-    state = identifiers.outdated if identifiers else None
+    state = identifiers.counts if identifiers else None
     return write_finished_csv(records, path, list(mapping.texts), row, options=options, state=state)

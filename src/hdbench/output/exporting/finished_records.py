@@ -5,12 +5,12 @@ from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from hdbench.answers.fields import put
 from hdbench.answers.letters import text_of
 from hdbench.authorities.identifiers import in_marc, in_pica
-from hdbench.authorities.reconciled import Fields, Identifiers
+from hdbench.authorities.reconciled import Fields, IdentifierCounts, Identifiers
 from hdbench.common.csv_files import csv_rows
 from hdbench.common.extras import needed
 from hdbench.common.resuming import made_from, resumable_files
@@ -92,13 +92,13 @@ def read_library_mapping(form: str, path: Path | None) -> Mappings:
 
 
 class _Counts(BaseModel):
-    """Counts as in `WrittenRecords` and `Identifiers`; `placed` values are in records."""
+    """Counts as in `WrittenRecords`; `placed` values are in records."""
 
     records: int = 0
     left_out: int = 0
     values_left: int = 0
     placed: int = 0
-    outdated: int = 0
+    identifiers: IdentifierCounts = Field(default_factory=IdentifierCounts)
 
 
 def write_records_of(
@@ -148,7 +148,7 @@ def write_records_of(
             write_left((item, "", "", why))
 
         if identifiers:
-            identifiers.outdated.count = counts.outdated
+            identifiers.counts = counts.identifiers
 
         def identified(
             item: str,
@@ -159,7 +159,6 @@ def write_records_of(
             if identifiers is None:
                 return {}
             known = identifiers.of(item, fields, splits)
-            counts.outdated = identifiers.outdated.count
             return {name: list(map(written, of_field)) for name, of_field in known.items()}
 
         items = writing.progress(

@@ -406,6 +406,9 @@ def test_no_value_of_a_person_is_lost_in_a_hundred_kills(collection, processes):
 
 
 def test_the_command_says_what_is_open_and_writes_a_table(collection, run_hdbench):
+    control = read_control(collection.folder / "out/control.yaml").sample[0]
+    wrong = {control: collection.truth(control) | {"title": "Titel, as a person reads it"}}
+    collection.write_truths(collection.checked() | wrong)
     done = run_hdbench(
         "trust",
         "finish",
@@ -416,7 +419,9 @@ def test_the_command_says_what_is_open_and_writes_a_table(collection, run_hdbenc
         cwd=collection.folder,
     )
     assert done.returncode == 0, done.stderr
-    assert "150 records, 60 of them complete" in done.stdout
+    assert "150 records, 61 of them complete" in done.stdout
+    said = " ".join(done.stdout.split())
+    assert "1 accepted value was found wrong: hdbench trust control out says whether" in said
     table = Path(collection.folder / "out/finished/records.csv").read_text("utf-8-sig").splitlines()
     assert table[0].startswith("id,title,title: origin,year,year: origin")
     assert len(table) == 1 + len(collection.ids)

@@ -136,6 +136,16 @@ def print_finished(
     )
     print_line(console, delivered)
     print_line(console, Message("{path}: values and origins", path=folder / RECORDS))
+    if corrected := finished.count("corrected"):
+        found = Message(
+            "{count:,} accepted value was found wrong: hdbench trust control {out} says whether "
+            "the others can be used",
+            plural="{count:,} accepted values were found wrong: hdbench trust control {out} says "
+            "whether the others can be used",
+            count=corrected,
+            out=applied,
+        )
+        print_line(console, found)
     if still := finished.count("open"):
         left = Message(
             "{count:,} value is open: hdbench annotate {benchmark} --only {path}, then this "

@@ -91,7 +91,7 @@ class Camera:
         assert len(picture.convert("L").getcolors()) > COLORS, view
         name = f"{view}-{self._kind}-{self._scheme}-{self.language}.png"
         # This way of choosing colors keeps the accent, of which there is little beside a scan.
-        small = picture.convert("RGB").quantize(64, Image.Quantize.FASTOCTREE)
+        small = picture.convert("RGB").quantize(48, Image.Quantize.FASTOCTREE)
         small.save(self._folder / name, optimize=True)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), view
 

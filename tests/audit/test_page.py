@@ -106,7 +106,8 @@ def test_what_is_left_out_is_said(monkeypatch):
 
 def said(html):
     """What a reader sees or hears that is no foreign text, which has a `bdi`."""
-    reader = Reader(re.sub(r"<bdi.*?</bdi>|<style.*?</style>|<script.*?</script>", "", html, flags=re.DOTALL))
+    aside = r"<(bdi|style|script).*?</\1>"
+    reader = Reader(re.sub(aside, "", html, flags=re.DOTALL))
     labels = [
         attributes[name]
         for _, attributes in reader.tags

@@ -80,6 +80,20 @@ def set_status(page, status):
     page.locator(f"#status [value={status}]").click()
 
 
+def with_home(page):
+    """A new window of a page that believes it was opened from a home."""
+
+    def answer(route):
+        response = route.fetch()
+        route.fulfill(response=response, json=response.json() | {"home": "/home/"})
+
+    window = page.context.new_page()
+    window.route("**/start", answer)
+    window.goto(page.url)
+    window.locator("#home").wait_for()
+    return window
+
+
 @cache
 def forks():
     """Forks of a process that imported what the editor needs."""

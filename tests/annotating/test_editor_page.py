@@ -8,7 +8,7 @@ import httpx
 import pytest
 from annotating.killed_typing import kill_while_typing
 from annotating.merges import merge
-from annotating.pages import SCHEMA, Served, serving, truths, write_collection
+from annotating.pages import SCHEMA, Served, serving, truths, with_home, write_collection
 from playwright.sync_api import expect
 
 from hdbench.annotating.merging import hand_over
@@ -345,6 +345,13 @@ def test_one_button_leads_to_the_next_item_and_to_what_is_left(tmp_path, visit):
         expect(dialog).to_contain_text("hdbench check")
         page.keyboard.press("Escape")
         expect(page.locator("#bar")).to_have_js_property("value", 3)
+        window = with_home(page)
+        for following in ("b1", "b2", "b3"):
+            expect(window.locator("#id")).to_have_text(following)
+            window.keyboard.press("Alt+Enter")
+        link = window.get_by_role("dialog").get_by_role("link", name="To the collection")
+        expect(link).to_have_attribute("href", "/home/")
+        window.close()
         page.get_by_role("button", name="Items").click()
         assert "done (3)" in page.get_by_label("Status").inner_text()
         page.get_by_label("Status").select_option("all")

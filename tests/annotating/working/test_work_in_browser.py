@@ -4,7 +4,7 @@ import random
 from threading import Timer
 
 import pytest
-from annotating.pages import SCHEMA
+from annotating.pages import SCHEMA, with_home
 from annotating.working.decisions import decision
 from annotating.working.lists import ServedWork, prepared, serving
 from axe_playwright_python.sync_playwright import Axe
@@ -205,6 +205,16 @@ def test_clusters_that_fail_say_why_and_are_asked_for_once(tmp_path, visit_at):
         asked.clear()
         page.clock.run_for(60_000)
         assert not [each for each in asked if each.endswith("/clusters")]
+
+
+def test_a_list_that_is_done_leads_to_the_home_where_there_is_one(tmp_path, visit):
+    folder = prepared(tmp_path, {"b1": {"title": ["Faust"]}})
+    with serving(folder) as served:
+        page = with_home(visit(served))
+        expect(page.locator("#home-next")).to_be_hidden()
+        expect(page.locator(".choice").first).to_be_focused()
+        page.keyboard.press("1")
+        expect(page.locator("#home-next")).to_be_visible()
 
 
 @pytest.mark.nightly

@@ -1,9 +1,8 @@
 // Single values: one at a time is read from the image, with nothing that anybody else read.
 
 import { Clock } from "./clock.js";
-import { element } from "./elements.js";
 import { ItemImage } from "./image.js";
-import { at, digitPlace, language, message, say, start, translate } from "./page.js";
+import { at, digitPlace, language, leadHome, message, say, start, translate } from "./page.js";
 import { ask, Refused } from "./saving.js";
 import { asTyped, entered, valueInput } from "./single.js";
 
@@ -230,16 +229,13 @@ function drawBetween() {
   }[phase] ?? say("learning_text");
   drawNotice(title, text, phase === "waiting" ? say("go_on_without") : "");
   at("learning").hidden = !["advancing", "ready"].includes(phase);
-  at("command").hidden = phase !== "done";
-  if (!at("command").childElementCount) at("command").append(after());
+  at("command").hidden = phase !== "done" || start.home;
+  leadHome(phase === "done");
+  at("command").firstElementChild.textContent = AFTER[state.name];
 }
 
-// The way on from here: the home that led here, or a command.
-const after = () => start.home
-  ? element("a", { class: "button first", href: `${start.home}decide`, text: say("home") })
-  : element("code", { text: AFTER[state.name] });
-
 function drawProblem(reason) {
+  leadHome(false);
   drawNotice(say("problem_title"), reason, say("try_again"));
   at("learning").hidden = at("command").hidden = true;
 }

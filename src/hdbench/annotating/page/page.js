@@ -21,9 +21,13 @@ export function translate() {
   document.documentElement.lang = language;
   for (const each of document.querySelectorAll("[data-text]")) each.textContent = say(each.dataset.text);
   for (const each of document.querySelectorAll("[data-label]")) each.setAttribute("aria-label", say(each.dataset.label));
-  if (start.home) document.querySelector("header").prepend(homeLink());
+  if (!start.home) return;
+  const text = element("span", { class: "wide", text: say("home") });
+  document.querySelector("header").prepend(element("a", { id: "home", class: "button", href: start.home }, icon("house"), text));
 }
 
-function homeLink() {
-  return element("a", { id: "home", class: "button", href: start.home }, icon("house"), element("span", { class: "wide", text: say("home") }));
+// The link to the collection, where nothing is left to do.
+export function leadHome(isOver) {
+  at("home-next").hidden = !isOver || !start.home;
+  at("home-next").href = start.home ?? "";
 }

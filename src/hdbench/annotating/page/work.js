@@ -2,7 +2,7 @@
 
 import { element, marked } from "./elements.js";
 import { ItemImage } from "./image.js";
-import { at, language, message, say, start, translate } from "./page.js";
+import { at, language, leadHome, message, say, start, translate } from "./page.js";
 import { Recurring } from "./recurring.js";
 import { ask, Refused } from "./saving.js";
 import { asTyped, entered, valueInput } from "./single.js";
@@ -119,6 +119,7 @@ function draw() {
   const isDone = doubts().every((field) => field.decided);
   at("card-done").textContent = isDone ? say(entry.next === null ? "list_done" : "card_done") : "";
   at("go-on").hidden = entry.next === null;
+  leadHome(isDone && entry.next === null);
   at("go-on").classList.toggle("first", isDone);
   showState(entry.state);
   if (focused) at(focused)?.focus({ preventScroll: true });

@@ -162,13 +162,17 @@ def test_new_collection_from_dropped_files(client, tmp_path):
     assert "<h1>3 items, 2 with a ground truth</h1>" in shown
     assert 'name="column:Jahr"' in shown
     columns = {"column:id": "id", "column:Titel": "titel", "column:Jahr": "year"}
-    send(client, f"{new}/columns", **columns)
+    send(client, f"{new}/save", **columns)
     assert 'value="year"' in client.get(new).text
-    made = send(client, f"{new}/write")
+    clash = send(client, f"{new}/save", **columns | {"column:Titel": "year.title"})
+    assert clash.status_code == 400
+    assert 'value="year.title"' in clash.text
+    assert 'value="titel"' in client.get(new).text
+    made = send(client, f"{new}/write", title="Kästen 4 und 5")
     assert "2 of 3 items have a ground truth" in made.text
+    assert "Kästen 4 und 5" in made.text
     assert truths(place / "kasten-4")["c0"] == {"titel": "Titel 0", "year": 1900}
     assert [entry.name for entry in place.iterdir()] == ["kasten-4"]
-    assert "Kästen 4" in client.get("/").text
 
 
 def test_new_collection_from_a_folder_without_a_sheet(client, tmp_path):
@@ -176,7 +180,7 @@ def test_new_collection_from_a_folder_without_a_sheet(client, tmp_path):
     write_scans(tmp_path / "scans", 2)
     assert "give its whole path" in alert(send(client, f"{new}/folder", images="scans"))
     send(client, f"{new}/folder", images=str(tmp_path / "scans"))
-    send(client, f"{new}/describe", fields="author, title", licence="cc0-1.0")
+    send(client, f"{new}/save", fields="author, title", licence="cc0-1.0")
     made = send(client, f"{new}/write")
     assert "Nobody has read the 2 items yet" in made.text
     schema = json.loads((tmp_path / "cards/answer.schema.json").read_text())

@@ -1,8 +1,8 @@
 """A collection that is being made: what is there of it, in a hidden folder beside its place."""
 
 import shutil
-from collections.abc import Mapping
-from contextlib import closing
+from collections.abc import Mapping, Sequence
+from contextlib import closing, suppress
 from pathlib import Path, PurePosixPath
 
 from pydantic import Field
@@ -118,10 +118,13 @@ class Draft:
         """Change what is known.
 
         Raises:
-            HdbenchError: a value is not a text, or cannot be written.
+            HdbenchError: a value is not a text, or cannot be written; or nothing could be planned
+                with it any more. Then nothing is changed.
         """
         path = self.folder / _WISH
         wish = validate(DraftWish, self.wish().model_dump() | values, path)
+        if self._sources is not None and "columns" in values and wish.truth:
+            make_plan(self._collection_wish(wish), self._sources[1].get())
         write_json(path, wish.model_dump(mode="json"))
 
     def add_scan(self, given: Upload) -> None:
@@ -152,6 +155,7 @@ class Draft:
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir()
             given.path.replace(folder / given.name.name)
+        self._sources = None
         self.change(truth=str(folder / given.name.name), columns={})
 
     def plan(self) -> CollectionPlan:
@@ -161,6 +165,12 @@ class Draft:
             HdbenchError: what is there so far does not make a collection.
         """
         return make_plan(self._wish(), self._read())
+
+    def columns(self) -> Sequence[Column]:
+        """Return the columns of the table; none if there is no usable one."""
+        with suppress(HdbenchError):
+            return self.plan().columns
+        return ()
 
     def picture(self, number: int) -> BrowserImage:
         """Return a small picture of the first page of an item, by its place.
@@ -197,7 +207,9 @@ class Draft:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _wish(self) -> CollectionWish:
-        wish = self.wish()
+        return self._collection_wish(self.wish())
+
+    def _collection_wish(self, wish: DraftWish) -> CollectionWish:
         return CollectionWish(
             self.name,
             Path(wish.images) if wish.images else self.scans,

@@ -122,7 +122,7 @@ class _Start:
 
     async def draft(self, request: Request) -> Response:
         """Show a collection that is being made."""
-        return await self._home.page(request, "draft.html", partial(self._drafted, request, ""))
+        return await self._home.page(request, "draft.html", partial(self._drafted, request, "", {}))
 
     async def discard(self, request: Request) -> Response:
         """Remove a collection that is being made, with the copies of what was sent."""
@@ -161,7 +161,7 @@ class _Start:
             draft = self._draft(request)
             folder = await to_thread.run_sync(act, draft, form)
         except HdbenchError as error:
-            show = partial(self._drafted, request, error.message)
+            show = partial(self._drafted, request, error.message, form)
             return await self._home.page(request, "draft.html", show)
         if folder is None:
             return RedirectResponse(f"{self._home.root}/new/{key_of(draft.folder)}", 303)
@@ -211,7 +211,9 @@ class _Start:
                 return self._drafts.setdefault(folder, Draft(folder))
         raise HdbenchError("not one of the collections that are being made here")
 
-    def _drafted(self, request: Request, error: str, _: str) -> Mapping[str, Any]:
+    def _drafted(
+        self, request: Request, error: str, form: Mapping[str, str], _: str
+    ) -> Mapping[str, Any]:
         draft = self._draft(request)
         wish = draft.wish()
         plan, problem = None, ""
@@ -227,7 +229,7 @@ class _Start:
             "plan": plan,
             "problem": problem,
             "error": error,
-            "form": {},
+            "form": form,
         }
 
 
@@ -252,19 +254,23 @@ def _name_of(title: str) -> str:
 _Act = Callable[[Draft, Mapping[str, str]], Path | None]
 """Does what a form asks for; returns the collection's folder once it is written."""
 
+_TEXTS = ("title", "licence", "language", "fields")
+"""The other fields of the form, which are texts of a `DraftWish`."""
+
 _COLUMN = "column:"
 """Prefix of the names of the form's fields that say what becomes of a column."""
 
 
-def _described(draft: Draft, form: Mapping[str, str]) -> None:
-    known = draft.wish().model_dump()
-    draft.change(
-        **{
-            name: form[name].strip()
-            for name in ("title", "licence", "language", "fields")
-            if name in form and name in known
-        }
-    )
+def _saved(draft: Draft, form: Mapping[str, str]) -> None:
+    """Keep what was typed: what becomes of columns, and what is known of the collection."""
+    changed = dict(draft.wish().columns)
+    for column in draft.columns():
+        use = draft.use_of(column)
+        given = form.get(f"{_COLUMN}{column.title}", use).strip() or NOT_USED
+        if given != use:
+            changed[column.title] = given
+    texts = {name: form[name].strip() for name in _TEXTS if name in form}
+    draft.change(columns=changed, **texts)
 
 
 def _folder(draft: Draft, form: Mapping[str, str]) -> None:
@@ -274,29 +280,18 @@ def _folder(draft: Draft, form: Mapping[str, str]) -> None:
     draft.change(images=str(folder))
 
 
-def _columns(draft: Draft, form: Mapping[str, str]) -> None:
-    """Keep what was changed of the proposals."""
-    proposed = {column.title: draft.use_of(column) for column in draft.plan().columns}
-    changed = dict(draft.wish().columns)
-    for title, use in proposed.items():
-        given = form.get(f"{_COLUMN}{title}", use).strip() or NOT_USED
-        if given != use:
-            changed[title] = given
-    draft.change(columns=changed)
-
-
 def _without_truth(draft: Draft, _: Mapping[str, str]) -> None:
     draft.change(truth="", columns={})
 
 
-def _written(draft: Draft, _: Mapping[str, str]) -> Path:
+def _written(draft: Draft, form: Mapping[str, str]) -> Path:
+    _saved(draft, form)
     return draft.write()
 
 
 _FORMS: Mapping[str, _Act] = {
-    "describe": _described,
+    "save": _saved,
     "folder": _folder,
-    "columns": _columns,
     "without-truth": _without_truth,
     "write": _written,
 }

@@ -117,6 +117,7 @@ def alert(page):
     return page.text.partition('role="alert">')[2].partition("</p>")[0]
 
 
+@pytest.mark.slow
 def test_from_the_comparison_to_the_records(cards):
     compared = cards.page("compare")
     assert "finch, heron, and otter cannot be told apart." in compared
@@ -159,6 +160,7 @@ def test_from_the_comparison_to_the_records(cards):
     assert f"0079,{last['title']},worked" in table.text
 
 
+@pytest.mark.slow
 def test_report_of_a_run_is_made_and_shown_alone(cards):
     cards.page("compare")
     cards.send("compare/report", run=f"{NAME}_heron.jsonl")

@@ -1,9 +1,8 @@
 """Work that takes longer than a page may: it goes on in threads, and pages show how far it is."""
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
 from threading import Lock, Thread
-from typing import Any
+from typing import Any, NamedTuple
 
 from hdbench.common.progress import listening
 from hdbench.errors import HdbenchError, Message
@@ -12,12 +11,12 @@ PATIENCE = 1.0
 """Seconds that a page waits for work that may be done soon."""
 
 
-@dataclass
-class Work:
-    """A piece of work.
+class Work(NamedTuple):
+    """A piece of work at a moment.
 
     Attributes:
         stamp: what it depends on, as it was when the work began.
+        is_going: whether it goes on.
         value: its outcome; None if it is not done, or failed.
         problem: why it failed; empty otherwise.
         done: how many parts of the present step are done.
@@ -25,39 +24,11 @@ class Work:
     """
 
     stamp: Hashable
-    value: Any = None
-    problem: str = ""
-    done: int = 0
-    total: int | None = None
-    _thread: Thread = field(default_factory=Thread)
-
-    @property
-    def is_going(self) -> bool:
-        """Return whether it goes on."""
-        return self._thread.is_alive()
-
-    def begin(self, make: Callable[[], Any]) -> None:
-        """Begin it."""
-        self._thread = Thread(target=self._run, args=(make,), daemon=True)
-        self._thread.start()
-
-    def wait(self) -> None:
-        """Wait a moment for its end."""
-        self._thread.join(PATIENCE)
-
-    def _run(self, make: Callable[[], Any]) -> None:
-        # In case of an error that nobody expects, which Python prints.
-        self.problem = Message("it ended with an error: see the terminal")
-        try:
-            with listening(self._note):
-                self.value = make()
-        except HdbenchError as error:
-            self.problem = error.message
-        else:
-            self.problem = ""
-
-    def _note(self, done: int, total: int | None) -> None:
-        self.done, self.total = done, total
+    is_going: bool
+    value: Any
+    problem: str
+    done: int
+    total: int | None
 
 
 class Background:
@@ -65,7 +36,7 @@ class Background:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._works: dict[str, Work] = {}
+        self._works: dict[str, _Begun] = {}
 
     def computed(self, name: str, stamp: Hashable, make: Callable[[], Any]) -> Work:
         """Return a piece of work that only reads, begun unless that was done for these files.
@@ -77,13 +48,12 @@ class Background:
         """
         with self._lock:
             work = self._works.get(name)
-            is_new = work is None or (work.stamp != stamp and not work.is_going)
+            is_new = work is None or (work.stamp != stamp and not work.is_going())
             if work is None or is_new:
-                work = self._works[name] = Work(stamp)
-                work.begin(make)
+                work = self._works[name] = _Begun(stamp, make)
         if is_new:
             work.wait()
-        return work
+        return work.now()
 
     def start(self, name: str, make: Callable[[], Any]) -> None:
         """Begin a piece of work that a person asked for, unless it goes on already.
@@ -98,4 +68,48 @@ class Background:
 
     def last(self, name: str) -> Work | None:
         """Return the last piece of work of a name; None if there was none."""
-        return self._works.get(name)
+        work = self._works.get(name)
+        return None if work is None else work.now()
+
+
+class _Begun:
+    """A piece of work that was begun.
+
+    Args:
+        stamp: what it depends on.
+        make: does it.
+    """
+
+    def __init__(self, stamp: Hashable, make: Callable[[], Any]) -> None:
+        self.stamp = stamp
+        self._value: Any = None
+        # In case of an error that nobody expects, which Python prints.
+        self._problem: str = Message("it ended with an error: see the terminal")
+        self._done: tuple[int, int | None] = (0, None)
+        self._thread = Thread(target=self._run, args=(make,), daemon=True)
+        self._thread.start()
+
+    def is_going(self) -> bool:
+        """Return whether it goes on."""
+        return self._thread.is_alive()
+
+    def wait(self) -> None:
+        """Wait a moment for its end."""
+        self._thread.join(PATIENCE)
+
+    def now(self) -> Work:
+        """Return it as it is at this moment."""
+        is_going = self.is_going()  # first: what is over has its outcome
+        return Work(self.stamp, is_going, self._value, self._problem, *self._done)
+
+    def _run(self, make: Callable[[], Any]) -> None:
+        try:
+            with listening(self._note):
+                self._value = make()
+        except HdbenchError as error:
+            self._problem = error.message
+        else:
+            self._problem = ""
+
+    def _note(self, done: int, total: int | None) -> None:
+        self._done = done, total

@@ -41,6 +41,11 @@ BEGIN_IN_SIGHT = """(each) => {
   if (each.getBoundingClientRect().top > innerHeight / 2) each.scrollIntoView();
 }"""
 
+SEEN = """() => Promise.all([...document.images].map((each) => {
+  const { top, bottom } = each.getBoundingClientRect();
+  return bottom >= 0 && top < innerHeight && !each.complete && each.decode();
+}))"""
+
 
 @pytest.fixture(scope="module")
 def url(shown):
@@ -86,6 +91,7 @@ class Camera:
         page.evaluate("scrollTo(0, 0)")
         if wanted is not None:
             wanted.first.evaluate(BEGIN_IN_SIGHT)
+        page.evaluate(SEEN)
         still(page)
         picture = Image.open(io.BytesIO(page.screenshot()))
         assert len(picture.convert("L").getcolors()) > COLORS, view
@@ -271,6 +277,4 @@ def test_the_home(camera, tmp_path, monkeypatch):
     shutil.copy(SAMPLE / "predictions.jsonl", tmp_path / "runs/cards_reader-large.jsonl")
     with ended(ServedHome(tmp_path, free_port(), folder)) as served:
         page = camera.visit(served.url, awaited="h1", last=None)
-        for image in page.locator("main img").all():
-            image.evaluate("(each) => each.decode()")
         camera.take(page, "home")

@@ -265,7 +265,7 @@ def test_a_control_sample_is_one_stage(tmp_path, folder, visit):
         expect(page.locator("#command")).to_have_text("hdbench trust control OUT")
 
 
-def test_what_another_window_read_is_neither_lost_nor_overwritten(tmp_path, folder, visit):
+def test_what_two_windows_read_is_neither_lost_nor_replaced(tmp_path, folder, visit):
     plan = write_plan(tmp_path / "plan", [("b1", "title"), ("b2", "title")])
     with serving_check(folder, plan) as served:
         one, other = visit(served), visit(served)

@@ -207,7 +207,7 @@ def test_clusters_that_fail_say_why_and_are_asked_for_once(tmp_path, visit_at):
         assert not [each for each in asked if each.endswith("/clusters")]
 
 
-def test_a_list_that_is_done_leads_to_the_home_where_there_is_one(tmp_path, visit):
+def test_a_list_that_is_done_leads_to_its_home(tmp_path, visit):
     folder = prepared(tmp_path, {"b1": {"title": ["Faust"]}})
     with serving(folder) as served:
         page = with_home(visit(served))

@@ -49,6 +49,7 @@ NO_COMPLAINT = (
     # The server ended before the page that still listened to it, or asked it something.
     "Failed to load resource: net::ERR_INCOMPLETE_CHUNKED_ENCODING",
     "Failed to load resource: net::ERR_CONNECTION_REFUSED",
+    "Failed to load resource: net::ERR_CONNECTION_RESET",
 )
 
 TIERS = ("not slow and not nightly", "slow and not nightly", "nightly")

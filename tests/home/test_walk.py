@@ -103,7 +103,7 @@ def test_axe_core_finds_nothing_and_german_is_complete(tmp_path, visit_at, langu
     page.locator("button.first").click()
     look()
     page.locator("#scans").set_input_files(sorted((tmp_path / "scans").iterdir()))
-    page.locator(".next").wait_for()
+    page.locator(".strip").wait_for()
     page.locator("#sheet").set_input_files(tmp_path / "sheet.csv")
     page.locator("table").wait_for()
     look()

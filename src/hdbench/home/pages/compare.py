@@ -78,12 +78,12 @@ def _build(visit: Visit) -> Done:
 
 
 def _make(visit: Visit) -> Done:
-    """Make the report of a run, and lead to it."""
+    """Make the report of a run, to which its row then links."""
     collection = visit.collection
     run = _run(collection, visit.form.get("run", ""))
     if not has_report(collection, run):
         collection.background.start(_REPORT, partial(make_report, collection, run, visit.language))
-    return Done(to=f"report/{run.name}/" if has_report(collection, run) else None)
+    return Done()
 
 
 async def report_file(collection: Collection, request: Request) -> Response:

@@ -20,6 +20,7 @@ from hdbench.annotating.editor import Editor
 from hdbench.annotating.merge_news import news_of
 from hdbench.annotating.merging import Incoming, hand_over, merge
 from hdbench.annotating.store import Store
+from hdbench.answers.titles import FieldTitles
 from hdbench.common.texts import written
 from hdbench.errors import HdbenchError, Message
 from hdbench.home.collection import Collection
@@ -173,6 +174,7 @@ def _show_agreement(visit: Visit) -> Mapping[str, Any]:
     return {
         "agreement": agreement_of(visit.collection.folder, finished),
         "unfinished": unfinished,
+        "titles": FieldTitles(visit.collection.schema, visit.language),
         "number": lambda value: "–" if value is None else written(value, 2, visit.language),
     }
 

@@ -1,10 +1,17 @@
 import unicodedata
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hdbench.display.differences import characters, differences
+from hdbench.display.differences import (
+    MAX_MARKED,
+    MAX_VALUES,
+    characters,
+    differences,
+    marked_values,
+)
 
 TEXT = st.text(st.sampled_from("abc \u0301\u0308\u200d👩é\u05d0\x00\ud800"), max_size=30)
 
@@ -66,3 +73,11 @@ def test_no_character_but_the_first_begins_with_a_mark(text):
     found = characters(text)
     assert "".join(found) == text
     assert not any(unicodedata.combining(character[0]) for character in found[1:])
+
+
+@pytest.mark.parametrize(
+    "values", [["a", ["b"]], [True, "a"], ["a" * (MAX_MARKED + 1), "a"], ["a"] * (MAX_VALUES + 1)]
+)
+def test_lists_long_and_many_values_are_not_compared(values):
+    assert marked_values(values) is None
+    assert marked_values(["Mai", None, 7]) == [[("Mai", True)], [], [("7", True)]]

@@ -10,8 +10,11 @@ MIN_SHARED = 0.4
 """The share of the longer text's characters that two texts must have in common for their
 differences to be marked one by one; otherwise chance matches would be shown as equal."""
 
-MAX_MARKED = 20_000
+MAX_MARKED = 5_000
 """Maximum number of characters of a value whose letters are compared with another's."""
+
+MAX_VALUES = 20
+"""Maximum number of values whose letters are compared, as a page asks for them again and again."""
 
 _ZERO_WIDTH_JOINER = "\u200d"
 
@@ -92,13 +95,15 @@ def marked(texts: Sequence[str]) -> list[list[TextPart]]:
 def marked_values(values: Sequence[Any]) -> list[list[TextPart]] | None:
     """Return the parts of texts and whole numbers, those that differ marked as in `marked`.
 
-    Of values of another kind, or if one is too long, it is None. A missing one has no parts.
+    Of values of another kind, of too many, or if one is too long, it is None. A missing one has no
+    parts.
 
     Example:
         >>> [[part.text for part in parts] for parts in marked_values([1957, 1951])]
         [['195', '7'], ['195', '1']]
     """
-    if not all(value is None or type(value) in (str, int) for value in values):
+    is_text = all(value is None or type(value) in (str, int) for value in values)
+    if len(values) > MAX_VALUES or not is_text:
         return None
     texts = ["" if value is None else str(value) for value in values]
     return None if any(len(text) > MAX_MARKED for text in texts) else marked(texts)

@@ -30,7 +30,7 @@ def command(
     language: Language | None = None,
     without_media: Annotated[Path | None, typer.Option(metavar="RUN")] = None,
 ) -> None:
-    """Write a report on a run: every item, Excel, CSV and plots. Several runs: which is best?
+    """Write a report on a run: every item, Excel, CSV and plots.
 
     The page, index.html, is one file that needs no network. Of more than 5,000 items, it shows the
     worst 500 and 200 at random, and items.parquet has them all.

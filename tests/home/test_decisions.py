@@ -18,7 +18,7 @@ from hdbench.benchmarks.benchmark import CHECKED_VALUES, load_benchmark
 from hdbench.errors import HdbenchError
 from hdbench.home.app import Home, build_app
 from hdbench.home.collection import key_of, opened
-from hdbench.home.state import Stage
+from hdbench.home.state import CollectionStage
 from hdbench.home.used import Used
 from hdbench.trust.learned.plan import ValuePlanOptions, make_value_plan
 from hdbench.trust.plan import write_plan
@@ -233,7 +233,7 @@ def test_where_nothing_can_be_accepted_people_read_on(cards):
     cards.cards.truth = lambda item: dict.fromkeys(cards.cards.cards.truths[item], "other")
     cards.read()
     assert "Nothing can be accepted unseen" in cards.page("decide")
-    assert (cards.step().stage, cards.button()) == (Stage.TRUTH, "Go on reading")
+    assert (cards.step().stage, cards.button()) == (CollectionStage.TRUTH, "Go on reading")
     refused = cards.send("decide/apply", control="10")
     assert "nothing can be accepted by this plan" in alert(refused)
     assert "Nothing can be accepted automatically" in cards.get("finish").text

@@ -72,7 +72,7 @@ def test_run_survives_the_server_that_started_it(collection, tmp_path, monkeypat
 
     with FaultyServer(respond) as server:
         served = ServedHome(tmp_path, 0, collection.folder)
-        form = {"kind": "endpoint", "endpoint": server.url, "model": "some-model"}
+        form = {"kind": "server", "endpoint": server.url, "model": "some-model"}
         origin = served.url[: served.url.index("/", len("http://"))]
         told = httpx.post(
             f"{served.url}runs/start", data=form, headers={"origin": origin}, timeout=300

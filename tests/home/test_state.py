@@ -8,7 +8,7 @@ from home.collections import make_collection, write_run
 from hdbench.annotating.annotation import assign
 from hdbench.annotating.store import Store
 from hdbench.home.collection import opened
-from hdbench.home.state import Decided, Stage, standing_of
+from hdbench.home.state import CollectionStage, Decided, standing_of
 
 NOTHING = Decided()
 
@@ -36,19 +36,22 @@ def test_from_the_sheet_to_the_comparison(folder):
     first = standing(collection)
     assert first.sentence == "2 of 4 items have a ground truth; no model has read them."
     assert [stage.fact for stage in first.stages][:4] == ["4", "2", "2 of 4", ""]
-    assert (first.next_step.stage, first.next_step.button) == (Stage.TRUTH, "Go on reading")
+    assert (first.next_step.stage, first.next_step.button) == (
+        CollectionStage.TRUTH,
+        "Go on reading",
+    )
     assert first.next_step.why == "2 items to read."
     for item in ("c2", "c3"):
         enter(folder, "anna", item, {"titel": "Faust", "jahr": 1808})
     read = standing(collection)
     assert read.sentence == "All 4 items have a ground truth; no model has read them."
-    assert (read.next_step.stage, read.next_step.button) == (Stage.RUNS, "Add a run")
+    assert (read.next_step.stage, read.next_step.button) == (CollectionStage.RUNS, "Add a run")
     write_run(folder.parent, "a")
     assert standing(collection).next_step.why.startswith("Let a second model read the items")
     write_run(folder.parent, "b", wrong=1)
     both = standing(collection)
     assert both.sentence == "All 4 items have a ground truth; 2 models have read them."
-    assert both.next_step.stage is Stage.COMPARE
+    assert both.next_step.stage is CollectionStage.COMPARE
 
 
 APPLIED = Decided(planned=True, is_learned=True, is_applied=True, accepted=80, values=100)
@@ -57,14 +60,14 @@ APPLIED = Decided(planned=True, is_learned=True, is_applied=True, accepted=80, v
 @pytest.mark.parametrize(
     ("decided", "stage", "button"),
     [
-        (Decided(problem="damaged"), Stage.DECIDE, "See why"),
-        (Decided(planned=True, sample=9, to_read=3), Stage.DECIDE, "Read the sample"),
-        (Decided(planned=True), Stage.DECIDE, "Learn from them"),
-        (Decided(planned=True, is_learned=True), Stage.DECIDE, "Decide"),
-        (replace(APPLIED, to_control=2), Stage.DECIDE, "Read the control sample"),
-        (replace(APPLIED, to_work_off=1), Stage.DECIDE, "Decide them"),
-        (APPLIED, Stage.FINISH, "Write the records"),
-        (replace(APPLIED, is_finished=True), Stage.FINISH, "Look at the records"),
+        (Decided(problem="damaged"), CollectionStage.DECIDE, "See why"),
+        (Decided(planned=True, sample=9, to_read=3), CollectionStage.DECIDE, "Read the sample"),
+        (Decided(planned=True), CollectionStage.DECIDE, "Learn from them"),
+        (Decided(planned=True, is_learned=True), CollectionStage.DECIDE, "Decide"),
+        (replace(APPLIED, to_control=2), CollectionStage.DECIDE, "Read the control sample"),
+        (replace(APPLIED, to_work_off=1), CollectionStage.DECIDE, "Decide them"),
+        (APPLIED, CollectionStage.FINISH, "Write the records"),
+        (replace(APPLIED, is_finished=True), CollectionStage.FINISH, "Look at the records"),
     ],
 )
 def test_from_the_plan_to_the_records(tmp_path, decided, stage, button):
@@ -102,7 +105,7 @@ def test_nobody_has_read_anything(tmp_path):
 
 def test_a_large_collection_is_not_read_by_hand(tmp_path):
     collection = opened(make_collection(tmp_path, items=201, truths=20))
-    assert standing(collection).next_step.stage is Stage.RUNS
+    assert standing(collection).next_step.stage is CollectionStage.RUNS
 
 
 def test_item_that_two_people_read_is_settled_first(tmp_path):
@@ -116,7 +119,7 @@ def test_item_that_two_people_read_is_settled_first(tmp_path):
     assert collection.progress().truths == 0  # what anna entered is not to be seen yet
     enter(folder, "ben", item, {"titel": "Faust", "jahr": 1809})
     now = standing(collection).next_step
-    assert (now.stage, now.button) == (Stage.TRUTH, "Settle")
+    assert (now.stage, now.button) == (CollectionStage.TRUTH, "Settle")
 
 
 def test_other_runs_beside_the_collection_do_not_count(folder):

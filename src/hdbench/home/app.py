@@ -24,14 +24,14 @@ from hdbench.common.texts import completed, language_of
 from hdbench.display.sheets import shared_routes
 from hdbench.errors import HdbenchError
 from hdbench.home.collection import Collection, key_of, opened
-from hdbench.home.page import Act, Page, Visit, is_ours, read_form
+from hdbench.home.page import Act, HomePage, Visit, is_ours, read_form
 from hdbench.home.pages import compare, decide, fields, finish, overview, runs, scans, truth
 from hdbench.home.rendering import render
 from hdbench.home.start import start_routes
-from hdbench.home.state import Standing, standing_of
+from hdbench.home.state import CollectionState, standing_of
 from hdbench.home.used import Used
 
-PAGES: tuple[Page, ...] = (
+PAGES: tuple[HomePage, ...] = (
     overview.PAGE,
     scans.PAGE,
     fields.PAGE,
@@ -157,7 +157,7 @@ class Home:
         """Return the language of a page."""
         return self.chosen_language or language_of(request.headers.get("accept-language"))
 
-    def standing(self, collection: Collection) -> Standing:
+    def standing(self, collection: Collection) -> CollectionState:
         """Return where a collection stands, as its files say it now.
 
         Raises:
@@ -219,13 +219,13 @@ class Home:
             text = render("problem.html", language, self.root, error=error.message)
         return HTMLResponse(text, status)
 
-    async def _show(self, page: Page, request: Request) -> Response:
+    async def _show(self, page: HomePage, request: Request) -> Response:
         return await self.page(
             request, _template(page), partial(self._values, page, request, {}, "")
         )
 
     def _values(
-        self, page: Page, request: Request, form: Mapping[str, str], error: str, language: str
+        self, page: HomePage, request: Request, form: Mapping[str, str], error: str, language: str
     ) -> Mapping[str, Any]:
         """Return the values for the template of a collection's page."""
         key = request.path_params["key"]
@@ -244,7 +244,7 @@ class Home:
             **shown,
         }
 
-    async def _act(self, page: Page, act: Act, request: Request) -> Response:
+    async def _act(self, page: HomePage, act: Act, request: Request) -> Response:
         """Do what a form asks for, and go on to the page that shows it."""
         if not is_ours(request):
             return Response("another origin", 403)
@@ -339,7 +339,7 @@ def serve_home(
         home.close()
 
 
-def _template(page: Page) -> str:
+def _template(page: HomePage) -> str:
     return f"{page.name or 'overview'}.html"
 
 

@@ -9,7 +9,7 @@ from markupsafe import Markup
 from hdbench.benchmarks.names import DESCRIPTION
 from hdbench.display.marks import mark
 from hdbench.evaluation.runs import load_runs
-from hdbench.home.background import Work
+from hdbench.home.background import BackgroundTask
 from hdbench.home.collection import Collection
 from hdbench.home.run_list import RunView
 from hdbench.home.stamped import stamp_of
@@ -60,7 +60,7 @@ def usable(collection: Collection) -> Sequence[RunView]:
     return [run for run in collection.run_views() if run.answered]
 
 
-def comparing(collection: Collection) -> Work:
+def comparing(collection: Collection) -> BackgroundTask:
     """Return the work that ranks the runs of a collection, whose dataset is built.
 
     Scores are kept where commands keep them. It is begun again once a run or the dataset changes.

@@ -26,7 +26,7 @@ from hdbench.datasets.collecting.plan import (
 from hdbench.datasets.collecting.writing import write_collection
 from hdbench.errors import HdbenchError
 from hdbench.home.stamped import Stamped
-from hdbench.home.uploads import Upload, checked_name
+from hdbench.home.uploads import UploadedFile, checked_name
 
 MAX_UNPACKED = 64 * 2**30
 """Maximum number of bytes of a ZIP's images, unpacked."""
@@ -64,7 +64,7 @@ class DraftWish(Strict):
     fields: str = ""
 
 
-class Draft:
+class NewCollection:
     """A collection that is being made.
 
     Args:
@@ -82,7 +82,7 @@ class Draft:
         self._sources: tuple[tuple[object, ...], Stamped[Sources]] | None = None
 
     @classmethod
-    def begun(cls, place: Path, name: str, title: str) -> "Draft":
+    def begun(cls, place: Path, name: str, title: str) -> "NewCollection":
         """Begin a collection, or go on with one of that name.
 
         Raises:
@@ -127,7 +127,7 @@ class Draft:
             make_plan(self._collection_wish(wish), self._sources[1].get())
         write_json(path, wish.model_dump(mode="json"))
 
-    def add_scan(self, given: Upload) -> None:
+    def add_scan(self, given: UploadedFile) -> None:
         """Take in a scan, a PDF, or a ZIP of them.
 
         Raises:
@@ -144,7 +144,7 @@ class Draft:
             self._put(given.path, given.name)
         self.change(images="")
 
-    def add_truth(self, given: Upload) -> None:
+    def add_truth(self, given: UploadedFile) -> None:
         """Take in a table, or another ground truth.
 
         Raises:
@@ -237,7 +237,7 @@ class Draft:
             path.replace(target)
         self._sources = None  # a page in an item's folder does not change the outer one
 
-    def _unpack(self, given: Upload) -> None:
+    def _unpack(self, given: UploadedFile) -> None:
         with closing(Zip(given.path, given.name.name)) as archive:
             names = [name for name in (*archive.names, *archive.others) if _is_scan(name)]
             if sum(map(archive.size, names)) > MAX_UNPACKED:

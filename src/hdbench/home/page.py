@@ -55,7 +55,7 @@ Show = Callable[[Visit], Mapping[str, Any]]
 Act = Callable[[Visit], Done]
 
 
-class Page(NamedTuple):
+class HomePage(NamedTuple):
     """A page of a collection.
 
     Attributes:

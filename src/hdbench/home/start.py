@@ -18,10 +18,10 @@ from hdbench.annotating.server import why_not
 from hdbench.common.regular_files import without_links
 from hdbench.errors import HdbenchError
 from hdbench.home.collection import key_of, opened
-from hdbench.home.drafts import NOT_USED, Draft
+from hdbench.home.drafts import NOT_USED, NewCollection
 from hdbench.home.page import is_ours, read_form
-from hdbench.home.state import Standing
-from hdbench.home.uploads import Upload, uploaded
+from hdbench.home.state import CollectionState
+from hdbench.home.uploads import UploadedFile, uploaded
 
 if TYPE_CHECKING:
     from hdbench.home.app import Home
@@ -41,7 +41,7 @@ class UsedView(NamedTuple):
     folder: Path
     key: str
     title: str
-    standing: Standing | None = None
+    standing: CollectionState | None = None
     problem: str = ""
 
 
@@ -61,8 +61,16 @@ def start_routes(home: "Home") -> list[BaseRoute]:
         Route("/new/{draft:key}", start.draft),
         Route("/new/{draft:key}/discard", start.discard, methods=["POST"]),
         Route("/new/{draft:key}/small/{n:number}", start.picture),
-        Route("/new/{draft:key}/scans", partial(start.upload, Draft.add_scan), methods=["POST"]),
-        Route("/new/{draft:key}/truth", partial(start.upload, Draft.add_truth), methods=["POST"]),
+        Route(
+            "/new/{draft:key}/scans",
+            partial(start.upload, NewCollection.add_scan),
+            methods=["POST"],
+        ),
+        Route(
+            "/new/{draft:key}/truth",
+            partial(start.upload, NewCollection.add_truth),
+            methods=["POST"],
+        ),
         *(
             Route(f"/new/{{draft:key}}/{name}", partial(start.act, act), methods=["POST"])
             for name, act in _FORMS.items()
@@ -79,7 +87,7 @@ class _Start:
 
     def __init__(self, home: "Home") -> None:
         self._home = home
-        self._drafts: dict[Path, Draft] = {}
+        self._drafts: dict[Path, NewCollection] = {}
 
     async def index(self, request: Request) -> Response:
         """Show the collections that were used before."""
@@ -114,7 +122,7 @@ class _Start:
         try:
             place = without_links(Path(form.get("place", "").strip()))
             name, title = form.get("name", "").strip(), form.get("title", "").strip()
-            draft = Draft.begun(place, name or _name_of(title), title)
+            draft = NewCollection.begun(place, name or _name_of(title), title)
         except HdbenchError as error:
             return await self._home.page(request, "new.html", partial(_new, form, error.message))
         self._home.used.add_draft(draft.folder)
@@ -142,7 +150,9 @@ class _Start:
             return Response(why_not(error.message, request), 404)
         return Response(made.data, media_type=made.media_type)
 
-    async def upload(self, add: Callable[[Draft, Upload], None], request: Request) -> Response:
+    async def upload(
+        self, add: Callable[[NewCollection, UploadedFile], None], request: Request
+    ) -> Response:
         """Take in a file for a collection that is being made."""
         if not is_ours(request):
             return Response("another origin", 403)
@@ -186,7 +196,9 @@ class _Start:
         return {
             "error": error,
             "collections": [self._view(Path(name), language) for name in remembered.collections],
-            "drafts": [Draft(Path(name)) for name in remembered.drafts if Path(name).is_dir()],
+            "drafts": [
+                NewCollection(Path(name)) for name in remembered.drafts if Path(name).is_dir()
+            ],
             "key_of": key_of,
         }
 
@@ -199,7 +211,7 @@ class _Start:
         except HdbenchError as error:
             return UsedView(folder, key, folder.name, problem=error.message)
 
-    def _draft(self, request: Request) -> Draft:
+    def _draft(self, request: Request) -> NewCollection:
         """Return a collection that is being made.
 
         Raises:
@@ -208,7 +220,7 @@ class _Start:
         for name in self._home.used.read().drafts:
             folder = Path(name)
             if key_of(folder) == request.path_params["draft"] and folder.is_dir():
-                return self._drafts.setdefault(folder, Draft(folder))
+                return self._drafts.setdefault(folder, NewCollection(folder))
         raise HdbenchError("not one of the collections that are being made here")
 
     def _drafted(
@@ -251,7 +263,7 @@ def _name_of(title: str) -> str:
     return _NO_NAME.sub("-", plain).strip("-")[:40]
 
 
-_Act = Callable[[Draft, Mapping[str, str]], Path | None]
+_Act = Callable[[NewCollection, Mapping[str, str]], Path | None]
 """Does what a form asks for; returns the collection's folder once it is written."""
 
 _TEXTS = ("title", "licence", "language", "fields")
@@ -261,7 +273,7 @@ _COLUMN = "column:"
 """Prefix of the names of the form's fields that say what becomes of a column."""
 
 
-def _saved(draft: Draft, form: Mapping[str, str]) -> None:
+def _saved(draft: NewCollection, form: Mapping[str, str]) -> None:
     """Keep what was typed: what becomes of columns, and what is known of the collection."""
     changed = dict(draft.wish().columns)
     for column in draft.columns():
@@ -273,18 +285,18 @@ def _saved(draft: Draft, form: Mapping[str, str]) -> None:
     draft.change(columns=changed, **texts)
 
 
-def _folder(draft: Draft, form: Mapping[str, str]) -> None:
+def _folder(draft: NewCollection, form: Mapping[str, str]) -> None:
     folder = Path(form.get("images", "").strip())
     if not folder.is_absolute() or not folder.is_dir():
         raise HdbenchError("{place}: no such folder: give its whole path", place=folder)
     draft.change(images=str(folder))
 
 
-def _without_truth(draft: Draft, _: Mapping[str, str]) -> None:
+def _without_truth(draft: NewCollection, _: Mapping[str, str]) -> None:
     draft.change(truth="", columns={})
 
 
-def _written(draft: Draft, form: Mapping[str, str]) -> Path:
+def _written(draft: NewCollection, form: Mapping[str, str]) -> Path:
     _saved(draft, form)
     return draft.write()
 

@@ -19,7 +19,7 @@ RUNS_WANTED = 2
 """Number of runs from which they can be compared."""
 
 
-class Stage(StrEnum):
+class CollectionStage(StrEnum):
     """A stage in a collection's life, whose page has the same name."""
 
     SCANS = "scans"
@@ -40,7 +40,7 @@ class StageView(NamedTuple):
         is_done: whether nothing is left to do for it.
     """
 
-    stage: Stage
+    stage: CollectionStage
     fact: str
     is_done: bool
 
@@ -54,7 +54,7 @@ class NextStep(NamedTuple):
         button: what its button says.
     """
 
-    stage: Stage
+    stage: CollectionStage
     why: Message
     button: Message
 
@@ -93,7 +93,7 @@ class Decided:
 
 
 @dataclass(frozen=True)
-class Standing:
+class CollectionState:
     """Where a collection stands.
 
     Attributes:
@@ -109,7 +109,7 @@ class Standing:
 
 def standing_of(
     truth: TruthProgress, fields: int, runs: Sequence[RunView], decided: Decided
-) -> Standing:
+) -> CollectionState:
     """Return where a collection stands.
 
     Args:
@@ -123,29 +123,31 @@ def standing_of(
     truth_done = not truth.left and not truth.to_settle
     can_compare = len(usable) >= RUNS_WANTED and truth.truths >= min(items, MIN_TRUTHS)
     stages = [
-        StageView(Stage.SCANS, _number(items), is_done=True),
-        StageView(Stage.FIELDS, _number(fields), is_done=True),
+        StageView(CollectionStage.SCANS, _number(items), is_done=True),
+        StageView(CollectionStage.FIELDS, _number(fields), is_done=True),
         StageView(
-            Stage.TRUTH,
+            CollectionStage.TRUTH,
             Message("{count:,} of {items:,}", count=truth.truths, items=items),
             is_done=truth_done,
         ),
         StageView(
-            Stage.RUNS, _number(len(usable)) if usable else "", is_done=len(usable) >= RUNS_WANTED
+            CollectionStage.RUNS,
+            _number(len(usable)) if usable else "",
+            is_done=len(usable) >= RUNS_WANTED,
         ),
-        StageView(Stage.COMPARE, "", is_done=decided.planned),
+        StageView(CollectionStage.COMPARE, "", is_done=decided.planned),
         StageView(
-            Stage.DECIDE,
+            CollectionStage.DECIDE,
             Message("{share:.0%} accepted", share=decided.accepted / decided.values)
             if decided.values
             else "",
             is_done=decided.is_applied and not decided.to_control and not decided.to_work_off,
         ),
-        StageView(Stage.FINISH, "", is_done=decided.is_finished),
+        StageView(CollectionStage.FINISH, "", is_done=decided.is_finished),
     ]
     step = _next_step(truth, runs, decided, can_compare=can_compare)
     sentence = _decision_sentence(decided) if decided.planned else _sentence(truth, usable)
-    return Standing(sentence, stages, step)
+    return CollectionState(sentence, stages, step)
 
 
 def _number(number: int) -> Message:
@@ -220,7 +222,7 @@ def _next_step(
     wanted = items if items <= ALL_BY_HAND else MIN_TRUTHS
     if truth.to_settle:
         return NextStep(
-            Stage.TRUTH,
+            CollectionStage.TRUTH,
             Message(
                 "1 item where people entered different things: look at it together.",
                 plural="{count:,} items where people entered different things: look at them "
@@ -234,7 +236,7 @@ def _next_step(
     if truth.left and truth.truths < wanted:
         left = min(truth.left, wanted - truth.truths)
         return NextStep(
-            Stage.TRUTH,
+            CollectionStage.TRUTH,
             Message("1 item to read.", plural="{count:,} items to read.", count=left),
             Message("Go on reading") if truth.truths else Message("Begin to read"),
         )
@@ -242,7 +244,7 @@ def _next_step(
 
 
 _COMPARING = NextStep(
-    Stage.COMPARE,
+    CollectionStage.COMPARE,
     Message("Which model is best for these items, and is it sure?"),
     Message("Compare the models"),
 )
@@ -252,7 +254,7 @@ def _running(runs: Sequence[RunView]) -> NextStep | None:
     """Return what there is to do for the runs; None if they can be compared."""
     if going := [run for run in runs if run.is_going]:
         return NextStep(
-            Stage.RUNS,
+            CollectionStage.RUNS,
             Message(
                 "A model is reading.", plural="{count:,} models are reading.", count=len(going)
             ),
@@ -261,7 +263,7 @@ def _running(runs: Sequence[RunView]) -> NextStep | None:
     usable = [run for run in runs if run.answered]
     if len(usable) < RUNS_WANTED:
         return NextStep(
-            Stage.RUNS,
+            CollectionStage.RUNS,
             Message("Let a second model read the items, so that they can be compared.")
             if usable
             else Message("Let a model read the items, or add answers that you have."),
@@ -273,7 +275,7 @@ def _running(runs: Sequence[RunView]) -> NextStep | None:
 def _deciding(truth: TruthProgress, decided: Decided) -> NextStep:
     if decided.is_refused:
         return NextStep(
-            Stage.TRUTH,
+            CollectionStage.TRUTH,
             Message("Nothing can be accepted automatically: what people read are the records."),
             Message("Go on reading") if truth.left else Message("See what was read"),
         )
@@ -328,13 +330,15 @@ def _deciding(truth: TruthProgress, decided: Decided) -> NextStep:
     )
     for is_next, why, button in steps:
         if is_next:
-            return NextStep(Stage.DECIDE, why, button)
+            return NextStep(CollectionStage.DECIDE, why, button)
     if decided.is_finished:
         return NextStep(
-            Stage.FINISH, Message("The records are written."), Message("Look at the records")
+            CollectionStage.FINISH,
+            Message("The records are written."),
+            Message("Look at the records"),
         )
     return NextStep(
-        Stage.FINISH,
+        CollectionStage.FINISH,
         Message("All values are decided: write the records."),
         Message("Write the records"),
     )

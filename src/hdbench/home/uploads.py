@@ -21,7 +21,7 @@ MAX_NAME = 200
 """Maximum number of bytes of a file's name."""
 
 
-class Upload(NamedTuple):
+class UploadedFile(NamedTuple):
     """A file that was sent.
 
     Attributes:
@@ -34,7 +34,7 @@ class Upload(NamedTuple):
 
 
 @asynccontextmanager
-async def uploaded(request: Request, folder: Path) -> AsyncIterator[Upload]:
+async def uploaded(request: Request, folder: Path) -> AsyncIterator[UploadedFile]:
     """Write the body of a request into a hidden folder, which is removed when the block ends.
 
     Args:
@@ -58,7 +58,7 @@ async def uploaded(request: Request, folder: Path) -> AsyncIterator[Upload]:
                         "{place}: larger than {most} GiB", place=name.name, most=MAX_UPLOAD >> 30
                     )
                 await to_thread.run_sync(file.write, part)
-        yield Upload(path, name)
+        yield UploadedFile(path, name)
     finally:
         shutil.rmtree(inside, ignore_errors=True)
 

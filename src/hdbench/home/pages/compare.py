@@ -20,7 +20,7 @@ from hdbench.home.comparison import (
     report_page,
     usable,
 )
-from hdbench.home.page import Done, Page, Visit
+from hdbench.home.page import Done, HomePage, Visit
 from hdbench.output.leaderboard.figures import field_figure
 from hdbench.output.leaderboard.words import about_ranks, column_name, notes, verdict
 
@@ -116,4 +116,4 @@ def _run(collection: Collection, name: str) -> Path:
     raise HdbenchError("{name}: there is no such run", name=name[:100])
 
 
-PAGE = Page("compare", _show, {"build": _build, "report": _make})
+PAGE = HomePage("compare", _show, {"build": _build, "report": _make})

@@ -18,7 +18,7 @@ from hdbench.errors import HdbenchError, Message
 from hdbench.home.collection import Collection
 from hdbench.home.comparison import COMPARING, usable
 from hdbench.home.decisions import DecisionView
-from hdbench.home.page import Done, Page, Visit
+from hdbench.home.page import Done, HomePage, Visit
 from hdbench.home.pages.compare import POLICY
 from hdbench.home.pages.truth import pseudonym
 from hdbench.home.rendering import TEXTS
@@ -309,7 +309,7 @@ async def signed_page(collection: Collection, request: Request) -> Response:
     return HTMLResponse(page, headers={"Content-Security-Policy": POLICY})
 
 
-PAGE = Page(
+PAGE = HomePage(
     "decide",
     _show,
     {"plan": _plan, "read": _read, "learn": _learn, "apply": _apply, "work": _work},

@@ -9,7 +9,7 @@ from hdbench.common.folder_files import text_in
 from hdbench.common.jsonio import parse_file, write_json, write_whole
 from hdbench.errors import HdbenchError, Message
 from hdbench.home.collection import PROMPT, SCHEMA
-from hdbench.home.page import Done, Page, Visit
+from hdbench.home.page import Done, HomePage, Visit
 
 MAX_TITLE = 100
 """Maximum number of characters of a field's title."""
@@ -67,4 +67,4 @@ def _prompt(visit: Visit) -> Done:
     return Done(Message("saved"))
 
 
-PAGE = Page("fields", _show, {"titles": _name, "prompt": _prompt})
+PAGE = HomePage("fields", _show, {"titles": _name, "prompt": _prompt})

@@ -16,7 +16,7 @@ from hdbench.common.regular_files import read_at_most
 from hdbench.errors import HdbenchError, Message
 from hdbench.home.collection import Collection
 from hdbench.home.decisions import FINISHED, DecisionView
-from hdbench.home.page import Done, Page, Visit
+from hdbench.home.page import Done, HomePage, Visit
 from hdbench.home.stamped import stamp_of
 from hdbench.home.uploads import uploaded
 from hdbench.output.exporting.finished_forms import FinishForm, writer_of
@@ -202,4 +202,4 @@ async def file(collection: Collection, request: Request) -> Response:
     return FileResponse(path, filename=path.name, media_type=media_type)
 
 
-PAGE = Page("finish", _show, {"write": _write, "forget": _forget_mapping})
+PAGE = HomePage("finish", _show, {"write": _write, "forget": _forget_mapping})

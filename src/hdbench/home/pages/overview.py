@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from hdbench.home.page import Page, Visit
+from hdbench.home.page import HomePage, Visit
 from hdbench.home.pages.scans import views_of
 
 TYPICAL = 3
@@ -18,4 +18,4 @@ def _show(visit: Visit) -> Mapping[str, Any]:
     return {"typical": views_of(visit.collection, numbers[:TYPICAL])}
 
 
-PAGE = Page("", _show)
+PAGE = HomePage("", _show)

@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse, Response
 from hdbench.common.extras import install_command, missing_packages
 from hdbench.errors import HdbenchError, Message
 from hdbench.home.collection import Collection
-from hdbench.home.page import Done, Page, Visit
+from hdbench.home.page import Done, HomePage, Visit
 from hdbench.home.uploads import uploaded
 from hdbench.running.backend import Asked
 
@@ -41,7 +41,7 @@ def _start(visit: Visit) -> Done:
         asked = Asked(TESSERACT)
     elif not model:
         raise HdbenchError("name the model")
-    elif kind == "endpoint":
+    elif kind == "server":
         if urlsplit(endpoint or "").scheme not in ("http", "https"):
             raise HdbenchError("the server's address must be a URL, as http://localhost:8000/v1")
         asked = Asked(model, endpoint=endpoint)
@@ -73,4 +73,6 @@ async def upload(collection: Collection, request: Request) -> Response:
     return JSONResponse({})
 
 
-PAGE = Page("runs", _show, {"start": _start, "stop": _stop, "resume": _resume, "remove": _remove})
+PAGE = HomePage(
+    "runs", _show, {"start": _start, "stop": _stop, "resume": _resume, "remove": _remove}
+)

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from hdbench.annotating.progress import ItemProgress
 from hdbench.home.collection import Collection
-from hdbench.home.page import Page, Visit
+from hdbench.home.page import HomePage, Visit
 
 SHOWN = 60
 """Number of items on a page."""
@@ -18,7 +18,7 @@ EXCERPT = 200
 """Number of characters of an item's text."""
 
 
-class ItemView(NamedTuple):
+class ScanView(NamedTuple):
     """An item as pages show it.
 
     Attributes:
@@ -41,13 +41,13 @@ class ItemView(NamedTuple):
         return "filled" if self.progress.has_truth else "open"
 
 
-def views_of(collection: Collection, numbers: Iterable[int]) -> list[ItemView]:
+def views_of(collection: Collection, numbers: Iterable[int]) -> list[ScanView]:
     """Return items by their places in the collection."""
     items, media = collection.progress().items, collection.media
     views = []
     for number in numbers:
         text = media.text(items[number].item)
-        views.append(ItemView(number, items[number], text and text[:EXCERPT]))
+        views.append(ScanView(number, items[number], text and text[:EXCERPT]))
     return views
 
 
@@ -86,4 +86,4 @@ def _items(visit: Visit) -> Mapping[str, Any]:
     }
 
 
-PAGE = Page("scans", _items)
+PAGE = HomePage("scans", _items)

@@ -24,7 +24,7 @@ from hdbench.answers.titles import FieldTitles
 from hdbench.common.texts import written
 from hdbench.errors import HdbenchError, Message
 from hdbench.home.collection import Collection
-from hdbench.home.page import Done, Page, Visit
+from hdbench.home.page import Done, HomePage, Visit
 from hdbench.home.uploads import uploaded
 
 if TYPE_CHECKING:
@@ -191,6 +191,6 @@ def pseudonym(visit: Visit) -> str:
     return name
 
 
-PAGE = Page("truth", _show, {"annotate": _annotate, "assign": _assign})
-MERGE = Page("merge", _show_merge, {"take-in": _take_in, "leave-out": _leave_out})
-AGREEMENT = Page("agreement", _show_agreement)
+PAGE = HomePage("truth", _show, {"annotate": _annotate, "assign": _assign})
+MERGE = HomePage("merge", _show_merge, {"take-in": _take_in, "leave-out": _leave_out})
+AGREEMENT = HomePage("agreement", _show_agreement)

@@ -1,13 +1,14 @@
-"""Processes that end in time."""
+"""Servers: what they listen on, and processes that end in time."""
 
 import signal
+import socket
 import subprocess
 import sys
 import textwrap
 
 import pytest
 
-from hdbench.common.servers import END_SECONDS, GRACE
+from hdbench.common.servers import END_SECONDS, GRACE, listening
 
 SERVER = """
     import hashlib, sys, threading, time
@@ -59,3 +60,10 @@ def test_a_process_ends_whatever_its_threads_do(kind, status, told, number):
 
 def test_the_bound_leaves_time_for_requests():
     assert GRACE < END_SECONDS <= 5
+
+
+def test_answers_do_not_wait_for_an_acknowledgement():
+    with listening("127.0.0.1", 0) as served_on, socket.create_connection(served_on.getsockname()):
+        accepted, _ = served_on.accept()
+        with accepted:
+            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)

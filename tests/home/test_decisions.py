@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import time
 from types import SimpleNamespace
 from urllib.parse import quote, urlencode
 from uuid import uuid4
@@ -197,7 +196,6 @@ def test_plan_that_a_command_made_counts_and_folder_moves(cards, tmp_path):
 
 def test_second_plan_has_a_folder_of_its_own(cards):
     cards.plan()
-    time.sleep(1)  # plans are told apart by the second in which they were made
     cards.plan(learn="25")
     assert cards.collection.decisions.view().plan.learn == 25
     folders = cards.folder.parent / "decisions"

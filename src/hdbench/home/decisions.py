@@ -245,7 +245,7 @@ class Decisions:
                 plans[folder / PLAN] = plan
         if not plans:
             return None
-        path = max(plans, key=lambda path: plans[path].created)
+        path = max(plans, key=lambda path: (plans[path].created, path))
         return path, plans[path], applied.get(plans[path].hash())
 
     def _plan_in(self, folder: Path) -> ValuePlan | None:

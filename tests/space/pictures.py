@@ -43,7 +43,8 @@ BEGIN_IN_SIGHT = """(each) => {
 
 SEEN = """() => Promise.all([...document.images].map((each) => {
   const { top, bottom } = each.getBoundingClientRect();
-  return bottom >= 0 && top < innerHeight && !each.complete && each.decode();
+  const isInSight = each.checkVisibility() && bottom >= 0 && top < innerHeight;
+  return isInSight && !each.complete && each.decode();
 }))"""
 
 

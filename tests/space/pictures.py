@@ -25,6 +25,7 @@ from hdbench.annotating.annotation import Annotation, Assignment, write_annotati
 from hdbench.annotating.store import Store
 from hdbench.datasets.collecting.plan import CollectionWish, make_plan, read_sources
 from hdbench.datasets.collecting.writing import write_collection
+from hdbench.home.collection import key_of
 from hdbench.output.report.trust_page import write_decision_page
 from hdbench.space.texts import translations
 from hdbench.trust.deciding import read_decision
@@ -277,5 +278,7 @@ def test_the_home(camera, tmp_path, monkeypatch):
     (tmp_path / "runs").mkdir()
     shutil.copy(SAMPLE / "predictions.jsonl", tmp_path / "runs/cards_reader-large.jsonl")
     with ended(ServedHome(tmp_path, free_port(), folder)) as served:
-        page = camera.visit(served.url, awaited="h1", last=None)
+        root = served.url.removesuffix(f"{key_of(folder)}/")
+        page = camera.visit(root, awaited="h1", last=None)
+        page.goto(served.url)
         camera.take(page, "home")

@@ -222,7 +222,8 @@ def test_dataset_stays_while_a_plan_rests_on_it(cards):
     assert (cards.collection.built / "metadata.jsonl").read_bytes() == before
 
 
-def test_where_nothing_can_be_accepted_people_read_on(cards):
+@pytest.mark.slow
+def test_where_nothing_can_be_accepted_reading_is_kept(cards):
     cards.plan(limit="5", learn="20", verify="45")
     cards.read()
     cards.send("decide/learn")
@@ -230,11 +231,22 @@ def test_where_nothing_can_be_accepted_people_read_on(cards):
     # Somebody reads something else than all models in every value.
     cards.cards.truth = lambda item: dict.fromkeys(cards.cards.cards.truths[item], "other")
     cards.read()
-    assert "Nothing can be accepted unseen" in cards.page("decide")
-    assert (cards.step().stage, cards.button()) == (CollectionStage.TRUTH, "Go on reading")
-    refused = cards.send("decide/apply", control="10")
-    assert "nothing can be accepted by this plan" in alert(refused)
-    assert "Nothing can be accepted automatically" in cards.get("finish").text
+    decided = cards.page("decide")
+    assert "Nothing can be accepted unseen" in decided
+    assert "List the values to decide" in decided
+    assert "Accept the values" not in decided
+    cards.send("decide/apply", control="10")
+    # 65 of the 400 values are read.
+    listed = cards.page("decide")
+    assert "0 of 400 values are accepted; 335 doubtful ones are left." in listed
+    assert "there is nothing to control" in listed
+    assert "there is nothing to control" in alert(cards.send("decide/read", name="anna"))
+    assert (cards.step().stage, cards.button()) == (CollectionStage.DECIDE, "Decide them")
+    cards.send("finish/write", group="jsonl", form="jsonl")
+    cards.page("finish")
+    records = cards.get("finish/files/records.jsonl").text.splitlines()
+    values = [value for line in records for value in json.loads(line)["fields"].values()]
+    assert sum(value == {"origin": "checked", "value": "other"} for value in values) == 45
 
 
 @pytest.mark.parametrize(

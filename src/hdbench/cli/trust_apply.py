@@ -96,6 +96,12 @@ def print_applied(console: Console, applied: Applied, out: Path, *, by_values: b
         values=values,
         items=applied.items,
     )
+    if not applied.taken:
+        title = Message(
+            "none of {values:,} values accepted: those that people have not read are all on the "
+            "work list, and there is nothing to control",
+            values=values,
+        )
     print_line(console, title, style="bold")
     print_line(console, Message("checked by people already: {count:,}", count=applied.checked))
     for reason, count in applied.check.items():

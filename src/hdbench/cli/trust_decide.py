@@ -103,16 +103,16 @@ def print_decision(console: Console, decision: AnyDecision, work: ValueForecast 
         _print_limits(console, decision)
         answer = worry(decision, language)
         print_line(console, Message("Do I need to worry? {answer}", answer=answer))
-        is_accepting = decision.accepted > 0
+        can_be_applied = True  # what people read goes in, whether anything is accepted or not
     else:
         _print_walks(console, decision)
         if decision.outcome is not None:
             console.print()
             _print_fields(console, decision.outcome)
-        is_accepting = decision.outcome is not None
+        can_be_applied = decision.outcome is not None
     for warned in decision.warnings:
         print_marked(console, "warning: ", warning_in_words(warned, language))
-    if is_accepting and decision.holds:
+    if can_be_applied and decision.holds:
         advice = Message("next: hdbench trust apply {path} --out OUT", path=decision.plan_file)
         print_line(console, advice)
     line = Message("plan {hash}… of {created}", hash=decision.plan[:12], created=decision.created)

@@ -293,12 +293,7 @@ class Decisions:
         decided = Decided(
             planned=True, sample=len(stage.values), to_read=to_read, is_learned=is_learned
         )
-        view = replace(view, decided=decided, stage=stage, to_read=to_read, is_learned=is_learned)
-        last = self._collection.background.last(DECIDING)
-        if last is None or last.value is None or last.stamp != self._stamp(view):
-            return view
-        is_refused = not (last.value.accepted and last.value.holds)
-        return replace(view, decided=replace(decided, is_refused=is_refused))
+        return replace(view, decided=decided, stage=stage, to_read=to_read, is_learned=is_learned)
 
     def _applied_view(self, view: DecisionView) -> DecisionView:
         assert self._checked is not None  # noqa: S101  the caller looked

@@ -68,7 +68,6 @@ class Decided:
         sample: how many values people read for what comes next.
         to_read: how many of them are left to read.
         is_learned: whether the second part of the sample is drawn.
-        is_refused: whether nothing can be accepted.
         is_applied: whether it is decided, and applied to all items, what is accepted.
         accepted: how many values are accepted.
         values: how many values there are.
@@ -82,7 +81,6 @@ class Decided:
     sample: int = 0
     to_read: int = 0
     is_learned: bool = False
-    is_refused: bool = False
     is_applied: bool = False
     accepted: int = 0
     values: int = 0
@@ -232,7 +230,7 @@ def _next_step(
             Message("Settle"),
         )
     if decided.planned or decided.problem:
-        return _deciding(truth, decided)
+        return _deciding(decided)
     if truth.left and truth.truths < wanted:
         left = min(truth.left, wanted - truth.truths)
         return NextStep(
@@ -240,7 +238,7 @@ def _next_step(
             Message("1 item to read.", plural="{count:,} items to read.", count=left),
             Message("Go on reading") if truth.truths else Message("Begin to read"),
         )
-    return _running(runs) or (_COMPARING if can_compare else _deciding(truth, decided))
+    return _running(runs) or (_COMPARING if can_compare else _deciding(decided))
 
 
 _COMPARING = NextStep(
@@ -272,13 +270,7 @@ def _running(runs: Sequence[RunView]) -> NextStep | None:
     return None
 
 
-def _deciding(truth: TruthProgress, decided: Decided) -> NextStep:
-    if decided.is_refused:
-        return NextStep(
-            CollectionStage.TRUTH,
-            Message("Nothing can be accepted automatically: what people read are the records."),
-            Message("Go on reading") if truth.left else Message("See what was read"),
-        )
+def _deciding(decided: Decided) -> NextStep:
     steps = (
         (
             bool(decided.problem),

@@ -148,8 +148,9 @@ def apply(
         control: how many items, or single values, the control sample has at most.
 
     Raises:
-        HdbenchError: nothing can be accepted, or the promise does not hold; the folder holds
-            something else or was changed, or another process writes it; see also `decide`.
+        HdbenchError: the promise does not hold, or a plan of whole items accepts nothing; the
+            folder holds something else or was changed, or another process writes it; see also
+            `decide`.
     """
     with opened_runs(plan, benchmark, plan_file, all_are_loaded=True) as runs:
         lines: _Lines | _LearnedLines
@@ -211,8 +212,8 @@ def _finished(out: Path, control: int) -> Applied:
 
 
 def _check(decision: AnyDecision, plan_file: Path) -> None:
-    accepts = decision.outcome is not None if isinstance(decision, Decision) else decision.accepted
-    if not accepts:
+    # By single values, what people read goes in all the same, and the others are listed.
+    if isinstance(decision, Decision) and decision.outcome is None:
         raise HdbenchError(
             "{place}: nothing can be accepted by this plan: hdbench trust decide {place} says "
             "what is missing",

@@ -12,7 +12,7 @@ from hdbench.trust.learned.files import is_learned, learn_once, read_learned
 from hdbench.trust.learned.learning import check_items
 from hdbench.trust.learned.plan import ValuePlan
 from hdbench.trust.sealed import is_of, read_sealed
-from hdbench.trust.value_control import ValueControl, read_value_control
+from hdbench.trust.value_control import ValueControl, read_drawn_values
 
 
 def values_to_read(path: Path, folder: Path) -> "PlannedCheck | ControlCheck | None":
@@ -27,13 +27,13 @@ def values_to_read(path: Path, folder: Path) -> "PlannedCheck | ControlCheck | N
 
     Raises:
         HdbenchError: the file was changed, or is not about this folder; the folder is a collection,
-            and the plan was made for a dataset.
+            and the plan was made for a dataset; nothing was accepted that could be controlled.
     """
     if is_of(path, ValueControl):
         if (path.parent / DECISION).is_file():
             applied, _ = read_begun(path.parent)
             _check_folder(folder, applied.benchmark, path)
-        return ControlCheck(read_value_control(path))
+        return ControlCheck(read_drawn_values(path))
     if is_of(path, ValuePlan):
         plan = read_sealed(path, ValuePlan)
         _check_folder(folder, plan.benchmark, path)

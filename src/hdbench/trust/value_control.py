@@ -51,7 +51,8 @@ class ValueControl(ControlSample):
 
     Attributes:
         of: how many values are accepted.
-        sample: item and field of each, in the order in which they were drawn.
+        sample: item and field of each, in the order in which they were drawn; none if no value is
+            accepted.
     """
 
     VERSION = 2
@@ -101,6 +102,20 @@ def read_value_control(path: Path) -> ValueControl:
     return read_sealed(path, ValueControl)
 
 
+def read_drawn_values(path: Path) -> ValueControl:
+    """Return a control sample of single values that has any.
+
+    Raises:
+        HdbenchError: it has none, as nothing was accepted; see also `read_value_control`.
+    """
+    control = read_value_control(path)
+    if not control.sample:
+        raise HdbenchError(
+            "{place}: no value was accepted, so there is nothing to control", place=path
+        )
+    return control
+
+
 def _drawn(path: Path, plan: ValuePlan, taken: int, number: int) -> list[Pair]:
     """Draw from the accepted values in the file."""
     order = np.random.default_rng([plan.seed, CONTROL_DRAW]).permutation(taken)[:number]
@@ -127,15 +142,13 @@ def check_value_control(out: Path, benchmark: Benchmark) -> Controlled:
         benchmark: the items; what people read is in its folder.
 
     Raises:
-        HdbenchError: a value is not read yet; the folder is not finished, or was changed; the list
-            of items is another one, or something else of the benchmark has changed since the plan
-            was made.
+        HdbenchError: a value is not read yet, or none was accepted; the folder is not finished, or
+            was changed; the list of items is another one, or something else of the benchmark has
+            changed since the plan was made.
     """
     plan, _ = read_begun(out)
     assert isinstance(plan, ValuePlan)  # noqa: S101  the caller looked
-    applied, control = read_applied(out), read_value_control(out / CONTROL)
-    if not control.sample:
-        raise HdbenchError("{place}: has no values: nothing was drawn", place=out / CONTROL)
+    applied, control = read_applied(out), read_drawn_values(out / CONTROL)
     check_unchanged(plan, benchmark, out / PLAN)
     check_values(out, applied, control)
     check_drawn(

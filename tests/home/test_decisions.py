@@ -166,7 +166,7 @@ def test_report_of_a_run_is_made_and_shown_alone(cards):
     assert "Open the report" in cards.page("compare")
     report = cards.get(f"report/{NAME}_heron.jsonl/")
     assert report.headers["content-security-policy"].startswith("sandbox allow-scripts")
-    assert "<title>" in report.text
+    assert "<bdi>heron</bdi>" in report.text
     assert cards.get(f"report/{NAME}_heron.jsonl/fields.csv").status_code == 200
     for path in ("none.csv", quote("../../scans/0000.png", safe=""), quote("/etc/passwd", safe="")):
         assert cards.get(f"report/{NAME}_heron.jsonl/{path}").status_code in (400, 404)

@@ -95,14 +95,14 @@ def has_report(collection: Collection, run: Path) -> bool:
     return bool(page) and all(stamp[0] <= page[0] for stamp in sources if stamp)
 
 
-def make_report(collection: Collection, run: Path, language: str) -> WrittenReport:
+def make_report(collection: Collection, run: RunView, language: str) -> WrittenReport:
     """Write the report of a run.
 
     Raises:
         HdbenchError: see `write_report`.
     """
-    out = report_page(collection, run).parent
-    return write_report(run, out, benchmark=str(collection.built), language=language)
+    out, built = report_page(collection, run.path).parent, str(collection.built)
+    return write_report(run.path, out, benchmark=built, name=run.model, language=language)
 
 
 def _stamp(run: Path) -> tuple[int, ...]:

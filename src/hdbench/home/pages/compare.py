@@ -21,6 +21,7 @@ from hdbench.home.comparison import (
     usable,
 )
 from hdbench.home.page import Done, HomePage, Visit
+from hdbench.home.run_list import RunView
 from hdbench.output.leaderboard.figures import field_figure
 from hdbench.output.leaderboard.words import about_ranks, column_name, notes, verdict
 
@@ -81,7 +82,7 @@ def _make(visit: Visit) -> Done:
     """Make the report of a run, to which its row then links."""
     collection = visit.collection
     run = _run(collection, visit.form.get("run", ""))
-    if not has_report(collection, run):
+    if not has_report(collection, run.path):
         collection.background.start(_REPORT, partial(make_report, collection, run, visit.language))
     return Done()
 
@@ -91,7 +92,7 @@ async def report_file(collection: Collection, request: Request) -> Response:
 
     def found() -> Path:
         run = _run(collection, request.path_params["run"])
-        page = report_page(collection, run)
+        page = report_page(collection, run.path)
         name = PurePosixPath(request.path_params["file"] or page.name)
         path = page.parent / name
         is_inside = ".." not in name.parts and not name.is_absolute()
@@ -104,7 +105,7 @@ async def report_file(collection: Collection, request: Request) -> Response:
     return FileResponse(path, headers={"Content-Security-Policy": POLICY})
 
 
-def _run(collection: Collection, name: str) -> Path:
+def _run(collection: Collection, name: str) -> RunView:
     """Return a run by its name.
 
     Raises:
@@ -112,7 +113,7 @@ def _run(collection: Collection, name: str) -> Path:
     """
     for run in usable(collection):
         if run.name == name:
-            return run.path
+            return run
     raise HdbenchError("{name}: there is no such run", name=name[:100])
 
 

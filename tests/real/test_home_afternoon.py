@@ -49,8 +49,8 @@ RUNS = {
     "2026-01-24/T0230": "claude-sonnet-4-5",
     "2025-09-30/T0160": "gpt-4-1",
 }
-LEARN, VERIFY, CONTROL, WORKED = 60, 80, 20, 12
-LIMIT = 0.2
+LEARN, VERIFY, CONTROL, WORKED = 80, 100, 20, 12
+LIMIT = 0.12
 MARC = "{http://www.loc.gov/MARC21/slim}"
 
 
@@ -238,7 +238,7 @@ class Afternoon:
     def go_on(self, awaited):
         """Press the button that says what comes next, until something else is seen."""
         self.press(".next .first")
-        self.page.locator(awaited).wait_for()
+        self.page.locator(awaited).first.wait_for()
 
     def unfold(self, selector):
         """Open what is folded around something."""
@@ -399,16 +399,16 @@ class Afternoon:
         self.look("value")
         assert self.read() == LEARN + VERIFY
         self.look("all-read")
-        self.press("#command a")
-        page.locator("#control").wait_for()
+        self.leave()
+        self.go_on("#control")
         self.look("decision")
         self.fill("#control", str(CONTROL))
         self.go_on("#work table")
         self.look("applied")
         self.go_on("#reading")
         assert self.read() == CONTROL
-        self.press("#command a")
-        page.locator("#work table").wait_for()
+        self.leave()
+        self.go_on("#work table")
         self.look("controlled")
         self.go_on(".doubt")
         self.look("work-list")
@@ -437,8 +437,8 @@ class Afternoon:
             changed += "document.getElementById('id').textContent !== item || "
             changed += "document.getElementById('label').textContent !== label"
             page.wait_for_function(changed, arg=[item, label])
-            if not page.locator("#reading").is_visible():
-                page.locator("#reading, #command a").filter(visible=True).wait_for()
+            over = "document.getElementById('learning').hidden"
+            page.wait_for_function(f"() => !document.getElementById('record').hidden || {over}")
         return read
 
     def work_off(self):
@@ -447,16 +447,17 @@ class Afternoon:
         for number in range(WORKED):
             item = page.locator("#id").inner_text()
             doubt = page.locator(".doubt:not(.decided, .saving)").first
-            wanted = letters(self.desk.value(item, doubt.get_attribute("data-path")))
+            wanted = self.desk.value(item, doubt.get_attribute("data-path"))
             for choice in doubt.locator(".choice").all():
                 said = choice.locator(".text")
-                if letters(said.inner_text() if said.count() else "") == wanted:
+                if letters(said.inner_text() if said.count() else "") == letters(wanted):
                     choice.focus()
                     page.keyboard.press(choice.get_attribute("data-digit"))
                     break
             else:
-                doubt.get_by_role("textbox").fill(wanted)
-                page.keyboard.press("Enter")
+                typed = doubt.get_by_role("textbox")
+                typed.fill(wanted)
+                typed.press("Enter")
             expect(page.locator("#bar")).to_have_js_property("value", number + 1)
             if not page.locator(".doubt:not(.decided)").count():
                 self.press("#go-on")

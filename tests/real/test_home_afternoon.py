@@ -415,6 +415,7 @@ class Afternoon:
         self.work_off()
         self.look("work-list-begun")
         self.leave()
+        self.go_on("#work table")
 
     def titles(self):
         """What fields are called on the page → their paths."""
@@ -502,10 +503,9 @@ def check_records(afternoon):
             origins[state["origin"]] += 1
             wrong[state["origin"]] += letters(state["value"]) != letters(desk.value(item, path))
     assert origins["worked"] == WORKED
-    assert LEARN + VERIFY <= origins["checked"] + origins["corrected"] <= LEARN + VERIFY + CONTROL
-    assert (wrong["checked"], wrong["worked"], wrong["corrected"]) == (0, 0, 0)
-    assert origins["accepted"] > CARDS
-    assert wrong["accepted"] <= LIMIT * origins["accepted"]
+    # People read all cards, in the sheet or in the editor: no model's value has to stand for one.
+    assert origins["checked"] + origins["worked"] + origins["corrected"] == 9 * CARDS
+    assert wrong.total() == 0
     return records
 
 

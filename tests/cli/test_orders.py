@@ -87,8 +87,8 @@ def test_verify_takes_the_benchmark_behind_the_result(answered, run_hdbench):
         ("trust plan one.jsonl three.jsonl", "error: three.jsonl: no such file or folder\n"),
         (
             "report one.jsonl two.jsonl -o r",
-            "error: one.jsonl two.jsonl: name the benchmark, such as zettelkatalog, and then only "
-            "one of these\n",
+            "error: one.jsonl: not a result of hdbench score --json; for answers, name their "
+            "benchmark before them\n",
         ),
         ("score nothing one.jsonl", "error: hdb/nothing: no benchmark here"),
         (

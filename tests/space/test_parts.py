@@ -39,12 +39,6 @@ def test_every_language_has_every_text_with_the_same_places():
         assert english
 
 
-@pytest.mark.parametrize("language", COMPLETE)
-def test_a_leaderboard_explains_its_own_word_for_not_known(language):
-    texts = translations()[language]
-    assert texts["leaderboard_unknown"] in texts["leaderboard_facts"]
-
-
 def test_a_benchmark_that_ranks_no_models_has_no_leaderboard(cards):
     def boards():
         context = SpaceContext(cards / "hdb")

@@ -131,14 +131,14 @@ class Desk:
 
     def own_words(self):
         """Words that are in another language because they stand on cards, or are names."""
-        return words(
-            [
-                *(json.dumps(truth, ensure_ascii=False) for truth in self.truths.values()),
-                *(path.read_text() for path in self.runs),
-                *(path.read_text() for path in (self.collection / "prompt.txt",) if path.exists()),
-                " ".join([*COLUMNS, *COLUMNS.values(), *RUNS.values(), str(self.folder)]),
-            ]
-        )
+        prompt = self.collection / "prompt.txt"
+        texts = [
+            *map(json.dumps, self.truths.values()),
+            *(path.read_text() for path in self.runs),
+            *([prompt.read_text()] if prompt.exists() else []),
+            " ".join([*COLUMNS, *COLUMNS.values(), *RUNS.values(), str(self.folder), "other"]),
+        ]
+        return words(text.translate(str.maketrans("{}", "  ")) for text in texts)
 
 
 class Mouse:
@@ -176,7 +176,7 @@ class Keyboard(Mouse):
     def choose(self, locator, files):
         self._reach(locator)
         with self.page.expect_file_chooser() as chooser:
-            self.page.keyboard.press("Enter")
+            self.page.keyboard.press("Space")
         chooser.value.set_files(files)
 
     def say_nothing_is_there(self):

@@ -136,7 +136,7 @@ class Desk:
             *map(json.dumps, self.truths.values()),
             *(path.read_text() for path in self.runs),
             *([prompt.read_text()] if prompt.exists() else []),
-            " ".join([*COLUMNS, *COLUMNS.values(), *RUNS.values(), str(self.folder), "other"]),
+            " ".join([*COLUMNS, *COLUMNS.values(), *RUNS.values(), str(self.folder), "other out"]),
         ]
         return words(text.translate(str.maketrans("{}", "  ")) for text in texts)
 
@@ -162,6 +162,10 @@ class Mouse:
 
 class Keyboard(Mouse):
     """Somebody who has a keyboard alone."""
+
+    def __init__(self, page):
+        super().__init__(page)
+        page.on("filechooser", lambda _: None)  # else the first one may open before it is expected
 
     def press(self, locator):
         self._reach(locator)

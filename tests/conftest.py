@@ -48,6 +48,7 @@ NO_COMPLAINT = (
     "Method not implemented.",  # what Gradio's own script warns of after each upload
     # The server ended before the page that still listened to it, or asked it something.
     "Failed to load resource: net::ERR_INCOMPLETE_CHUNKED_ENCODING",
+    "Failed to load resource: net::ERR_CONTENT_LENGTH_MISMATCH",
     "Failed to load resource: net::ERR_CONNECTION_REFUSED",
     "Failed to load resource: net::ERR_CONNECTION_RESET",
 )

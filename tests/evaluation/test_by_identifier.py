@@ -111,7 +111,7 @@ def test_a_report_shows_the_second_figure(here, run_hdbench):
     assert written["by_identifier"] == record["by_identifier"]
     page = lxml.html.parse("page/index.html")
     (table,) = page.xpath("//section[@aria-labelledby='by-identifier']//table")
-    cells = [cell.text for cell in table.xpath(".//tr[th='f1_micro']/td")]
+    cells = [cell.text for cell in table.xpath(".//tr[th='F1 (micro)']/td")]
     second = record["by_identifier"]["figures"]["f1_micro"]
     assert [float(cell) for cell in cells] == pytest.approx([record["f1_micro"], second], abs=6e-4)
     done = run_hdbench("report", "r.json", "-o", "other", *more, cwd=here)

@@ -26,6 +26,11 @@ def heading(page, text):
     expect(page.locator("h1")).to_have_text(text)
 
 
+def drop(page, selector, files):
+    page.wait_for_load_state()  # before that, the page does not listen yet
+    page.locator(selector).set_input_files(files)
+
+
 def test_new_collection_is_read_and_survives_kills(tmp_path, visit_at):
     port = free_port()
     served = ServedHome(tmp_path, port)
@@ -35,13 +40,13 @@ def test_new_collection_is_read_and_survives_kills(tmp_path, visit_at):
     page.get_by_label("Title").press("Enter")  # beside where the command was started
     heading(page, "Add the scans first.")
     write_scans(tmp_path / "scans", 3)
-    page.get_by_label("Drop scans here").set_input_files(sorted((tmp_path / "scans").iterdir()))
+    drop(page, "#scans", sorted((tmp_path / "scans").iterdir()))
     heading(page, "3 items, 0 with a ground truth")
     served.kill()
     served = ServedHome(tmp_path, port)
     page.reload()  # the address is the same
     sheet = write_sheet(tmp_path / "Liste.csv", 2)
-    page.get_by_label("Drop a spreadsheet here").set_input_files(sheet)
+    drop(page, "#sheet", sheet)
     heading(page, "3 items, 2 with a ground truth")
     page.get_by_label("What Jahr becomes").fill("year")
     page.get_by_label("What Jahr becomes").press("Enter")  # saves it, and writes nothing yet
@@ -66,7 +71,7 @@ def test_new_collection_is_read_and_survives_kills(tmp_path, visit_at):
         assert store.state("c0").record["titel"] == "Faust I"
     page.get_by_role("link", name="Runs").click()
     (tmp_path / "gpt.jsonl").write_text(answers(3).replace("jahr", "year"))
-    page.get_by_label("Drop answers").set_input_files(tmp_path / "gpt.jsonl")
+    drop(page, "#answers", tmp_path / "gpt.jsonl")
     heading(page, "2 of 3 items have a ground truth; 1 model has read them.")
     expect(page.locator(".runs")).to_contain_text("3 of 3 answered · whole")
     served.end()
@@ -102,9 +107,9 @@ def test_axe_core_finds_nothing_and_german_is_complete(tmp_path, visit_at, langu
     page.locator("#title").fill("Kasten 4")
     page.locator("button.first").click()
     look()
-    page.locator("#scans").set_input_files(sorted((tmp_path / "scans").iterdir()))
+    drop(page, "#scans", sorted((tmp_path / "scans").iterdir()))
     page.locator(".strip").wait_for()
-    page.locator("#sheet").set_input_files(tmp_path / "sheet.csv")
+    drop(page, "#sheet", tmp_path / "sheet.csv")
     page.locator("table").wait_for()
     look()
     for name in ("", "scans", "scans?show=settle", "fields", "truth", "agreement", "runs"):

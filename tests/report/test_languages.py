@@ -21,6 +21,7 @@ from hdbench.scoring.analysis.error_classes import ERROR_CLASSES
 
 SAME_IN_BOTH = {
     *("Prompt", "TP", "FP", "FN", "F1", "TP, FP, FN", "documented", "published"),
+    *("DOI", "ISBN"),
     *(
         "hdbench compare",
         "hdbench trust plan",

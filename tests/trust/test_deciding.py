@@ -138,8 +138,8 @@ def test_the_sentences_have_these_numbers(checked):
     said = sentences(catalogue.decide())
 
     assert said[0] == (
-        f"About {whole:,} of the 6,000 values in 2,000 items ({passing / 300:.1%}) may be taken "
-        "over without being looked at: those of all fields with a trust score of at least 0.92. "
+        f"About {whole:,} of the 6,000 values in 2,000 items ({passing / 300:.1%}) may be "
+        "accepted without being looked at: those of all fields with a trust score of at least 0.92. "
         "By the rule, at most 5% of them are wrong, counted to the letter."
     )
     assert said[1] == (
@@ -282,8 +282,8 @@ def test_failed_decision_says_why_and_what_would_help(tmp_path):
     said = sentences(decision)
     assert f"up to {100 * step.bound:.1f}% may be wrong" in said[0]
     assert said[1] == (
-        f"With a sample of about {decision.needed} items, some values could most likely be taken "
-        "over."
+        f"With a sample of about {decision.needed} items, some values could most likely be "
+        "accepted."
     )
 
 

@@ -139,8 +139,8 @@ def test_the_sentences_have_these_numbers(checked):
 
     assert said[0] == (
         f"About {whole:,} of the 6,000 values in 2,000 items ({passing / 300:.1%}) may be "
-        "accepted without being looked at: those of all fields with a trust score of at least 0.92. "
-        "By the rule, at most 5% of them are wrong, counted to the letter."
+        "accepted without being looked at: those of all fields with a trust score of at least "
+        "0.92. By the rule, at most 5% of them are wrong, counted to the letter."
     )
     assert said[1] == (
         f"In the 100 items that were checked, 3 of {passing} such values were wrong "

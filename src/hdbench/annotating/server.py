@@ -312,6 +312,24 @@ def why_not(message: str, request: Request) -> str:
     return translated(message, language_of(request.headers.get("accept-language")))
 
 
+async def bounded_body(request: Request, limit: int) -> bytearray:
+    """Return the body of a request.
+
+    Args:
+        request: the request.
+        limit: its maximum number of bytes, in whole MiB.
+
+    Raises:
+        HdbenchError: it is longer.
+    """
+    data = bytearray()
+    async for part in request.stream():
+        data += part
+        if len(data) > limit:
+            raise HdbenchError("more than {most} MiB", most=limit >> 20)
+    return data
+
+
 def _query(request: Request, *names: str) -> list[str]:
     return [request.query_params.get(name, "") for name in names]
 
@@ -330,11 +348,7 @@ async def _body(request: Request) -> dict[str, Any]:
     # A form of another page can send text, but not this.
     if request.headers.get("content-type") != "application/json":
         raise HdbenchError("must be application/json")
-    data = bytearray()
-    async for part in request.stream():
-        data += part
-        if len(data) > MAX_BODY:
-            raise HdbenchError("more than {most} MiB", most=MAX_BODY >> 20)
+    data = await bounded_body(request, MAX_BODY)
     try:
         value = parse_json(data.decode(), SPELLED)
     except ValueError as error:

@@ -7,6 +7,7 @@ from urllib.parse import parse_qsl
 
 from starlette.requests import Request
 
+from hdbench.annotating.server import bounded_body
 from hdbench.errors import HdbenchError, Message
 from hdbench.home.collection import Collection
 
@@ -77,11 +78,7 @@ async def read_form(request: Request) -> dict[str, str]:
     """
     if request.headers.get("content-type") != "application/x-www-form-urlencoded":
         raise HdbenchError("must be a form")
-    data = bytearray()
-    async for part in request.stream():
-        data += part
-        if len(data) > MAX_FORM:
-            raise HdbenchError("more than {most} MiB", most=MAX_FORM >> 20)
+    data = await bounded_body(request, MAX_FORM)
     try:
         pairs = parse_qsl(
             data.decode(), keep_blank_values=True, errors="strict", max_num_fields=MAX_FIELDS

@@ -108,7 +108,7 @@ class Used:
         """Return where another process serves the home; None if this one serves it from now on.
 
         Raises:
-            HdbenchError: another process has begun to serve it, and does not say where.
+            HdbenchError: another process is starting to serve it and has not saved its address yet.
         """
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:

@@ -7,6 +7,7 @@ at. The best of them are in `docs/pictures`; CONTRIBUTING.md says how to renew t
 import io
 import json
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -234,6 +235,12 @@ def test_settling(camera, cards):
     with serving_editor(cards, "--as=anna") as served:
         page = camera.visit(served.url, awaited="#image img", last=None)
         page.locator(".settle").first.wait_for()
+        pairs = [each.locator("pre").all_inner_texts() for each in page.locator(".settle").all()]
+        assert sorted(pairs) == [
+            ["Maurice Edmond", "Maurice"],
+            ["Thieme", "Thieme Verlag"],
+            ["X,184", "X, 184"],
+        ]
         camera.take(page, "settle")
 
 
@@ -244,6 +251,7 @@ def test_one_value_to_read(camera, cards, tmp_path):
     with serving_check(cards, plan, "anna", camera.language) as served:
         page = camera.visit(served.url, awaited="#image img", last=None)
         page.locator("#reading").wait_for()
+        assert page.locator("#reading").input_value() == ""  # nobody's reading is shown
         camera.take(page, "check")
 
 
@@ -257,13 +265,25 @@ def test_the_work_list(camera, cards, tmp_path):
     with serving_work(cards, "anna", camera.language) as served:
         page = camera.visit(served.url, awaited="#image img", last=None)
         page.locator(".doubt").first.wait_for()
+        choices = [
+            [" ".join(text.split()) for text in each.locator(".choice").all_inner_texts()[:2]]
+            for each in page.locator(".doubt").all()
+        ]
+        assert choices == [
+            ["1 Thieme one, three", "2 Thieme Verlag two"],
+            ["1 X,184 one, three", "2 X, 184 two"],
+        ]
         camera.take(page, "work")
 
 
 def test_the_page_of_a_decision(camera, decision, tmp_path):
     path = tmp_path / "decision.html"
-    write_decision_page(path, read_decision(decision), camera.language, wage=40)
-    camera.take(camera.visit(path.as_uri(), awaited="h1", last=None), "decision")
+    decided = read_decision(decision)
+    write_decision_page(path, decided, camera.language, wage=40)
+    page = camera.visit(path.as_uri(), awaited="h1", last=None)
+    shown = page.locator(".figures b").first.inner_text().replace(",", ".")
+    assert shown.startswith(f"{100 * decided.accepted / decided.values:.1f}")
+    camera.take(page, "decision")
 
 
 def test_the_home(camera, tmp_path, monkeypatch):
@@ -281,4 +301,7 @@ def test_the_home(camera, tmp_path, monkeypatch):
         root = served.url.removesuffix(f"{key_of(folder)}/")
         page = camera.visit(root, awaited="h1", last=None)
         page.goto(served.url)
+        # 5 of the 8 cards have a ground truth, and one model has read them.
+        assert re.findall(r"\d+", page.locator("h1").inner_text()) == ["5", "8", "1"]
+        assert page.locator(".strip img").count() == 3
         camera.take(page, "home")

@@ -6,6 +6,7 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
+from hdbench.display.marks import STYLE
 from hdbench.display.sheets import BASE, TOKENS, icon, shared_routes
 
 COLOR = re.compile(r"--([a-z-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)")
@@ -64,6 +65,7 @@ def test_pages_get_what_they_share() -> None:
     client = TestClient(Starlette(routes=shared_routes()))
     assert client.get("/tokens.css").text == TOKENS.read_text()
     assert client.get("/base.css").text == BASE.read_text()
+    assert client.get("/marks.css").text == STYLE.read_text()
     icons = client.get("/icons/icons.css").text
     addresses = re.findall(r"url\((.+?)\)", icons)
     assert addresses

@@ -43,7 +43,7 @@ def test_readings_of_all_models_stand_side_by_side(page):
     [article] = [part for part in html.split('<article class="item"')[1:] if ">0010</bdi>" in part]
     assert "Bas<del>s</del>el" in article  # one's reading, by the letter
     assert article.count('class="right"') == 2
-    assert "2 more fields, which all read rightly" in article
+    assert "2 more fields, which all models read correctly" in article
     assert "194<" not in article  # its year is right in all, and so left out
 
 

@@ -66,7 +66,7 @@ class ItemReadings(NamedTuple):
         figure: the mean figure of the models, 0.0 to 1.0.
         wrong: for each model, the number of its wrong fields; None if it has no usable answer.
         differing: the fields in which a model is wrong.
-        right: the number of fields that all models read rightly.
+        right: the number of fields that all models read correctly.
     """
 
     id: str

@@ -53,6 +53,11 @@ def test_who_has_no_usable_answer_is_told(page):
     assert article.count("no usable answer") == 3  # in each of the three fields
 
 
+def test_fields_stand_with_the_figure_of_each_model(page):
+    # One has 14 of 20 places right: five are Bassel, and one is missing with its answer.
+    assert Page(page()).row("place", "1.00") == ("place", "1.00", "1.00", f"{28 / 39:.2f}")
+
+
 def test_hours_left_follow_from_values_and_letters(collection):
     runs, cards = runs_of(collection), str(collection / "hdb/cards")
     results = load_runs(runs, benchmark=cards, settings=Settings(details=True))

@@ -28,7 +28,12 @@ class BoardFigure(NamedTuple):
 
 
 def field_figure(
-    board: Board, rows: Sequence[BoardRow], language: str, titles: Titles = str
+    board: Board,
+    rows: Sequence[BoardRow],
+    language: str,
+    titles: Titles = str,
+    *,
+    fields_down: bool = False,
 ) -> BoardFigure | None:
     """Return the models by field; None if the metric's fields have no figure.
 
@@ -37,15 +42,21 @@ def field_figure(
         rows: some of its rows.
         language: the language.
         titles: path of a field → its title.
+        fields_down: whether the rows are the fields, not the models.
     """
     names = list(dict.fromkeys(name for row in rows for name in row.fields))[:MAX_FIELDS]
     if not board.field_figure or not names:
         return None
     title = say("by_field", language, figure=figure_heading(board.field_figure, language))
+    values: Sequence[Sequence[float | None]]
+    values = [[row.fields.get(name) for name in names] for row in rows]
+    down, across = [row.model for row in rows], [titles(name) for name in names]
+    if fields_down:
+        values, down, across = list(zip(*values, strict=True)), across, down
     table = heat_table(
-        [[row.fields.get(name) for name in names] for row in rows],
-        rows=[row.model for row in rows],
-        columns=[titles(name) for name in names],
+        values,
+        rows=down,
+        columns=across,
         caption=title,
         language=language,
     )

@@ -7,21 +7,17 @@ from statistics import fmean
 from types import MappingProxyType
 from typing import NamedTuple
 
-from markupsafe import Markup
-
 from hdbench import __version__
-from hdbench.answers.titles import Titles
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.regular_files import without_links
 from hdbench.datasets.building.namespace import writing
-from hdbench.display.marks import heat_table
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.runs import benchmark_of
 from hdbench.output.leaderboard.boards import Board, leaderboards
-from hdbench.output.leaderboard.figures import MAX_FIELDS
+from hdbench.output.leaderboard.figures import MAX_FIELDS, field_figure
 from hdbench.output.leaderboard.formats import csv
 from hdbench.output.leaderboard.tables import table_on_page
-from hdbench.output.leaderboard.words import say, short_name
+from hdbench.output.leaderboard.words import short_name
 from hdbench.output.report.details import WHOLE
 from hdbench.output.report.folder import PAGE, WrittenReport
 from hdbench.output.report.items import ItemView, ShownField, Value, cut, item_views
@@ -31,7 +27,6 @@ from hdbench.results.files import write_records
 from hdbench.results.model_facts import ModelFacts
 from hdbench.results.record import to_record
 from hdbench.results.result import Result
-from hdbench.scoring.figure_titles import figure_heading
 from hdbench.statistics.comparison import check_comparable
 
 MAX_MODELS = 6
@@ -143,8 +138,10 @@ def models_page(
         language,
         title=benchmark.spec.title_in(language),
         version=benchmark.spec.version,
-        tables=[table_on_page(board, language, titles) for board in boards],
-        of_fields=[_fields(board, titles, language) for board in boards],
+        tables=[table_on_page(board, language) for board in boards],
+        of_fields=[
+            field_figure(board, board.rows, language, titles, fields_down=True) for board in boards
+        ],
         models=[short_name(name) for name in models],
         more_models=sum(len(board.rows) for board in boards) - len(models),
         items=list(enumerate(shown, 1)),
@@ -210,19 +207,4 @@ def _field(
         readings=[None if view.is_lost else row for view, row in zip(views, rows, strict=True)],
         is_wrong=any(view.is_lost for view in views)
         or any(row is not None and row.error is not None for row in rows),
-    )
-
-
-def _fields(board: Board, titles: Titles, language: str) -> Markup:
-    """Return a heat map of fields and models; empty if fields have no figures."""
-    names = list(dict.fromkeys(name for row in board.rows for name in row.fields))[:MAX_FIELDS]
-    if not board.field_figure or not names:
-        return Markup()
-    figure = figure_heading(board.field_figure, language)
-    return heat_table(
-        [[row.fields.get(name) for row in board.rows] for name in names],
-        rows=[titles(name) for name in names],
-        columns=[row.model for row in board.rows],
-        caption=say("by_field", language, figure=figure),
-        language=language,
     )

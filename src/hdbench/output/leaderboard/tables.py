@@ -122,8 +122,9 @@ def leaderboard_page(
     return render(
         "leaderboard.html",
         language,
-        tables=[
-            table_on_page(board, language, of_fields.get(board.kind.benchmark, str))
+        tables=[table_on_page(board, language) for board in boards],
+        figures=[
+            figures(board, board.rows, language, of_fields.get(board.kind.benchmark, str))
             for board in boards
         ],
         families=sorted({row.family for row in rows if row.family}),
@@ -134,7 +135,7 @@ def leaderboard_page(
     )
 
 
-def table_on_page(board: Board, language: str, titles: Titles) -> dict[str, object]:
+def table_on_page(board: Board, language: str) -> dict[str, object]:
     """Return a leaderboard for `board.html`, with the texts around it and the scale of its dots."""
     table = board_table(board, language)
     best = "descending" if board.higher_is_better else "ascending"
@@ -159,7 +160,6 @@ def table_on_page(board: Board, language: str, titles: Titles) -> dict[str, obje
         ],
         "people": board.people and (table.people, board.people.value, people),
         "line": people_line(board),
-        "figures": figures(board, board.rows, language, titles),
         "ends": scale_of(board),
     }
 

@@ -32,7 +32,8 @@ from hdbench.statistics.comparison import check_comparable
 MAX_MODELS = 6
 """Maximum number of models whose readings stand side by side: the best ones."""
 
-_OWN = "leaderboard.csv", "result.json"
+_BESIDE = {"leaderboard.csv": "file_leaderboard", "result.json": "file_result"}
+"""Files beside the page → keys of their labels."""
 
 
 class FieldReadings(NamedTuple):
@@ -109,10 +110,10 @@ def write_models_report(
     with writing(target.parent, target.name) as folder:
         page = models_page(results, boards, loaded, language)
         (folder / PAGE).write_text(page, encoding="utf-8", errors="backslashreplace")
-        (folder / _OWN[0]).write_bytes(csv(boards))
+        (folder / "leaderboard.csv").write_bytes(csv(boards))
         records = [to_record(result, details=True) for result in results.values()]
-        write_records(folder / _OWN[1], records)
-    return WrittenReport(out / PAGE, [out / file for file in (PAGE, *_OWN)], [])
+        write_records(folder / "result.json", records)
+    return WrittenReport(out / PAGE, [out / file for file in (PAGE, *_BESIDE)], [])
 
 
 def models_page(
@@ -132,7 +133,8 @@ def models_page(
     shown = items[:MAX_ITEMS]
     middle = typical_of([item.id for item in items])
     typical = [(number, item) for number, item in enumerate(items, 1) if item.id in middle][::-1]
-    names = list(dict.fromkeys(field.name for item in shown for field in item.differing))
+    names = dict.fromkeys(field.name for item in shown for field in item.differing)
+    filter_fields = list(names)[:MAX_FIELDS]
     return render(
         "models.html",
         language,
@@ -148,9 +150,9 @@ def models_page(
         more_items=len(items) - len(shown),
         typical=typical,
         pictures=item_pictures(benchmark, [*middle, *(item.id for item in shown)]),
-        beside={_OWN[0]: "file_leaderboard", _OWN[1]: "file_result"},
-        filter_fields=names[:MAX_FIELDS],
-        places={name: place for place, name in enumerate(names[:MAX_FIELDS])},
+        beside=_BESIDE,
+        filter_fields=filter_fields,
+        places={name: place for place, name in enumerate(filter_fields)},
         titles=titles,
         cut=cut,
         hdbench_version=__version__,

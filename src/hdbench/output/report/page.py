@@ -1,6 +1,6 @@
 """The page of a report: one HTML file with everything in it."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from typing import Any, Literal, NamedTuple
@@ -318,7 +318,7 @@ def _parts(
         yield ShownItems(kind, list(islice(shown, len(group))))
 
 
-def item_pictures(benchmark: Benchmark, ids: Iterable[str]) -> dict[str, list[ItemPicture]]:
+def item_pictures(benchmark: Benchmark, ids: Sequence[str]) -> dict[str, list[ItemPicture]]:
     """Return the pictures of items, as many as a page can hold, sharper if they are few.
 
     Args:

@@ -9,8 +9,11 @@ from helpers.run_folders import write_run
 from PIL import Image
 from report.test_page import Page
 
+from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.evaluation.runs import load_runs
 from hdbench.evaluation.score import Settings
+from hdbench.output.leaderboard import models_report
+from hdbench.output.leaderboard.boards import leaderboards
 from hdbench.output.report.effort import hours_left
 
 ATTACK = "window.attacked = true"
@@ -79,6 +82,19 @@ def test_folder_of_runs_is_reported_like_its_runs(collection, run_hdbench):
     done = run_hdbench("report", "runs", "-o", "page", cwd=collection)
     assert done.returncode == 0, done.stderr
     assert "no usable answer" in (collection / "page/index.html").read_text()
+
+
+def test_typical_items_that_the_list_leaves_out_have_no_link(collection, monkeypatch):
+    monkeypatch.setattr(models_report, "MAX_ITEMS", 4)
+    cards = str(collection / "hdb/cards")
+    results = load_runs(runs_of(collection), benchmark=cards, settings=Settings(details=True))
+    benchmark = load_benchmark(cards, media=True)
+    page = Page(models_report.models_page(results, leaderboards(results), benchmark, "en"))
+    ids = {each.get("id") for _, each in page.elements}
+    links = [each["href"][1:] for each in page.all("a") if each["href"].startswith("#item-")]
+    assert len(links) == 1  # the one of the worst third
+    assert ids.issuperset(links)
+    assert len(page.all("article")) == 3 + 4
 
 
 def test_options_for_one_run_are_refused_with_several(collection, run_hdbench):

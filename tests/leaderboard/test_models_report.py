@@ -111,14 +111,27 @@ def test_compare_says_in_its_first_line_which_is_best(collection, run_hdbench):
     assert first == "three and two cannot be told apart at the top: no model is known to be better."
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("width", "language"), [(1280, "en"), (390, "de")])
-def test_page_of_models_in_a_browser(collection, run_hdbench, browser, width, language):
+def show_a_card(collection):
+    """Give each item the same picture."""
     cards = collection / "hdb/cards"
     Image.new("RGB", (980, 600), "grey").save(cards / "card.png")
     lines = [json.loads(line) for line in (cards / "metadata.jsonl").read_text().splitlines()]
     rows = [json.dumps(line | {"file_name": "card.png"}) + "\n" for line in lines]
     (cards / "metadata.jsonl").write_text("".join(rows))
+
+
+def test_thumbnails_are_kept_for_the_next_report(collection, run_hdbench):
+    show_a_card(collection)
+    cache = collection / "cache"
+    done = run_hdbench("report", "runs", "-o", "page", cwd=collection, HDBENCH_CACHE=str(cache))
+    assert done.returncode == 0, done.stderr
+    assert [path for path in (cache / "thumbnails").rglob("*") if path.is_file()]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("width", "language"), [(1280, "en"), (390, "de")])
+def test_page_of_models_in_a_browser(collection, run_hdbench, browser, width, language):
+    show_a_card(collection)
     answers = {"0000": {"prediction": {"title": HOSTILE, HOSTILE: HOSTILE}}}
     write_run(collection / "runs/hostile", answers, model=HOSTILE)
     done = run_hdbench("report", "runs", "-o", "page", "--language", language, cwd=collection)

@@ -19,7 +19,7 @@ from hdbench.output.leaderboard.formats import csv
 from hdbench.output.leaderboard.tables import table_on_page
 from hdbench.output.leaderboard.words import short_name
 from hdbench.output.report.details import WHOLE
-from hdbench.output.report.folder import PAGE, WrittenReport
+from hdbench.output.report.folder import PAGE, WrittenReport, keep_thumbnails
 from hdbench.output.report.items import ItemView, ShownField, Value, cut, item_views
 from hdbench.output.report.page import MAX_ITEMS, item_pictures, typical_of
 from hdbench.output.report.rendering import render
@@ -82,6 +82,8 @@ def write_models_report(
 ) -> WrittenReport:
     """Write a report on several runs of the same items: a page, the leaderboard, all results.
 
+    Thumbnails are kept in the user's cache, as for a report on one run.
+
     Args:
         results: name → result with details, as `load_runs` gives them.
         out: the folder; an existing report there is replaced.
@@ -106,6 +108,7 @@ def write_models_report(
     if not boards:
         raise HdbenchError("only runs without media: give a run with media")
     loaded = benchmark_of(first, benchmark, media=True)
+    keep_thumbnails()
     target = without_links(out)
     with writing(target.parent, target.name) as folder:
         page = models_page(results, boards, loaded, language)

@@ -107,8 +107,7 @@ def write_report(
             items are PDFs and pypdfium2 is not installed; `without_media` is not such a run, or the
             folder is not a report's.
     """
-    with suppress(OSError):  # where nothing can be kept, they are made each time
-        keep_in(user_cache() / "thumbnails", max_bytes=MAX_KEPT)
+    keep_thumbnails()
     names = [] if name is None else [name]
     notes: list[Message] = []
     target = without_links(out)
@@ -172,6 +171,12 @@ def write_report(
                 (folder / "plots" / file).write_bytes(data)
         paths = [path.relative_to(folder) for path in sorted(folder.rglob("*")) if path.is_file()]
     return WrittenReport(out / PAGE, [out / path for path in paths], notes)
+
+
+def keep_thumbnails() -> None:
+    """Keep thumbnails in the user's cache, for the next report of the same images."""
+    with suppress(OSError):  # where nothing can be kept, they are made each time
+        keep_in(user_cache() / "thumbnails", max_bytes=MAX_KEPT)
 
 
 def _by_identifier(

@@ -48,7 +48,7 @@ def command(
             beside.
     """
     benchmark, runs = split_benchmark(paths)
-    told = language or current_language()
+    page_language = language or current_language()
     if len(runs) > 1 or (runs[0].is_dir() and not is_run(runs[0]) and benchmark is None):
         for option, is_set in (
             ("--by", by is not None),
@@ -60,7 +60,7 @@ def command(
         settings = Settings(protocol, errata=errata, details=True)
         results = load_comparable(runs, benchmark, settings, names=name or ())
         report = write_models_report(
-            results, out, benchmark=benchmark, facts=known_facts(runs), language=told
+            results, out, benchmark=benchmark, facts=known_facts(runs), language=page_language
         )
     else:
         with answers_at(runs[0]) as (path, called):
@@ -73,7 +73,7 @@ def command(
                 errata=errata,
                 by=by,
                 authority=authority or (),
-                language=told,
+                language=page_language,
                 without_media=without_media,
                 called=called,
             )

@@ -1,4 +1,4 @@
-"""What all pages look like: tokens and common rules as style sheets, and icons.
+"""The look of all pages: tokens and common rules as style sheets, and icons.
 
 The icons are those of lucide-static as they are; icons/LICENSE is their license.
 """

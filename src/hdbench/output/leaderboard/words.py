@@ -28,7 +28,7 @@ AFTER_PUBLIC = "†"
 """Mark of a model that was released when the ground truth was public."""
 
 OPEN_WEIGHTS, RUNS_LOCALLY, RUNS_APART = "○", "⌂", "≠"
-"""Signs of a model with open weights, of one for a workstation, and of one whose runs differ."""
+"""Signs of a model with open weights, one that runs on a workstation, and one whose runs differ."""
 
 FROM_DRAFTS = "‡"
 """Mark of a model whose own drafts were corrected to make ground truths."""

@@ -80,7 +80,7 @@ def page_routes(editor: Editor) -> list[BaseRoute]:
     """
     route = _Routes()
     return [
-        route("/start", lambda request, _: _started(request, editor.start())),
+        route("/start", _started(editor.start)),
         route("/search", lambda request, _: editor.search(*_query(request, "q"))),
         route("/suggest", lambda request, _: editor.suggested(*_query(request, "field", "typed"))),
         route("/waiting", lambda *_: editor.waiting()),
@@ -106,7 +106,7 @@ def review_routes(review: Review) -> list[BaseRoute]:
     route = _Routes()
     return [
         Route("/", lambda _: FileResponse(_PAGE / "review.html")),
-        route("/start", lambda request, _: _started(request, review.start())),
+        route("/start", _started(review.start)),
         route("/entries/{n:number}", _of(review.entry)),
         route("/entries/{n:number}/read", _with(review.read), "POST"),
         route("/entries/{n:number}/judge", _with(review.judge), "POST"),
@@ -126,7 +126,7 @@ def check_routes(check: ValueCheck) -> list[BaseRoute]:
     route = _Routes()
     return [
         Route("/", lambda _: FileResponse(_PAGE / "check.html")),
-        route("/start", lambda request, _: _started(request, check.start())),
+        route("/start", _started(check.start)),
         route("/state", lambda *_: check.state()),
         route("/go-on", lambda _, body: check.go_on(body), "POST"),
         route("/values/{n:number}", _of(check.value)),
@@ -146,7 +146,7 @@ def work_routes(work: WorkPage) -> list[BaseRoute]:
     route = _Routes()
     return [
         Route("/", lambda _: FileResponse(_PAGE / "work.html")),
-        route("/start", lambda request, _: _started(request, work.start())),
+        route("/start", _started(work.start)),
         route("/state", lambda *_: work.state()),
         route("/undo", lambda _, body: work.undo(body), "POST"),
         route("/entries/{n:number}", _of(work.entry)),
@@ -288,8 +288,8 @@ def _of(read: Callable[[int], Any]) -> Answer:
     return lambda request, _: read(_number(request))
 
 
-def _started(request: Request, answer: dict[str, Any]) -> dict[str, Any]:
-    return answer | {"home": request.scope.get(HOME)}
+def _started(start: Callable[[], dict[str, Any]]) -> Answer:
+    return lambda request, _: start() | {"home": request.scope.get(HOME)}
 
 
 def _with(change: Callable[[int, dict[str, Any]], Any]) -> Answer:

@@ -31,6 +31,10 @@ const isUnsaved = () => Boolean(value && at("reading").value !== shown(value.own
 // What somebody entered, as it stands in the field.
 const shown = (own) => asTyped(value.kind, own?.what === "value" ? own.value : null);
 
+function keepTyped() {
+  if (isUnsaved()) left.set(number, at("reading").value);
+}
+
 function keepTime() {
   if (value) spent.set(number, (spent.get(number) ?? 0) + clock.take());
 }
@@ -148,13 +152,12 @@ function previous() {
   return ["waiting", "done"].includes(state?.phase) ? state.last : null;
 }
 
-async function back() {
-  if (busy || previous() === null) return;
+async function leave(go) {
+  if (busy) return;
   busy = true;
   try {
     keepTime();
-    if (isUnsaved()) left.set(number, at("reading").value);
-    await open(previous());
+    await go();
   } catch {
     message("unreachable_check");
   } finally {
@@ -162,19 +165,13 @@ async function back() {
   }
 }
 
+const back = () => previous() !== null && leave(() => {
+  keepTyped();
+  return open(previous());
+});
+
 // Leave a value as it was saved before.
-async function keep() {
-  if (busy) return;
-  busy = true;
-  try {
-    keepTime();
-    await follow(await ask("state"));
-  } catch {
-    message("unreachable_check");
-  } finally {
-    busy = false;
-  }
-}
+const keep = () => leave(async () => follow(await ask("state")));
 
 async function save(what, read = null) {
   if (busy || !value) return;
@@ -190,7 +187,7 @@ async function save(what, read = null) {
     outcome = answer.stale ? "" : "saved";
     const { stage } = state;
     if (answer.stale?.stage === stage) {
-      if (isUnsaved()) left.set(number, at("reading").value);
+      keepTyped();
       state = answer.stale;
       await open(number);
       message("read_elsewhere");

@@ -70,6 +70,7 @@ export class ItemList {
 
   // For whom assigned items wait.
   async waiting() {
+    if (!this.isAssigned) return "";
     const counts = await ask("waiting").catch(() => ({}));
     const names = Object.keys(counts).sort().map((name) => `${name} (${counts[name]})`);
     return names.length ? this.say("waiting", { names: names.join(", ") }) : "";
@@ -81,7 +82,7 @@ export class ItemList {
     this.search.focus();
     this.search.select();
     this.draw();
-    if (this.isAssigned) document.getElementById("waiting").textContent = await this.waiting();
+    document.getElementById("waiting").textContent = await this.waiting();
   }
 
   // Buttons that lead to what is left to do, the first of them as what comes next.

@@ -66,7 +66,7 @@ def agreement_of(
 
 
 def agreement_of_recipe(recipe: Recipe) -> Agreement | None:
-    """Return the agreement that a dataset is built with; None if nobody made it with others.
+    """Return the agreement that a dataset is built with; None for a sample, or without assignments.
 
     Raises:
         HdbenchError: the collection's history cannot be used.

@@ -219,18 +219,18 @@ def test_why_clusters_cannot_be_found_is_told(folder, opened, monkeypatch):
 
 
 def test_while_clusters_are_looked_for_there_is_no_problem(folder):
-    goes_on = Event()
+    may_fail = Event()
 
     class Slow(WorkInMemory):
         def doubtful_values(self):
-            assert goes_on.wait(30)
+            assert may_fail.wait(30)
             raise HdbenchError("runs are gone")
             yield
 
     page = WorkPage(folder, folder.parent / "out", Slow(told()), "anna", None)
     try:
         assert (page.clusters()["ready"], page.clusters()["problem"]) == (False, "")
-        goes_on.set()
+        may_fail.set()
         until(lambda: page.clusters()["problem"], "the problem")
         assert (page.clusters()["ready"], page.clusters()["problem"]) == (False, "runs are gone")
     finally:

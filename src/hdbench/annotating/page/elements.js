@@ -14,5 +14,5 @@ export function element(name, attributes = {}, ...children) {
 // The letters of a text, those marked in which it differs from others.
 export const marked = (parts) => parts.map(([text, differs]) => (differs ? element("mark", { text }) : text));
 
-// A picture of Lucide, for those who see it.
+// An icon of Lucide, which screen readers skip.
 export const icon = (name) => element("span", { class: `icon ${name}`, "aria-hidden": "true" });

@@ -142,13 +142,13 @@ export class Form {
     const { key, altKey, ctrlKey, metaKey, isComposing, target } = event;
     const to = altKey && !ctrlKey && !metaKey ? { ArrowUp: place - 1, ArrowDown: place + 1 }[key] : undefined;
     const isPlain = isInLine(node) && target.matches("input, textarea") && !altKey && !ctrlKey && !metaKey && !isComposing;
-    const isLeft = key === "Backspace" && target.value === "";
+    const isEmptied = key === "Backspace" && target.value === "";
     if (to !== undefined) {
       if (to >= 0 && to < count) this.move(path, place, to);
       this.firstIn([...path, Math.min(Math.max(to, 0), count - 1)]);
     } else if (isPlain && key === "Enter") {
       document.getElementById(`add:${asField(path)}`).click();
-    } else if (isPlain && isLeft) {
+    } else if (isPlain && isEmptied) {
       this.rebuild(path, (now) => now.toSpliced(place, 1));
       if (count > 1) this.firstIn([...path, Math.max(place - 1, 0)]);
       else document.getElementById(`add:${asField(path)}`).focus();

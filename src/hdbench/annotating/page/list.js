@@ -117,13 +117,13 @@ export class ItemList {
   }
 
   entry(number) {
-    const [id, status, conflict, stage, , isPicture] = this.items[number];
+    const [id, status, conflict, stage, , hasPicture] = this.items[number];
     const key = { others: "stage_others", settling: "filter_settling" }[stage]
       ?? (conflict ? "filter_conflict" : `status_${status}`);
     const image = element("img", { alt: "", loading: "lazy", src: `items/${number}/small/0` });
     image.addEventListener("error", () => image.remove());
     const button = element("button", { type: "button", "aria-current": number === this.current() ? "true" : null },
-      ...(isPicture ? [image] : []),
+      ...(hasPicture ? [image] : []),
       element("span", { text: id }), element("span", { class: "mark", "data-status": status, text: this.say(key) }));
     button.addEventListener("click", () => {
       this.dialog.close();

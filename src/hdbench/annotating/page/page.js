@@ -1,4 +1,4 @@
-// What both pages have: what the server sends at the start, and texts in the reader's language.
+// What all pages have: what the server sends at the start, and texts in the reader's language.
 
 import { element, icon } from "./elements.js";
 import { ask } from "./saving.js";
@@ -17,6 +17,7 @@ export function message(key, values) {
 // The place, from 0 on, of the digit that was pressed, by its key: with Alt, it may make another sign.
 export const digitPlace = (event) => Number(/^Digit([1-9])$/.exec(event.code)?.[1]) - 1;
 
+// Texts in the reader's language, and a link to the page that led to this one.
 export function translate() {
   document.documentElement.lang = language;
   for (const each of document.querySelectorAll("[data-text]")) each.textContent = say(each.dataset.text);

@@ -1,4 +1,4 @@
-// Second looks: one value at a time is read from the image, and only then is it shown what the ground truth has.
+// The review: one value at a time is read from the image, and only then is it shown what the ground truth has.
 
 import { element, marked } from "./elements.js";
 import { ItemImage } from "./image.js";

@@ -16,7 +16,8 @@ export class Suggestions {
   }
 
   offer(input, field) {
-    for (const [name, value] of [["autocomplete", "list"], ["haspopup", "listbox"]]) input.setAttribute(`aria-${name}`, value);
+    input.setAttribute("aria-autocomplete", "list");
+    input.setAttribute("aria-haspopup", "listbox");
     input.setAttribute("autocomplete", "off");
     input.addEventListener("focus", () => {
       this.input = input;

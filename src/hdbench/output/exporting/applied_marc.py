@@ -141,10 +141,7 @@ class _Lists:
     def __init__(self, plan: str, out: Path, stack: ExitStack) -> None:
         self._plan = plan
         self._write_taken, self._write_left = (
-            csv_rows(
-                stack.enter_context(stack.enter_context(whole_file(out / name)).open("wb")), head
-            )
-            for name, head in _HEADS.items()
+            csv_rows(_whole(out / name, stack), head) for name, head in _HEADS.items()
         )
         self.taken = self.left = 0
 

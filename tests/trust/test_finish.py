@@ -427,7 +427,7 @@ def test_the_command_says_what_is_open_and_writes_a_table(collection, run_hdbenc
     assert len(table) == 1 + len(collection.ids)
 
 
-MARC = """
+SUBJECTS_MARC = """
 key: 001
 record: {title: 245$a}
 new_records:
@@ -437,7 +437,7 @@ new_records:
     - 245$a{title}
     - {each: keywords, field: "650|#4|$a{keywords}$0{keywords: identifier}"}
 """
-PICA = "key: 006Y$0\nrecord: {title: 021A$a, keywords: {each: 044K$a, identifier: $7}}\n"
+SUBJECTS_PICA = "key: 006Y$0\nrecord: {title: 021A$a, keywords: {each: 044K$a, identifier: $7}}\n"
 
 
 def test_identifiers_come_back_from_openrefine_into_records(collection, run_hdbench):
@@ -462,8 +462,13 @@ def test_identifiers_come_back_from_openrefine_into_records(collection, run_hdbe
             lines.writerow(["", "", "Diss.", "4113937-9"])
     work_off(collection, second["id"], "title", "another")
     for form, mapping, name, written in (
-        ("marcxml", MARC, "records.xml", '<subfield code="a">Diss.</subfield>{}(DE-588)4113937-9<'),
-        ("pica-plain", PICA, "records.pica.txt", "044K $7gnd/4113937-9$aDiss.\n"),
+        (
+            "marcxml",
+            SUBJECTS_MARC,
+            "records.xml",
+            '<subfield code="a">Diss.</subfield>{}(DE-588)4113937-9<',
+        ),
+        ("pica-plain", SUBJECTS_PICA, "records.pica.txt", "044K $7gnd/4113937-9$aDiss.\n"),
     ):
         (collection.folder / "mapping.yaml").write_text(mapping)
         done = run(form, "--mapping", "mapping.yaml", "--identifiers", "back.csv")
@@ -472,7 +477,7 @@ def test_identifiers_come_back_from_openrefine_into_records(collection, run_hdbe
         assert "note: 2 identifiers from OpenRefine are left out, as their record" in done.stderr
         text = (out / name).read_text()
         assert text.count(written.format('<subfield code="0">')) == 1
-    (collection.folder / "mapping.yaml").write_text(PICA.replace(", identifier: $7", ""))
+    (collection.folder / "mapping.yaml").write_text(SUBJECTS_PICA.replace(", identifier: $7", ""))
     refused = run("pica-plain", "--mapping", "mapping.yaml", "--identifiers", "back.csv")
     assert refused.returncode == 2
     assert "mapping.yaml: has no place for identifiers: name one, as in" in refused.stderr
@@ -491,7 +496,7 @@ def test_pica_leaves_out_what_the_mapping_says_and_what_is_open(collection, run_
     text = before[decided[0]]["title"]["value"]
     alike = [item for item in decided if before[item]["title"]["value"] == text]
     (collection.folder / "mapping.yaml").write_text(
-        f"{PICA}kinds: [{{when: {{title: ['{text}']}}, leave_out: a reference}}]\n"
+        f"{SUBJECTS_PICA}kinds: [{{when: {{title: ['{text}']}}, leave_out: a reference}}]\n"
     )
     command = ("trust", "finish", str(collection.benchmark), "out", "--format", "pica-plain")
     done = run_hdbench(*command, "--mapping", "mapping.yaml", cwd=collection.folder)

@@ -67,7 +67,7 @@ def write_for_openrefine(
         benchmark: the benchmark, whose schema defines which fields are numbers or lists.
         fields: the fields of the records.
         link: see `check_link`.
-        options: all that a table depends on besides the records and the link, as one text.
+        options: all that a table depends on besides the records, as one text.
 
     Raises:
         HdbenchError: the benchmark has no schema, the table is too large for Excel, or the file
@@ -93,5 +93,4 @@ def write_for_openrefine(
         rows = map(row, progress(finished_records(records), "Writing the table"))
         write_table(path, "xlsx", head, rows, [_WIDTH] * len(head))
     else:  # OpenRefine takes a byte order mark for a letter
-        options = f"{options} {link}"
         write_finished_csv(records, path, head, row, options=options, encoding="utf-8")

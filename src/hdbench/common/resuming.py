@@ -1,4 +1,4 @@
-"""Files that long work writes item by item, and goes on with after it was killed."""
+"""Files that long work writes item by item, and resumes after it was killed."""
 
 import errno
 import hashlib
@@ -67,7 +67,7 @@ class _Checkpoint(Strict):
     Attributes:
         made_from: what the files are made from.
         done: how many items are in them.
-        state: what else the work has to know to go on.
+        state: what else the work has to know to resume.
         files: the files, in their order.
     """
 
@@ -92,7 +92,6 @@ class _Part(RawIOBase):
 
     def begin(self) -> None:
         """Begin with an empty file."""
-        self.remove()
         self._file: BinaryIO = self._part.open("xb")
 
     def resumes(self, written: _Written) -> bool:
@@ -143,7 +142,7 @@ class ResumableFiles(Generic[State]):
 
     Attributes:
         done: how many items are in them.
-        state: what else the work has to know to go on; it may be changed.
+        state: what else the work has to know to resume; it may be changed.
     """
 
     def __init__(self, paths: Sequence[Path], hash_: str, state: State) -> None:
@@ -242,7 +241,7 @@ def resumable_files(
         paths: the files, in one folder, in the order in which they get their names.
         hash_: the hash of all that they are made from, by `made_from`: if it has changed, they
             begin anew.
-        state: what else the work has to know to go on, as it is at the beginning; it becomes what
+        state: what else the work has to know to resume, as it is at the beginning; it becomes what
             it was at the checkpoint.
 
     Raises:
@@ -256,7 +255,7 @@ def resumable_files(
             stack.callback(file.close)
         try:
             yield writing
-        except HdbenchError:  # of what they are made from: nobody will go on with them
+        except HdbenchError:  # of what they are made from: nobody will resume these
             writing.remove()
             raise
         writing.complete()

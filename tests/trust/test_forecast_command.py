@@ -57,7 +57,7 @@ def test_the_command_says_what_all_costs(run_hdbench, collection):
     assert "a person who checks every value needs 2.2 " in flat
     assert "The model costs 221 US dollars by the price list (of 2026-11-01; an offer)." in flat
     assert "promise nothing" in flat
-    assert "wrong by wages, score over looks edit hours left threshold US dollars" in flat
+    assert "no wrong by wages, score accepted looks edit hours left threshold US dollars" in flat
     # All agree on 51 of 60 values; 19 s are left for 20 items; 3 wrong values in 20 items.
     assert " 1 85.0% 0.45 95.0% 0.3 150 150 7.9 " in flat
     assert "Assumed, not measured: a person types 60 keys a minute" in flat

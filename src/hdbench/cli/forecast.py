@@ -223,7 +223,7 @@ def _print_rule(console: Console, forecast: Forecast) -> None:
     title = Message(
         "By the plan" if forecast.promise else "Accepted from a trust score on: no promise"
     )
-    heads = ["taken\nover", "looks", "no\nedit", "hours", "wrong\nleft", "by\nthreshold"]
+    heads = ["accepted", "looks", "no\nedit", "hours", "wrong\nleft", "by\nthreshold"]
     if forecast.wage is not None:
         heads.append("wages,\nUS dollars")
     table = localized_table(title, right=("score", *heads))

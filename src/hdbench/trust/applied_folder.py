@@ -88,7 +88,7 @@ class Applied(Sealed):
 
 
 def taken_in(raw: bytes, fields: int) -> int:
-    """Return how many values of an item are taken over.
+    """Return how many values of an item are accepted.
 
     Args:
         raw: its line in `VALUES`.

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from types import MappingProxyType
 
 from hdbench.common.folder_files import text_in
 from hdbench.common.jsonio import write_whole
@@ -11,10 +10,8 @@ from hdbench.datasets.building.metadata import next_version
 from hdbench.datasets.building.recipe import Recipe
 from hdbench.errors import HdbenchError
 
-_NOTHING: Mapping[Path, str] = MappingProxyType({})
 
-
-def raise_version(recipe: Recipe, why: str, besides: Mapping[Path, str] = _NOTHING) -> str:
+def raise_version(recipe: Recipe, why: str, besides: Mapping[Path, str] = {}) -> str:
     """Write the next version into `benchmark.yaml` and the changelog: all files or none.
 
     Args:

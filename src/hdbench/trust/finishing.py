@@ -99,8 +99,8 @@ class Finished(NamedTuple):
         return sum(counts.get(origin, 0) for counts in self.by_field.values())
 
 
-class _Delivery(BaseModel):
-    """What is to be known of a delivery that is being made, or was made last.
+class _DeliveryState(BaseModel):
+    """State of a delivery that is being made, or was made last.
 
     Attributes:
         at: when it was begun.
@@ -135,7 +135,7 @@ class _Last(Strict):
     made_from: str
     records: int
     delivery: int
-    counts: _Delivery
+    counts: _DeliveryState
 
 
 def finish(out: Path, benchmark: Benchmark, folder: Path) -> Finished:
@@ -167,7 +167,7 @@ def finish(out: Path, benchmark: Benchmark, folder: Path) -> Finished:
             return _finished(last)._replace(changed=0)
         states = _States(plan, benchmark, out, applied)
         now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-        begun = _Delivery(at=now, by_field={name: {} for name in plan.fields})
+        begun = _DeliveryState(at=now, by_field={name: {} for name in plan.fields})
         before = _Delivered(records)
         number = before.delivery + 1
         # The changes get their name first: those of a delivery that never came are cut off.

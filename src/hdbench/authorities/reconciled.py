@@ -50,6 +50,16 @@ def state_of(fields: Fields) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
 
 
+def identified(names: Iterable[str]) -> set[str]:
+    """Return the fields of which the identifier is among what a mapping uses.
+
+    Example:
+        >>> identified(["author", "place", "place: identifier"])
+        {'place'}
+    """
+    return {name.removesuffix(IDENTIFIER) for name in names if name.endswith(IDENTIFIER)}
+
+
 class _Row(NamedTuple):
     """An item in a table that OpenRefine exported.
 

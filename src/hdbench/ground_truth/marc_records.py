@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hdbench.authorities.reconciled import IDENTIFIER
+from hdbench.authorities.reconciled import identified
 from hdbench.errors import HdbenchError, Message
 from hdbench.ground_truth.marc_articles import ARTICLES
 from hdbench.ground_truth.marc_templates import FieldTemplate, read_template
@@ -102,7 +102,7 @@ class NewRecords(NamedTuple):
     @property
     def identified(self) -> set[str]:
         """Return the fields whose identifiers have a place."""
-        return {name.removesuffix(IDENTIFIER) for name in self.used if name.endswith(IDENTIFIER)}
+        return identified(self.used)
 
 
 def kind_of(

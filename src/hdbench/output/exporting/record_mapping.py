@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from hdbench.answers.letters import text_of
 from hdbench.authorities.identifiers import address_of
-from hdbench.authorities.reconciled import IDENTIFIER, Fields, Identifiers, values_in
+from hdbench.authorities.reconciled import IDENTIFIER, Fields, Identifiers, identified, values_in
 from hdbench.common.plain_yaml import read_plain_yaml
 from hdbench.errors import HdbenchError
 
@@ -97,7 +97,7 @@ class RecordMapping(NamedTuple):
     def identified(self) -> set[str]:
         """Return the fields whose identifiers are in a text."""
         used = (field for texts in self.texts.values() for text in texts for field in text.fields)
-        return {field.removesuffix(IDENTIFIER) for field in used if field.endswith(IDENTIFIER)}
+        return identified(used)
 
     def of(
         self, item: str, fields: Fields, identifiers: Identifiers | None = None

@@ -16,7 +16,7 @@ from hdbench.ground_truth.marc_filling import (
     Process,
     provenance,
 )
-from hdbench.ground_truth.marc_records import Kind, NewRecords, kind_of
+from hdbench.ground_truth.marc_records import Kind, NewRecords, fitting_kind
 from hdbench.ground_truth.marc_templates import ARTICLE, MAIN_ENTRY, FieldTemplate
 from hdbench.ground_truth.marc_values import ITEM, Values, usable
 
@@ -117,7 +117,7 @@ def make_record(
         HdbenchError: the id has characters that XML cannot have.
     """
     those, left = usable(item, values, identifiers, mapping.used)
-    kind = kind_of(mapping.kinds, those.text, undecided)
+    kind = fitting_kind(mapping.kinds, those.text, undecided)
     if kind is None or kind.leave_out:
         return LeftOut(kind.leave_out if kind else NO_KIND, [])
     has_each = {template.each for template in kind.fields}

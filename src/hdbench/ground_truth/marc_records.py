@@ -105,7 +105,7 @@ class NewRecords(NamedTuple):
         return identified(self.used)
 
 
-def kind_of(
+def fitting_kind(
     kinds: Iterable[Kind], text: Callable[[str], str], undecided: Collection[str]
 ) -> Kind | None:
     """Return the first kind of record that fits an item; None if none does.

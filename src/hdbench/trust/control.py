@@ -242,7 +242,7 @@ def check_values(out: Path, applied: Applied, control: ControlSample) -> None:
         )
 
 
-def check_drawn(
+def check_control_drawn(
     out: Path,
     applied: Applied,
     control: ControlSample,
@@ -312,7 +312,7 @@ def check_control(out: Path, benchmark: Benchmark) -> Controlled:
     fields = planned_fields(plan, benchmark)
     metric = benchmark.spec.make_metric("documented")
     lines, with_taken, taken = _lines(out / VALUES, frozenset(control.sample), len(plan.fields))
-    check_drawn(
+    check_control_drawn(
         out,
         applied,
         control,

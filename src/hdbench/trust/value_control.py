@@ -30,7 +30,7 @@ from hdbench.trust.control import (
     ControlSample,
     FieldFound,
     Found,
-    check_drawn,
+    check_control_drawn,
     check_values,
 )
 from hdbench.trust.learned.decision import is_wrong
@@ -151,7 +151,7 @@ def check_value_control(out: Path, benchmark: Benchmark) -> Controlled:
     applied, control = read_applied(out), read_drawn_values(out / CONTROL)
     check_unchanged(plan, benchmark, out / PLAN)
     check_values(out, applied, control)
-    check_drawn(
+    check_control_drawn(
         out,
         applied,
         control,

@@ -18,7 +18,7 @@ from hdbench.errors import HdbenchError
 from hdbench.ground_truth.marc_filling import Left, Process
 from hdbench.ground_truth.marc_making import LeftOut, make_record
 from hdbench.ground_truth.marc_mapping import read_mapping
-from hdbench.ground_truth.marc_records import CARD_CATALOGUE, NewRecords, kind_of
+from hdbench.ground_truth.marc_records import CARD_CATALOGUE, NewRecords, fitting_kind
 from hdbench.ground_truth.pica import PicaRecord
 from hdbench.ground_truth.pica_export import NewRecord, new_record
 from hdbench.ground_truth.pica_files import PicaForm, write_records
@@ -213,7 +213,7 @@ def _new_pica_record(
     identifiers: Mapping[str, Sequence[str]],
     undecided: Collection[str],
 ) -> NewRecord | LeftOut:
-    kind = kind_of(mapping.kinds, lambda name: text_of(values.get(name)), undecided)
+    kind = fitting_kind(mapping.kinds, lambda name: text_of(values.get(name)), undecided)
     if kind:
         return LeftOut(kind.leave_out, [])
     nested: dict[str, Any] = {}

@@ -308,25 +308,23 @@ MAPPINGS = {
 }
 
 
+def write_records(collection, form, mapping, link=""):
+    """Write the finished records in a form, by a mapping if it is not empty."""
+    path = collection.folder / "mapping.yaml" if mapping else None
+    if path:
+        path.write_text(mapping)
+    benchmark, out = load_benchmark(str(collection.benchmark)), collection.folder / "out"
+    fields, folder = collection.plan.fields, out / "finished"
+    kind = form.partition(",")[0]
+    return writer_of(kind, benchmark, fields, out, folder, path, None, link)()
+
+
 @pytest.mark.parametrize("form", MAPPINGS)
 def test_interrupted_records_resume_in_each_form(collection, often, form, capsys):
     finished(collection)
-    benchmark = load_benchmark(str(collection.benchmark))
     folder = collection.folder / "out/finished"
-    mapping = collection.folder / "mapping.yaml" if MAPPINGS[form] else None
-    if mapping:
-        mapping.write_text(MAPPINGS[form])
-    given = (
-        benchmark,
-        collection.plan.fields,
-        collection.folder / "out",
-        folder,
-        mapping,
-        None,
-        "",
-    )
     before = delivered(folder)
-    expected_result = writer_of(form.partition(",")[0], *given)()
+    expected_result = write_records(collection, form, MAPPINGS[form])
     expected = delivered(folder)
     names = expected.keys() - before.keys()
     assert names
@@ -334,19 +332,37 @@ def test_interrupted_records_resume_in_each_form(collection, often, form, capsys
         (folder / name).unlink()
 
     with pytest.raises(KeyboardInterrupt), progress.listening(Interruption(70)):
-        writer_of(form.partition(",")[0], *given)()
+        write_records(collection, form, MAPPINGS[form])
     assert delivered(folder) == before
-    assert writer_of(form.partition(",")[0], *given)() == expected_result
+    assert write_records(collection, form, MAPPINGS[form]) == expected_result
     assert delivered(folder) == expected
     assert capsys.readouterr().err == "resumes at item 61\n"
 
     with pytest.raises(KeyboardInterrupt), progress.listening(Interruption(70)):
-        writer_of(form.partition(",")[0], *given)()
+        write_records(collection, form, MAPPINGS[form])
     work_off(collection, collection.rest[0], "title", "Titel")
     finished(collection)
-    writer_of(form.partition(",")[0], *given)()
+    write_records(collection, form, MAPPINGS[form])
     assert delivered(folder) != expected
     assert "resumes" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("form", [form for form in MAPPINGS if form != "csv"])
+def test_records_by_another_request_begin_anew(collection, often, form, capsys):
+    finished(collection)
+    folder = collection.folder / "out/finished"
+    mapping, link = MAPPINGS[form], ""
+    if form == "openrefine":
+        link = "https://example.org/{id}"
+    another = link.replace("org", "net"), mapping.replace("year", "shelfmark")
+    write_records(collection, form, another[1], another[0])
+    expected = delivered(folder)
+
+    with pytest.raises(KeyboardInterrupt), progress.listening(Interruption(70)):
+        write_records(collection, form, mapping, link)
+    write_records(collection, form, another[1], another[0])
+    assert delivered(folder) == expected
+    assert capsys.readouterr().err == ""
 
 
 FINISH = """

@@ -365,6 +365,18 @@ def test_records_by_another_request_begin_anew(collection, often, form, capsys):
     assert capsys.readouterr().err == ""
 
 
+def test_a_table_with_images_of_another_place_begins_anew(collection, often, capsys):
+    finished(collection)
+    with pytest.raises(KeyboardInterrupt), progress.listening(Interruption(70)):
+        write_records(collection, "openrefine", "")
+    moved = collection.benchmark.with_name("moved")
+    shutil.copytree(collection.benchmark, moved)
+    out = collection.folder / "out"
+    given = (collection.plan.fields, out, out / "finished", None, None, "")
+    writer_of("openrefine", load_benchmark(str(moved)), *given)()
+    assert capsys.readouterr().err == ""
+
+
 FINISH = """
 import sys
 from pathlib import Path

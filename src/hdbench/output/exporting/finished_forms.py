@@ -97,8 +97,9 @@ def writer_of(  # noqa: PLR0917
     if link and form not in _OPENREFINE_FILES:
         raise HdbenchError("--link: goes with --format openrefine or openrefine-xlsx")
     sources = identifiers.sources if identifiers else ()
-    given = filter(None, [mapping, benchmark.schema, *sources])
-    options = made_from(form, list(fields), link, files=given)
+    # The metadata and its place: a table for OpenRefine has the addresses of the images.
+    given = filter(None, [mapping, benchmark.schema, benchmark.metadata, *sources])
+    options = made_from(form, list(fields), link, str(benchmark.folder.resolve()), files=given)
     records = folder / RECORDS
     if form in FILES:
         library = read_library_mapping(form, mapping)

@@ -45,14 +45,14 @@ PAGES: tuple[HomePage, ...] = (
 )
 """The pages of a collection; the one without a name is the first."""
 
-EDITORS: Mapping[str, Callable[["Home", Collection, Mapping[str, str]], Edited]] = {
+EDITORS: Mapping[str, Callable[["Home", Collection, str], Edited]] = {
     truth.EDITOR: truth.editor,
     truth.CORRECTING: truth.correcting_editor,
     decide.CHECKING: decide.check_editor,
     decide.CONTROLLING: decide.control_editor,
     decide.WORKING: decide.work_editor,
 }
-"""Address in a collection → what opens what people edit there, from the address's parts."""
+"""Address in a collection → what opens what a person of some name edits there."""
 
 FILES: Sequence[tuple[str, str, Callable[[Collection, Request], Awaitable[Response]]]] = (
     ("GET", "small/{n:number}", scans.thumbnail),
@@ -171,29 +171,30 @@ class Home:
         )
 
     def editing(
-        self, path: str, collection: Collection, parts: Mapping[str, str]
+        self, path: str, collection: Collection, name: str
     ) -> tuple[Hashable, Callable[[], Edited]]:
-        """Return the key of what people edit at an address, and what opens it.
+        """Return the key of what a person edits at an address, and what opens it.
 
         Args:
             path: the address, one of `EDITORS`.
             collection: the collection.
-            parts: what stands in the address for each of its placeholders.
+            name: the person's pseudonym.
         """
-        return (path, *parts.values()), partial(EDITORS[path], self, collection, parts)
+        return (path, collection.key, name), partial(EDITORS[path], self, collection, name)
 
-    def open_editor(self, path: str, collection: Collection, parts: Mapping[str, str]) -> None:
-        """Open what people edit at an address, for the requests that come.
+    def open_editor(self, path: str, collection: Collection, name: str) -> None:
+        """Open what a person edits at an address, for the requests that come.
 
         Args:
             path: the address, one of `EDITORS`.
             collection: the collection.
-            parts: as in `editing`, in the order of the address.
+            name: the person's pseudonym.
 
         Raises:
             HdbenchError: it cannot be opened.
         """
-        with self.editors.page(*self.editing(path, collection, parts)):
+        self.editors.close_idle(0)  # another page of the same person may be open
+        with self.editors.page(*self.editing(path, collection, name)):
             pass
 
     async def page(
@@ -293,7 +294,7 @@ class _Editing:
             app: ASGIApp
             try:
                 collection = self._home.collection(parts["key"])
-                key, opening = self._home.editing(self._path, collection, parts)
+                key, opening = self._home.editing(self._path, collection, parts["name"])
                 app = await self._home.editors.enter(stack, str(key), key, opening)
                 scope[HOME] = f"{self._home.root}/{collection.key}/"
             except HdbenchError as error:

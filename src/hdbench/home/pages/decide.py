@@ -20,7 +20,7 @@ from hdbench.home.comparison import COMPARING, usable
 from hdbench.home.decisions import DecisionView
 from hdbench.home.page import Done, HomePage, Visit
 from hdbench.home.pages.compare import POLICY
-from hdbench.home.pages.truth import pseudonym
+from hdbench.home.pages.truth import open_editor
 from hdbench.home.rendering import TEXTS
 from hdbench.home.run_list import RunView
 from hdbench.output.report.value_decision_page import value_decision_page
@@ -77,22 +77,21 @@ class FieldCounts(NamedTuple):
     left: int
 
 
-def check_editor(home: "Home", collection: Collection, parts: Mapping[str, str]) -> ValueCheck:
+def check_editor(home: "Home", collection: Collection, name: str) -> ValueCheck:
     """Open the values of the plan for a person."""
-    return _value_check(home, collection, _planned(collection).plan_file, parts["name"])
+    return _value_check(home, collection, _planned(collection).plan_file, name)
 
 
-def control_editor(home: "Home", collection: Collection, parts: Mapping[str, str]) -> ValueCheck:
+def control_editor(home: "Home", collection: Collection, name: str) -> ValueCheck:
     """Open the values of the control sample for a person."""
-    path = _planned(collection).out / CONTROL
-    return _value_check(home, collection, path, parts["name"])
+    return _value_check(home, collection, _planned(collection).out / CONTROL, name)
 
 
-def work_editor(home: "Home", collection: Collection, parts: Mapping[str, str]) -> WorkPage:
+def work_editor(home: "Home", collection: Collection, name: str) -> WorkPage:
     """Open the work list for a person."""
     out, built = _planned(collection).out, collection.built
     work = AppliedWorkList(out / WORK_LIST, built)
-    return WorkPage(built, out, work, parts["name"], home.chosen_language)
+    return WorkPage(built, out, work, name, home.chosen_language)
 
 
 def _value_check(home: "Home", collection: Collection, path: Path, name: str) -> ValueCheck:
@@ -258,19 +257,11 @@ def _percent(form: Mapping[str, str]) -> float:
 def _read(visit: Visit) -> Done:
     """Open the values to read next: of the plan, or of the control sample."""
     view = _planned(visit.collection)
-    return _open(visit, CHECKING if view.applied is None else CONTROLLING)
+    return open_editor(visit, CHECKING if view.applied is None else CONTROLLING)
 
 
 def _work(visit: Visit) -> Done:
-    return _open(visit, WORKING)
-
-
-def _open(visit: Visit, path: str) -> Done:
-    name = pseudonym(visit)
-    visit.home.editors.close_idle(0)  # a page of the same person may be open
-    parts = {"key": visit.collection.key, "name": name}
-    visit.home.open_editor(path, visit.collection, parts)  # what is wrong is said here
-    return Done(to=f"{path.format(name=name)}/")
+    return open_editor(visit, WORKING)
 
 
 def _learn(visit: Visit) -> Done:

@@ -40,15 +40,15 @@ _INCOMING = "handed-over.zip"
 _WAITING = re.compile(r"\.merge-[a-z0-9_]{8}")
 
 
-def editor(home: "Home", collection: Collection, parts: Mapping[str, str]) -> Editor:
+def editor(home: "Home", collection: Collection, name: str) -> Editor:
     """Open the editor for a person."""
-    return Editor(collection.folder, parts["name"], language=home.chosen_language)
+    return Editor(collection.folder, name, language=home.chosen_language)
 
 
-def correcting_editor(home: "Home", collection: Collection, parts: Mapping[str, str]) -> Editor:
+def correcting_editor(home: "Home", collection: Collection, name: str) -> Editor:
     """Open the editor for a person, with what models read."""
     drafts = [run.path for run in collection.run_views() if run.answered]
-    return Editor(collection.folder, parts["name"], drafts, home.chosen_language)
+    return Editor(collection.folder, name, drafts, home.chosen_language)
 
 
 def _show(visit: Visit) -> Mapping[str, Any]:
@@ -59,13 +59,7 @@ def _show(visit: Visit) -> Mapping[str, Any]:
 
 
 def _annotate(visit: Visit) -> Done:
-    """Remember who reads here, and open the editor."""
-    name = pseudonym(visit)
-    path = CORRECTING if "drafts" in visit.form else EDITOR
-    visit.home.editors.close_idle(0)  # the other one may be open
-    parts = {"key": visit.collection.key, "name": name}
-    visit.home.open_editor(path, visit.collection, parts)  # what is wrong is said here
-    return Done(to=f"{path.format(name=name)}/")
+    return open_editor(visit, CORRECTING if "drafts" in visit.form else EDITOR)
 
 
 def _assign(visit: Visit) -> Done:
@@ -179,16 +173,17 @@ def _show_agreement(visit: Visit) -> Mapping[str, Any]:
     }
 
 
-def pseudonym(visit: Visit) -> str:
-    """Return the pseudonym in a form, and remember it.
+def open_editor(visit: Visit, path: str) -> Done:
+    """Remember the pseudonym in a form, and open what its owner edits at an address.
 
     Raises:
-        HdbenchError: it is not one.
+        HdbenchError: it is not a pseudonym, or nothing can be opened for it.
     """
     name = visit.form.get("name", "").strip().lower()
     check_pseudonym(name)
     visit.home.used.note_pseudonym(name)
-    return name
+    visit.home.open_editor(path, visit.collection, name)  # what is wrong is said here
+    return Done(to=f"{path.format(name=name)}/")
 
 
 PAGE = HomePage("truth", _show, {"annotate": _annotate, "assign": _assign})

@@ -60,31 +60,40 @@ class DecisionView:
         plan_file: the plan.
         plan: its content.
         stage: the values that people read now: of the plan, or of the control sample.
-        to_read: how many of them nobody has read.
-        is_learned: whether it was learned from the first stage.
         out: the folder in which it is applied, whether it is there or not.
         applied: what came of that; None if it is not finished.
         decision: the decision that was applied; None if none was.
         control: the control sample; None without one.
-        to_work_off: how many doubtful values are left.
     """
 
     decided: Decided = field(default_factory=Decided)
     plan_file: Path = Path()
     plan: ValuePlan | None = None
     stage: ReadingStage | None = None
-    to_read: int = 0
-    is_learned: bool = False
     out: Path = Path()
     applied: Applied | None = None
     decision: ValueDecision | None = None
     control: ValueControl | None = None
-    to_work_off: int = 0
 
     @property
     def problem(self) -> str:
         """Return why its files cannot be used; empty if they can."""
         return self.decided.problem
+
+    @property
+    def to_read(self) -> int:
+        """Return how many of the values that people read now nobody has read."""
+        return self.decided.to_control if self.applied else self.decided.to_read
+
+    @property
+    def is_learned(self) -> bool:
+        """Return whether it was learned from the first stage."""
+        return self.decided.is_learned
+
+    @property
+    def to_work_off(self) -> int:
+        """Return how many doubtful values are left."""
+        return self.decided.to_work_off
 
     @property
     def stage_size(self) -> int:
@@ -289,11 +298,13 @@ class Decisions:
             file = view.plan_file
             read = Stamped(lambda: _second_stage(plan, file), [file, learned_file(file)])
             stage = self._learned.setdefault(file, read).get()
-        to_read = _unread(stage, self._checked.readings(plan.hash()))
         decided = Decided(
-            planned=True, sample=len(stage.values), to_read=to_read, is_learned=is_learned
+            planned=True,
+            sample=len(stage.values),
+            to_read=_unread(stage, self._checked.readings(plan.hash())),
+            is_learned=is_learned,
         )
-        return replace(view, decided=decided, stage=stage, to_read=to_read, is_learned=is_learned)
+        return replace(view, decided=decided, stage=stage)
 
     def _applied_view(self, view: DecisionView) -> DecisionView:
         assert self._checked is not None  # noqa: S101  the caller looked
@@ -302,31 +313,21 @@ class Decisions:
         read = Stamped(lambda: _applied_in(out), [*files, out / CONTROL])
         applied, decision, control = self._applied.setdefault(out, read).get()
         stage = ReadingStage("control", control.values)
-        to_read = _unread(stage, self._checked.readings(control.hash()))
         worked = self._worked.get(out) or WorkedValues(out)
         worked.refresh()
         self._worked[out] = worked
-        to_work_off = max(0, sum(applied.check.values()) - len(worked.current()))
         decided = Decided(
             planned=True,
             is_learned=True,
             is_applied=True,
-            to_control=to_read,
-            to_work_off=to_work_off,
+            to_control=_unread(stage, self._checked.readings(control.hash())),
+            to_work_off=max(0, sum(applied.check.values()) - len(worked.current())),
             accepted=applied.taken,
             values=applied.taken + applied.checked + sum(applied.check.values()),
             is_finished=self._is_finished(out),
         )
         return replace(
-            view,
-            decided=decided,
-            stage=stage,
-            to_read=to_read,
-            is_learned=True,
-            applied=applied,
-            decision=decision,
-            control=control,
-            to_work_off=to_work_off,
+            view, decided=decided, stage=stage, applied=applied, decision=decision, control=control
         )
 
 

@@ -25,7 +25,7 @@ from hdbench.errors import HdbenchError, joined
 from hdbench.home.background import Background
 from hdbench.home.decisions import Decisions
 from hdbench.home.run_list import RunList, RunView
-from hdbench.home.stamped import Stamped, stamp_of
+from hdbench.home.stamped import Stamped, is_as_new, stamp_of
 
 SCHEMA = "answer.schema.json"
 PROMPT = "prompt.txt"
@@ -130,8 +130,7 @@ class Collection:
         built = stamp_of(self.built / DESCRIPTION)
         if built and self.decisions.has_plan():
             return True
-        sources = (stamp_of(self.folder / name) for name in _BUILT_FROM)
-        return bool(built) and all(stamp[0] <= built[0] for stamp in sources if stamp)
+        return is_as_new(built, (stamp_of(self.folder / name) for name in _BUILT_FROM))
 
     def ensure_built(self) -> Path:
         """Build the dataset, unless it has been since the collection changed.

@@ -12,7 +12,7 @@ from hdbench.evaluation.runs import load_runs
 from hdbench.home.background import BackgroundTask
 from hdbench.home.collection import Collection
 from hdbench.home.run_list import RunView
-from hdbench.home.stamped import stamp_of
+from hdbench.home.stamped import is_as_new, stamp_of
 from hdbench.output.leaderboard.boards import Board, leaderboards
 from hdbench.output.leaderboard.tables import (
     BoardCells,
@@ -91,8 +91,7 @@ def report_page(collection: Collection, run: Path) -> Path:
 def has_report(collection: Collection, run: Path) -> bool:
     """Return whether the report of a run is there, and as new as what it is about."""
     page = stamp_of(report_page(collection, run))
-    sources = (stamp_of(collection.built / DESCRIPTION), _stamp(run))
-    return bool(page) and all(stamp[0] <= page[0] for stamp in sources if stamp)
+    return is_as_new(page, (stamp_of(collection.built / DESCRIPTION), _stamp(run)))
 
 
 def make_report(collection: Collection, run: RunView, language: str) -> WrittenReport:

@@ -14,7 +14,7 @@ from hdbench.benchmarks.benchmark import CHECKED_VALUES, Benchmark, load_benchma
 from hdbench.benchmarks.names import DESCRIPTION
 from hdbench.errors import HdbenchError
 from hdbench.home.background import BackgroundTask
-from hdbench.home.stamped import Stamped, stamp_of
+from hdbench.home.stamped import Stamped, is_as_new, stamp_of
 from hdbench.home.state import Decided
 from hdbench.trust.applied_folder import (
     APPLIED,
@@ -287,7 +287,7 @@ class Decisions:
         """Return whether the records have all that people decided."""
         written = stamp_of(out / FINISHED / LAST)
         sources = (out / WORKED_VALUES, self._collection.built / CHECKED_VALUES)
-        return bool(written) and all(stamp[:1] <= written[:1] for stamp in map(stamp_of, sources))
+        return is_as_new(written, map(stamp_of, sources))
 
     def _reading_view(self, view: DecisionView) -> DecisionView:
         assert view.plan is not None  # noqa: S101  the caller looked

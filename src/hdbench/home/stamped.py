@@ -1,7 +1,7 @@
 """What was read from files, kept until one of them changes."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from threading import Lock
 from typing import Generic, TypeVar
@@ -16,6 +16,16 @@ def stamp_of(path: Path) -> tuple[int, ...]:
     except OSError:
         return ()
     return stat.st_mtime_ns, stat.st_size, stat.st_ino
+
+
+def is_as_new(stamp: tuple[int, ...], sources: Iterable[tuple[int, ...]]) -> bool:
+    """Return whether a file is there, and no older than those that it is made from.
+
+    Args:
+        stamp: the file's stamp.
+        sources: those of the others; a file that is not there does not count.
+    """
+    return bool(stamp) and all(source[:1] <= stamp[:1] for source in sources)
 
 
 class Stamped(Generic[_Value]):

@@ -9,7 +9,7 @@ import tempfile
 import threading
 from collections.abc import Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -93,7 +93,7 @@ class RunView:
     can_stop: bool = False
     problem: str = ""
     status: Status | None = None
-    started: "StartedRun | None" = None
+    started: StartedRun | None = None
 
     @property
     def name(self) -> str:
@@ -128,15 +128,13 @@ class RunList:
         with suppress(FileNotFoundError), os.scandir(self.folder) as entries:
             for entry in entries:
                 if entry.name.startswith("."):
-                    path = self.folder / entry.name[1:].removesuffix(".pid")
-                    if not entry.name.endswith(".pid"):
-                        continue
-                    paths.add(path)
+                    if entry.name.endswith(".pid"):
+                        paths.add(self.folder / entry.name[1:].removesuffix(".pid"))
                 elif not entry.is_symlink():
                     paths.add(self.folder / entry.name)
         self._kept = {path: self._kept.get(path) or self._stamped(path) for path in paths}
         views = (stamped.get() for stamped in self._kept.values())
-        return sorted(filter(None, map(self._now, filter(None, views))), key=lambda run: run.name)
+        return sorted(map(self._now, filter(None, views)), key=lambda run: run.name)
 
     def add(self, given: Path, name: str) -> RunView:
         """Move a file of answers to the runs, if it answers this collection.
@@ -197,7 +195,7 @@ class RunList:
         return folder
 
     def resume(self, name: str, language: str) -> None:
-        """Let a run go on where it stopped.
+        """Resume a run where it stopped.
 
         Args:
             name: the name of its folder.
@@ -289,7 +287,7 @@ class RunList:
             return RunView(path, name, problem=error.message)
         return RunView(path, model or run_stem(Path(name)), answered, 0, len(items))
 
-    def _now(self, view: RunView) -> RunView | None:
+    def _now(self, view: RunView) -> RunView:
         """Return a run with what changes from one moment to the next."""
         if view.status is not None and is_in_shards(view.path):
             view = self._read(view.path) or view
@@ -299,18 +297,7 @@ class RunList:
         problem = view.problem
         if not problem and not is_going and view.answered == 0 and started:
             problem = _last_line(_log_file(view.path)) or Message("ended before its first answer")
-        return RunView(
-            view.path,
-            view.model,
-            view.answered,
-            view.failed,
-            view.items,
-            is_going,
-            can_stop,
-            problem,
-            view.status,
-            started,
-        )
+        return replace(view, is_going=is_going, can_stop=can_stop, problem=problem, started=started)
 
 
 def _pid_file(run: Path) -> Path:

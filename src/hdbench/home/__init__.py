@@ -3,7 +3,7 @@
 Files are all that it knows: each page shows what they say at that moment, so that pages and
 commands can be mixed. `state.py` says where a collection stands and what comes next.
 
-A page is a `Page` in `PAGES` in `app.py`: its name, which is that of its template
+A page is a `HomePage` in `PAGES` in `app.py`: its name, which is that of its template
 `templates/NAME.html` (it extends `layout.html`) and the last part of its address; a function that
 returns what the template shows; and its forms, each with a function that does what the form asks
 for. A form is `<form method="post" action="{{ at("NAME/FORM") }}">`: its fields come as texts. An

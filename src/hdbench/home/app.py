@@ -208,7 +208,6 @@ class Home:
             make: returns the values for the template in a language; called in a thread.
         """
         language = self.language(request)
-        status = 200
         try:
             values = await in_thread(self._turns, make, language)
             status = 400 if values.get("error") else 200

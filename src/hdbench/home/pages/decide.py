@@ -56,7 +56,6 @@ _LEARNING, _APPLYING = "learn", "apply"
 _ENOUGH = 5
 """Of a small collection, this part is read to learn from, and twice as much to verify it."""
 
-
 _SHORT = 90
 """Number of minutes from which a time is said in hours."""
 

@@ -30,9 +30,6 @@ from hdbench.home.uploads import uploaded
 if TYPE_CHECKING:
     from hdbench.home.app import Home
 
-MAX_NAMED = 20
-"""Maximum number of conflicts that are named."""
-
 EDITOR, CORRECTING = "annotate/{name}", "correct/{name}"
 """The addresses in a collection of its editor: without and with what models read."""
 

@@ -143,6 +143,16 @@ def test_opening_a_folder_that_is_not_a_collection(client, tmp_path):
     assert "give its whole path" in alert(send(client, "/open", folder="cards"))
 
 
+@pytest.mark.parametrize("place", ["", ".", "cards", "/none/there"])
+def test_new_collection_needs_a_whole_path(client, tmp_path, monkeypatch, place):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "cards").mkdir()
+    refused = send(client, "/new", title="Kasten 3", place=place)
+    assert refused.status_code == 400
+    assert "give its whole path" in alert(refused)
+    assert not list(tmp_path.rglob("*.new"))
+
+
 def begin(client, place, **form):
     begun = send(client, "/new", title="Kästen 4", place=str(place), **form)
     assert begun.status_code == 200, alert(begun)

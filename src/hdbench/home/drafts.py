@@ -88,8 +88,6 @@ class NewCollection:
         Raises:
             HdbenchError: the name cannot be used, or nothing can be written there.
         """
-        if not place.is_absolute() or not place.is_dir():
-            raise HdbenchError("{place}: no such folder: give its whole path", place=place)
         check_new_name(name, place)
         folder = place / f".{name}{_ENDING}"
         with write_errors(folder):

@@ -102,10 +102,8 @@ class _Start:
     async def open(self, request: Request) -> Response:
         """Open the collection in a folder of this computer."""
         form = await self._form(request)
-        folder = Path(form.get("folder", "").strip())
         try:
-            if not folder.is_absolute():
-                raise HdbenchError("{place}: no such folder: give its whole path", place=folder)
+            folder = _folder_in(form, "folder")
             opened(folder)
         except HdbenchError as error:
             show = partial(self._used, error.message)
@@ -120,7 +118,7 @@ class _Start:
         """Begin a new collection."""
         form = await self._form(request)
         try:
-            place = without_links(Path(form.get("place", "").strip()))
+            place = without_links(_folder_in(form, "place"))
             name, title = form.get("name", "").strip(), form.get("title", "").strip()
             draft = NewCollection.begun(place, name or _name_of(title), title)
         except HdbenchError as error:
@@ -249,6 +247,18 @@ def _new(form: Mapping[str, str], error: str, _: str) -> Mapping[str, Any]:
     return {"form": form, "error": error, "place": Path.cwd()}
 
 
+def _folder_in(form: Mapping[str, str], name: str) -> Path:
+    """Return the folder of this computer that a form names.
+
+    Raises:
+        HdbenchError: there is none, or its path is not whole.
+    """
+    folder = Path(form.get(name, "").strip())
+    if not folder.is_absolute() or not folder.is_dir():
+        raise HdbenchError("{place}: no such folder: give its whole path", place=folder)
+    return folder
+
+
 _NO_NAME = re.compile(r"[^a-z0-9]+")
 
 
@@ -286,10 +296,7 @@ def _saved(draft: NewCollection, form: Mapping[str, str]) -> None:
 
 
 def _folder(draft: NewCollection, form: Mapping[str, str]) -> None:
-    folder = Path(form.get("images", "").strip())
-    if not folder.is_absolute() or not folder.is_dir():
-        raise HdbenchError("{place}: no such folder: give its whole path", place=folder)
-    draft.change(images=str(folder))
+    draft.change(images=str(_folder_in(form, "images")))
 
 
 def _without_truth(draft: NewCollection, _: Mapping[str, str]) -> None:

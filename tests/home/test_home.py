@@ -6,6 +6,7 @@ import re
 import zipfile
 from urllib.parse import urlencode
 
+import anyio
 import pytest
 from annotating.pages import truths
 from home.collections import answers, make_collection, write_scans, write_sheet
@@ -237,6 +238,37 @@ def test_what_is_too_large_is_not_kept(client, at, folder, monkeypatch):
     told = upload(client, f"{at}runs/upload", "a.jsonl", b"x" * 1001)
     assert (told.status_code, "larger than" in told.json()["error"]) == (400, True)
     assert list((folder.parent / "runs").iterdir()) == []
+
+
+@pytest.mark.parametrize("path", ["scans", "save"])
+def test_browser_that_goes_away_leaves_nothing(home, client, tmp_path, path):
+    new = begin(client, tmp_path, name="cards")
+    before = sorted(tmp_path.rglob("*"))
+    parts = iter(
+        [
+            {"type": "http.request", "body": b"fields=a", "more_body": True},
+            {"type": "http.disconnect"},
+        ]
+    )
+    answered = []
+
+    async def receive():
+        return next(parts)
+
+    async def send(message):
+        answered.append(message)
+
+    headers = {"host": "127.0.0.1"} | HERE | FORM
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": f"{home.root}{new}/{path}",
+        "query_string": b"name=a.png",
+        "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
+    }
+    anyio.run(build_app(home), scope, receive, send)
+    assert answered[0]["status"] == 400
+    assert sorted(tmp_path.rglob("*")) == before
 
 
 def test_answers_are_taken_in_if_they_answer_the_items(client, at, folder):

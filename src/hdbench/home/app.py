@@ -253,8 +253,6 @@ class Home:
             form = await read_form(request)
             visit = Visit(self, self.collection(key), self.language(request), {}, form)
             done = await in_thread(self._turns, act, visit)
-        except ClientDisconnect:
-            return Response(status_code=400)  # to nobody
         except HdbenchError as error:
             values = partial(self._values, page, request, form, error.message)
             return await self.page(request, _template(page), values)
@@ -269,8 +267,6 @@ class Home:
             return Response("another origin", 403)
         try:
             return await answer(self.collection(request.path_params["key"]), request)
-        except ClientDisconnect:
-            return Response(status_code=400)  # to nobody
         except HdbenchError as error:
             return JSONResponse({"error": why_not(error.message, request)}, 400)
 
@@ -309,7 +305,9 @@ def build_app(home: Home) -> Starlette:
     Args:
         home: the home.
     """
-    return guarded_app(home.routes(), _HEADERS)
+    app = guarded_app(home.routes(), _HEADERS)
+    app.add_exception_handler(ClientDisconnect, _gone)
+    return app
 
 
 def serve_home(
@@ -337,6 +335,11 @@ def serve_home(
         serve_here(build_app(home), port=port, path=f"{home.root}/{path}", started=note)
     finally:
         home.close()
+
+
+async def _gone(_: Request, __: Exception) -> Response:
+    """Answer a browser that went away before all was sent: nobody sees it."""
+    return Response(status_code=400)
 
 
 def _template(page: HomePage) -> str:

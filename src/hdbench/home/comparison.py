@@ -60,14 +60,14 @@ def usable(collection: Collection) -> Sequence[RunView]:
     return [run for run in collection.run_views() if run.answered]
 
 
-def comparing(collection: Collection) -> BackgroundTask:
-    """Return the work that ranks the runs of a collection, whose dataset is built.
+def comparing(collection: Collection, runs: Sequence[RunView]) -> BackgroundTask:
+    """Return the work that ranks runs of a collection, whose dataset is built.
 
-    Scores are kept where commands keep them. It is begun again once a run or the dataset changes.
+    Scores are kept where commands keep them. It starts again once a run or the dataset changes.
     """
-    runs = [run.path for run in usable(collection)]
-    stamp = (stamp_of(collection.built / DESCRIPTION), *((run, _stamp(run)) for run in runs))
-    return collection.background.computed(COMPARING, stamp, lambda: _compared(collection, runs))
+    paths = [run.path for run in runs]
+    stamp = (stamp_of(collection.built / DESCRIPTION), *((path, _stamp(path)) for path in paths))
+    return collection.background.computed(COMPARING, stamp, lambda: _compared(collection, paths))
 
 
 def ranked_rows(compared: Compared, board: Board, language: str) -> list[RankedRow]:

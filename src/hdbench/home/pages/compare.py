@@ -48,7 +48,7 @@ def _show(visit: Visit) -> Mapping[str, Any]:
     }
     if not shown["runs"] or not shown["is_built"]:
         return shown
-    work = comparing(collection)
+    work = comparing(collection, shown["runs"])
     shown["work"] = work
     if work.value is None or not work.value.boards:
         return shown

@@ -24,6 +24,7 @@ from hdbench.answers.titles import FieldTitles
 from hdbench.common.texts import written
 from hdbench.errors import HdbenchError, Message
 from hdbench.home.collection import Collection
+from hdbench.home.comparison import usable
 from hdbench.home.page import Done, HomePage, Visit
 from hdbench.home.uploads import uploaded
 
@@ -44,14 +45,14 @@ def editor(home: "Home", collection: Collection, name: str) -> Editor:
 
 def correcting_editor(home: "Home", collection: Collection, name: str) -> Editor:
     """Open the editor for a person, with what models read."""
-    drafts = [run.path for run in collection.run_views() if run.answered]
+    drafts = [run.path for run in usable(collection)]
     return Editor(collection.folder, name, drafts, home.chosen_language)
 
 
 def _show(visit: Visit) -> Mapping[str, Any]:
     remembered = visit.home.used.read()
     progress = visit.collection.progress()
-    has_drafts = any(run.answered for run in visit.collection.run_views())
+    has_drafts = bool(usable(visit.collection))
     return {"progress": progress, "name": remembered.pseudonym, "has_drafts": has_drafts}
 
 

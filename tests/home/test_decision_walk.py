@@ -6,7 +6,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from helpers.english import words
 from home.collections import Cards
-from home.test_walk import ServedHome
+from home.served import ServedHome
 from playwright.sync_api import expect
 from space.german import Walk
 from space.servers import free_port

@@ -7,6 +7,7 @@ from urllib.parse import quote, urlencode
 from uuid import uuid4
 
 import pytest
+from helpers.invented_cards import MODELS
 from helpers.waiting import until
 from home.collections import NAME, Cards, make_collection, write_run
 from starlette.testclient import TestClient
@@ -23,7 +24,6 @@ from hdbench.trust.learned.plan import ValuePlanOptions, make_value_plan
 from hdbench.trust.plan import write_plan
 
 HERE = {"origin": "http://127.0.0.1", "content-type": "application/x-www-form-urlencoded"}
-MODELS = ("heron", "otter", "finch")
 PLAN = {"limit": "10", "learn": "20", "verify": "40", "right": "letter"}
 
 
@@ -304,6 +304,16 @@ def test_mapping_is_kept_and_files_are_plain_ones(cards):
     first = json.dumps(cards.cards.truth("0000")["title"], ensure_ascii=False).strip('"')
     assert first in cards.get("finish/files/records.dc.xml").text
     finished = cards.collection.decisions.view().out / "finished"
+    large = cards.client.post(
+        f"/{cards.key}/finish/mapping/marc?name=marc.yaml", content=b"#" * 2**21, headers=HERE
+    )
+    assert large.status_code == 400
+    assert not (finished / "mapping-marc.yaml").exists()
+    cards.send("finish/forget", group="dublin-core")
+    assert not (finished / "mapping-dublin-core.yaml").exists()
+    assert "drop a mapping first" in alert(
+        cards.send("finish/write", group="dublin-core", form="dublin-core")
+    )
     (finished / "link.txt").symlink_to("/etc/passwd")
     assert cards.get("finish/files/link.txt").status_code == 400
     assert "link.txt" not in cards.get("finish").text

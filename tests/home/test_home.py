@@ -306,7 +306,7 @@ def test_answers_are_taken_in_if_they_answer_the_items(client, at, folder):
     assert upload(client, f"{at}runs/upload", "gpt.jsonl", answers(4)).json() == {}
     assert "1 model has read them" in client.get(at).text
     for name, data, why in (
-        ("gpt.jsonl", answers(4), "is there already"),
+        ("gpt.jsonl", answers(4), "already exists"),
         ("other.jsonl", answers(4).replace('"c', '"d'), "d0"),
         ("scan.png", picture(), "not a file of answers"),
         ("scan.jsonl", picture(), "a PNG image"),

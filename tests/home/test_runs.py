@@ -45,9 +45,9 @@ def test_run_is_stopped_and_goes_on_without_asking_twice(collection):
         run = collection.runs.start(Asked("some-model", endpoint=server.url), "en")
         until(lambda: view(collection).answered == 2, "the run")
         assert (view(collection).is_going, view(collection).can_stop) == (True, True)
-        with pytest.raises(HdbenchError, match="goes on: stop it first"):
+        with pytest.raises(HdbenchError, match="still running: stop it first"):
             collection.runs.remove(run.name)
-        with pytest.raises(HdbenchError, match="goes on already"):
+        with pytest.raises(HdbenchError, match="already running"):
             collection.runs.resume(run.name, "en")
         collection.runs.stop(run.name)
         until(lambda: not view(collection).is_going, "the end of the run")

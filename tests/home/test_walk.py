@@ -73,7 +73,7 @@ def test_new_collection_is_read_and_survives_kills(tmp_path, visit_at):
     (tmp_path / "gpt.jsonl").write_text(answers(3).replace("jahr", "year"))
     drop(page, "#answers", tmp_path / "gpt.jsonl")
     heading(page, "2 of 3 items have a ground truth; 1 model has read them.")
-    expect(page.locator(".runs")).to_contain_text("3 of 3 answered · whole")
+    expect(page.locator(".runs")).to_contain_text("3 of 3 answered · complete")
     served.end()
     assert truths(folder)["c0"] == {"titel": "Faust I", "year": 1900}
 

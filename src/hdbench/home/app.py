@@ -245,7 +245,7 @@ class Home:
         }
 
     async def _act(self, page: HomePage, act: Act, request: Request) -> Response:
-        """Do what a form asks for, and go on to the page that shows it."""
+        """Do what a form asks for, and lead to the page that shows it."""
         if not is_ours(request):
             return Response("another origin", 403)
         key, form = request.path_params["key"], dict[str, str]()

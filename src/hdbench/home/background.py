@@ -1,4 +1,4 @@
-"""Work that takes longer than a page may: it goes on in threads, and pages show how far it is."""
+"""Work that takes longer than a page may: it runs in threads, and pages show how far it is."""
 
 from collections.abc import Callable, Hashable
 from threading import Lock, Thread
@@ -16,7 +16,7 @@ class BackgroundTask(NamedTuple):
 
     Attributes:
         stamp: what it depends on, as it was when the work began.
-        is_going: whether it goes on.
+        is_going: whether it is running.
         value: its outcome; None if it is not done, or failed.
         problem: why it failed; empty otherwise.
         done: how many parts of the present step are done.
@@ -56,7 +56,7 @@ class Background:
         return work.now()
 
     def start(self, name: str, make: Callable[[], Any]) -> None:
-        """Begin a piece of work that a person asked for, unless it goes on already.
+        """Begin a piece of work that a person asked for, unless it is running already.
 
         Raises:
             HdbenchError: it failed within a moment.
@@ -90,7 +90,7 @@ class _Begun:
         self._thread.start()
 
     def is_going(self) -> bool:
-        """Return whether it goes on."""
+        """Return whether it is running."""
         return self._thread.is_alive()
 
     def wait(self) -> None:

@@ -50,7 +50,7 @@ class Collection:
         beside: the folder that it is in, in which commands are run.
         runs: its runs, in the folder `runs` beside it.
         decisions: what was decided about its values, in files beside it.
-        background: work on it that goes on in threads.
+        background: work on it that runs in threads.
 
     Raises:
         HdbenchError: it is not a collection in the plain form.

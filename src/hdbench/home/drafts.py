@@ -83,7 +83,7 @@ class NewCollection:
 
     @classmethod
     def begun(cls, place: Path, name: str, title: str) -> "NewCollection":
-        """Begin a collection, or go on with one of that name.
+        """Begin a collection, or resume one of that name.
 
         Raises:
             HdbenchError: the name cannot be used, or nothing can be written there.

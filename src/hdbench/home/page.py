@@ -45,7 +45,7 @@ class Done(NamedTuple):
 
     Attributes:
         note: the line that the next page shows; none if it is empty.
-        to: the address to go on at, as `at` takes it; the form's own page if it is None.
+        to: the address to go to, as `at` takes it; the form's own page if it is None.
     """
 
     note: str = ""

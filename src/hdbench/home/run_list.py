@@ -78,7 +78,7 @@ class RunView:
         failed: for how many only an error is recorded.
         items: how many it asks about; None if that is not known.
         is_going: whether a process is at work on it.
-        can_stop: whether it was started here and goes on.
+        can_stop: whether it was started here and is running.
         problem: why it cannot be read, or what it ended with; empty if all is well.
         status: what `hdbench status` says of it; None for files of answers.
         started: how it was started here; None if it was not.
@@ -156,7 +156,7 @@ class RunList:
             )
         if path.exists():
             raise HdbenchError(
-                "{place}: is there already: rename one of both, or remove that run first",
+                "{place}: already exists: rename one of the two, or remove that run first",
                 place=path,
             )
         view = self._answers(path, given)
@@ -168,7 +168,7 @@ class RunList:
         return view
 
     def start(self, asked: Asked, language: str) -> Path:
-        """Start a run as a process of its own, which goes on without browser and server.
+        """Start a run as a process of its own, which keeps running without browser and server.
 
         Args:
             asked: the model, and where it is.
@@ -178,7 +178,7 @@ class RunList:
             The run's folder.
 
         Raises:
-            HdbenchError: the collection cannot be built, the run goes on already, or no process
+            HdbenchError: the collection cannot be built, the run is running already, or no process
                 can be started.
         """
         built = self._collection.ensure_built()
@@ -222,13 +222,13 @@ class RunList:
         """Move a run to the folder `removed` beside the runs; nothing is deleted.
 
         Raises:
-            HdbenchError: it goes on, or cannot be moved.
+            HdbenchError: it is running, or cannot be moved.
         """
         view = next((view for view in self.views() if view.name == name), None)
         if view is None:
             return
         if view.is_going:
-            raise HdbenchError("{place}: goes on: stop it first", place=view.path)
+            raise HdbenchError("{place}: still running: stop it first", place=view.path)
         _pid_file(view.path).unlink(missing_ok=True)
         if view.path.exists():
             removed = self.folder.with_name("removed")
@@ -330,7 +330,7 @@ def _spawn(command: Sequence[str], cwd: Path, run: Path, asked: Asked) -> None:
         try:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise HdbenchError("{place}: goes on already", place=run) from error
+            raise HdbenchError("{place}: already running", place=run) from error
         process = subprocess.Popen(  # noqa: S603  no shell
             command,
             cwd=cwd,

@@ -1,4 +1,4 @@
-// What forms alone cannot do: files that are dropped, and runs that go on while they are looked at.
+// What forms alone cannot do: files that are dropped, and runs that continue while they are looked at.
 
 for (const drop of document.querySelectorAll("[data-upload]")) {
   const input = drop.querySelector("input");

@@ -43,17 +43,19 @@ def _start(visit: Visit) -> Done:
         raise HdbenchError("name the model")
     elif kind == "server":
         if urlsplit(endpoint or "").scheme not in ("http", "https"):
-            raise HdbenchError("the server's address must be a URL, as http://localhost:8000/v1")
+            raise HdbenchError(
+                "the server's address must be a URL, such as http://localhost:8000/v1"
+            )
         asked = Asked(model, endpoint=endpoint)
     else:
         asked = Asked(model, backend="transformers")
     folder = visit.collection.runs.start(asked, visit.language)
-    return Done(Message("{name}: started; it goes on without this page", name=folder.name))
+    return Done(Message("{name}: started; it keeps running without this page", name=folder.name))
 
 
 def _stop(visit: Visit) -> Done:
     visit.collection.runs.stop(visit.form.get("run", ""))
-    return Done(Message("it stops with the answers that are under way"))
+    return Done(Message("it stops after the answers that are under way"))
 
 
 def _resume(visit: Visit) -> Done:

@@ -66,6 +66,15 @@ def test_a_result_without_a_name_is_named_too(here, run_hdbench):
     assert json.loads((here / "out/result.json").read_text())["model"] == "Reader 3"
 
 
+def test_a_report_on_one_run_takes_one_name(here, run_hdbench):
+    done = run_hdbench(
+        *("report", "hdb/cards", "mine.jsonl", "--name", "A", "--name", "B", "-o", "out"), cwd=here
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--name: 2 given, and 1 of the files name no model (mine.jsonl)" in done.stderr
+    assert not (here / "out").exists()
+
+
 def test_names_go_in_order_to_files_without_one(here, run_hdbench):
     files = ("hdb/cards", "mine.jsonl", "own.jsonl", "yours.jsonl")
     named = ("--name", "A", "--name", "B")

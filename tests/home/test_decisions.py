@@ -18,6 +18,7 @@ from hdbench.benchmarks.benchmark import CHECKED_VALUES, load_benchmark
 from hdbench.errors import HdbenchError
 from hdbench.home.app import Home, build_app
 from hdbench.home.collection import key_of, opened
+from hdbench.home.comparison import report_page
 from hdbench.home.state import CollectionStage
 from hdbench.home.used import Used
 from hdbench.trust.learned.plan import ValuePlanOptions, make_value_plan
@@ -159,6 +160,23 @@ def test_from_the_comparison_to_the_records(cards):
     assert f"0079,{last['title']},worked" in table.text
 
 
+def test_reports_of_two_versions_of_a_model_are_apart(tmp_path):
+    collection = opened(make_collection(tmp_path))
+    runs = [tmp_path / f"runs/{NAME}_heron-{version}" for version in ("4.1", "4.5")]
+    assert report_page(collection, runs[0]) != report_page(collection, runs[1])
+
+
+@pytest.mark.slow
+def test_report_is_called_as_its_answers_say(cards):
+    path = cards.folder.parent / f"runs/{NAME}_heron.jsonl"
+    lines = [json.loads(line) | {"model": "Heron 2.5"} for line in path.read_text().splitlines()]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    cards.page("compare")
+    cards.send("compare/report", run=path.name)
+    assert "Open the report" in cards.page("compare")
+    assert "<bdi>Heron 2.5</bdi>" in cards.get(f"report/{path.name}/").text
+
+
 @pytest.mark.slow
 def test_report_of_a_run_is_made_and_shown_alone(cards):
     cards.page("compare")
@@ -170,7 +188,7 @@ def test_report_of_a_run_is_made_and_shown_alone(cards):
     assert cards.get(f"report/{NAME}_heron.jsonl/fields.csv").status_code == 200
     for path in ("none.csv", quote("../../scans/0000.png", safe=""), quote("/etc/passwd", safe="")):
         assert cards.get(f"report/{NAME}_heron.jsonl/{path}").status_code in (400, 404)
-    (cards.folder.parent / f"reports/{NAME}_heron/link").symlink_to("/etc/passwd")
+    (cards.folder.parent / f"reports/{NAME}_heron.jsonl/link").symlink_to("/etc/passwd")
     assert cards.get(f"report/{NAME}_heron.jsonl/link").status_code == 400
     assert cards.get("report/none/").json() == {"error": "none: there is no such run"}
 

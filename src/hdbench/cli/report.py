@@ -68,7 +68,7 @@ def command(
                 path,
                 out,
                 benchmark=benchmark,
-                name=name[0] if name else None,
+                names=name or (),
                 protocol=protocol,
                 errata=errata,
                 by=by,

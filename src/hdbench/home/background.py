@@ -11,7 +11,7 @@ PATIENCE = 1.0
 """Seconds that a page waits for work that may be done soon."""
 
 
-class BackgroundTask(NamedTuple):
+class TaskView(NamedTuple):
     """A piece of work at a moment.
 
     Attributes:
@@ -38,7 +38,7 @@ class Background:
         self._lock = Lock()
         self._works: dict[str, _Begun] = {}
 
-    def computed(self, name: str, stamp: Hashable, make: Callable[[], Any]) -> BackgroundTask:
+    def computed(self, name: str, stamp: Hashable, make: Callable[[], Any]) -> TaskView:
         """Return a piece of work that only reads, begun unless that was done for these files.
 
         Args:
@@ -66,7 +66,7 @@ class Background:
             del self._works[name]
             raise HdbenchError(work.problem)
 
-    def last(self, name: str) -> BackgroundTask | None:
+    def last(self, name: str) -> TaskView | None:
         """Return the last piece of work of a name; None if there was none."""
         work = self._works.get(name)
         return None if work is None else work.now()
@@ -97,10 +97,10 @@ class _Begun:
         """Wait a moment for its end."""
         self._thread.join(PATIENCE)
 
-    def now(self) -> BackgroundTask:
+    def now(self) -> TaskView:
         """Return it as it is at this moment."""
         is_going = self.is_going()  # first: what is over has its outcome
-        return BackgroundTask(self.stamp, is_going, self._value, self._problem, *self._done)
+        return TaskView(self.stamp, is_going, self._value, self._problem, *self._done)
 
     def _run(self, make: Callable[[], Any]) -> None:
         try:

@@ -9,7 +9,7 @@ from markupsafe import Markup
 from hdbench.benchmarks.names import DESCRIPTION
 from hdbench.display.marks import mark
 from hdbench.evaluation.runs import load_runs
-from hdbench.home.background import BackgroundTask
+from hdbench.home.background import TaskView
 from hdbench.home.collection import Collection
 from hdbench.home.run_list import RunView
 from hdbench.home.stamped import is_as_new, stamp_of
@@ -60,7 +60,7 @@ def usable(collection: Collection) -> Sequence[RunView]:
     return [run for run in collection.run_views() if run.answered]
 
 
-def comparing(collection: Collection, runs: Sequence[RunView]) -> BackgroundTask:
+def comparing(collection: Collection, runs: Sequence[RunView]) -> TaskView:
     """Return the work that ranks runs of a collection, whose dataset is built.
 
     Scores are kept where commands keep them. It starts again once a run or the dataset changes.
@@ -85,7 +85,7 @@ def ranked_rows(compared: Compared, board: Board, language: str) -> list[RankedR
 
 def report_page(collection: Collection, run: Path) -> Path:
     """Return the page of a run's report, whether it is there or not."""
-    return collection.beside / REPORTS / run.stem / PAGE
+    return collection.beside / REPORTS / run.name / PAGE
 
 
 def has_report(collection: Collection, run: Path) -> bool:
@@ -101,7 +101,8 @@ def make_report(collection: Collection, run: RunView, language: str) -> WrittenR
         HdbenchError: see `write_report`.
     """
     out, built = report_page(collection, run.path).parent, str(collection.built)
-    return write_report(run.path, out, benchmark=built, name=run.model, language=language)
+    names = () if run.says_model else (run.model,)
+    return write_report(run.path, out, benchmark=built, names=names, language=language)
 
 
 def _stamp(run: Path) -> tuple[int, ...]:

@@ -13,7 +13,7 @@ from hdbench.annotating.working.worked_values import WORKED_VALUES, WorkedValues
 from hdbench.benchmarks.benchmark import CHECKED_VALUES, Benchmark, load_benchmark
 from hdbench.benchmarks.names import DESCRIPTION
 from hdbench.errors import HdbenchError
-from hdbench.home.background import BackgroundTask
+from hdbench.home.background import TaskView
 from hdbench.home.stamped import Stamped, is_as_new, stamp_of
 from hdbench.home.state import Decided
 from hdbench.trust.applied_folder import (
@@ -178,13 +178,13 @@ class Decisions:
         write_plan(folder / PLAN, plan.model_copy(update={"runs": tuple(named)}))
         return folder / PLAN
 
-    def deciding(self, view: DecisionView) -> BackgroundTask:
+    def deciding(self, view: DecisionView) -> TaskView:
         """Return the work that decides by the plan, all of whose values are read."""
         return self._collection.background.computed(
             DECIDING, self._stamp(view), lambda: self._decide(view)
         )
 
-    def controlling(self, view: DecisionView) -> BackgroundTask:
+    def controlling(self, view: DecisionView) -> TaskView:
         """Return the work that counts what is wrong in the control sample, which is read."""
         return self._collection.background.computed(
             CONTROLLING,

@@ -74,6 +74,7 @@ class RunView:
     Attributes:
         path: its folder, or the file of answers.
         model: the model, or the file's name.
+        says_model: whether its answers say the model.
         answered: for how many items there is an answer.
         failed: for how many only an error is recorded.
         items: how many it asks about; None if that is not known.
@@ -86,6 +87,7 @@ class RunView:
 
     path: Path
     model: str
+    says_model: bool = True
     answered: int = 0
     failed: int = 0
     items: int | None = None
@@ -258,9 +260,9 @@ class RunList:
                 return RunView(
                     path,
                     info.model,
-                    answered,
-                    status.failed,
-                    status.items,
+                    answered=answered,
+                    failed=status.failed,
+                    items=status.items,
                     status=status,
                 )
         except HdbenchError as error:
@@ -285,7 +287,8 @@ class RunList:
                 answered = len(container.runs[model])
         except HdbenchError as error:
             return RunView(path, name, problem=error.message)
-        return RunView(path, model or run_stem(Path(name)), answered, 0, len(items))
+        label = model or run_stem(Path(name))
+        return RunView(path, label, model is not None, answered=answered, items=len(items))
 
     def _now(self, view: RunView) -> RunView:
         """Return a run with what changes from one moment to the next."""

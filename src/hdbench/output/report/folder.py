@@ -71,7 +71,7 @@ def write_report(
     out: Path,
     *,
     benchmark: str | None = None,
-    name: str | None = None,
+    names: Sequence[str] = (),
     protocol: str = "documented",
     errata: str = "accepted",
     by: str | None = None,
@@ -90,7 +90,7 @@ def write_report(
         run: a run, or its result with details; see `load_runs`.
         out: the folder; an existing report there is replaced.
         benchmark: the folder of the benchmark; by default the one that the run names.
-        name: the model, if the answers do not name theirs.
+        names: the model, if the answers do not name theirs; see `load_runs`.
         protocol: the protocol that answers are scored by.
         errata: which corrections of ground-truth values count; see `Settings`.
         by: a column of the benchmark, by whose values the headline is also shown.
@@ -108,7 +108,6 @@ def write_report(
             folder is not a report's.
     """
     keep_thumbnails()
-    names = [] if name is None else [name]
     notes: list[Message] = []
     target = without_links(out)
     with writing(target.parent, target.name) as folder, ExitStack() as stack:

@@ -82,5 +82,5 @@ def test_lists_long_and_many_values_are_not_compared(values):
     assert marked_values(values) is None
 
 
-def test_texts_and_numbers_are_compared_and_a_missing_value_is_not():
+def test_texts_and_numbers_are_compared_missing_values_not():
     assert marked_values(["Mai", None, 7]) == [[("Mai", True)], [], [("7", True)]]

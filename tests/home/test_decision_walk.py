@@ -117,11 +117,13 @@ def work_off(page, cards):
         expect(page.locator("#progress")).to_have_text(f"{done} of 10 values decided")
         doubt = page.locator(".doubt").nth(done % 5)
         field = doubt.get_by_role("heading").first.inner_text().lower()
-        value = cards.truth(page.locator("#id").inner_text())[field]
+        item = page.locator("#id").inner_text()
+        value = cards.truth(item)[field]
         doubt.get_by_role("textbox").fill(str(value))
         doubt.get_by_role("textbox").press("Enter")
         if done == 4:
             page.locator("#go-on").click()
+            expect(page.locator("#id")).not_to_have_text(item)
     expect(page.locator("#progress")).to_have_text("10 of 10 values decided")
     page.locator("#home").click()
 

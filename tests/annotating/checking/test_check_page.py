@@ -281,6 +281,7 @@ def test_what_two_windows_read_is_neither_lost_nor_replaced(tmp_path, folder, vi
         other.get_by_role("button", name="Keep it").click()
         expect(other.locator("#id")).not_to_have_text(item)
         other.locator("#back").click()
+        expect(other.locator("#id")).to_have_text(item)
         read(other, "Urfaust")
     assert read_by(folder, plan)[item, "title"] == {"anna": "Urfaust"}
 

@@ -183,7 +183,10 @@ def test_two_windows_of_one_person_overwrite_nothing(folder, path, visit):
     assert ReviewLog(path).of(TITLE.key, "me").reading.value == "Faust"
 
 
-@pytest.mark.parametrize("shown", [(1280, "light", "en-GB"), (420, "dark", "de-DE")])
+@pytest.mark.parametrize(
+    "shown",
+    [pytest.param((1280, "light", "en-GB"), marks=pytest.mark.nightly), (420, "dark", "de-DE")],
+)
 def test_the_page_is_accessible(folder, path, visit, shown):
     width, scheme, language = shown
     with serving(folder, review=path) as served:

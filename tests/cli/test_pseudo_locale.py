@@ -86,10 +86,8 @@ def texts_of(path):
     return plot_texts(path.read_text()) if path.suffix == ".svg" else []
 
 
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=[pytest.mark.nightly] * (name != "score")) for name in WALKS],
-)
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", WALKS)
 def test_commands_and_their_files_have_no_english(pseudo, tmp_path, name):
     prepare, steps = WALKS[name]
     walk = Walk(NAMES)

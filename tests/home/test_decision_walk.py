@@ -13,7 +13,7 @@ from space.servers import free_port
 
 from hdbench.home.collection import key_of
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 
 @pytest.fixture(autouse=True)

@@ -79,7 +79,11 @@ def test_new_collection_is_read_and_survives_kills(tmp_path, visit_at):
 
 
 @pytest.mark.parametrize(
-    ("language", "scheme", "width"), [("en-GB", "light", 1280), ("de-DE", "dark", 390)]
+    ("language", "scheme", "width"),
+    [
+        pytest.param("en-GB", "light", 1280, marks=pytest.mark.nightly),
+        ("de-DE", "dark", 390),
+    ],
 )
 def test_axe_core_finds_nothing_and_german_is_complete(tmp_path, visit_at, language, scheme, width):
     folder = make_collection(tmp_path)

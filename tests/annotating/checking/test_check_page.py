@@ -331,7 +331,10 @@ def test_on_a_phone_field_and_buttons_are_always_seen(tmp_path, folder, visit, h
             page.locator("#nothing").tap()
 
 
-@pytest.mark.parametrize("shown", [(1280, "light", "en-GB"), (390, "dark", "de-DE")])
+@pytest.mark.parametrize(
+    "shown",
+    [pytest.param((1280, "light", "en-GB"), marks=pytest.mark.nightly), (390, "dark", "de-DE")],
+)
 def test_the_page_is_accessible_and_german_is_complete(tmp_path, folder, visit, shown):
     width, scheme, language = shown
     plan = write_plan(tmp_path / "plan", [("b1", "keywords"), ("b2", "keywords")], learned=False)

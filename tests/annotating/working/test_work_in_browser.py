@@ -332,7 +332,9 @@ def test_what_was_typed_stays_when_another_card_is_opened(folder, visit):
     assert saved(folder) == {}
 
 
-@pytest.mark.parametrize("shown", [(1280, "light", "en"), (390, "dark", "de")])
+@pytest.mark.parametrize(
+    "shown", [pytest.param((1280, "light", "en"), marks=pytest.mark.nightly), (390, "dark", "de")]
+)
 def test_the_page_is_accessible_and_german_is_complete(folder, visit, shown):
     width, scheme, language = shown
     names = words([str(SCHEMA).replace("{", " "), "anna cards one two three bold onerror document"])

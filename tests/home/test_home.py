@@ -11,74 +11,16 @@ from urllib.parse import urlencode
 import anyio
 import pytest
 from annotating.pages import truths
+from home.asking import FORM, HERE, alert, picture, send, upload, zipped
 from home.collections import answers, make_collection, write_scans, write_sheet
-from PIL import Image
 from starlette.testclient import TestClient
 
 from hdbench.annotating.merging import hand_over
 from hdbench.annotating.store import Store
 from hdbench.home import drafts, uploads
-from hdbench.home.app import PAGES, Home, build_app
+from hdbench.home.app import PAGES, build_app
 from hdbench.home.collection import key_of
 from hdbench.home.used import Used
-
-HERE = {"origin": "http://127.0.0.1"}
-FORM = {"content-type": "application/x-www-form-urlencoded"}
-
-
-@pytest.fixture
-def used(tmp_path):
-    return Used(tmp_path / "state")
-
-
-@pytest.fixture
-def home(used):
-    home = Home(used)
-    yield home
-    home.close()
-
-
-@pytest.fixture
-def client(home):
-    return TestClient(build_app(home), base_url="http://127.0.0.1" + home.root)
-
-
-@pytest.fixture
-def folder(tmp_path, used):
-    folder = make_collection(tmp_path)
-    used.add(folder)
-    return folder
-
-
-@pytest.fixture
-def at(folder):
-    return f"/{key_of(folder)}/"
-
-
-def send(client, path, **form):
-    return client.post(path, content=urlencode(form), headers=HERE | FORM)
-
-
-def upload(client, path, name, data):
-    return client.post(f"{path}?{urlencode({'name': name})}", content=data, headers=HERE)
-
-
-def alert(page):
-    return re.search(r'role="alert">(.*?)</p>', page.text)[1]
-
-
-def zipped(files):
-    data = io.BytesIO()
-    with zipfile.ZipFile(data, "w") as archive:
-        for name, content in files.items():
-            archive.writestr(name, content)
-    return data.getvalue()
-
-
-def picture():
-    data = io.BytesIO()
-    Image.new("RGB", (9, 6)).save(data, "PNG")
-    return data.getvalue()
 
 
 @pytest.mark.parametrize("page", [page.name for page in PAGES if page.name != "merge"])

@@ -61,6 +61,14 @@ class CollectionMedia:
         """Return the ids of all items."""
         return self._rows.keys()
 
+    def files(self, item: str) -> list[Any]:
+        """Return the names of an item's files in the collection, as its metadata has them."""
+        return self._rows[item][0]
+
+    def names(self) -> set[str]:
+        """Return the names of the files of all items."""
+        return {str(name) for files, _ in self._rows.values() for name in files}
+
     def shown(self, item: str) -> dict[str, Any]:
         """Return an item's media for the page, or the reason why they cannot be shown."""
         try:

@@ -1,7 +1,8 @@
 """The rows of a collection, with the ground truths from the histories."""
 
 import hashlib
-from collections.abc import Iterable, Iterator
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -108,6 +109,26 @@ class Metadata:
         write_whole(self._path, data)
         write_whole(self._folder / HISTORY / _WRITTEN, _digest(data))
         self._stamp = self._stamped()
+
+    def append(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Add rows at the end of the file; call with the lock of `writing`.
+
+        Raises:
+            HdbenchError: it has a row with one of their ids, or cannot be written.
+        """
+        self.refresh()
+        for row in rows:
+            if row["id"] in self.rows:
+                raise HdbenchError(
+                    "{place}: has the item {id} already", place=self._path, id=row["id"]
+                )
+        before, written = self._path.read_bytes(), self._folder / HISTORY / _WRITTEN
+        lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+        data = before + (b"" if before.endswith(b"\n") else b"\n") + lines.encode()
+        is_ours = written.is_file() and holds(written, _digest(before))
+        write_whole(self._path, data)
+        if is_ours:
+            write_whole(written, _digest(data))
 
     def _changed(
         self, before: CollectionRow, record: dict[str, Any] | None, made: Provenance | None

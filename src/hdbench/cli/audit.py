@@ -20,6 +20,7 @@ from hdbench.evaluation.score import Settings
 from hdbench.output.audit.findings import Audit
 from hdbench.output.audit.findings import audit as audit_runs
 from hdbench.output.audit.lists import review_list, work_list
+from hdbench.output.audit.models import is_witness
 from hdbench.output.audit.page import audit_page
 from hdbench.output.report.tables import text
 
@@ -58,11 +59,7 @@ def command(
     """
     benchmark, runs = split_benchmark(paths)
     loaded = load_comparable(runs, benchmark, Settings(protocol, details=True))
-    no_witness = [
-        name
-        for name, result in loaded.items()
-        if result.run.without_media or result.run.consensus_of
-    ]
+    no_witness = [name for name, result in loaded.items() if not is_witness(result)]
     for name in no_witness:
         del loaded[name]
     if no_witness:

@@ -25,7 +25,7 @@ from hdbench.display.sheets import shared_routes
 from hdbench.errors import HdbenchError
 from hdbench.home.collection import Collection, key_of, opened
 from hdbench.home.page import Act, HomePage, Visit, is_ours, read_form
-from hdbench.home.pages import compare, decide, fields, finish, overview, runs, scans, truth
+from hdbench.home.pages import compare, decide, fields, finish, overview, review, runs, scans, truth
 from hdbench.home.rendering import render
 from hdbench.home.start import start_routes
 from hdbench.home.state import CollectionState, standing_of
@@ -40,6 +40,7 @@ PAGES: tuple[HomePage, ...] = (
     truth.MERGE,
     runs.PAGE,
     compare.PAGE,
+    review.PAGE,
     decide.PAGE,
     finish.PAGE,
 )
@@ -48,6 +49,7 @@ PAGES: tuple[HomePage, ...] = (
 EDITORS: Mapping[str, Callable[["Home", Collection, str], Edited]] = {
     truth.EDITOR: truth.editor,
     truth.CORRECTING: truth.correcting_editor,
+    review.REVIEWING: review.review_editor,
     decide.CHECKING: decide.check_editor,
     decide.CONTROLLING: decide.control_editor,
     decide.WORKING: decide.work_editor,
@@ -107,7 +109,7 @@ class Home:
         self._collections: dict[Path, Collection] = {}
         self._notes: dict[str, str] = {}
         self._lock = Lock()
-        self._turns = CapacityLimiter(_AT_ONCE)
+        self._turns, self._opening = CapacityLimiter(_AT_ONCE), CapacityLimiter(_AT_ONCE)
 
     def close(self) -> None:
         """Close all that is edited."""
@@ -139,7 +141,7 @@ class Home:
         return [Mount(self.root, routes=routes)]
 
     def collection(self, key: str) -> Collection:
-        """Return a collection that was opened before.
+        """Return a collection that was opened before; in a thread, as it may read a lot.
 
         Raises:
             HdbenchError: there is none of that key, or it is no longer usable.
@@ -152,6 +154,14 @@ class Home:
                         self._collections[folder] = opened(folder)
                     return self._collections[folder]
         raise HdbenchError("not one of the collections that were opened here")
+
+    async def open_collection(self, request: Request) -> Collection:
+        """Return the collection of a request, as `collection` does.
+
+        Raises:
+            HdbenchError: see `collection`; or too many others are being opened.
+        """
+        return await in_thread(self._opening, self.collection, request.path_params["key"])
 
     def language(self, request: Request) -> str:
         """Return the language of a page."""
@@ -251,7 +261,8 @@ class Home:
         key, form = request.path_params["key"], dict[str, str]()
         try:
             form = await read_form(request)
-            visit = Visit(self, self.collection(key), self.language(request), {}, form)
+            collection = await self.open_collection(request)
+            visit = Visit(self, collection, self.language(request), {}, form)
             done = await in_thread(self._turns, act, visit)
         except HdbenchError as error:
             values = partial(self._values, page, request, form, error.message)
@@ -266,7 +277,7 @@ class Home:
         if request.method == "POST" and not is_ours(request):
             return Response("another origin", 403)
         try:
-            return await answer(self.collection(request.path_params["key"]), request)
+            return await answer(await self.open_collection(request), request)
         except HdbenchError as error:
             return JSONResponse({"error": why_not(error.message, request)}, 400)
 
@@ -288,7 +299,7 @@ class _Editing:
         with ExitStack() as stack:
             app: ASGIApp
             try:
-                collection = self._home.collection(parts["key"])
+                collection = await self._home.open_collection(Request(scope))
                 key, opening = self._home.editing(self._path, collection, parts["name"])
                 app = await self._home.editors.enter(stack, str(key), key, opening)
                 scope[HOME] = f"{self._home.root}/{collection.key}/"

@@ -24,6 +24,7 @@ from hdbench.datasets.building.versions import raise_version
 from hdbench.errors import HdbenchError, joined
 from hdbench.home.background import Background
 from hdbench.home.decisions import Decisions
+from hdbench.home.reviews import Reviews
 from hdbench.home.run_list import RunList, RunView
 from hdbench.home.stamped import Stamped, is_as_new, stamp_of
 
@@ -50,6 +51,7 @@ class Collection:
         beside: the folder that it is in, in which commands are run.
         runs: its runs, in the folder `runs` beside it.
         decisions: what was decided about its values, in files beside it.
+        reviews: the values of its ground truth that people read again, in files beside it.
         background: work on it that runs in threads.
 
     Raises:
@@ -65,7 +67,8 @@ class Collection:
         self._spec = Stamped(lambda: find_recipe(str(folder)).spec, recipe_files)
         self._schema = Stamped(lambda: AnswerSchema.load(folder / SCHEMA), [folder / SCHEMA])
         self._media = Stamped(lambda: CollectionMedia(folder), [folder / METADATA])
-        self.runs, self.decisions, self.background = RunList(self), Decisions(self), Background()
+        self.runs, self.decisions, self.reviews = RunList(self), Decisions(self), Reviews(self)
+        self.background = Background()
 
     @property
     def spec(self) -> BenchmarkSpec:
@@ -159,7 +162,9 @@ class Collection:
                         what=first.message,
                         remedy=first.remedy,
                     ) from error
-                raise_version(find_recipe(str(self.folder)), "- Changes of the ground truth.\n")
+                raise_version(
+                    find_recipe(str(self.folder)), "- Changes of the items or the ground truth.\n"
+                )
             recipe = find_recipe(str(self.folder))
             # It stays on this computer: to publish it, a license has to be stated.
             build(

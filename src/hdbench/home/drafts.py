@@ -1,15 +1,20 @@
-"""A collection that is being made: what is there of it, in a hidden folder beside its place."""
+"""Collections and additions that are being made, in hidden folders beside the collections."""
 
 import shutil
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path, PurePosixPath
+from typing import ClassVar
 
 from pydantic import Field
 
+from hdbench.annotating.adding import add_items, plan_addition, read_addition
 from hdbench.annotating.media import BrowserImage, small_picture
 from hdbench.answers.members import Zip
 from hdbench.answers.sheets.column import Column
+from hdbench.benchmarks.benchmark import METADATA
+from hdbench.benchmarks.names import DESCRIPTION
 from hdbench.common.checked import Strict, validate
 from hdbench.common.jsonio import parse_file, write_json
 from hdbench.common.os_errors import write_errors
@@ -25,6 +30,7 @@ from hdbench.datasets.collecting.plan import (
 )
 from hdbench.datasets.collecting.writing import write_collection
 from hdbench.errors import HdbenchError
+from hdbench.home.collection import SCHEMA
 from hdbench.home.stamped import Stamped
 from hdbench.home.uploads import UploadedFile, checked_name
 
@@ -38,12 +44,11 @@ NOT_USED = "-"
 """Where a column goes that is not used."""
 
 _WISH = "wish.json"
-_ENDING = ".new"
 _MAX_WISH = 2**20
 
 
 class DraftWish(Strict):
-    """What is known of a collection that is being made; see `CollectionWish`.
+    """What is known of a draft; see `CollectionWish`.
 
     Attributes:
         title: what people call it.
@@ -64,37 +69,48 @@ class DraftWish(Strict):
     fields: str = ""
 
 
-class NewCollection:
-    """A collection that is being made.
+class Draft(ABC):
+    """Scans that are going to be a collection, or a part of one.
 
     Args:
         folder: its hidden folder.
 
     Attributes:
+        ending: the ending of its folder's name.
         folder: same as in Args.
         name: the collection's name.
-        place: the folder that the collection's folder is going to be in.
+        place: the folder that the collection's folder is in, or is going to be in.
     """
+
+    ending: ClassVar[str]
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.place = folder, folder.parent
-        self.name = folder.name.removeprefix(".").removesuffix(_ENDING)
+        self.name = folder.name.removeprefix(".").removesuffix(self.ending)
         self._sources: tuple[tuple[object, ...], Stamped[Sources]] | None = None
 
-    @classmethod
-    def begun(cls, place: Path, name: str, title: str) -> "NewCollection":
-        """Begin a collection, or resume one of that name.
+    @abstractmethod
+    def write(self) -> Path:
+        """Write what is planned, and remove the draft.
+
+        Returns:
+            The collection's folder.
 
         Raises:
-            HdbenchError: the name cannot be used, or nothing can be written there.
+            HdbenchError: see `plan`; or something cannot be written.
         """
-        check_new_name(name, place)
-        folder = place / f".{name}{_ENDING}"
-        with write_errors(folder):
-            folder.mkdir(exist_ok=True)
-        draft = cls(folder)
-        draft.change(title=title)
-        return draft
+
+    @abstractmethod
+    def _read(self, wish: CollectionWish) -> Sources:
+        """Read the files that a wish names."""
+
+    @abstractmethod
+    def _planned(self, wish: CollectionWish, sources: Sources) -> CollectionPlan:
+        """Decide on everything."""
+
+    def _read_besides(self) -> Sequence[Path]:
+        """Return the files that are read as well."""
+        return ()
 
     @property
     def scans(self) -> Path:
@@ -122,7 +138,7 @@ class NewCollection:
         path = self.folder / _WISH
         wish = validate(DraftWish, self.wish().model_dump() | values, path)
         if self._sources is not None and "columns" in values and wish.truth:
-            make_plan(self._collection_wish(wish), self._sources[1].get())
+            self._planned(self._collection_wish(wish), self._sources[1].get())
         write_json(path, wish.model_dump(mode="json"))
 
     def add_scan(self, given: UploadedFile) -> None:
@@ -160,9 +176,9 @@ class NewCollection:
         """Return what would be written.
 
         Raises:
-            HdbenchError: what is there so far does not make a collection.
+            HdbenchError: what is there so far is not enough, or cannot be used.
         """
-        return make_plan(self._wish(), self._read())
+        return self._planned(self._collection_wish(self.wish()), self.sources())
 
     def columns(self) -> Sequence[Column]:
         """Return the columns of the table; none if there is no usable one."""
@@ -176,7 +192,7 @@ class NewCollection:
         Raises:
             HdbenchError: there is no such item, or its file cannot be shown.
         """
-        items = self._read().media.items
+        items = self.sources().media.items
         if number >= len(items):
             raise HdbenchError("there is no such item")
         return small_picture(items[number].pages[0].path)
@@ -187,25 +203,27 @@ class NewCollection:
             return ID
         return self.wish().columns.get(column.title) or column.path or NOT_USED
 
-    def write(self) -> Path:
-        """Write the collection, and remove the draft.
-
-        Returns:
-            The collection's folder.
+    def sources(self) -> Sources:
+        """Return what there is, read again only if it has changed.
 
         Raises:
-            HdbenchError: see `plan` and `write_collection`.
+            HdbenchError: a file is unusable.
         """
-        folder = write_collection(self.plan(), self.place)
-        self.remove()
-        return folder
+        wish = self.wish()
+        key = (wish.images, wish.truth, wish.licence, wish.language, wish.title)
+        if self._sources is None or self._sources[0] != key:
+            files = [Path(name) for name in (wish.images, wish.truth) if name]
+            read = Stamped(
+                lambda: self._read(self._collection_wish(self.wish())),
+                [*files, *self._read_besides()],
+            )
+            self._sources = key, read
+        return self._sources[1].get()
 
     def remove(self) -> None:
         """Remove the draft, with the copies of what was sent."""
         shutil.rmtree(self.folder, ignore_errors=True)
-
-    def _wish(self) -> CollectionWish:
-        return self._collection_wish(self.wish())
+        self._sources = None
 
     def _collection_wish(self, wish: DraftWish) -> CollectionWish:
         return CollectionWish(
@@ -218,15 +236,6 @@ class NewCollection:
             licence=wish.licence,
             language=wish.language,
         )
-
-    def _read(self) -> Sources:
-        """Return what there is, read again only if it has changed."""
-        wish = self._wish()
-        key = (wish.images, wish.truth, wish.licence, wish.language, wish.title)
-        if self._sources is None or self._sources[0] != key:
-            files = [wish.images, *([wish.truth] if wish.truth else [])]
-            self._sources = key, Stamped(lambda: read_sources(self._wish(), self.place), files)
-        return self._sources[1].get()
 
     def _put(self, path: Path, name: PurePosixPath) -> None:
         target = self.scans / name
@@ -248,6 +257,86 @@ class NewCollection:
                 raise HdbenchError("{place}: no images or PDFs in it", place=given.name)
             for name in names:
                 self._put(archive.unpacked(name, given.path.parent), checked_name(name))
+
+
+class NewCollection(Draft):
+    """A collection that is being made."""
+
+    ending = ".new"
+
+    @classmethod
+    def begun(cls, place: Path, name: str, title: str) -> "NewCollection":
+        """Begin a collection, or resume one of that name.
+
+        Raises:
+            HdbenchError: the name cannot be used, or nothing can be written there.
+        """
+        check_new_name(name, place)
+        draft = cls(_made(place / f".{name}{cls.ending}"))
+        draft.change(title=title)
+        return draft
+
+    def write(self) -> Path:
+        """Write the collection, and remove the draft."""
+        folder = write_collection(self.plan(), self.place)
+        self.remove()
+        return folder
+
+    def _read(self, wish: CollectionWish) -> Sources:
+        return read_sources(wish, self.place)
+
+    def _planned(self, wish: CollectionWish, sources: Sources) -> CollectionPlan:
+        return make_plan(wish, sources)
+
+
+class Addition(Draft):
+    """Items that are being added to a collection."""
+
+    ending = ".add"
+
+    @classmethod
+    def begun(cls, collection: Path) -> "Addition":
+        """Begin an addition to a collection, or resume the one that was begun.
+
+        Raises:
+            HdbenchError: nothing can be written there.
+        """
+        return cls(_made(collection.with_name(f".{collection.name}{cls.ending}")))
+
+    @property
+    def collection(self) -> Path:
+        """Return the folder of the collection."""
+        return self.place / self.name
+
+    def write(self) -> Path:
+        """Add the items, and remove the draft."""
+        ready = self.folder / "ready"
+        with write_errors(ready):
+            shutil.rmtree(ready, ignore_errors=True)
+            ready.mkdir()
+        add_items(self.plan(), self.collection, ready)
+        self.remove()
+        return self.collection
+
+    def _read(self, wish: CollectionWish) -> Sources:
+        return read_addition(self.collection, wish.images, wish.truth)
+
+    def _planned(self, wish: CollectionWish, sources: Sources) -> CollectionPlan:
+        return plan_addition(wish, sources)
+
+    def _read_besides(self) -> Sequence[Path]:
+        return [self.collection / name for name in (METADATA, DESCRIPTION, SCHEMA)]
+
+
+def draft_in(folder: Path) -> Draft:
+    """Return the draft in a folder, which its name tells."""
+    return Addition(folder) if folder.name.endswith(Addition.ending) else NewCollection(folder)
+
+
+def _made(folder: Path) -> Path:
+    with write_errors(folder):
+        folder.mkdir(exist_ok=True)
+    return folder
 
 
 def _is_scan(name: str) -> bool:

@@ -18,7 +18,7 @@ from hdbench.annotating.server import why_not
 from hdbench.common.regular_files import without_links
 from hdbench.errors import HdbenchError
 from hdbench.home.collection import key_of, opened
-from hdbench.home.drafts import NOT_USED, NewCollection
+from hdbench.home.drafts import NOT_USED, Addition, Draft, NewCollection, draft_in
 from hdbench.home.page import is_ours, read_form
 from hdbench.home.state import CollectionState
 from hdbench.home.uploads import UploadedFile, uploaded
@@ -63,12 +63,12 @@ def start_routes(home: "Home") -> list[BaseRoute]:
         Route("/new/{draft:key}/small/{n:number}", start.picture),
         Route(
             "/new/{draft:key}/scans",
-            partial(start.upload, NewCollection.add_scan),
+            partial(start.upload, Draft.add_scan),
             methods=["POST"],
         ),
         Route(
             "/new/{draft:key}/truth",
-            partial(start.upload, NewCollection.add_truth),
+            partial(start.upload, Draft.add_truth),
             methods=["POST"],
         ),
         *(
@@ -87,14 +87,14 @@ class _Start:
 
     def __init__(self, home: "Home") -> None:
         self._home = home
-        self._drafts: dict[Path, NewCollection] = {}
+        self._drafts: dict[Path, Draft] = {}
 
     async def index(self, request: Request) -> Response:
         """Show the collections that were used before."""
         return await self._home.page(request, "start.html", partial(self._used, ""))
 
     async def forget(self, request: Request) -> Response:
-        """Take a collection or a draft out of the list."""
+        """Take a collection out of the list."""
         form = await self._form(request)
         self._home.used.forget(Path(form.get("folder", "")))
         return RedirectResponse(f"{self._home.root}/", 303)
@@ -127,16 +127,18 @@ class _Start:
         return RedirectResponse(f"{self._home.root}/new/{key_of(draft.folder)}", 303)
 
     async def draft(self, request: Request) -> Response:
-        """Show a collection that is being made."""
+        """Show a draft."""
         return await self._home.page(request, "draft.html", partial(self._drafted, request, "", {}))
 
     async def discard(self, request: Request) -> Response:
-        """Remove a collection that is being made, with the copies of what was sent."""
+        """Remove a draft, with the copies of what was sent."""
         await self._form(request)
         with suppress(HdbenchError):  # it is gone already
             draft = self._draft(request)
             await to_thread.run_sync(draft.remove)
             self._home.used.forget(draft.folder)
+            if isinstance(draft, Addition):
+                return self._to(draft.collection)
         return RedirectResponse(f"{self._home.root}/", 303)
 
     async def picture(self, request: Request) -> Response:
@@ -149,9 +151,9 @@ class _Start:
         return Response(made.data, media_type=made.media_type)
 
     async def upload(
-        self, add: Callable[[NewCollection, UploadedFile], None], request: Request
+        self, add: Callable[[Draft, UploadedFile], None], request: Request
     ) -> Response:
-        """Take in a file for a collection that is being made."""
+        """Take in a file for a draft."""
         if not is_ours(request):
             return Response("another origin", 403)
         try:
@@ -163,7 +165,7 @@ class _Start:
         return JSONResponse({})
 
     async def act(self, act: "_Act", request: Request) -> Response:
-        """Change a collection that is being made, or write it."""
+        """Change a draft, or write what it has."""
         form = await self._form(request)
         try:
             draft = self._draft(request)
@@ -174,6 +176,8 @@ class _Start:
         if folder is None:
             return RedirectResponse(f"{self._home.root}/new/{key_of(draft.folder)}", 303)
         self._home.used.forget(draft.folder)
+        # The next request opens what is edited with what was added.
+        await to_thread.run_sync(self._home.editors.close_idle, 0)
         return self._to(folder)
 
     def _to(self, folder: Path) -> Response:
@@ -194,9 +198,7 @@ class _Start:
         return {
             "error": error,
             "collections": [self._view(Path(name), language) for name in remembered.collections],
-            "drafts": [
-                NewCollection(Path(name)) for name in remembered.drafts if Path(name).is_dir()
-            ],
+            "drafts": [draft_in(Path(name)) for name in remembered.drafts if Path(name).is_dir()],
             "key_of": key_of,
         }
 
@@ -209,8 +211,8 @@ class _Start:
         except HdbenchError as error:
             return UsedView(folder, key, folder.name, problem=error.message)
 
-    def _draft(self, request: Request) -> NewCollection:
-        """Return a collection that is being made.
+    def _draft(self, request: Request) -> Draft:
+        """Return a draft.
 
         Raises:
             HdbenchError: there is none of that key.
@@ -218,23 +220,31 @@ class _Start:
         for name in self._home.used.read().drafts:
             folder = Path(name)
             if key_of(folder) == request.path_params["draft"] and folder.is_dir():
-                return self._drafts.setdefault(folder, NewCollection(folder))
+                return self._drafts.setdefault(folder, draft_in(folder))
         raise HdbenchError("not one of the collections that are being made here")
 
     def _drafted(
-        self, request: Request, error: str, form: Mapping[str, str], _: str
+        self, request: Request, error: str, form: Mapping[str, str], language: str
     ) -> Mapping[str, Any]:
         draft = self._draft(request)
         wish = draft.wish()
-        plan, problem = None, ""
+        title, collection = wish.title, None
+        if isinstance(draft, Addition):
+            collection = self._home.collection(key_of(draft.collection))
+            title = collection.spec.title_in(language)
+        plan, sources, problem = None, None, ""
         if wish.images or draft.scans.is_dir():
             try:
-                plan = draft.plan()
+                plan, sources = draft.plan(), draft.sources()
             except HdbenchError as unusable:
                 problem = unusable.message
         return {
             "draft": draft,
             "key": key_of(draft.folder),
+            "collection": collection,
+            "title": title,
+            "has_plan": collection is not None and collection.decisions.has_plan(),
+            "sources": sources,
             "wish": wish,
             "plan": plan,
             "problem": problem,
@@ -273,7 +283,7 @@ def _name_of(title: str) -> str:
     return _NO_NAME.sub("-", plain).strip("-")[:40]
 
 
-_Act = Callable[[NewCollection, Mapping[str, str]], Path | None]
+_Act = Callable[[Draft, Mapping[str, str]], Path | None]
 """Does what a form asks for; returns the collection's folder once it is written."""
 
 _TEXTS = ("title", "licence", "language", "fields")
@@ -283,7 +293,7 @@ _COLUMN = "column:"
 """Prefix of the names of the form's fields that say what becomes of a column."""
 
 
-def _saved(draft: NewCollection, form: Mapping[str, str]) -> None:
+def _saved(draft: Draft, form: Mapping[str, str]) -> None:
     """Keep what was typed: what becomes of columns, and what is known of the collection."""
     changed = dict(draft.wish().columns)
     for column in draft.columns():
@@ -295,15 +305,15 @@ def _saved(draft: NewCollection, form: Mapping[str, str]) -> None:
     draft.change(columns=changed, **texts)
 
 
-def _folder(draft: NewCollection, form: Mapping[str, str]) -> None:
+def _folder(draft: Draft, form: Mapping[str, str]) -> None:
     draft.change(images=str(_folder_in(form, "images")))
 
 
-def _without_truth(draft: NewCollection, _: Mapping[str, str]) -> None:
+def _without_truth(draft: Draft, _: Mapping[str, str]) -> None:
     draft.change(truth="", columns={})
 
 
-def _written(draft: NewCollection, form: Mapping[str, str]) -> Path:
+def _written(draft: Draft, form: Mapping[str, str]) -> Path:
     _saved(draft, form)
     return draft.write()
 

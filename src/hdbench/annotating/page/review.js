@@ -2,7 +2,7 @@
 
 import { element, marked } from "./elements.js";
 import { ItemImage } from "./image.js";
-import { at, digitPlace, language, message, say, start, translate } from "./page.js";
+import { at, digitPlace, language, leadHome, message, say, start, translate } from "./page.js";
 import { ask, Refused } from "./saving.js";
 import { asTyped, entered, valueInput } from "./single.js";
 import { readable } from "./values.js";
@@ -72,12 +72,13 @@ function draw() {
   });
   at("bar").max = start.entries.length;
   at("bar").value = judged;
+  leadHome(judged === start.entries.length);
   at("question").textContent = say("what_stands_here");
   at("label").textContent = entry.label[language];
   const isRead = "reading" in state;
   for (const id of ["reading-form", "nothing", "save-reading"]) at(id).hidden = isRead;
   at("save-verdict").hidden = !isRead || state.confirmed;
-  at("next-open").classList.toggle("first", state.progress === "judged");
+  at("next-open").classList.toggle("first", state.progress === "judged" && at("home-next").hidden);
   at("shown").hidden = !isRead;
   at("hint").textContent = say(state.seen ? "seen_hint" : "blind_hint");
   at("reading-place").replaceChildren(isRead ? "" : input("reading", "question label", null));

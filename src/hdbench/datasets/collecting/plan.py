@@ -131,6 +131,8 @@ class Sources(NamedTuple):
         strata: id → its stratum, if the items are a stratified sample.
         design: what `benchmark.yaml` says of the sample.
         truth: the ground truths as they were found; a table is not mapped yet.
+        known: the ids of items that a collection has already, which are left out.
+        taken: the ids that a collection has already for other files, which are left out.
     """
 
     like: Like | None
@@ -138,6 +140,8 @@ class Sources(NamedTuple):
     strata: dict[str, int]
     design: dict[str, Any]
     truth: Table | Truths
+    known: Sequence[str] = ()
+    taken: Sequence[str] = ()
 
 
 def read_sources(wish: CollectionWish, out: Path = Path()) -> Sources:

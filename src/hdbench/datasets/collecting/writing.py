@@ -67,11 +67,7 @@ def write_collection(
         new_folder = Path(partial) / plan.wish.name
         new_folder.mkdir()
         lines = [
-            json.dumps(row, ensure_ascii=False) + "\n"
-            for row in (
-                _row(item, plan, new_folder)
-                for item in progress(plan.media.items, Message("Copying"))
-            )
+            json.dumps(row, ensure_ascii=False) + "\n" for row in write_items(plan, new_folder)
         ]
         (new_folder / METADATA).write_text("".join(lines), encoding="utf-8")
         (new_folder / "benchmark.yaml").write_text(_yaml(plan.spec), encoding="utf-8")
@@ -88,6 +84,19 @@ def write_collection(
     return folder
 
 
+def write_items(plan: CollectionPlan, folder: Path) -> list[dict[str, Any]]:
+    """Copy the files of all items, and return the lines of the metadata.
+
+    Args:
+        plan: the items, and what is known of them.
+        folder: the folder that gets a folder with the files.
+
+    Raises:
+        HdbenchError: a file cannot be copied, or has a name that another one has too.
+    """
+    return [_row(item, plan, folder) for item in progress(plan.media.items, Message("Copying"))]
+
+
 def _yaml(spec: Mapping[str, Any]) -> str:
     """Return a benchmark's description, its BibTeX in lines as a person would write it."""
     entries = {name: value for name, value in spec.items() if name != "citation"}
@@ -101,7 +110,7 @@ def _row(item: MediaItem, plan: CollectionPlan, folder: Path) -> dict[str, Any]:
     shown: Any
     try:
         if kind == "text":
-            shown = _text(item.pages[0].path)
+            shown = text_of_item(item.pages[0].path)
         else:
             names = [
                 _copied(page, number, item, folder / MEDIA_FOLDERS[kind])
@@ -137,16 +146,26 @@ def _copied(page: Page, number: int, item: MediaItem, folder: Path) -> str:
             place=page.path,
             name=copy.name,
         )
+    copy_page(page, copy)
+    return f"{folder.name}/{copy.name}"
+
+
+def copy_page(page: Page, copy: Path) -> None:
+    """Copy a page as it is, or as PNG if it is one of several in a TIFF."""
     if page.frame is None:
         shutil.copyfile(page.path, copy)
     else:
         with Image.open(page.path, formats=FORMATS) as image:
             image.seek(page.frame)
             image.save(copy)
-    return f"{folder.name}/{copy.name}"
 
 
-def _text(path: Path) -> str:
+def text_of_item(path: Path) -> str:
+    """Return the text of an item.
+
+    Raises:
+        HdbenchError: it is too long, or not UTF-8.
+    """
     if path.stat().st_size > MAX_TEXT:
         raise HdbenchError(
             "{place}: more than {most:,} bytes: divide it into items", place=path, most=MAX_TEXT

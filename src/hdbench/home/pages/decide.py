@@ -1,6 +1,7 @@
 """Which values can be accepted without anybody looking at them: from the plan to the work list."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,8 +22,8 @@ from hdbench.home.decisions import DecisionView
 from hdbench.home.page import Done, HomePage, Visit
 from hdbench.home.pages.compare import POLICY
 from hdbench.home.pages.truth import open_editor
-from hdbench.home.rendering import TEXTS
 from hdbench.home.run_list import RunView
+from hdbench.home.wording import TEXTS
 from hdbench.output.report.value_decision_page import value_decision_page
 from hdbench.trust.applied_folder import CHECKED, CONTROL, TAKEN, WORK_LIST
 from hdbench.trust.checking import values_to_read
@@ -37,6 +38,7 @@ from hdbench.trust.learned.plan import (
     ValuePlan,
     ValuePlanOptions,
 )
+from hdbench.trust.plan import MAX_LIMIT
 from hdbench.trust.value_words import hours_in_words, value_sentences, worry
 from hdbench.trust.values import fields_of
 from hdbench.trust.words import control_sentences, warning_in_words
@@ -246,11 +248,13 @@ def _number(form: Mapping[str, str], name: str, most: int = MAX_VALUES) -> int:
 
 
 def _percent(form: Mapping[str, str]) -> float:
-    given = form.get("limit", "").strip()
-    try:
-        return float(given.replace(",", "."))
-    except ValueError as error:
-        raise HdbenchError("{given}: must be a percentage", given=given[:20]) from error
+    given, most = form.get("limit", "").strip(), 100 * MAX_LIMIT
+    with suppress(ValueError):
+        if 0 < (percent := float(given.replace(",", "."))) <= most:
+            return percent
+    raise HdbenchError(
+        "{given}: must be a percentage above 0 and at most {most:g}", given=given[:20], most=most
+    )
 
 
 def _read(visit: Visit) -> Done:

@@ -8,8 +8,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hdbench.annotating.progress import ItemProgress
-from hdbench.home.collection import Collection
-from hdbench.home.page import HomePage, Visit
+from hdbench.home.collection import Collection, key_of
+from hdbench.home.drafts import Addition
+from hdbench.home.page import Done, HomePage, Visit
 
 SHOWN = 60
 """Number of items on a page."""
@@ -86,4 +87,11 @@ def _items(visit: Visit) -> Mapping[str, Any]:
     }
 
 
-PAGE = HomePage("scans", _items)
+def _add(visit: Visit) -> Done:
+    """Begin to add scans, or resume that."""
+    draft = Addition.begun(visit.collection.folder)
+    visit.home.used.add_draft(draft.folder)
+    return Done(to=f"../new/{key_of(draft.folder)}")
+
+
+PAGE = HomePage("scans", _items, {"add": _add})

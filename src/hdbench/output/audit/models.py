@@ -67,6 +67,11 @@ def maker_of(run: Mapping[str, Any], name: str) -> tuple[str, str]:
     return _MAKERS.get(before, before), model
 
 
+def is_witness(result: Result) -> bool:
+    """Return whether a run can witness against a ground truth: one model that saw the items."""
+    return not result.run.without_media and not result.run.consensus_of
+
+
 def ask(runs: Mapping[str, Result]) -> list[AskedRun]:
     """Return the runs, each marked as good or with the reason why not, the best first.
 

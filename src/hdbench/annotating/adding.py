@@ -1,0 +1,176 @@
+"""Items that are added to a collection: those that it has stay as they are."""
+
+import filecmp
+import tempfile
+from pathlib import Path
+
+from hdbench.annotating.media import CollectionMedia
+from hdbench.annotating.metadata import Metadata
+from hdbench.answers.schema import AnswerSchema
+from hdbench.answers.sheets.truth import Truths
+from hdbench.benchmarks.provenance import COLUMNS
+from hdbench.benchmarks.spec import BenchmarkSpec
+from hdbench.common.folder_files import MissingFileError, RefusedFileError, file_in
+from hdbench.common.jsonio import full_disk_errors
+from hdbench.common.os_errors import write_errors
+from hdbench.datasets.building.media import MEDIA_FOLDERS
+from hdbench.datasets.collecting.media import MediaFiles, MediaItem, Page, find_media
+from hdbench.datasets.collecting.plan import CollectionPlan, CollectionWish, Sources, make_plan
+from hdbench.datasets.collecting.rules import find_like
+from hdbench.datasets.collecting.truth_files import open_truth
+from hdbench.datasets.collecting.writing import copy_page, text_of_item, write_items
+from hdbench.errors import HdbenchError, Message, shortened
+
+_KINDS = {
+    "image": Message("an image for each item"),
+    "pages": Message("items with their pages"),
+    "pdf": Message("PDFs"),
+    "text": Message("texts"),
+}
+
+
+def read_addition(collection: Path, images: Path, truth: Path | None = None) -> Sources:
+    """Read the files that are to be added; nothing is written.
+
+    Items whose names the collection has are left out: `Sources.known` if their files are the same,
+    byte for byte, and `Sources.taken` if they are not.
+
+    Args:
+        collection: the collection's folder.
+        images: where the images, PDFs or texts are, as `find_media` takes it.
+        truth: where their ground truth is; None if there is none yet.
+
+    Raises:
+        HdbenchError: the collection is a sample or shows another kind of items, a file is unusable,
+            or nothing is new.
+    """
+    like = find_like(str(collection))
+    if like.spec.sample is not None:
+        raise HdbenchError(
+            "{place}: is a sample that was drawn: with further items, its figures would no longer "
+            "be estimates for all",
+            place=collection,
+        )
+    media = _of_kind(find_media(images), like.spec)
+    there = CollectionMedia(collection)
+    new: list[MediaItem] = []
+    known, taken = [], []
+    for item in media.items:
+        if item.id not in there.items:
+            new.append(item)
+        elif _is_same(item, there, collection):
+            known.append(item.id)
+        else:
+            taken.append(item.id)
+    if not new:
+        raise HdbenchError(
+            "nothing is new: the collection has items of these names already: {names}",
+            names=shortened([*taken, *known]),
+        )
+    source = open_truth(truth, None) if truth else Truths([], [])
+    return Sources(like, media._replace(items=new), {}, {}, source, known, taken)
+
+
+def plan_addition(wish: CollectionWish, sources: Sources) -> CollectionPlan:
+    """Decide on everything; nothing is written.
+
+    Args:
+        wish: what was asked for.
+        sources: from `read_addition`.
+
+    Raises:
+        HdbenchError: see `make_plan`; or a ground truth does not fit the collection's fields.
+    """
+    plan = make_plan(wish, sources)
+    schema = AnswerSchema(plan.schema)
+    for truth in plan.truths.values():
+        if violations := schema.violations(truth.record):
+            raise HdbenchError(
+                "{place}: {field}: does not fit the collection's fields: {what}",
+                place=truth.place,
+                field=violations[0].field,
+                what=violations[0].message,
+            )
+    columns = sources.like.spec.columns if sources.like else {}
+    texts = {name for name, kind in columns.items() if kind == "string"}
+    if unknown := sorted(set(plan.grouping.values()) - texts):
+        raise HdbenchError("{name}: the collection has no column of that name", name=unknown[0])
+    return plan
+
+
+def add_items(plan: CollectionPlan, collection: Path, scratch: Path) -> None:
+    """Add items to a collection: first their files, then all of their rows at once.
+
+    Whoever is killed in between can do it again: files that no row names yet are used then.
+
+    Args:
+        plan: from `plan_addition`.
+        collection: the collection's folder.
+        scratch: an empty folder on the same disk.
+
+    Raises:
+        HdbenchError: another item or file has one of their names, or something cannot be written.
+    """
+    columns = find_like(str(collection)).spec.columns.keys() - COLUMNS.keys()
+    with full_disk_errors(collection):
+        rows = [dict.fromkeys(sorted(columns)) | row for row in write_items(plan, scratch)]
+    metadata = Metadata(collection)
+    with metadata.writing(), write_errors(collection):
+        if plan.media.kind != "text":
+            _move(scratch, collection, MEDIA_FOLDERS[plan.media.kind])
+        metadata.append(rows)
+
+
+def _of_kind(media: MediaFiles, spec: BenchmarkSpec) -> MediaFiles:
+    """Return items as those of the collection, which shows one kind."""
+    if media.kind == spec.media or (media.kind, spec.media) == ("image", "pages"):
+        return media._replace(kind=spec.media)
+    raise HdbenchError(
+        "the collection has {kind}, and these are {other}: make a collection of their own",
+        kind=_KINDS[spec.media],
+        other=_KINDS[media.kind],
+    )
+
+
+def _is_same(item: MediaItem, media: CollectionMedia, collection: Path) -> bool:
+    """Return whether the collection's item of that name has the same files, byte for byte."""
+    names = media.files(item.id)
+    if not names:
+        return text_of_item(item.pages[0].path) == media.text(item.id)
+    return len(names) == len(item.pages) and all(
+        _is_same_file(page, collection, str(name))
+        for page, name in zip(item.pages, names, strict=True)
+    )
+
+
+def _is_same_file(page: Page, collection: Path, name: str) -> bool:
+    try:
+        there = file_in(collection, name)
+    except (MissingFileError, RefusedFileError):
+        return False
+    with tempfile.TemporaryDirectory(prefix="hdbench-") as folder:
+        path = page.path
+        if page.frame is not None:
+            path = Path(folder, "page.png")
+            copy_page(page, path)
+        return filecmp.cmp(path, there, shallow=False)
+
+
+def _move(scratch: Path, collection: Path, name: str) -> None:
+    """Move the files of new items to those of the collection; none that is there is replaced."""
+    folder = collection / name
+    if folder.is_symlink():
+        raise HdbenchError("{place}: is a symbolic link: put the folder itself there", place=folder)
+    folder.mkdir(exist_ok=True)
+    named = CollectionMedia(collection).names()
+    for file in sorted((scratch / name).iterdir()):
+        there = folder / file.name
+        if there.is_symlink() or there.exists():
+            is_left = f"{name}/{file.name}" not in named and not there.is_symlink()
+            if not is_left or not filecmp.cmp(file, there, shallow=False):
+                raise HdbenchError(
+                    "{place}: exists already, and belongs to something else: rename the new file",
+                    place=there,
+                )
+        else:
+            file.rename(there)

@@ -1,0 +1,38 @@
+"""A home with a collection."""
+
+import pytest
+from home.collections import make_collection
+from starlette.testclient import TestClient
+
+from hdbench.home.app import Home, build_app
+from hdbench.home.collection import key_of
+from hdbench.home.used import Used
+
+
+@pytest.fixture
+def used(tmp_path):
+    return Used(tmp_path / "state")
+
+
+@pytest.fixture
+def home(used):
+    home = Home(used)
+    yield home
+    home.close()
+
+
+@pytest.fixture
+def client(home):
+    return TestClient(build_app(home), base_url="http://127.0.0.1" + home.root)
+
+
+@pytest.fixture
+def folder(tmp_path, used):
+    folder = make_collection(tmp_path)
+    used.add(folder)
+    return folder
+
+
+@pytest.fixture
+def at(folder):
+    return f"/{key_of(folder)}/"

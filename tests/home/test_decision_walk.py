@@ -28,11 +28,11 @@ class Looks:
         self.cards, truths = cards, cards.cards.truths.values()
         self._own = words([" ".join(card.values()) for card in truths])
         self._own |= words(["heron otter finch cards plan decisions out finished"])
-        self._phone, self._url, self.wrong = page, url, []
+        self._phone, self.url, self.wrong = page, url, []
 
     def __call__(self, page, name):
         self._check(page, name)
-        self._phone.goto(f"{self._url}{name}")
+        self._phone.goto(f"{self.url}{name}")
         self._check(self._phone, name)
         walk = Walk(self._phone)
         walk.see(name)
@@ -82,6 +82,15 @@ def compare_and_plan(page, look):
     expect(page.locator(".verdict")).to_have_text("finch, heron, and otter cannot be told apart.")
     expect(page.locator(".hdb-mark-value")).to_have_count(3)
     look(page, "compare")
+    page.get_by_role("link", name="Are the models wrong, or is the ground truth?").click()
+    look(page, "review")
+    page.get_by_role("button", name="List the values").click()
+    expect(page.locator("main")).to_contain_text("values to read again")
+    look(page, "review")
+    begin(page, "anna", "Read them again")
+    read_values(page, cards=look.cards, number=1)
+    page.locator("#home").click()
+    page.goto(f"{look.url}compare")
     page.get_by_role("link", name="Plan the decision").click()
     look(page, "decide")
     page.get_by_label("At most").fill("10")

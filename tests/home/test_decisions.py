@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 from helpers.invented_cards import MODELS
 from helpers.waiting import until
-from home.collections import NAME, Cards, make_collection, write_run
+from home.collections import NAME, Cards, make_collection, write_run, write_scans
 from starlette.testclient import TestClient
 
 from hdbench.annotating.checking.checked_values import Reading
@@ -193,6 +193,34 @@ def test_report_of_a_run_is_made_and_shown_alone(cards):
     assert cards.get("report/none/").json() == {"error": "none: there is no such run"}
 
 
+def test_runs_are_planned_in_the_order_of_their_ranks(cards):
+    worst = cards.folder.parent / f"runs/{NAME}_finch.jsonl"
+    lines = map(json.loads, worst.read_text().splitlines())
+    worst.write_text("".join(json.dumps(line | {"prediction": {}}) + "\n" for line in lines))
+    choices = [f'name="run:{NAME}_{model}.jsonl"' for model in ("finch", "heron", "otter")]
+    shown = cards.get("decide").text
+    assert sorted(choices, key=shown.index) == choices  # by their names
+    cards.page("compare")
+    shown = cards.get("decide").text
+    assert max(choices, key=shown.index) == choices[0]
+    cards.plan()
+    assert "finch" in cards.collection.decisions.view().plan.runs[-1].name
+
+
+def test_items_that_come_after_a_plan_are_not_part_of_it(cards, tmp_path):
+    cards.plan()
+    addition = f"/new/{cards.send('scans/add', x='').url.path.rpartition('/')[2]}"
+    assert "What you add is not part of it" in cards.client.get(addition).text
+    write_scans(tmp_path / "more", 1)
+    form = urlencode({"images": str(tmp_path / "more")})
+    cards.client.post(f"{addition}/folder", content=form, headers=HERE)
+    cards.client.post(f"{addition}/write", content="x=", headers=HERE)
+    assert len(cards.collection.progress().items) == 81
+    cards.collection.ensure_built()
+    assert len((cards.collection.built / "metadata.jsonl").read_text().splitlines()) == 80
+    assert "0 of 20 values to learn from" in cards.get("decide").text
+
+
 def test_plan_that_a_command_made_counts_and_folder_moves(cards, tmp_path):
     collection = cards.collection
     runs = [collection.runs.folder / f"{NAME}_{model}.jsonl" for model in MODELS]
@@ -272,7 +300,8 @@ def test_where_nothing_can_be_accepted_reading_is_kept(cards):
     [
         ({"learn": "many"}, "many: must be a number of values, from 1 to 100,000"),
         ({"limit": "five"}, "five: must be a percentage"),
-        ({"limit": "0"}, "--limit 0: must be above 0"),
+        ({"limit": "0"}, "0: must be a percentage above 0 and at most 50"),
+        ({"limit": "nan"}, "nan: must be a percentage"),
         ({"learn": "395"}, "400 values are too few"),
     ],
 )

@@ -6,6 +6,7 @@ import json
 import re
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
+from string import Formatter
 from urllib.parse import urlencode
 
 import anyio
@@ -17,10 +18,14 @@ from starlette.testclient import TestClient
 
 from hdbench.annotating.merging import hand_over
 from hdbench.annotating.store import Store
+from hdbench.common.catalogues import translation
+from hdbench.errors import HdbenchError
 from hdbench.home import drafts, uploads
+from hdbench.home import used as used_module
 from hdbench.home.app import PAGES, build_app
 from hdbench.home.collection import key_of
-from hdbench.home.used import Used
+from hdbench.home.used import MAX_USED, Used
+from hdbench.home.wording import TEXTS, WORDING
 
 
 @pytest.mark.parametrize("page", [page.name for page in PAGES if page.name != "merge"])
@@ -391,6 +396,51 @@ def test_first_view_is_small(client, at):
     files = [client.get(f"http://127.0.0.1{link}") for link in links]
     assert {file.status_code for file in files} == {200}
     assert len(page.content) + sum(len(file.content) for file in files) < 300_000
+
+
+def test_sheet_that_names_no_scan_is_explained_for_the_page(client, tmp_path):
+    new = begin(client, tmp_path, name="cards")
+    upload(client, f"{new}/scans", "a.png", picture())
+    upload(client, f"{new}/truth", "sheet.csv", b"id;Titel\nb;Faust\nc;Urfaust\n")
+    told = alert(client.get(new))
+    assert told.startswith("No row fits a scan: the first is for b")
+    assert "--map" not in told
+    assert 'name="column:Titel"' in client.get(new).text  # beside which id can be written
+    upload(client, f"{new}/truth", "sheet.csv", b"Nr;Bild;Titel\n1;b;Faust\n2;a;Urfaust\n")
+    wrong = send(client, f"{new}/save", **{"column:Titel": "author["})
+    assert alert(wrong).startswith("Titel=author[: not the path of a field")
+    assert "<h1>1 item, 1 with a ground truth</h1>" in client.get(new).text
+
+
+def test_words_of_pages_name_no_option():
+    for template, key in WORDING.items():
+        assert translation(template, "de"), template  # it is still what a command says
+        for language in ("en", "de"):
+            text = TEXTS.template(key, language)
+            assert "--" not in text
+            used = {name for _, name, *_ in Formatter().parse(text) if name}
+            assert used <= {name for _, name, *_ in Formatter().parse(template) if name}, key
+
+
+def test_a_hundred_collections_are_remembered(used, tmp_path):
+    for number in range(MAX_USED + 1):
+        used.add(tmp_path / f"cards-{number}")
+    names = used.read().collections
+    assert len(names) == MAX_USED == 100
+    assert (names[0], names[-1]) == (str(tmp_path / "cards-100"), str(tmp_path / "cards-1"))
+    used.add(tmp_path / "cards-7")
+    assert used.read().collections[0] == str(tmp_path / "cards-7")
+    assert len(used.read().collections) == MAX_USED
+
+
+def test_server_that_has_not_said_where_it_is(used, tmp_path, monkeypatch):
+    monkeypatch.setattr(used_module, "PATIENCE", 0.3)
+    assert used.served_at() is None  # this one serves from now on
+    other = Used(tmp_path / "state")
+    with pytest.raises(HdbenchError, match="another hdbench open is starting"):
+        other.served_at()
+    used.note_address("http://127.0.0.1:7880/")
+    assert other.served_at() == "http://127.0.0.1:7880/"
 
 
 def test_token_stays_the_same_and_damage_starts_anew(used, tmp_path):

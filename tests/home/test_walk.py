@@ -88,6 +88,8 @@ def test_new_collection_is_read_and_survives_kills(tmp_path, visit_at):
 def test_axe_core_finds_nothing_and_german_is_complete(tmp_path, visit_at, language, scheme, width):
     folder = make_collection(tmp_path)
     assign(folder, ["anna", "ben"], items=1)
+    write_scans(tmp_path / "more", 5)
+    (tmp_path / "more/c3.png").replace(tmp_path / "c1.png")
     found = []
     # What models are asked is the collection's own, and so are the names of fields and licenses.
     own = words([(folder / "prompt.txt").read_text(), "author title year persons name other"])
@@ -112,6 +114,14 @@ def test_axe_core_finds_nothing_and_german_is_complete(tmp_path, visit_at, langu
     page.locator("button.first").click()
     look()
     drop(page, "#scans", sorted((tmp_path / "scans").iterdir()))
+    page.locator(".strip").wait_for()
+    drop(page, "#sheet", tmp_path / "sheet.csv")
+    page.locator("table").wait_for()
+    look()
+    page.goto(f"{served.url}scans")
+    page.locator("main form button").click()  # adds scans
+    look()
+    drop(page, "#scans", [tmp_path / "scans/c0.png", tmp_path / "more/c4.png", tmp_path / "c1.png"])
     page.locator(".strip").wait_for()
     drop(page, "#sheet", tmp_path / "sheet.csv")
     page.locator("table").wait_for()

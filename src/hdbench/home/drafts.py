@@ -25,6 +25,7 @@ from hdbench.datasets.collecting.plan import (
     CollectionWish,
     Sources,
     check_new_name,
+    columns_of,
     make_plan,
     read_sources,
 )
@@ -183,7 +184,7 @@ class Draft(ABC):
     def columns(self) -> Sequence[Column]:
         """Return the columns of the table; none if there is no usable one."""
         with suppress(HdbenchError):
-            return self.plan().columns
+            return columns_of(self._collection_wish(self.wish()), self.sources())
         return ()
 
     def picture(self, number: int) -> BrowserImage:

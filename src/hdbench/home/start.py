@@ -245,6 +245,7 @@ class _Start:
             "title": title,
             "has_plan": collection is not None and collection.decisions.has_plan(),
             "sources": sources,
+            "columns": draft.columns() if wish.truth else (),
             "wish": wish,
             "plan": plan,
             "problem": problem,

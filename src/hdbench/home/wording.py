@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from hdbench.common.texts import Texts
+from hdbench.common.texts import Texts, formatted
 from hdbench.common.translation import translated
 from hdbench.errors import Message
 
@@ -67,4 +67,4 @@ def say_on_page(message: str, language: str) -> str:
         else value
         for name, value in message.values.items()
     }
-    return TEXTS.text(key, language, **values)
+    return formatted(TEXTS.template(key, language), language, values)

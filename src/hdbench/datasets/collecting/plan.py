@@ -212,6 +212,17 @@ def make_plan(wish: CollectionWish, sources: Sources) -> CollectionPlan:
     )
 
 
+def columns_of(wish: CollectionWish, sources: Sources) -> list[Column]:
+    """Return the use of each column of a table, even if no row of it fits an item yet.
+
+    Raises:
+        HdbenchError: something else is wished for than the table or the fields have.
+    """
+    if not isinstance(sources.truth, Table):
+        return []
+    return _mapping(sources.truth, wish, sources.like, sources.media)[0]
+
+
 def _ground_truth(wish: CollectionWish, sources: Sources) -> _GroundTruth:
     """Return the ground truths by item, and the use of the columns if they are in a table."""
     source, media = sources.truth, sources.media

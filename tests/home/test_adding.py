@@ -84,7 +84,7 @@ def test_ground_truth_that_does_not_fit_the_fields_is_refused(client, at):
     new = begin(client, at)
     upload(client, f"{new}/scans", "n1.png", picture("red"))
     upload(client, f"{new}/truth", "n.jsonl", b'{"id": "n1", "titel": "Neu", "ort": "Bern"}\n')
-    assert "does not fit the collection&#39;s fields" in alert(client.get(new))
+    assert "unlike in the collection&#39;s other ground truths" in alert(client.get(new))
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,7 @@ def plan_addition(wish: CollectionWish, sources: Sources) -> CollectionPlan:
     for truth in plan.truths.values():
         if violations := schema.violations(truth.record):
             raise HdbenchError(
-                "{place}: {field}: does not fit the collection's fields: {what}",
+                "{place}: {field}: {what}, unlike in the collection's other ground truths",
                 place=truth.place,
                 field=violations[0].field,
                 what=violations[0].message,

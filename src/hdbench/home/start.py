@@ -235,7 +235,8 @@ class _Start:
         plan, sources, problem = None, None, ""
         if wish.images or draft.scans.is_dir():
             try:
-                plan, sources = draft.plan(), draft.sources()
+                sources = draft.sources()
+                plan = draft.plan()
             except HdbenchError as unusable:
                 problem = unusable.message
         return {

@@ -78,7 +78,8 @@ function draw() {
   const isRead = "reading" in state;
   for (const id of ["reading-form", "nothing", "save-reading"]) at(id).hidden = isRead;
   at("save-verdict").hidden = !isRead || state.confirmed;
-  at("next-open").classList.toggle("first", state.progress === "judged" && at("home-next").hidden);
+  at("next-open").classList.toggle("first", state.progress === "judged");
+  at("next-open").hidden = !at("home-next").hidden;
   at("shown").hidden = !isRead;
   at("hint").textContent = say(state.seen ? "seen_hint" : "blind_hint");
   at("reading-place").replaceChildren(isRead ? "" : input("reading", "question label", null));
@@ -112,7 +113,8 @@ function drawShown(state) {
   at("new-place").replaceChildren(input("new", "new-label", verdict === "slip" ? right : state.reading));
   at("evidence").value = evidence;
   drawNew();
-  at(state.progress === "judged" ? "next-open" : "question").focus({ preventScroll: true });
+  const onward = at("home-next").hidden ? "next-open" : "home-next";
+  at(state.progress === "judged" ? onward : "question").focus({ preventScroll: true });
 }
 
 const chosen = () => at("verdicts").querySelector("input:checked")?.value ?? null;

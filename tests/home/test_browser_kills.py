@@ -1,0 +1,147 @@
+"""The browser is killed at random moments while somebody uses the home's own pages."""
+
+import json
+import random
+import threading
+import time
+from contextlib import suppress
+
+import pytest
+from annotating.killed_typing import own_chromium
+from home.collections import Cards, make_collection
+from home.served import ServedHome
+from home.test_decisions import Opened
+from playwright.sync_api import Error
+
+from hdbench.annotating.checking.checked_values import CheckedValues
+from hdbench.annotating.working.worked_values import WorkedValues
+from hdbench.home.collection import opened
+from hdbench.trust.learned.plan import ValuePlanOptions
+
+pytestmark = pytest.mark.nightly
+
+
+@pytest.fixture(autouse=True)
+def _state(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
+@pytest.fixture(params=range(3))
+def use_until_killed(request, browser, tmp_path):
+    """Use a page of a collection until its browser is killed; return what it showed as saved."""
+    rng = random.Random(request.param)
+
+    def use_until_killed(folder, address, use):
+        saved, has_saved, killed = [], threading.Event(), threading.Event()
+        served = ServedHome(tmp_path, 0, folder)
+        with own_chromium(browser.browser_type) as (page, kill):
+
+            def kill_later():
+                has_saved.wait(300)
+                time.sleep(rng.uniform(0, 2.5))
+                kill()
+                killed.set()
+
+            page.goto(f"{served.url}{address}")
+            killer = threading.Thread(target=kill_later)
+            killer.start()
+            with suppress(Error):  # the browser is gone
+                while not killed.is_set():
+                    saved.append(use(page))
+                    has_saved.set()
+            has_saved.set()
+            killer.join()
+        served.end()
+        assert saved
+        return saved
+
+    return use_until_killed
+
+
+def wait_until_saved(page):
+    page.locator("#saving[data-state=saved]").wait_for()  # `expect` would fail with the browser
+
+
+def save(page, button):
+    with page.expect_navigation():
+        page.get_by_role("button", name=button, exact=True).click()
+    page.locator(".note", has_text="saved").wait_for()
+
+
+def test_titles_and_prompts_that_were_saved_are_there(tmp_path, use_until_killed):
+    folder = make_collection(tmp_path)
+    typed = []
+
+    def use(page):
+        typed.append(f"Titel {len(typed)}, {'x' * 80}")
+        page.locator("[name='title:titel']").fill(typed[-1])
+        save(page, "Save the titles")
+        page.locator("#prompt").fill(f"Read {typed[-1]}" * 200)
+        save(page, "Save")
+        return len(typed) - 1
+
+    last = use_until_killed(folder, "fields", use)[-1]
+    schema = json.loads((folder / "answer.schema.json").read_text())
+    assert typed.index(schema["properties"]["titel"]["titles"]["en"]) >= last
+    prompts = [f"Read {text}" * 200 for text in typed]
+    assert prompts.index((folder / "prompt.txt").read_text().strip()) >= last
+
+
+def test_values_that_were_read_are_there(tmp_path, use_until_killed):
+    cards = Cards(tmp_path, cards=60, truths=30)
+    collection = opened(cards.folder)
+    runs = [run.path for run in collection.run_views()]
+    collection.decisions.make(runs, ValuePlanOptions(learn=60, verify=40, limit=0.1))
+
+    def use(page):
+        page.locator("#reading").wait_for()
+        item = page.locator("#id").inner_text()
+        field = page.locator("#label").inner_text().lower()
+        page.locator("#reading").fill(f"{cards.truth(item)[field]}")
+        with page.expect_response("**/read"):
+            page.keyboard.press("Enter")
+        wait_until_saved(page)
+        return item, field
+
+    saved = use_until_killed(cards.folder, "check/anna/", use)
+    plan = collection.decisions.view().plan
+    checked = CheckedValues(collection.built)
+    checked.refresh()
+    readings = checked.readings(plan.hash())
+    for item, field in saved:
+        (reading,) = readings[item, field]
+        assert (reading.by, reading.value) == ("anna", cards.truth(item)[field])
+
+
+def test_values_that_were_decided_are_there(tmp_path, use_until_killed):
+    cards = Cards(tmp_path, cards=60, truths=60)
+    page = Opened(cards, tmp_path / "other")
+    page.plan()
+    for form in ("decide/learn", "decide/apply"):
+        page.read()
+        page.send(form, control="5")
+        page.page("decide")
+    page.home.close()
+    out = page.collection.decisions.view().out
+    done = []
+
+    def use(page):
+        doubt = page.locator(".doubt:not(.decided)").first
+        field = doubt.get_by_role("heading").first.inner_text().lower()
+        item = page.locator("#id").inner_text()
+        doubt.get_by_role("textbox").fill(str(cards.truth(item)[field]))
+        with page.expect_response("**/decide"):
+            doubt.get_by_role("textbox").press("Enter")
+        wait_until_saved(page)
+        done.append(item)
+        if len(done) == 5:
+            page.locator("#go-on").click()
+        return item, field
+
+    saved = use_until_killed(cards.folder, "work/anna/", use)
+    values = WorkedValues(out)
+    values.refresh()
+    worked = values.current()
+    assert {key: worked[key].value for key in saved} == {
+        (item, field): cards.truth(item)[field] for item, field in saved
+    }

@@ -12,7 +12,7 @@ from hdbench.benchmarks.provenance import COLUMNS
 from hdbench.benchmarks.spec import BenchmarkSpec
 from hdbench.common.folder_files import MissingFileError, RefusedFileError, file_in
 from hdbench.common.jsonio import full_disk_errors
-from hdbench.common.os_errors import write_errors
+from hdbench.common.os_errors import read_errors, write_errors
 from hdbench.datasets.building.media import MEDIA_FOLDERS
 from hdbench.datasets.collecting.media import MediaFiles, MediaItem, Page, find_media
 from hdbench.datasets.collecting.plan import CollectionPlan, CollectionWish, Sources, make_plan
@@ -54,14 +54,14 @@ def read_addition(collection: Path, images: Path, truth: Path | None = None) -> 
     media = _of_kind(find_media(images), like.spec)
     there = CollectionMedia(collection)
     new: list[MediaItem] = []
-    known, taken = [], []
+    known: list[str] = []
+    taken: list[str] = []
     for item in media.items:
         if item.id not in there.items:
             new.append(item)
-        elif _is_same(item, there, collection):
-            known.append(item.id)
-        else:
-            taken.append(item.id)
+            continue
+        with read_errors(item.pages[0].path):
+            (known if _is_same(item, there, collection) else taken).append(item.id)
     if not new:
         raise HdbenchError(
             "nothing is new: the collection has items of these names already: {names}",
@@ -148,12 +148,12 @@ def _is_same_file(page: Page, collection: Path, name: str) -> bool:
         there = file_in(collection, name)
     except (MissingFileError, RefusedFileError):
         return False
+    if page.frame is None:
+        return filecmp.cmp(page.path, there, shallow=False)
     with tempfile.TemporaryDirectory(prefix="hdbench-") as folder:
-        path = page.path
-        if page.frame is not None:
-            path = Path(folder, "page.png")
-            copy_page(page, path)
-        return filecmp.cmp(path, there, shallow=False)
+        copy = Path(folder, "page.png")
+        copy_page(page, copy)
+        return filecmp.cmp(copy, there, shallow=False)
 
 
 def _move(scratch: Path, collection: Path, name: str) -> None:

@@ -1,6 +1,7 @@
 """Collections and additions that are being made, in hidden folders beside the collections."""
 
 import shutil
+import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
@@ -311,11 +312,11 @@ class Addition(Draft):
 
     def write(self) -> Path:
         """Add the items, and remove the draft."""
-        ready = self.folder / "ready"
-        with write_errors(ready):
-            shutil.rmtree(ready, ignore_errors=True)
-            ready.mkdir()
-        add_items(self.plan(), self.collection, ready)
+        plan = self.plan()
+        with write_errors(self.folder):
+            copies = tempfile.TemporaryDirectory(prefix="ready-", dir=self.folder)
+        with copies as scratch:
+            add_items(plan, self.collection, Path(scratch))
         self.remove()
         return self.collection
 

@@ -88,9 +88,10 @@ class Reviews:
         """
         settings = Settings("documented", details=True)
         loaded = load_runs(runs, benchmark=str(self._collection.built), settings=settings)
-        asked, _ = with_same_items(
-            {name: each for name, each in loaded.items() if each.ids and is_witness(each)}, runs
-        )
+        scored = {name: each for name, each in loaded.items() if each.ids and is_witness(each)}
+        if not scored:
+            raise HdbenchError("No item with a ground truth has been answered yet.")
+        asked, _ = with_same_items(scored, runs)
         listed = review_list(audit(asked), asked, agreeing=AGREEING, seed=1)
         if not listed.entries:
             raise HdbenchError("most models contradict no value: there is nothing to read again")

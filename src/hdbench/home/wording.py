@@ -44,6 +44,9 @@ WORDING = {
     "--format {form}: none of the values has a place in the mapping: name one for the fields of "
     "this benchmark with --mapping": "mapping_places_nothing",
     "--drafts: two runs have the same name: rename one of them": "two_runs_of_a_name",
+    "{place}: has changes by {name}, which is your own pseudonym here, that are not in {folder}: "
+    "nothing is taken in. If you made them on another computer, copy the folder from there, or "
+    "choose another pseudonym for this computer with --as": "own_changes",
     "the good models ({good}) come from {makers} only: name runs from at least {least} makers, as "
     "two may share an error{others}": "too_few_makers",
 }

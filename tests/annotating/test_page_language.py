@@ -36,8 +36,8 @@ def test_the_editor(folder):
     english, german = in_both(client, "items/0/undo", json={})
     assert english.json() == {"error": "b1: anna has nothing to undo"}
     assert german.json() == {"error": "b1: Für anna gibt es nichts zurückzunehmen"}
-    wish = {"what": "ground_truth", "field": "a[b]", "to": 1, "after": None}
-    english, german = in_both(client, "items/0/change", json=wish)
+    change = {"what": "ground_truth", "field": "a[b]", "to": 1, "after": None}
+    english, german = in_both(client, "items/0/change", json=change)
     assert english.json()["error"].startswith("'a[b]': not the path of a field")
     assert german.json()["error"].startswith("'a[b]': nicht der Pfad eines Feldes")
     english, german = in_both(client, "items/0/pages/0")

@@ -131,7 +131,7 @@ def test_a_stale_change_is_refused_and_nothing_is_written(collection):
 
 
 @pytest.mark.parametrize(
-    "wish",
+    "change",
     [
         ("b9", "ground_truth", "title", "x", "blind"),
         ("b1", "ground_truth", "title.name", "x", "blind"),
@@ -151,8 +151,8 @@ def test_a_stale_change_is_refused_and_nothing_is_written(collection):
         ("b1", "time", "", "x", "blind"),
     ],
 )
-def test_what_cannot_be_saved_is_refused_and_nothing_is_written(collection, wish):
-    item, what, field, to, how = wish
+def test_what_cannot_be_saved_is_refused_and_nothing_is_written(collection, change):
+    item, what, field, to, how = change
     with Store.open(collection, "anna") as store:
         head = store.state(item).head.get(what) if item in store.items else None
         with pytest.raises(HdbenchError):

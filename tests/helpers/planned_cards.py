@@ -66,8 +66,8 @@ class Catalogue:
         self.runs.append(write_run(self.folder / name, given, model=name))
         return self.runs[-1]
 
-    def plan(self, number=100, **wish):
-        plan = make_plan(self.benchmark, self.runs, PlanOptions(number, **wish))
+    def plan(self, number=100, **options):
+        plan = make_plan(self.benchmark, self.runs, PlanOptions(number, **options))
         self.plan_file.unlink(missing_ok=True)
         write_plan(self.plan_file, plan)
         return plan

@@ -7,7 +7,7 @@ from copy import copy as copy_of
 from helpers.invented_cards import MODELS, InventedCards
 from PIL import Image, ImageDraw
 
-from hdbench.datasets.collecting.plan import CollectionWish, make_plan, read_sources
+from hdbench.datasets.collecting.plan import CollectionRequest, make_plan, read_sources
 from hdbench.datasets.collecting.writing import write_collection
 
 NAME = "cards"
@@ -33,8 +33,8 @@ def make_collection(folder, items=4, truths=2):
     write_scans(folder / "scans", items)
     truth = write_sheet(folder / "sheet.csv", truths) if truths else None
     fields = () if truths else ("titel", "jahr")
-    wish = CollectionWish(NAME, folder / "scans", truth, fields=fields, title="Kasten 3")
-    plan = make_plan(wish, read_sources(wish, folder))
+    requested = CollectionRequest(NAME, folder / "scans", truth, fields=fields, title="Kasten 3")
+    plan = make_plan(requested, read_sources(requested, folder))
     return write_collection(plan, folder)
 
 
@@ -89,8 +89,10 @@ class Cards:
             known = list(self.cards.truths.items())[:truths]
             sheet.writerow(["card", *known[0][1]])
             sheet.writerows([item, *card.values()] for item, card in known)
-        wish = CollectionWish(NAME, scans, folder / "sheet.csv", title="Kasten 3")
-        self.folder = write_collection(make_plan(wish, read_sources(wish, folder)), folder)
+        requested = CollectionRequest(NAME, scans, folder / "sheet.csv", title="Kasten 3")
+        self.folder = write_collection(
+            make_plan(requested, read_sources(requested, folder)), folder
+        )
         (folder / "runs").mkdir()
         for place, model in enumerate(MODELS):
             lines = (

@@ -168,7 +168,7 @@ def test_zip_that_is_too_large_unpacked_is_refused(client, tmp_path, monkeypatch
     )
     assert told.status_code == 400
     assert "unpacked" in told.json()["error"]
-    assert [path.name for path in (tmp_path / ".cards.new").iterdir()] == ["wish.json"]
+    assert [path.name for path in (tmp_path / ".cards.new").iterdir()] == ["request.json"]
 
 
 def test_sheet_can_be_left_out_again(client, tmp_path):

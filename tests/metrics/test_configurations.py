@@ -11,7 +11,7 @@ from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.benchmarks.configurations import configuration_names
 from hdbench.benchmarks.names import recipe_names
 from hdbench.benchmarks.spec import BenchmarkSpec
-from hdbench.datasets.collecting.plan import CollectionWish, read_sources
+from hdbench.datasets.collecting.plan import CollectionRequest, read_sources
 from hdbench.errors import HdbenchError
 from hdbench.scoring import METRICS
 
@@ -150,4 +150,4 @@ def test_no_benchmark_has_the_name_of_a_configuration(name, samples):
     with pytest.raises(ValueError, match="is a word of the metrics' configurations"):
         BenchmarkSpec.model_validate(said | {"name": name})
     with pytest.raises(HdbenchError, match=f"^{name}: a word of the metrics' configurations"):
-        read_sources(CollectionWish(name, samples))
+        read_sources(CollectionRequest(name, samples))

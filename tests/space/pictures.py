@@ -24,7 +24,7 @@ from space.servers import APP, free_port, serving, wait_for_client
 
 from hdbench.annotating.annotation import Annotation, Assignment, write_annotation
 from hdbench.annotating.store import Store
-from hdbench.datasets.collecting.plan import CollectionWish, make_plan, read_sources
+from hdbench.datasets.collecting.plan import CollectionRequest, make_plan, read_sources
 from hdbench.datasets.collecting.writing import write_collection
 from hdbench.home.collection import key_of
 from hdbench.output.report.trust_page import write_decision_page
@@ -291,10 +291,10 @@ def test_the_home(camera, tmp_path, monkeypatch):
     read = dict([*TRUTHS.items()][:5])
     (tmp_path / "truths.json").write_text(json.dumps(read))
     title = {"en": "Dissertations, drawer 3", "de": "Dissertationen, Kasten 3"}[camera.language]
-    wish = CollectionWish(
+    requested = CollectionRequest(
         "cards", SAMPLE / "images", tmp_path / "truths.json", like="zettelkatalog", title=title
     )
-    folder = write_collection(make_plan(wish, read_sources(wish, tmp_path)), tmp_path)
+    folder = write_collection(make_plan(requested, read_sources(requested, tmp_path)), tmp_path)
     (tmp_path / "runs").mkdir()
     shutil.copy(SAMPLE / "predictions.jsonl", tmp_path / "runs/cards_reader-large.jsonl")
     with ended(ServedHome(tmp_path, free_port(), folder)) as served:

@@ -18,7 +18,7 @@ from hdbench.trust.forecasting.work import Pace
 from hdbench.trust.plan import PlanOptions, make_plan, write_plan
 
 PACE = Pace(keystrokes_per_minute=60, seconds_per_look=2)
-WISH = ForecastOptions(total=1_000, pace=PACE)
+OPTIONS = ForecastOptions(total=1_000, pace=PACE)
 RATES = {"date": "2026-11-01", "source": "price list"}
 
 
@@ -28,8 +28,8 @@ def collection(tmp_path, monkeypatch):
     return write_collection(tmp_path)
 
 
-def made(folder, wish=WISH, runs=None):
-    return forecast(load_benchmark("hdb/cards"), runs or runs_of(folder), wish)
+def made(folder, options=OPTIONS, runs=None):
+    return forecast(load_benchmark("hdb/cards"), runs or runs_of(folder), options)
 
 
 def at(found, threshold):
@@ -113,7 +113,7 @@ def test_one_run_alone_has_no_rule(collection):
 
 def test_money_by_tokens(collection):
     prices = {name: Price(input=1, output=5, **RATES) for name in READERS}
-    found = made(collection, replace(WISH, prices=prices, wage=30))
+    found = made(collection, replace(OPTIONS, prices=prices, wage=30))
     one, two, _ = found.models
     # 1,000 and 100 tokens for ten items: 0.0015 dollars; twice as much for the others.
     assert two.usd.items == 20
@@ -141,7 +141,7 @@ def test_runs_of_one_model_have_its_price_and_names_of_their_own(collection):
         ]
         file.write_text("".join(json.dumps(each) + "\n" for each in found))
     prices = {"gpt": Price(per_hour=2, **RATES)}
-    found = made(collection, replace(WISH, prices=prices), runs=files)
+    found = made(collection, replace(OPTIONS, prices=prices), runs=files)
     assert [each.model for each in found.models] == ["gpt (first)", "gpt (second)"]
     # An hour for each of ten items.
     assert [each.usd.amount.whole.value for each in found.models] == [2_000, 2_000]
@@ -150,7 +150,7 @@ def test_runs_of_one_model_have_its_price_and_names_of_their_own(collection):
 
 def test_money_by_the_hour(collection):
     prices = {"two": Price(per_hour=2.5, **RATES)}
-    found = made(collection, replace(WISH, prices=prices))
+    found = made(collection, replace(OPTIONS, prices=prices))
     # 3.6 s for each of 1,000 items are an hour.
     assert found.models[1].usd.amount.whole.value == pytest.approx(2.5)
     assert found.models[0].usd is None
@@ -162,7 +162,7 @@ def test_missing_tokens_are_not_guessed(collection):
     answers = {f"{n:04}": {"prediction": read(n, "two")} for n in range(20)}
     write_run(collection / "runs/two", answers, model="two")
     prices = {name: Price(input=1, output=5, **RATES) for name in READERS}
-    found = made(collection, replace(WISH, prices=prices))
+    found = made(collection, replace(OPTIONS, prices=prices))
     two = found.models[1]
     assert (two.usd, two.usd_from, two.price) == (None, None, None)
     assert two.input_tokens.items == 0
@@ -178,7 +178,7 @@ def test_half_of_the_tokens_are_no_price(collection):
         f"{n:04}": {"prediction": TRUTH, "tokens": {"input": 1000}, "seconds": 1} for n in range(20)
     }
     write_run(collection / "runs/two", answers, model="two")
-    found = made(collection, replace(WISH, prices={"two": Price(input=1, output=5, **RATES)}))
+    found = made(collection, replace(OPTIONS, prices={"two": Price(input=1, output=5, **RATES)}))
     assert found.models[1].usd is None
     assert found.models[1].input_tokens.items == 20
 
@@ -302,8 +302,8 @@ def planned(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_collection(tmp_path, items=100)
 
-    def planned(**wish):
-        plan = make_plan(load_benchmark("hdb/cards"), runs_of(tmp_path), PlanOptions(60, **wish))
+    def planned(**options):
+        plan = make_plan(load_benchmark("hdb/cards"), runs_of(tmp_path), PlanOptions(60, **options))
         write_plan(tmp_path / "plan.yaml", plan)
         return tmp_path, plan
 
@@ -312,8 +312,8 @@ def planned(tmp_path, monkeypatch):
 
 def test_a_plan_says_what_is_left(planned):
     folder, plan = planned(limit=0.2)
-    wish = ForecastOptions(pace=PACE, plan=folder / "plan.yaml")
-    found = made(folder, wish, list(reversed(runs_of(folder))))
+    options = ForecastOptions(pace=PACE, plan=folder / "plan.yaml")
+    found = made(folder, options, list(reversed(runs_of(folder))))
     decision = decide(plan, load_benchmark("hdb/cards"), folder / "plan.yaml")
     outcome = decision.outcome
     assert (found.total, found.items) == (100, 60)
@@ -349,7 +349,7 @@ def test_fields_that_are_not_in_the_plan_are_looked_at(planned):
 
 
 @pytest.mark.parametrize(
-    ("wish", "runs", "said"),
+    ("options", "runs", "said"),
     [
         (ForecastOptions(), READERS, "hdb/cards: does not say what it is a sample of"),
         (ForecastOptions(total=19), READERS, "--total 19: 20 items were checked already"),
@@ -368,23 +368,23 @@ def test_fields_that_are_not_in_the_plan_are_looked_at(planned):
         (ForecastOptions(total=100), ["none"], "none: "),
     ],
 )
-def test_what_cannot_be_is_refused(collection, wish, runs, said):
+def test_what_cannot_be_is_refused(collection, options, runs, said):
     with pytest.raises(HdbenchError, match="^.*" + said):
-        made(collection, wish, [collection / "runs" / name for name in runs])
+        made(collection, options, [collection / "runs" / name for name in runs])
 
 
 def test_a_plan_of_other_runs_or_another_whole_is_refused(planned):
     folder, _ = planned(limit=0.2)
-    wish = ForecastOptions(plan=folder / "plan.yaml")
+    options = ForecastOptions(plan=folder / "plan.yaml")
     with pytest.raises(HdbenchError, match="are not among the runs"):
-        made(folder, wish, runs_of(folder)[:2])
+        made(folder, options, runs_of(folder)[:2])
     with pytest.raises(HdbenchError, match="was drawn from 100 items: leave out --total"):
-        made(folder, replace(wish, total=700_000))
+        made(folder, replace(options, total=700_000))
     with pytest.raises(HdbenchError, match="plans are decided by documented"):
-        made(folder, replace(wish, protocol="published"))
+        made(folder, replace(options, protocol="published"))
     write_run(folder / "runs/four", {"0001": {"prediction": TRUTH}}, model="four")
     with pytest.raises(HdbenchError, match="was made for 3 of these 4 runs"):
-        made(folder, wish, [*runs_of(folder), folder / "runs/four"])
+        made(folder, options, [*runs_of(folder), folder / "runs/four"])
 
 
 def test_the_same_answers_twice_are_refused(collection):

@@ -141,8 +141,8 @@ def test_a_plan_in_words(tmp_path, monkeypatch, limit, en, de):
     write_collection(tmp_path, items=100)
     plan = make_plan(load_benchmark("hdb/cards"), runs_of(tmp_path), PlanOptions(60, limit=limit))
     write_plan(tmp_path / "plan.yaml", plan)
-    wish = ForecastOptions(plan=tmp_path / "plan.yaml", wage=30)
-    found = forecast(load_benchmark("hdb/cards"), runs_of(tmp_path), wish)
+    options = ForecastOptions(plan=tmp_path / "plan.yaml", wage=30)
+    found = forecast(load_benchmark("hdb/cards"), runs_of(tmp_path), options)
     assert rule_sentences(found)[0].endswith(" US dollars.")
     assert rule_sentences(found, "de")[0].endswith(" US-Dollar.")
     assert en in rule_sentences(found)[0]

@@ -34,8 +34,8 @@ def test_the_sample_is_checked_and_decided_without_building(folder, tmp_path):
             {"id": item, "seconds": place, "prediction": {"title": f"Titel {item}"}} for item in IDS
         ]
         path.write_text("".join(json.dumps(answer) + "\n" for answer in answers))
-    wish = PlanOptions(number=120, fields=["title", "year"])
-    plan = make_plan(load_benchmark(str(folder)), paths, wish)
+    options = PlanOptions(number=120, fields=["title", "year"])
+    plan = make_plan(load_benchmark(str(folder)), paths, options)
     where = tmp_path / "plan.yaml"
     write_plan(where, plan)
 
@@ -50,5 +50,5 @@ def test_the_sample_is_checked_and_decided_without_building(folder, tmp_path):
     assert decision.holds
     assert decision.outcome.passing == 240
     assert decision.outcome.wrong["letter"].count == 1
-    later = make_plan(load_benchmark(str(folder)), paths, wish)
+    later = make_plan(load_benchmark(str(folder)), paths, options)
     assert later.known == 120

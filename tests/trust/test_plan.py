@@ -85,7 +85,7 @@ def test_chosen_fields(catalogue):
 
 
 @pytest.mark.parametrize(
-    ("wish", "said"),
+    ("options", "said"),
     [
         ({"confidence": 0.95}, "--confidence 0.95: only 0.9 is possible"),
         ({"confidence": 0.8}, "--confidence 0.8"),
@@ -100,9 +100,9 @@ def test_chosen_fields(catalogue):
         ({"by": ("box",), "verdict": "exact"}, "--verdict exact: needs a simple random sample"),
     ],
 )
-def test_what_is_refused(catalogue, wish, said):
+def test_what_is_refused(catalogue, options, said):
     with pytest.raises(HdbenchError, match=said):
-        make_plan(catalogue.benchmark, catalogue.runs, PlanOptions(**{"number": 100} | wish))
+        make_plan(catalogue.benchmark, catalogue.runs, PlanOptions(**{"number": 100} | options))
 
 
 @pytest.mark.parametrize(("verdict", "fields"), [("rule", 1), ("rule", 2), ("exact", 1)])

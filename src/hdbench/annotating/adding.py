@@ -15,7 +15,7 @@ from hdbench.common.jsonio import full_disk_errors
 from hdbench.common.os_errors import read_errors, write_errors
 from hdbench.datasets.building.media import MEDIA_FOLDERS
 from hdbench.datasets.collecting.media import MediaFiles, MediaItem, Page, find_media
-from hdbench.datasets.collecting.plan import CollectionPlan, CollectionWish, Sources, make_plan
+from hdbench.datasets.collecting.plan import CollectionPlan, CollectionRequest, Sources, make_plan
 from hdbench.datasets.collecting.rules import find_like
 from hdbench.datasets.collecting.truth_files import open_truth
 from hdbench.datasets.collecting.writing import copy_page, text_of_item, write_items
@@ -71,17 +71,17 @@ def read_addition(collection: Path, images: Path, truth: Path | None = None) -> 
     return Sources(like, media._replace(items=new), {}, {}, source, known, taken)
 
 
-def plan_addition(wish: CollectionWish, sources: Sources) -> CollectionPlan:
+def plan_addition(requested: CollectionRequest, sources: Sources) -> CollectionPlan:
     """Decide on everything; nothing is written.
 
     Args:
-        wish: what was asked for.
+        requested: what was asked for.
         sources: from `read_addition`.
 
     Raises:
         HdbenchError: see `make_plan`; or a ground truth does not fit the collection's fields.
     """
-    plan = make_plan(wish, sources)
+    plan = make_plan(requested, sources)
     schema = AnswerSchema(plan.schema)
     for truth in plan.truths.values():
         if violations := schema.violations(truth.record):

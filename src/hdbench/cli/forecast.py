@@ -94,7 +94,7 @@ def command(
                 write_forecast_plot,
             )
         check_plot(plot)
-    wish = ForecastOptions(
+    options = ForecastOptions(
         total=total,
         pace=Pace(
             keystrokes_per_minute,
@@ -107,7 +107,7 @@ def command(
     )
     named, runs = split_benchmark(paths)
     benchmark = required_benchmark(named, runs)
-    forecast = forecast_of(load_benchmark(benchmark), runs, wish)
+    forecast = forecast_of(load_benchmark(benchmark), runs, options)
     if json_out:
         write_json(json_out, forecast.model_dump(mode="json"))
     if plot:

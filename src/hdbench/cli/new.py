@@ -19,7 +19,7 @@ from hdbench.common.regular_files import not_opened
 from hdbench.datasets.collecting.media import OTHER_IMAGES
 from hdbench.datasets.collecting.plan import (
     CollectionPlan,
-    CollectionWish,
+    CollectionRequest,
     Sources,
     check_licence,
     make_plan,
@@ -88,7 +88,7 @@ def command(
     """
     columns, mapping_file = _mapping(mapping or [])
     part = HeldOutShare(_share(held_out), seed) if held_out else None
-    wish = CollectionWish(
+    requested = CollectionRequest(
         name=name,
         images=images,
         truth=truth,
@@ -101,8 +101,8 @@ def command(
         licence=licence,
         language=language,
     )
-    sources = read_sources(wish)
-    plan = make_plan(wish, sources)
+    sources = read_sources(requested)
+    plan = make_plan(requested, sources)
     console = Console()
     _show(plan, console)
     if sys.stdin.isatty():
@@ -143,7 +143,7 @@ def _share(text: str) -> float:
 
 def _show(plan: CollectionPlan, console: Console) -> None:
     """Print what would be written."""
-    wish, media = plan.wish, plan.media
+    requested, media = plan.requested, plan.media
     if plan.columns:
         console.print()
         console.print(_columns_table(plan))
@@ -151,7 +151,7 @@ def _show(plan: CollectionPlan, console: Console) -> None:
     _line(
         console,
         "{place}: {count} {kind}, {truths} with a ground truth",
-        place=wish.images,
+        place=requested.images,
         count=len(media.items),
         kind=_KINDS[media.kind],
         truths=len(plan.truths),
@@ -213,14 +213,15 @@ def _licence() -> str:
 
 def _asked(plan: CollectionPlan, sources: Sources, console: Console) -> CollectionPlan:
     """Ask the person at the terminal what to change in the plan."""
-    wish = plan.wish
-    if not wish.title:
-        wish = replace(
-            wish, title=typer.prompt(localized("Title of the collection"), default=wish.name)
+    requested = plan.requested
+    if not requested.title:
+        requested = replace(
+            requested,
+            title=typer.prompt(localized("Title of the collection"), default=requested.name),
         )
-    if wish.licence == "other":
-        wish = replace(wish, licence=_licence())
-    plan = make_plan(wish, sources)
+    if requested.licence == "other":
+        requested = replace(requested, licence=_licence())
+    plan = make_plan(requested, sources)
     question = localized(
         "Write it? [y/n, or COLUMN=FIELD to change what becomes of a column]"
         if plan.columns
@@ -235,7 +236,7 @@ def _asked(plan: CollectionPlan, sources: Sources, console: Console) -> Collecti
             raise typer.Exit(1)
         try:
             columns, _ = _mapping([reply])
-            changed = replace(plan.wish, columns={**plan.wish.columns, **columns})
+            changed = replace(plan.requested, columns={**plan.requested.columns, **columns})
             plan = make_plan(changed, sources)
         except HdbenchError as error:
             typer.echo(one_line(error), err=True)
@@ -245,8 +246,8 @@ def _asked(plan: CollectionPlan, sources: Sources, console: Console) -> Collecti
 
 def _say_next(folder: Path, plan: CollectionPlan) -> None:
     """Print what was written, and the next steps."""
-    name = plan.wish.name
-    accept = "" if plan.wish.licence != "other" else " --accept-licence"
+    name = plan.requested.name
+    accept = "" if plan.requested.licence != "other" else " --accept-licence"
     typer.echo()
     say("{folder}: written. Next:", folder=folder)
     files = localized("{folder}/prompt.txt, answer.schema.json and README.md", folder=folder)

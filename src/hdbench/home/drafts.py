@@ -23,7 +23,7 @@ from hdbench.common.regular_files import read_text
 from hdbench.datasets.collecting.media import KINDS
 from hdbench.datasets.collecting.plan import (
     CollectionPlan,
-    CollectionWish,
+    CollectionRequest,
     Sources,
     check_new_name,
     columns_of,
@@ -45,12 +45,12 @@ ID = "id"
 NOT_USED = "-"
 """Where a column goes that is not used."""
 
-_WISH = "wish.json"
-_MAX_WISH = 2**20
+_REQUEST = "request.json"
+_MAX_REQUEST = 2**20
 
 
-class DraftWish(Strict):
-    """What is known of a draft; see `CollectionWish`.
+class DraftRequest(Strict):
+    """What is known of a draft; see `CollectionRequest`.
 
     Attributes:
         title: what people call it.
@@ -103,11 +103,11 @@ class Draft(ABC):
         """
 
     @abstractmethod
-    def _read(self, wish: CollectionWish) -> Sources:
-        """Read the files that a wish names."""
+    def _read(self, requested: CollectionRequest) -> Sources:
+        """Read the files that a request names."""
 
     @abstractmethod
-    def _planned(self, wish: CollectionWish, sources: Sources) -> CollectionPlan:
+    def _planned(self, requested: CollectionRequest, sources: Sources) -> CollectionPlan:
         """Decide on everything."""
 
     def _read_besides(self) -> Sequence[Path]:
@@ -119,16 +119,16 @@ class Draft(ABC):
         """Return the folder of the scans that were sent."""
         return self.folder / "scans"
 
-    def wish(self) -> DraftWish:
+    def requested(self) -> DraftRequest:
         """Return what is known so far.
 
         Raises:
             HdbenchError: its file is damaged.
         """
-        path = self.folder / _WISH
+        path = self.folder / _REQUEST
         if not path.is_file():
-            return DraftWish()
-        return validate(DraftWish, parse_file(read_text(path, _MAX_WISH), path), path)
+            return DraftRequest()
+        return validate(DraftRequest, parse_file(read_text(path, _MAX_REQUEST), path), path)
 
     def change(self, **values: object) -> None:
         """Change what is known.
@@ -137,11 +137,11 @@ class Draft(ABC):
             HdbenchError: a value is not a text, or cannot be written; or nothing could be planned
                 with it any more. Then nothing is changed.
         """
-        path = self.folder / _WISH
-        wish = validate(DraftWish, self.wish().model_dump() | values, path)
-        if self._sources is not None and "columns" in values and wish.truth:
-            self._planned(self._collection_wish(wish), self._sources[1].get())
-        write_json(path, wish.model_dump(mode="json"))
+        path = self.folder / _REQUEST
+        requested = validate(DraftRequest, self.requested().model_dump() | values, path)
+        if self._sources is not None and "columns" in values and requested.truth:
+            self._planned(self._collection_request(requested), self._sources[1].get())
+        write_json(path, requested.model_dump(mode="json"))
 
     def add_scan(self, given: UploadedFile) -> None:
         """Take in a scan, a PDF, or a ZIP of them.
@@ -180,12 +180,12 @@ class Draft(ABC):
         Raises:
             HdbenchError: what is there so far is not enough, or cannot be used.
         """
-        return self._planned(self._collection_wish(self.wish()), self.sources())
+        return self._planned(self._collection_request(self.requested()), self.sources())
 
     def columns(self) -> Sequence[Column]:
         """Return the columns of the table; none if there is no usable one."""
         with suppress(HdbenchError):
-            return columns_of(self._collection_wish(self.wish()), self.sources())
+            return columns_of(self._collection_request(self.requested()), self.sources())
         return ()
 
     def picture(self, number: int) -> BrowserImage:
@@ -200,10 +200,10 @@ class Draft(ABC):
         return small_picture(items[number].pages[0].path)
 
     def use_of(self, column: Column) -> str:
-        """Return where a column goes, as `CollectionWish.columns` has it."""
+        """Return where a column goes, as `CollectionRequest.columns` has it."""
         if column.key:
             return ID
-        return self.wish().columns.get(column.title) or column.path or NOT_USED
+        return self.requested().columns.get(column.title) or column.path or NOT_USED
 
     def sources(self) -> Sources:
         """Return what there is, read again only if it has changed.
@@ -211,12 +211,18 @@ class Draft(ABC):
         Raises:
             HdbenchError: a file is unusable.
         """
-        wish = self.wish()
-        key = (wish.images, wish.truth, wish.licence, wish.language, wish.title)
+        requested = self.requested()
+        key = (
+            requested.images,
+            requested.truth,
+            requested.licence,
+            requested.language,
+            requested.title,
+        )
         if self._sources is None or self._sources[0] != key:
-            files = [Path(name) for name in (wish.images, wish.truth) if name]
+            files = [Path(name) for name in (requested.images, requested.truth) if name]
             read = Stamped(
-                lambda: self._read(self._collection_wish(self.wish())),
+                lambda: self._read(self._collection_request(self.requested())),
                 [*files, *self._read_besides()],
             )
             self._sources = key, read
@@ -227,16 +233,16 @@ class Draft(ABC):
         shutil.rmtree(self.folder, ignore_errors=True)
         self._sources = None
 
-    def _collection_wish(self, wish: DraftWish) -> CollectionWish:
-        return CollectionWish(
+    def _collection_request(self, requested: DraftRequest) -> CollectionRequest:
+        return CollectionRequest(
             self.name,
-            Path(wish.images) if wish.images else self.scans,
-            Path(wish.truth) if wish.truth else None,
-            columns=wish.columns if wish.truth else {},
-            fields=[name.strip() for name in wish.fields.split(",") if name.strip()],
-            title=wish.title,
-            licence=wish.licence,
-            language=wish.language,
+            Path(requested.images) if requested.images else self.scans,
+            Path(requested.truth) if requested.truth else None,
+            columns=requested.columns if requested.truth else {},
+            fields=[name.strip() for name in requested.fields.split(",") if name.strip()],
+            title=requested.title,
+            licence=requested.licence,
+            language=requested.language,
         )
 
     def _put(self, path: Path, name: PurePosixPath) -> None:
@@ -284,11 +290,11 @@ class NewCollection(Draft):
         self.remove()
         return folder
 
-    def _read(self, wish: CollectionWish) -> Sources:
-        return read_sources(wish, self.place)
+    def _read(self, requested: CollectionRequest) -> Sources:
+        return read_sources(requested, self.place)
 
-    def _planned(self, wish: CollectionWish, sources: Sources) -> CollectionPlan:
-        return make_plan(wish, sources)
+    def _planned(self, requested: CollectionRequest, sources: Sources) -> CollectionPlan:
+        return make_plan(requested, sources)
 
 
 class Addition(Draft):
@@ -320,11 +326,11 @@ class Addition(Draft):
         self.remove()
         return self.collection
 
-    def _read(self, wish: CollectionWish) -> Sources:
-        return read_addition(self.collection, wish.images, wish.truth)
+    def _read(self, requested: CollectionRequest) -> Sources:
+        return read_addition(self.collection, requested.images, requested.truth)
 
-    def _planned(self, wish: CollectionWish, sources: Sources) -> CollectionPlan:
-        return plan_addition(wish, sources)
+    def _planned(self, requested: CollectionRequest, sources: Sources) -> CollectionPlan:
+        return plan_addition(requested, sources)
 
     def _read_besides(self) -> Sequence[Path]:
         return [self.collection / name for name in (METADATA, DESCRIPTION, SCHEMA)]

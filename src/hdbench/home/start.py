@@ -227,13 +227,13 @@ class _Start:
         self, request: Request, error: str, form: Mapping[str, str], language: str
     ) -> Mapping[str, Any]:
         draft = self._draft(request)
-        wish = draft.wish()
-        title, collection = wish.title, None
+        requested = draft.requested()
+        title, collection = requested.title, None
         if isinstance(draft, Addition):
             collection = self._home.collection(key_of(draft.collection))
             title = collection.spec.title_in(language)
         plan, sources, problem = None, None, ""
-        if wish.images or draft.scans.is_dir():
+        if requested.images or draft.scans.is_dir():
             try:
                 sources = draft.sources()
                 plan = draft.plan()
@@ -246,8 +246,8 @@ class _Start:
             "title": title,
             "has_plan": collection is not None and collection.decisions.has_plan(),
             "sources": sources,
-            "columns": draft.columns() if wish.truth else (),
-            "wish": wish,
+            "columns": draft.columns() if requested.truth else (),
+            "requested": requested,
             "plan": plan,
             "problem": problem,
             "error": error,
@@ -289,7 +289,7 @@ _Act = Callable[[Draft, Mapping[str, str]], Path | None]
 """Does what a form asks for; returns the collection's folder once it is written."""
 
 _TEXTS = ("title", "licence", "language", "fields")
-"""The other fields of the form, which are texts of a `DraftWish`."""
+"""The other fields of the form, which are texts of a `DraftRequest`."""
 
 _COLUMN = "column:"
 """Prefix of the names of the form's fields that say what becomes of a column."""
@@ -297,7 +297,7 @@ _COLUMN = "column:"
 
 def _saved(draft: Draft, form: Mapping[str, str]) -> None:
     """Keep what was typed: what becomes of columns, and what is known of the collection."""
-    changed = dict(draft.wish().columns)
+    changed = dict(draft.requested().columns)
     for column in draft.columns():
         use = draft.use_of(column)
         given = form.get(f"{_COLUMN}{column.title}", use).strip() or NOT_USED

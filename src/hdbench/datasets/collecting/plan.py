@@ -47,7 +47,7 @@ _CITATION = """\
 
 
 @dataclass(frozen=True)
-class CollectionWish:
+class CollectionRequest:
     """A request for a new benchmark.
 
     Attributes:
@@ -101,7 +101,7 @@ class CollectionPlan(_GroundTruth):
     """A new benchmark's folder, before it is written.
 
     Attributes:
-        wish: what was asked for.
+        requested: what was asked for.
         media: the items.
         strata: id → its stratum, if the items are a stratified sample.
         spec: what `benchmark.yaml` will say.
@@ -109,7 +109,7 @@ class CollectionPlan(_GroundTruth):
         prompt: the draft of the prompt.
     """
 
-    wish: CollectionWish
+    requested: CollectionRequest
     media: MediaFiles
     strata: dict[str, int]
     spec: dict[str, Any]
@@ -123,7 +123,7 @@ class CollectionPlan(_GroundTruth):
 
 
 class Sources(NamedTuple):
-    """The files that a wish names, read once: a plan can then be made anew with other columns.
+    """The files that a request names, read once: a plan can then be made anew with other columns.
 
     Attributes:
         like: the benchmark whose fields and rules are taken over.
@@ -144,98 +144,101 @@ class Sources(NamedTuple):
     taken: Sequence[str] = ()
 
 
-def read_sources(wish: CollectionWish, out: Path = Path()) -> Sources:
-    """Read the files that a wish names; nothing is written.
+def read_sources(requested: CollectionRequest, out: Path = Path()) -> Sources:
+    """Read the files that a request names; nothing is written.
 
     Args:
-        wish: what was asked for.
+        requested: what was asked for.
         out: the folder that the benchmark's folder is going to be written into.
 
     Raises:
         HdbenchError: the name, the licence, the images, the ground truth or the other benchmark is
             unusable.
     """
-    check_new_name(wish.name, out)
-    if not _LANGUAGE.fullmatch(wish.language):
+    check_new_name(requested.name, out)
+    if not _LANGUAGE.fullmatch(requested.language):
         raise HdbenchError(
-            "--language {language}: must be a code such as de, fr or la", language=wish.language
+            "--language {language}: must be a code such as de, fr or la",
+            language=requested.language,
         )
-    check_licence(wish.licence)
+    check_licence(requested.licence)
     texts_by_option = {
-        "--title": [wish.title],
-        "--fields": wish.fields,
-        "--map": wish.columns.values(),
+        "--title": [requested.title],
+        "--fields": requested.fields,
+        "--map": requested.columns.values(),
     }
     for option, texts in texts_by_option.items():
         for text in texts:
             if not is_writable(text):
                 raise HdbenchError("{option} {text}: not UTF-8", option=option, text=text)
-    like = find_like(wish.like) if wish.like else None
-    media = find_media(wish.images)
+    like = find_like(requested.like) if requested.like else None
+    media = find_media(requested.images)
     strata: dict[str, int] = {}
     design: dict[str, Any] = {}
-    if wish.sample is not None:
-        drawn = read_sample(wish.sample)
+    if requested.sample is not None:
+        drawn = read_sample(requested.sample)
         media, strata = sampled(media, drawn)
         design = {"sample": drawn.design.model_dump(mode="json")}
-    truth = open_truth(wish.truth, wish.mapping) if wish.truth else Truths([], [])
+    truth = open_truth(requested.truth, requested.mapping) if requested.truth else Truths([], [])
     return Sources(like, media, strata, design, truth)
 
 
-def make_plan(wish: CollectionWish, sources: Sources) -> CollectionPlan:
+def make_plan(requested: CollectionRequest, sources: Sources) -> CollectionPlan:
     """Decide on everything; nothing is written.
 
     Args:
-        wish: what was asked for.
+        requested: what was asked for.
         sources: what it names.
 
     Raises:
         HdbenchError: the ground truth does not fit the images or the other benchmark.
     """
     like, media = sources.like, sources.media
-    ground_truth = _ground_truth(wish, sources)
+    ground_truth = _ground_truth(requested, sources)
     records = [truth.record for truth in ground_truth.truths.values() if truth.record is not None]
-    if wish.truth is not None and not records:
-        raise HdbenchError("{place}: has no ground truth for any of the images", place=wish.truth)
-    schema = like.schema if like else _schema(wish, media.kind, records, ground_truth.columns)
+    if requested.truth is not None and not records:
+        raise HdbenchError(
+            "{place}: has no ground truth for any of the images", place=requested.truth
+        )
+    schema = like.schema if like else _schema(requested, media.kind, records, ground_truth.columns)
     rules, options = like.rules if like else rules_for(schema, ground_truth.columns)
     types = _column_types(ground_truth.own_columns, sources.strata)
-    drafted = draft_prompt(schema, title=wish.title or wish.name, media=media.kind)
+    drafted = draft_prompt(schema, title=requested.title or requested.name, media=media.kind)
     return CollectionPlan(
         **vars(ground_truth),
-        wish=wish,
+        requested=requested,
         media=media,
         strata=sources.strata,
-        spec=_spec(wish, media.kind, types, rules, options) | sources.design,
+        spec=_spec(requested, media.kind, types, rules, options) | sources.design,
         schema=schema,
         prompt=like.prompt if like and like.prompt else drafted,
     )
 
 
-def columns_of(wish: CollectionWish, sources: Sources) -> list[Column]:
+def columns_of(requested: CollectionRequest, sources: Sources) -> list[Column]:
     """Return the use of each column of a table, even if no row of it fits an item yet.
 
     Raises:
-        HdbenchError: something else is wished for than the table or the fields have.
+        HdbenchError: something else is asked for than the table or the fields have.
     """
     if not isinstance(sources.truth, Table):
         return []
-    return _mapping(sources.truth, wish, sources.like, sources.media)[0]
+    return _mapping(sources.truth, requested, sources.like, sources.media)[0]
 
 
-def _ground_truth(wish: CollectionWish, sources: Sources) -> _GroundTruth:
+def _ground_truth(requested: CollectionRequest, sources: Sources) -> _GroundTruth:
     """Return the ground truths by item, and the use of the columns if they are in a table."""
     source, media = sources.truth, sources.media
     if isinstance(source, Table):
-        columns, own = _mapping(source, wish, sources.like, media)
+        columns, own = _mapping(source, requested, sources.like, media)
         truths = mapped(source, [column for column in columns if column.title not in own])
         matched = match_truths(truths, media)
         values = _own_columns(source, columns, own, media)
         notes = [*truths.notes, *matched.notes]
         return _GroundTruth(matched.by_id, notes, columns, own, values)
-    if wish.columns:
+    if requested.columns:
         raise HdbenchError("--map COLUMN=FIELD: is for tables; this ground truth is none")
-    if wish.truth is None:
+    if requested.truth is None:
         return _GroundTruth()
     matched = match_truths(source, media)
     return _GroundTruth(matched.by_id, [*source.notes, *matched.notes])
@@ -282,12 +285,12 @@ def check_new_name(name: str, out: Path = Path()) -> None:
 
 
 def _mapping(
-    table: Table, wish: CollectionWish, like: Like | None, media: MediaFiles
+    table: Table, requested: CollectionRequest, like: Like | None, media: MediaFiles
 ) -> tuple[list[Column], dict[str, str]]:
     """Return the use of each column, and the columns that become the dataset's own."""
     own = {
         title: path.removeprefix(AS_COLUMN)
-        for title, path in wish.columns.items()
+        for title, path in requested.columns.items()
         if path.startswith(AS_COLUMN)
     }
     for title, name in own.items():
@@ -300,7 +303,9 @@ def _mapping(
                 name=name,
                 names=", ".join(sorted(_RESERVED)),
             )
-    proposed_paths = {title: "-" if title in own else path for title, path in wish.columns.items()}
+    proposed_paths = {
+        title: "-" if title in own else path for title, path in requested.columns.items()
+    }
     names = [item.id for item in media.items] if media.kind == "pages" else []
     names += [page.path.name for item in media.items for page in item.pages]
     paths = field_paths(AnswerSchema(like.schema)) if like else None
@@ -337,7 +342,7 @@ def _own_columns(
 
 
 def _schema(
-    wish: CollectionWish,
+    requested: CollectionRequest,
     media: str,
     records: Sequence[Mapping[str, Any]],
     columns: Sequence[Column],
@@ -348,10 +353,10 @@ def _schema(
         for column in columns
         if column.path is not None and not column.key
     }
-    title = f"The answer for one item of {wish.title or wish.name}"
+    title = f"The answer for one item of {requested.title or requested.name}"
     if records:
         return schema_of_records(records, title=title, titles=titles)
-    names = wish.fields or (["pages[].text"] if media == "pages" else ["text"])
+    names = requested.fields or (["pages[].text"] if media == "pages" else ["text"])
     empty: dict[str, Any] = {}
     for name in names:
         _add_field(empty, name)
@@ -368,7 +373,7 @@ def _add_field(record: dict[str, Any], path: str) -> None:
 
 
 def _spec(
-    wish: CollectionWish,
+    requested: CollectionRequest,
     media: str,
     columns: Mapping[str, str],
     rules: Mapping[str, Any],
@@ -376,18 +381,18 @@ def _spec(
 ) -> dict[str, Any]:
     """Return the values of `benchmark.yaml`."""
     return {
-        "name": wish.name,
-        "title": wish.title or wish.name,
+        "name": requested.name,
+        "title": requested.title or requested.name,
         "version": "1.0.0",
         **rules,
         **({"protocols": {"documented": options}} if options else {}),
         "media": media,
         "split": "test",
-        "licence": wish.licence,
+        "licence": requested.licence,
         "canary": str(uuid.uuid4()),
         "citation": _CITATION.format(
-            key=re.sub(r"\W", "", wish.name),
-            title=re.sub(r"[{}\\]", "", wish.title or wish.name),
+            key=re.sub(r"\W", "", requested.name),
+            title=re.sub(r"[{}\\]", "", requested.title or requested.name),
             year=datetime.date.today().year,
         ),
         **({"columns": columns} if columns else {}),

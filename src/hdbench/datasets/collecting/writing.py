@@ -54,17 +54,17 @@ def write_collection(
     Raises:
         HdbenchError: it exists already, or a file cannot be read or written.
     """
-    folder = out / plan.wish.name
-    beside = out / f"{plan.wish.name}{HELD_OUT_ENDING}"
+    folder = out / plan.requested.name
+    beside = out / f"{plan.requested.name}{HELD_OUT_ENDING}"
     if held_out and beside.exists():
         raise HdbenchError(
             "{place}: exists already: move it away, or choose another name", place=beside
         )
     with (
         full_disk_errors(folder),
-        tempfile.TemporaryDirectory(prefix=f".{plan.wish.name}.", dir=out) as partial,
+        tempfile.TemporaryDirectory(prefix=f".{plan.requested.name}.", dir=out) as partial,
     ):
-        new_folder = Path(partial) / plan.wish.name
+        new_folder = Path(partial) / plan.requested.name
         new_folder.mkdir()
         lines = [
             json.dumps(row, ensure_ascii=False) + "\n" for row in write_items(plan, new_folder)
@@ -180,17 +180,17 @@ def _cards(plan: CollectionPlan, notes: Sequence[str]) -> Mapping[str, str]:
     """Return the card's template and the changelog."""
     # They are Markdown, and the card has placeholders: the filters keep values from being either.
     environment = markdown_templates("hdbench.datasets.collecting")
-    wish = plan.wish
+    requested = plan.requested
     values = {
-        "name": wish.name,
-        "language": wish.language,
+        "name": requested.name,
+        "language": requested.language,
         "media": plan.media.kind,
         "what": {"image": "images", "pages": "items with their pages", "pdf": "PDFs"}.get(
             plan.media.kind, "texts"
         ),
         "metric": plan.spec["metric"],
         "fields": plan.fields,
-        "origin": wish.truth.name if wish.truth else "",
+        "origin": requested.truth.name if requested.truth else "",
         "notes": [*_mapping(plan), *notes],
         "items": len(plan.media.items),
         "truths": len(plan.truths),

@@ -2,12 +2,11 @@
 
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.recorded_runs import Rankings
-from hdbench.space.tabs.leaderboard import board_view
+from hdbench.space.tabs.leaderboard import board_page
 
 
-def boards_shown(folder, language, *filters):
-    """What the Space of a working directory shows, for each filter."""
+def board_shown(folder, language):
+    """The page that the Space of a working directory shows, in one line."""
     context = SpaceContext(folder / "hdb")
     ranking = Rankings(context).of("cards", "documented").ready.result(timeout=60)
-    benchmark, board = context.benchmark("cards"), ranking.boards[0]
-    return [board_view(benchmark, ranking, board, each, language) for each in filters]
+    return " ".join(board_page(context, ranking, "cards", language).split())

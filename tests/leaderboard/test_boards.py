@@ -443,7 +443,7 @@ def test_a_leaderboard_in_german(here, capsys):
     found = boards(here)
     formats.print_boards(Console(width=200), found, "de")
     told = capsys.readouterr().out
-    assert told.startswith("hdb/cards 1.0.0, documented, 24 Einträge, Prompt nicht bekannt\n")
+    assert told.startswith("hdb/cards 1.0.0, wie beschrieben, 24 Einträge, Prompt nicht bekannt\n")
     assert "2 Modelle, 2 Läufe, sortiert nach f1_micro: höher ist besser." in told
     lines = [line.split() for line in told.splitlines()]
     assert ["Rang", "Modell", "f1_micro", "95-%-Intervall", "beantwortet"] in lines

@@ -166,7 +166,7 @@ def test_the_space(camera, url, decision):
     camera.take(page, "compare", page.locator("#comparison"))
 
     tab("leaderboard")
-    page.locator("#leaderboard .hdb-scroll tbody th").nth(2).wait_for()
+    page.frame_locator("#leaderboard iframe").locator("tbody th").nth(2).wait_for()
     camera.take(page, "leaderboard", page.locator("#leaderboard"))
 
     tab("trust")

@@ -37,7 +37,7 @@ def test_axe_core_finds_no_violation_in_any_tab_on_a_phone(visit_at, furnished_u
     for tab in ("compare", "run", "leaderboard", "trust", "about"):
         go_to_tab(page, translations()["en"][f"tab_{tab}"])
         if tab == "leaderboard":
-            page.locator("#leaderboard .hdb-scroll table").wait_for()
+            page.frame_locator("#leaderboard iframe").locator("#wanted").wait_for()
         if tab == "about":
             page.get_by_role("button", name="Zettelkatalog").click()
             settled(page)

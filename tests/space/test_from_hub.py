@@ -58,7 +58,8 @@ def test_a_space_without_benchmarks_of_its_own_takes_its_owners(hub, tmp_path, v
         assert told["name"] == "zettelkatalog"
         page = visit_at(url)
         page.get_by_role("tab", name="Leaderboard").click()
-        page.locator("#leaderboard").get_by_text("reader-1").first.wait_for()
+        board = page.frame_locator("#leaderboard iframe")
+        board.get_by_text("reader-1").first.wait_for()
         page.close()  # before its server ends, of which it would complain
     assert sorted(each.name for each in (place / "fetched/hdb").iterdir()) == [
         "results",

@@ -79,8 +79,11 @@ def in_the_other_tabs(page, walk, see):
     page.locator(".hdb-verdicts").wait_for()
     see("comparison")
     go_to_tab(page, "Rangliste")
-    page.locator("#leaderboard .hdb-scroll table").wait_for()
+    page.frame_locator("#leaderboard iframe").locator("#wanted").wait_for()
     see("leaderboard")
+    board = Walk(page.locator("#leaderboard iframe").element_handle().content_frame())
+    board.see("leaderboards")
+    assert board.left == {}
     go_to_tab(page, "Hintergrund")
     page.get_by_text("UB Musterstadt").wait_for()
     page.get_by_role("button", name="Zettelkatalog").click()

@@ -14,6 +14,7 @@ from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.common.extras import install_command
 from hdbench.common.texts import COMPLETE
+from hdbench.display.sheets import TOKENS
 from hdbench.errors import HdbenchError
 from hdbench.space.app import build_app
 from hdbench.space.context import SpaceContext
@@ -24,6 +25,7 @@ from hdbench.space.tabs.shared import refusal, show
 from hdbench.space.texts import translations
 from hdbench.space.views.example import MADE, write_example
 from hdbench.space.views.first_look import FirstLooks
+from hdbench.space.views.theme import theme
 
 
 def places(text):
@@ -43,7 +45,9 @@ def test_a_benchmark_that_ranks_no_models_has_no_leaderboard(cards):
     def boards():
         context = SpaceContext(cards / "hdb")
         app = build_app(context, FirstLooks(context))
-        return any(each["props"].get("elem_id") == "board" for each in app.config["components"])
+        return any(
+            each["props"].get("elem_id") == "leaderboard" for each in app.config["components"]
+        )
 
     (cards / "hdb/results").mkdir()
     other = shutil.copytree(cards / "hdb/cards", cards / "hdb/lines")
@@ -53,6 +57,12 @@ def test_a_benchmark_that_ranks_no_models_has_no_leaderboard(cards):
     assert boards()
     shutil.rmtree(cards / "hdb/cards")
     assert not boards()
+
+
+def test_the_theme_names_only_tokens_that_there_are():
+    known = re.findall(r"--([\w-]+):", TOKENS.read_text())
+    named = re.findall(r"var\(--([\w-]+)\)", str(theme().to_dict()))
+    assert {"paper", "ink", "accent"} <= set(named) <= set(known)
 
 
 def test_first_choice_prefers_runs_then_examples_then_pictures(cards):

@@ -88,7 +88,7 @@ def heat_table(
         for row, of_row in zip(rows, values, strict=True)
     )
     return Markup(
-        '<div class="hdb-scrolled" role="region" tabindex="0" aria-label="{}">\n'
+        '<div class="hdb-scrolled" role="group" tabindex="0" aria-label="{}">\n'
         '<table class="hdb-heat">\n<thead><tr><td></td>{}</tr></thead>\n<tbody>\n{}\n</tbody>\n'
         "</table>\n</div>"
     ).format(caption, top, lines)
@@ -101,7 +101,7 @@ def picture(plot: "Plot") -> Markup:
     """
     data = base64.b64encode(plot.bytes_of("svg", transparent=True)).decode()
     return Markup(
-        '<div class="hdb-scrolled" role="region" tabindex="0" aria-label="{}">'
+        '<div class="hdb-scrolled" role="group" tabindex="0" aria-label="{}">'
         '<img alt="{}" src="data:image/svg+xml;base64,{}"></div>'
     ).format(plot.alt.partition(":")[0], escaped(plot.alt), data)
 

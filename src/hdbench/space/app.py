@@ -78,6 +78,7 @@ def build_app(context: SpaceContext, looks: FirstLooks) -> gr.Blocks:
             benchmark = gr.Dropdown(
                 context.choices(), value=context.first, label=say("benchmark"), elem_id="benchmark"
             )
+        linked: dict[str, shared.Choice] = {}
         with gr.Tabs(overflow_behavior="wrap", elem_id="tabs"):
             with gr.Tab(say("tab_score"), id="score"):
                 score.score_tab(context, workers, say, benchmark, looks)
@@ -87,13 +88,13 @@ def build_app(context: SpaceContext, looks: FirstLooks) -> gr.Blocks:
                 with gr.Tab(say("tab_run"), id="run"):
                     run.run_tab(context, workers, say, benchmark)
             if context.results and context.ranked:
-                with gr.Tab(say("tab_leaderboard"), id="leaderboard") as tab:
-                    leaderboard.leaderboard_tab(context, say, benchmark, tab)
+                with gr.Tab(say("tab_leaderboard"), elem_id=shared.LEADERBOARD_TAB) as tab:
+                    linked = leaderboard.leaderboard_tab(context, say, benchmark, tab)
             with gr.Tab(say("tab_trust"), id="trust") as tab:
                 trust.trust_tab(context, workers, say, tab)
             with gr.Tab(say("tab_about"), id="about"):
                 about.about_tab(context, say)
-        shared.choices_in_language(app, context)
+        shared.at_first(app, context, linked)
         score.score_api(context, workers)
         compare.compare_api(context, workers)
     # Nothing waits in Gradio's own queue, where one visitor could fill it, as long as there are

@@ -82,10 +82,14 @@
 
   // `element` is where they go. Both choices are part of the address.
   const link = (name, value, told, current) => {
-    const to = new URL(location);
-    if (value) to.searchParams.set(name, value);
-    else to.searchParams.delete(name);
-    const made = Object.assign(document.createElement("a"), { href: to.href, textContent: told });
+    const at = () => {
+      const to = new URL(location);
+      if (value) to.searchParams.set(name, value);
+      else to.searchParams.delete(name);
+      return to.href;
+    };
+    const made = Object.assign(document.createElement("a"), { href: at(), textContent: told });
+    made.addEventListener("click", () => { made.href = at(); }); // it may have changed
     if (current) made.setAttribute("aria-current", "true");
     return made;
   };
@@ -108,6 +112,52 @@
     summary.textContent = own.page_settings;
     settings.append(summary, group(own.page_language, choices), group(own.page_theme, themes));
     element.replaceChildren(settings);
+  };
+
+  // The leaderboards stand in a frame as high as their page, and the address says what is chosen in
+  // it: a link that opens the same again. The Hub shows a Space in a frame, too, and is told.
+  let chosen = location.hash.slice(1);
+  const board = () => document.querySelector(".hdb-board iframe");
+  const address = () => {
+    const frame = board();
+    if (!frame) return;
+    const shown = frame.checkVisibility();
+    const to = new URL(location);
+    for (const [name, value] of new URLSearchParams(frame.dataset.link)) {
+      if (shown && value) to.searchParams.set(name, value);
+      else to.searchParams.delete(name);
+    }
+    to.hash = shown ? chosen : "";
+    history.replaceState(history.state, "", to);
+    if (parent === window) return;
+    // What begins so is between the Hub and the frame, and may be secret.
+    const query = [...to.searchParams].filter(([name]) => !name.startsWith("__"));
+    const told = { queryString: `${new URLSearchParams(query)}`, hash: to.hash.slice(1) };
+    parent.postMessage(told, "https://huggingface.co");
+  };
+  addEventListener("message", ({ source, data }) => {
+    const frame = board();
+    if (!frame || source !== frame.contentWindow) return;
+    if (data.height) frame.style.height = `${data.height}px`;
+    if (data.state !== undefined) chosen = data.state;
+    address();
+  });
+  document.addEventListener("load", ({ target }) => {
+    if (target !== board()) return;
+    const scheme = new URLSearchParams(location.search).get("__theme");
+    if (scheme) target.contentWindow.postMessage({ scheme }, "*");
+    if (chosen) target.contentWindow.location.replace(`${target.src}#${chosen}`);
+    address();
+  }, true);
+  document.addEventListener("click", ({ target }) => {
+    if (target.closest("[role=tab]")) requestAnimationFrame(address);
+  });
+
+  // The tab that the address names, when its fields have what the address says.
+  window.hdbenchOpen = () => {
+    const named = new URLSearchParams(location.search).get("tab");
+    const tab = document.getElementById(`${named}-button`);
+    if (tab?.matches("[role=tab]")) tab.click();
   };
 
   // Past the title and the tabs, to what is in the open tab.

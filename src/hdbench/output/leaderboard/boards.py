@@ -129,6 +129,9 @@ class BoardRow:
         family: who made it; see `hdbench.output.audit.models.maker_of`.
         open_weights: whether its weights are open; None if that is not known.
         runs_locally: whether a workstation can hold it; None if that is not known.
+        parameters: their total number, such as `70B`; None if that is not known.
+        licence: the license of the weights; None if that is not known.
+        source: an address that says so, or what it is based on.
         hours: mean hours that a person takes to check all items of a run and to correct them; None
             if what became of every item was not kept.
     """
@@ -156,6 +159,9 @@ class BoardRow:
     family: str = ""
     open_weights: bool | None = None
     runs_locally: bool | None = None
+    parameters: str | None = None
+    licence: str | None = None
+    source: str | None = None
     hours: float | None = None
 
     def cost(self, kind: "Cost") -> float | None:
@@ -441,6 +447,9 @@ def _row(
         family=maker_of({"provider": results[0].run.provider}, standing.name)[0],
         open_weights=facts.open_weights if facts else None,
         runs_locally=facts.runs_locally if facts else None,
+        parameters=facts.parameters if facts else None,
+        licence=facts.licence if facts else None,
+        source=facts.source if facts else None,
         hours=fmean(known) if len(known) == len(results) else None,
     )
 

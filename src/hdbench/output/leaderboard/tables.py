@@ -1,6 +1,6 @@
 """The table of a leaderboard, which every form for people draws, and its page."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
 
@@ -106,7 +106,10 @@ def shown_columns(
 
 
 def leaderboard_page(
-    boards: Sequence[Board], language: str = "en", titles: Mapping[str, Titles] | None = None
+    boards: Sequence[Board],
+    language: str = "en",
+    titles: Mapping[str, Titles] | None = None,
+    report: Callable[[str], str] | None = None,
 ) -> str:
     """Return a page that needs no network and has tables that can be sorted and filtered.
 
@@ -116,27 +119,38 @@ def leaderboard_page(
         boards: the leaderboards.
         language: the page's language, one of `hdbench.common.texts.LANGUAGES`.
         titles: benchmark → path of a field → its title, for the benchmarks that are here.
+        report: name of a run → the address of its report, where runs have one.
     """
     of_fields = titles or {}
     rows = [row for board in boards for row in board.rows]
     return render(
         "leaderboard.html",
         language,
-        tables=[table_on_page(board, language) for board in boards],
+        tables=[table_on_page(board, language, report) for board in boards],
         figures=[
             figures(board, board.rows, language, of_fields.get(board.kind.benchmark, str))
             for board in boards
         ],
         families=sorted({row.family for row in rows if row.family}),
         has_open=any(row.open_weights for row in rows),
+        has_local=any(row.runs_locally for row in rows),
+        has_reports=report is not None,
         has_price=any(row.item_usd is not None for row in rows),
         has_seconds=any(row.seconds is not None for row in rows),
         version=__version__,
     )
 
 
-def table_on_page(board: Board, language: str) -> dict[str, object]:
-    """Return a leaderboard for `board.html`, with the texts around it and the scale of its dots."""
+def table_on_page(
+    board: Board, language: str, report: Callable[[str], str] | None = None
+) -> dict[str, object]:
+    """Return a leaderboard for `board.html`, with the texts around it and the scale of its dots.
+
+    Args:
+        board: the leaderboard.
+        language: see `leaderboard_page`, as for `report`.
+        report: the addresses of reports.
+    """
     table = board_table(board, language)
     best = "descending" if board.higher_is_better else "ascending"
     people = _people_interval(board)
@@ -155,7 +169,15 @@ def table_on_page(board: Board, language: str) -> dict[str, object]:
         ],
         "signs": dict(chain(*(of_row.items() for of_row in signs))),
         "lines": [
-            (cells, row, row.judged, row.interval, short_name(row.model), of_row)
+            (
+                cells,
+                row.judged,
+                row.interval,
+                row,
+                short_name(row.model),
+                of_row,
+                _links(row, report),
+            )
             for cells, row, of_row in zip(table.rows, board.rows, signs, strict=True)
         ],
         "people": board.people and (table.people, board.people.value, people),
@@ -179,6 +201,12 @@ def people_line(board: Board) -> float | None:
     people = board.people
     is_same = people is not None and people.headline == board.judged_by
     return people.value if people and is_same and people.interval else None
+
+
+def _links(row: BoardRow, report: Callable[[str], str] | None) -> list[tuple[str, str]]:
+    """Return the address and the name of each report on a run of a model."""
+    names = [run.run for run in row.runs if run.run]
+    return [(report(name), short_name(name)) for name in names] if report else []
 
 
 def _people_interval(board: Board) -> Interval | None:

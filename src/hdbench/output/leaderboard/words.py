@@ -50,7 +50,7 @@ def title(board: Board, language: str = "en", *, protocol: bool = True) -> str:
     subset = translated(subset_in_words(kind.subset or ""), language)
     parts = [
         f"{kind.benchmark} {kind.dataset_version}",
-        *([kind.protocol] if protocol else []),
+        *([say(kind.protocol, language)] if protocol else []),
         *(kind.read_as if protocol else ()),
         *([f"errata {kind.errata}"] if protocol and kind.errata else []),
         items + (f" ({subset})" if subset else ""),

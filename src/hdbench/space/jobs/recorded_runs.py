@@ -43,12 +43,10 @@ class Ranking(NamedTuple):
 
     Attributes:
         boards: the leaderboards, the one with the most models first; runs are named by folder.
-        facts: model → its release, license and the like.
         left_out: reasons why a run, or the facts, could not be used.
     """
 
     boards: list[Board]
-    facts: dict[str, ModelFacts]
     left_out: Sequence[str]
 
 
@@ -94,7 +92,7 @@ class Rankings:
             except HdbenchError as error:
                 left_out.append(without_folders(error.message, self._results))
             boards = sorted(leaderboards(results, facts=facts), key=lambda board: -len(board.rows))
-            return Ranking(boards, facts, left_out)
+            return Ranking(boards, left_out)
 
         key = (benchmark, protocol, strict)
         return self._computed.get(key, [*files, self._results / MODELS_FILE], rank, len(folders))

@@ -1,11 +1,12 @@
 """The parts that tabs share: settings, fields, the progress of work, and a scored result."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple, TypeVar
 
 import gradio as gr
+from gradio.blocks import Block
 from gradio.components import Component
 
 from hdbench.answers.answers import UnknownIdsError
@@ -21,6 +22,12 @@ from hdbench.space.server.limits import network
 from hdbench.space.texts import Say, reason, text, translations
 from hdbench.space.views.report_files import keep_report, thumbnails
 from hdbench.space.views.summary import frame, problem
+
+LEADERBOARD_TAB = "leaderboards"
+"""The id of the tab with the recorded runs in the page, and in links."""
+
+Choice = gr.Dropdown | gr.Radio | gr.Checkbox
+"""A field that a link can set."""
 
 STARTS, RESULT = "hdb-starts", "hdb-result"
 """Classes of buttons that start work, and of the elements that show its result; `page.js`
@@ -124,14 +131,15 @@ def protocol_choice(say: Say, elem_id: str | None = None) -> gr.Radio:
     return field(gr.Radio, say, "protocol", **options)
 
 
-def choices_in_language(app: gr.Blocks, context: SpaceContext) -> None:
-    """Offer benchmarks and protocols by their names in the visitor's language.
+def at_first(app: gr.Blocks, context: SpaceContext, linked: Mapping[str, Choice]) -> None:
+    """Open what a page's address names, with choices by their names in the visitor's language.
 
     Gradio translates labels into the browser's language, but not choices.
 
     Args:
         app: the application with all these fields.
         context: the Space's context.
+        linked: parameter of a leaderboard's address → the field that it sets.
     """
     fields = [
         block
@@ -141,16 +149,25 @@ def choices_in_language(app: gr.Blocks, context: SpaceContext) -> None:
         and {value for _, value in block.choices} <= {*context.benchmarks, *PROTOCOLS}
     ]
 
-    def named(request: gr.Request) -> list[Any]:
-        language = language_of(request.headers.get("accept-language"))
+    def opened(request: gr.Request) -> dict[Block, Any]:
+        language = visitor_of(request).language
         names = {name: title for title, name in context.choices(language)}
         names |= {protocol: text(f"protocol_{protocol}", language) for protocol in PROTOCOLS}
-        return [
-            gr.update(choices=[(names[str(value)], value) for _, value in field.choices])
+        updates: dict[Block, dict[str, Any]] = {
+            field: {"choices": [(names[str(value)], value) for _, value in field.choices]}
             for field in fields
-        ]
+        }
+        asked = request.query_params
+        if asked.get("tab") == LEADERBOARD_TAB:
+            for name, block in linked.items():
+                if isinstance(block, gr.Checkbox):
+                    updates[block] = {"value": bool(asked.get(name))}
+                elif asked.get(name) in {value for _, value in block.choices}:
+                    updates[block]["value"] = asked[name]
+        return {block: gr.update(**update) for block, update in updates.items()}
 
-    app.load(named, None, fields, queue=False, **HIDDEN)
+    outputs = {*fields, *linked.values()}
+    app.load(opened, None, outputs, queue=False, **HIDDEN).then(js="() => hdbenchOpen()", **HIDDEN)
 
 
 class Visitor(NamedTuple):

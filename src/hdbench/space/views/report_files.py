@@ -4,15 +4,18 @@ A report has megabytes. Within the page it would go through Gradio's queue, and 
 server's memory for each visitor.
 """
 
+import hashlib
 import re
 import secrets
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.routing import Route
 
+from hdbench.common.jsonio import write_whole
 from hdbench.common.texts import language_of
 from hdbench.space.server.asking import uploads
 from hdbench.space.server.limits import FRAMED_BY
@@ -23,7 +26,7 @@ POLICY = f"sandbox allow-scripts allow-popups allow-popups-to-escape-sandbox; {F
 """A report may run its own script and open the Hub in a new tab, but reach nothing around it, even
 if it is opened alone."""
 
-_NAME = re.compile(r"[A-Za-z0-9_-]{32}")
+_NAME = re.compile(r"[A-Za-z0-9_-]{32,64}")
 _BYTES = 24  # for a name of 32 characters, which cannot be guessed
 
 
@@ -41,7 +44,28 @@ def keep_report(page: Path, language: str) -> str:
     path = _path(name)
     path.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(page, path)
-    return f"report/{name}?{PARAMETER}={language}"
+    return _address(name, language)
+
+
+def shared_page(key: object, language: str, make: Callable[[], str]) -> str:
+    """Keep a page that many visitors see, like a report.
+
+    Args:
+        key: what it is made of.
+        language: its language.
+        make: makes it, unless it is there.
+
+    Returns:
+        Its address, relative to the Space's page.
+    """
+    name = hashlib.sha256(repr((key, language)).encode()).hexdigest()
+    path = _path(name)
+    if path.is_file():
+        path.touch()  # it is deleted when nobody has asked for it for a while
+    else:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, make().encode(errors="backslashreplace"))
+    return _address(name, language)
 
 
 async def _report(request: Request) -> Response:
@@ -61,6 +85,10 @@ REPORTS = Route("/report/{name}", _report)
 def thumbnails() -> Path:
     """Return the folder of the small pictures in reports, which are deleted like them."""
     return uploads().parent / "thumbnails"
+
+
+def _address(name: str, language: str) -> str:
+    return f"report/{name}?{PARAMETER}={language}"
 
 
 def _path(name: str) -> Path:

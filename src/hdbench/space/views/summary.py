@@ -16,7 +16,7 @@ from hdbench.output.report.items import cut
 from hdbench.output.report.page import MAX_MESSAGE
 from hdbench.results.result import Result
 from hdbench.results.summary import ResultSummary
-from hdbench.results.warning_texts import in_language, in_words, people_in_words
+from hdbench.results.warning_texts import in_language
 from hdbench.scoring.figure_titles import figure_heading, figure_title
 from hdbench.space.texts import text
 from hdbench.space.views.example import MADE
@@ -119,7 +119,5 @@ _WORDS: dict[str, Callable[..., Any]] = {
     "in_language": in_language,
     "figure_title": figure_title,
     "figure_heading": figure_heading,
-    "in_words": in_words,
-    "people_in_words": people_in_words,
 }
 """Functions of every template that translate into the language of its page."""

@@ -1,6 +1,7 @@
 "use strict";
 // Without this script the tables stand as they are; with it, their headings are buttons that sort,
-// rows can be filtered, and the address keeps both.
+// rows can be filtered, and the address keeps both. A page around this one is told of it, and of how
+// high this one is.
 (() => {
   const words = new Intl.Collator(document.documentElement.lang, { numeric: true });
   const OTHER = { ascending: "descending", descending: "ascending" };
@@ -43,7 +44,8 @@
     };
     return row.querySelector("th").textContent.toLowerCase().includes((wanted.model ?? "").trim().toLowerCase()) &&
       (!wanted.family || row.dataset.family === wanted.family) &&
-      (!wanted.open || row.dataset.open === "yes") && most("cost") && most("seconds");
+      (!wanted.open || row.dataset.open === "yes") &&
+      (!wanted.local || row.dataset.local === "yes") && most("cost") && most("seconds");
   }
 
   function filter() {
@@ -69,9 +71,11 @@
       }
     }
     history.replaceState(null, "", `#${state}`);
+    parent.postMessage({ state: `${state}` }, "*");
   }
 
   function restore() {
+    if (document.getElementById(location.hash.slice(1))) return; // a link within the page
     const state = new URLSearchParams(location.hash.slice(1));
     for (const control of form?.elements ?? []) {
       if (control.type === "checkbox") control.checked = state.has(control.name);
@@ -103,6 +107,17 @@
     form.hidden = false;
     form.addEventListener("input", () => { filter(); keep(); });
     form.addEventListener("submit", (event) => event.preventDefault());
+  }
+  if (parent !== window) {
+    document.documentElement.classList.add("embedded");
+    addEventListener("message", ({ source, data }) => {
+      if (source === parent) document.documentElement.dataset.scheme = data.scheme;
+    });
+    // By itself, a link within a page moves nothing around its frame.
+    for (const link of document.querySelectorAll("a[href^='#']")) {
+      link.addEventListener("click", () => document.querySelector(link.hash).scrollIntoView());
+    }
+    new ResizeObserver(() => parent.postMessage({ height: document.body.offsetHeight }, "*")).observe(document.body);
   }
   addEventListener("hashchange", restore);
   restore();

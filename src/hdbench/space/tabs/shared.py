@@ -166,7 +166,7 @@ def at_first(app: gr.Blocks, context: SpaceContext, linked: Mapping[str, Choice]
                     updates[block]["value"] = asked[name]
         return {block: gr.update(**update) for block, update in updates.items()}
 
-    outputs = {*fields, *linked.values()}
+    outputs = [*{*fields, *linked.values()}]
     app.load(opened, None, outputs, queue=False, **HIDDEN).then(js="() => hdbenchOpen()", **HIDDEN)
 
 

@@ -172,3 +172,23 @@ def test_an_id_with_half_a_character_is_refused(tmp_path):
         assert str(caught.value) == (
             f"{metadata}:2: the id '\\ud800' has half a character: give the item another id"
         )
+
+
+@pytest.mark.parametrize(
+    ("second", "why"),
+    [
+        (
+            '"id": "0001", "ground_truth": "{}", "id": "0000"',
+            "has two ids, '0001' and '0000': keep one",
+        ),
+        ('"ground_truth": "{}", "id": "0000"', "the id '0000' occurs twice"),
+    ],
+)
+def test_an_id_of_two_rows_is_refused_by_all_that_reads_items(tmp_path, second, why):
+    write_cards(tmp_path)
+    folder = tmp_path / "hdb/cards"
+    metadata = folder / "metadata.jsonl"
+    metadata.write_text(f'{{"id": "0000", "ground_truth": "{{}}"}}\n{{{second}}}\n')
+    with pytest.raises(HdbenchError) as caught:
+        list(load_benchmark(str(folder)).items())
+    assert str(caught.value) == f"{metadata}:2: {why}"

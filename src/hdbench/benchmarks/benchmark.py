@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, repeat
@@ -45,6 +45,9 @@ EXAMPLE = "example_predictions.jsonl"
 
 PROMPTS = "prompt*.txt"
 """The prompts that models were given: the benchmark's own, and others from published runs."""
+
+_PART = 500
+"""Number of items that are read at a time."""
 
 _TEXT = (str, type(None))
 _ON_THE_HUB = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
@@ -90,7 +93,7 @@ class _Row(NamedTuple):
     Attributes:
         where: the file and the line's number.
         id: the item's id.
-        texts: the column of a ground truth → its JSON text.
+        texts: the columns of ground truths that the line has → their JSON texts.
         provenance: how it was made.
     """
 
@@ -105,7 +108,7 @@ class _Row(NamedTuple):
         Raises:
             HdbenchError: it is not a record in JSON.
         """
-        text = self.texts[column]
+        text = self.texts.get(column)
         if text is None:
             return None
         try:
@@ -121,6 +124,10 @@ class _Row(NamedTuple):
         if not isinstance(record, dict):
             raise _not_an_object(self.where, column)
         return record
+
+    def other(self, column: str) -> dict[str, Any] | None:
+        """Return a further ground truth; None if there is none, or if it is the same."""
+        return None if self.texts.get(column) == self.texts[TRUTH] else self.record(column)
 
 
 class Part(NamedTuple):
@@ -258,12 +265,20 @@ class Benchmark:
             yield Part(ids, start, line)
 
     def items_of(self, part: Part) -> Iterator[Item]:
-        """Return the items of a part that have a ground truth.
+        """Yield the items of a part that have a ground truth.
 
         Raises:
             HdbenchError: see `items`.
         """
-        return self._scored(self._rows_of(part))
+        for row in self._rows_of(part):
+            truth = row.record(TRUTH)
+            if truth is None:
+                continue
+            published, proposed = row.other(PUBLISHED), row.other(PROPOSED)
+            if row.texts.get(PUBLISHED) is None:  # up to hdbench 0.2, it was kept inside
+                whole, truth = truth, reference_for("documented", truth)
+                published = None if whole is truth else reference_for("published", whole)
+            yield Item(row.id, truth, row.provenance, published, proposed)
 
     def items(self) -> Iterator[Item]:
         """Return the items that have a ground truth, in the dataset's order, without their media.
@@ -273,21 +288,7 @@ class Benchmark:
         Raises:
             HdbenchError: a line of the metadata is unusable, or an id occurs twice.
         """
-        return self._scored(self._rows())
-
-    def _scored(self, rows: Iterable[_Row]) -> Iterator[Item]:
-        for row in rows:
-            truth = row.record(TRUTH)
-            if truth is None:
-                continue
-            published, proposed = (
-                None if row.texts[column] == row.texts[TRUTH] else row.record(column)
-                for column in (PUBLISHED, PROPOSED)
-            )
-            if row.texts[PUBLISHED] is None:  # up to hdbench 0.2, it was kept inside
-                whole, truth = truth, reference_for("documented", truth)
-                published = None if whole is truth else reference_for("published", whole)
-            yield Item(row.id, truth, row.provenance, published, proposed)
+        return chain.from_iterable(map(self.items_of, self.parts(_PART)))
 
     def media(self, only: Container[str] | None = None) -> dict[str, list[Path]]:
         """Return id → the files shown to a model; see `shown`."""
@@ -387,28 +388,27 @@ class Benchmark:
             if item_id is None:
                 where = f"{path}:{number}"
                 item_id = _row(where, parse_line(raw, where)).id
-            _add_new(seen, item_id, path, number)
+            if item_id in seen:
+                raise HdbenchError(
+                    "{place}:{number}: the id {id!r} occurs twice",
+                    place=path,
+                    number=number,
+                    id=item_id,
+                )
+            seen.add(item_id)
             yield number, offset, item_id
-
-    def _rows(self, start: int = 0, number: int = 1) -> Iterator[_Row]:
-        """Yield the rows from a line on."""
-        path = self.metadata
-        name = str(path)
-        seen: set[str] = set()
-        for line, _, raw in raw_lines(path, start=start, number=number):
-            where = f"{name}:{line}"
-            row = _row(where, parse_line(raw, where, FINITE))
-            _add_new(seen, row.id, path, line)
-            yield row
 
     def _rows_of(self, part: Part) -> Iterator[_Row]:
         """Yield the rows of a part, whose ids were found without parsing the lines."""
-        rows = self._rows(part.start, part.number)
-        for item_id, row in zip(part.ids, rows, strict=False):
+        name = str(self.metadata)
+        lines = raw_lines(self.metadata, start=part.start, number=part.number)
+        for item_id, (number, _, raw) in zip(part.ids, lines, strict=False):
+            where = f"{name}:{number}"
+            row = _row(where, parse_line(raw, where, FINITE))
             if row.id != item_id:
                 raise HdbenchError(
                     "{place}: has two ids, {id!r} and {other!r}: keep one",
-                    place=row.where,
+                    place=where,
                     id=item_id,
                     other=row.id,
                 )
@@ -425,27 +425,14 @@ class Benchmark:
         return file_sha256(self.metadata)
 
 
-def _add_new(seen: set[str], item_id: str, path: Path, number: int) -> None:
-    """Add an id to those that were read before it.
-
-    Raises:
-        HdbenchError: it is one of them.
-    """
-    if item_id in seen:
-        raise HdbenchError(
-            "{place}:{number}: the id {id!r} occurs twice", place=path, number=number, id=item_id
-        )
-    seen.add(item_id)
-
-
 def _not_an_object(where: str, column: str) -> HdbenchError:
     return HdbenchError("{place}: {column} is not an object", place=where, column=column)
 
 
 def _row(where: str, line: dict[str, Any]) -> _Row:
     item_id = line.get("id")
-    texts = {column: _json_text(line.get(column)) for column in TRUTHS}
-    if not isinstance(item_id, str) or not isinstance(texts[TRUTH], _TEXT):
+    texts = {column: _json_text(line[column]) for column in TRUTHS if column in line}
+    if not isinstance(item_id, str) or not isinstance(texts.get(TRUTH), _TEXT):
         raise HdbenchError(
             '{place}: needs "id" and "ground_truth", each a text in quotes', place=where
         )
@@ -458,7 +445,7 @@ def _row(where: str, line: dict[str, Any]) -> _Row:
             place=where,
             id=item_id,
         )
-    if TRUTH not in line:
+    if TRUTH not in texts:
         raise HdbenchError('{place}: needs "ground_truth", null if there is none', place=where)
     return _Row(where, item_id, texts, Provenance.of_row(line))
 

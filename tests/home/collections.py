@@ -3,10 +3,13 @@
 import csv
 import json
 from copy import copy as copy_of
+from uuid import uuid4
 
 from helpers.invented_cards import MODELS, InventedCards
 from PIL import Image, ImageDraw
 
+from hdbench.annotating.checking.checked_values import Reading
+from hdbench.benchmarks.benchmark import CHECKED_VALUES
 from hdbench.datasets.collecting.plan import CollectionRequest, make_plan, read_sources
 from hdbench.datasets.collecting.writing import write_collection
 
@@ -61,6 +64,28 @@ def write_run(folder, model, items=4, wrong=0):
     path.parent.mkdir(exist_ok=True)
     path.write_text(answers(items, wrong))
     return path
+
+
+def read_values(collection, value_of, by=("anna", "ben")):
+    """People read the values that come next, a tenth of them two people if there are two."""
+    view = collection.decisions.view()
+    plan = view.control.hash() if view.applied else view.plan.hash()
+    with (collection.built / CHECKED_VALUES).open("a") as file:
+        for number, (item, field) in enumerate(view.stage.values):
+            for person in by[: 1 + (number % 10 == 0)]:
+                line = Reading(
+                    id=uuid4().hex,
+                    plan=plan,
+                    stage=view.stage.name,
+                    item=item,
+                    field=field,
+                    by=person,
+                    at="2026-11-27T10:00:00Z",
+                    what="value",
+                    value=value_of(item, field),
+                    seconds=9.0,
+                )
+                file.write(line.model_dump_json(exclude_unset=True) + "\n")
 
 
 class Cards:

@@ -9,12 +9,18 @@ from uuid import uuid4
 import pytest
 from helpers.invented_cards import MODELS
 from helpers.waiting import until
-from home.collections import NAME, Cards, make_collection, write_run, write_scans
+from home.collections import (
+    NAME,
+    Cards,
+    make_collection,
+    read_values,
+    write_run,
+    write_scans,
+)
 from starlette.testclient import TestClient
 
-from hdbench.annotating.checking.checked_values import Reading
 from hdbench.annotating.working.worked_values import WorkedValue, WorkedValues
-from hdbench.benchmarks.benchmark import CHECKED_VALUES, load_benchmark
+from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.errors import HdbenchError
 from hdbench.home.app import Home, build_app
 from hdbench.home.collection import key_of, opened
@@ -59,24 +65,7 @@ class Opened:
 
     def read(self, by=("anna", "ben")):
         """Two people read the values that come next, a tenth of them both."""
-        view = self.collection.decisions.view()
-        plan = view.control.hash() if view.applied else view.plan.hash()
-        with (self.collection.built / CHECKED_VALUES).open("a") as file:
-            for number, (item, field) in enumerate(view.stage.values):
-                for person in by[: 1 + (number % 10 == 0)]:
-                    line = Reading(
-                        id=uuid4().hex,
-                        plan=plan,
-                        stage=view.stage.name,
-                        item=item,
-                        field=field,
-                        by=person,
-                        at="2026-11-27T10:00:00Z",
-                        what="value",
-                        value=self.cards.truth(item)[field],
-                        seconds=9.0,
-                    )
-                    file.write(line.model_dump_json(exclude_unset=True) + "\n")
+        read_values(self.collection, lambda item, field: self.cards.truth(item)[field], by)
 
     def work_off(self):
         """Somebody decides all doubtful values: what stands there."""

@@ -45,7 +45,7 @@ def test_sentences_and_figures_come_first():
         "How much must be checked?",
         "700 of the 2,000 values in 1,000 items (35.0%) can be accepted",
         "35.0% accepted unseen: 700 of 2,000 values",
-        "20.0% to be looked at: 400 values, about 1.0 hours, 40 US dollars",
+        "20.0% to be looked at: 400 values, about 60 minutes, 40 US dollars",
         "11 wrong values expected among those accepted; at most 20",
         "Next: hdbench trust apply plan.yaml --out OUT",
         "No. Of the values that were read, 1.5% were wrong",

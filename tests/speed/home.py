@@ -12,40 +12,71 @@ from pathlib import Path
 
 import httpx
 from annotating.pages import ServedPage
-from home.collections import NAME, answers, make_collection
+from helpers.waiting import until
+from home.collections import NAME, make_collection, read_values
 
 from hdbench.annotating.store import Store
+from hdbench.home.collection import opened
+from hdbench.trust.learned.files import learn_once
+from hdbench.trust.learned.plan import ValuePlanOptions
 
 ITEMS = 10_000
 TRUTHS = 6_000
 CHANGED = 300
 TIMES = 20
-PAGES = ("", "scans", "scans?show=left&from=3000", "fields", "truth", "runs")
+PAGES = (
+    *("", "scans", "scans?show=left&from=3000", "fields", "truth", "agreement"),
+    *("runs", "compare", "decide", "finish"),
+)
+
+
+def truth(number):
+    return {"titel": f"Titel {number}", "jahr": 1900}
+
+
+def said(number, place):
+    """What a model reads: in every twentieth item, each model another year."""
+    return truth(number) | ({"jahr": 1901 + place} if number % 20 == 0 else {})
 
 
 def write_large(folder):
-    """A collection of many items that somebody annotates, with two files of answers and a run."""
+    """A collection of many items that somebody annotates, and what three models read on them."""
     made = make_collection(folder, items=1, truths=1)
     (picture,) = (made / "images").iterdir()
     rows = []
     for number in range(ITEMS):
         name = f"images/i{number}.png"
         (made / name).hardlink_to(picture)
-        truth = {"titel": f"Titel {number}", "jahr": 1900} if number < TRUTHS else None
-        rows.append({"file_name": name, "id": f"c{number}", "ground_truth": truth})
+        known = truth(number) if number < TRUTHS else None
+        rows.append({"file_name": name, "id": f"c{number}", "ground_truth": known})
     (made / "metadata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     run = folder / "runs" / f"{NAME}_run"
     run.mkdir(parents=True)
     about = {"run": run.name, "benchmark": f"hdb/{NAME}", "model": "c", "sittings": []}
     (run / "run.json").write_text(json.dumps(about))
-    for path in (run / "answers.jsonl", *(run.with_name(f"{NAME}_{m}.jsonl") for m in "ab")):
-        path.write_text(answers(ITEMS))
+    paths = (run / "answers.jsonl", *(run.with_name(f"{NAME}_{model}.jsonl") for model in "ab"))
+    for place, path in enumerate(paths):
+        lines = [{"id": f"c{number}", "prediction": said(number, place)} for number in range(ITEMS)]
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     with Store.open(made, "anna") as store:
         for number in range(CHANGED):
             item = f"c{number}"
             after = store.state(item).head["status"]
             store.change(item, "status", "", "done", after=after, how="blind")
     return made
+
+
+def decide(collection):
+    """A plan whose values are read, which accepts values and leaves others to people."""
+    collection.ensure_built()
+    decisions, runs = collection.decisions, [run.path for run in collection.run_views()]
+    decisions.make(runs, ValuePlanOptions(learn=300, verify=600, limit=0.1))
+    for _ in range(2):
+        view = decisions.view()
+        read_values(collection, lambda item, field: truth(int(item[1:]))[field], by=["anna"])
+        if not view.is_learned:
+            learn_once(view.plan, decisions.dataset(), view.plan_file)
+    decisions.apply(view, 100)
 
 
 def medians(client, addresses):
@@ -63,11 +94,20 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.environ["XDG_STATE_HOME"] = f"{folder}/state"
         made = write_large(Path(folder) / "work")
+        decide(opened(made))
         served = ServedPage("-m", "hdbench", "open", made, "--port", "0", cwd=folder)
         client = httpx.Client(timeout=300)
         start = time.perf_counter()
         client.get(served.url).raise_for_status()
         print(f"the first page after a start takes {time.perf_counter() - start:.1f} s")
+        client.post(
+            f"{served.url}finish/write",
+            data={"group": "table", "form": "csv"},
+            headers={"origin": served.url.rsplit("/", 3)[0]},
+        )
+        for page in PAGES:
+            address = served.url + page
+            until(lambda a=address: "data-live" not in client.get(a).text, "the work behind a page")
         root = served.url.rsplit("/", 2)[0]
         empty, *others = medians(client, [f"{root}/new", *(served.url + page for page in PAGES)])
         print(f"a page without items: {empty:.1f} ms")

@@ -25,9 +25,9 @@ def test_what_is_accepted_comes_first_and_errors_next():
         "knows which ones.",
         "To verify it, people read 400 values that would have been accepted: 6 were wrong (1.5%). "
         "Counted by the benchmark's own threshold, 1 was wrong (0.2%).",
-        "A person looks at 400 values, which takes about 1.0 hours at 9 seconds for each (measured "
-        "while values were read). About 100 of them are wrong, by what was learned. These hours "
-        "cost 40 US dollars.",
+        "A person looks at 400 values, which takes about 60 minutes at 9 seconds for each "
+        "(measured while values were read). About 100 of them are wrong, by what was learned. That "
+        "costs 40 US dollars.",
         "People have read 900 values already: what they read goes in.",
     ]
 

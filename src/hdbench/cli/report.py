@@ -13,6 +13,7 @@ from hdbench.cli.terminal import say, say_notes
 from hdbench.common.texts import Language
 from hdbench.common.translation import current_language
 from hdbench.errors import HdbenchError, escaped
+from hdbench.evaluation.runs import run_folders
 from hdbench.evaluation.score import Settings
 from hdbench.output.leaderboard.models_report import write_models_report
 from hdbench.output.report.folder import write_report
@@ -49,7 +50,10 @@ def command(
     """
     benchmark, runs = split_benchmark(paths)
     page_language = language or current_language()
-    if len(runs) > 1 or (runs[0].is_dir() and not is_run(runs[0]) and benchmark is None):
+    is_folder_of_runs = (
+        runs[0].is_dir() and not is_run(runs[0]) and (benchmark is None or run_folders(runs[0]))
+    )
+    if len(runs) > 1 or is_folder_of_runs:
         for option, is_set in (
             ("--by", by is not None),
             ("--authority", bool(authority)),

@@ -1,11 +1,13 @@
 """Command that applies a decision."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 from rich.console import Console
 
+from hdbench.annotating.checking.checked_values import ValueKey
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.cli.arguments import Plan, split_benchmark_and_one
 from hdbench.cli.terminal import FIELD_WIDTH, localized_table, number, print_line, say
@@ -23,8 +25,10 @@ from hdbench.output.exporting.applied_marc import (
 )
 from hdbench.trust.applied_folder import CONTROL, WORK_LIST, Applied
 from hdbench.trust.applying import apply as apply_plan
+from hdbench.trust.applying import why_to_look
 from hdbench.trust.deciding import read_plan
 from hdbench.trust.learned.plan import ValuePlan
+from hdbench.trust.states import doubtful_values
 
 
 def command(
@@ -67,22 +71,26 @@ def command(
             applied = apply_plan(plan, loaded, plan_file, out, control=control)
             path = write_applied(out, form, loaded) if form in ("csv", "xlsx") else None
             marc = write_marc(out, fields, records) if fields else None
+            left = list(doubtful_values(out, loaded))
     except KeyboardInterrupt:
         say("interrupted: the same command resumes in {folder}", folder=out, err=True)
         raise typer.Exit(130) from None
-    print_applied(Console(), applied, out, by_values=isinstance(plan, ValuePlan))
+    print_applied(Console(), applied, left, out, by_values=isinstance(plan, ValuePlan))
     if path:
         typer.echo(escaped(str(path)))
     if marc:
         print_marc(Console(), marc, out)
 
 
-def print_applied(console: Console, applied: Applied, out: Path, *, by_values: bool) -> None:
+def print_applied(
+    console: Console, applied: Applied, left: Sequence[ValueKey], out: Path, *, by_values: bool
+) -> None:
     """Print the outcomes for the values, and the next step.
 
     Args:
         console: the terminal.
         applied: the outcome of applying the decision.
+        left: the doubtful values that nobody has read.
         out: the folder.
         by_values: whether the control sample has single values, which are read in the benchmark;
             whole items are checked in the collection, whose folder is not known.
@@ -105,7 +113,7 @@ def print_applied(console: Console, applied: Applied, out: Path, *, by_values: b
     print_line(console, title, style="bold")
     print_line(console, Message("checked by people already: {count:,}", count=applied.checked))
     for reason, count in applied.check.items():
-        print_line(console, Message("{why}: {count:,}", why=Message(reason), count=count))
+        print_line(console, Message("{why}: {count:,}", why=why_to_look(reason), count=count))
     console.print()
     heads = ("accepted", "to look at", "checked")
     table = localized_table("By field", "field", right=heads)
@@ -115,6 +123,14 @@ def print_applied(console: Console, applied: Applied, out: Path, *, by_values: b
         cells = (number(count, ",") for count in (taken, look, checked))
         table.add_row(heading(name, FIELD_WIDTH), *cells)
     console.print(table)
+    if known := sum(applied.check.values()) - len(left):
+        known_line = Message(
+            "{count:,} of those to look at is in the ground truth already: nobody is asked again",
+            plural="{count:,} of those to look at are in the ground truth already: nobody is "
+            "asked again",
+            count=known,
+        )
+        print_line(console, known_line)
     if applied.taken:
         # First: an item checked with its draft visible says nothing about the others.
         first = Message(
@@ -128,9 +144,9 @@ def print_applied(console: Console, applied: Applied, out: Path, *, by_values: b
     line = Message(
         "{count:,} item to look at",
         plural="{count:,} items to look at",
-        count=applied.to_look_at,
+        count=len({key.item for key in left}),
     )
-    if applied.to_look_at:
+    if left:
         work_list = out / WORK_LIST
         line = Message(
             "{left}: hdbench annotate {benchmark} --only {path}",

@@ -7,7 +7,7 @@ import typer
 from rich.console import Console
 
 from hdbench.authorities.reconciled import read_identifiers
-from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
 from hdbench.cli.arguments import split_benchmark_and_one
 from hdbench.cli.terminal import FIELD_WIDTH, localized_table, number, print_line, say
 from hdbench.common.printing import heading
@@ -16,7 +16,8 @@ from hdbench.errors import Message, escaped
 from hdbench.output.exporting.finished_forms import FinishForm, writer_of
 from hdbench.output.exporting.finished_records import LEFT_LIST, WrittenRecords
 from hdbench.trust.applied_folder import WORK_LIST, only_process, read_begun
-from hdbench.trust.finishing import CHANGES, ORIGINS, RECORDS, Finished, finish
+from hdbench.trust.finishing import CHANGES, RECORDS, Finished, finish
+from hdbench.trust.states import ORIGINS, unread_control
 
 ORIGIN_HEADS = {
     "checked": Message("checked"),
@@ -70,7 +71,7 @@ def command(
     except KeyboardInterrupt:
         say("interrupted: the same command resumes in {folder}", folder=folder, err=True)
         raise typer.Exit(130) from None
-    print_finished(Console(), finished, loaded.id, applied, folder)
+    print_finished(Console(), finished, loaded, applied, folder)
     if isinstance(written, WrittenRecords):
         say(
             "{path}: {records:,} records; {left_out:,} items and {values:,} further values are in "
@@ -101,14 +102,14 @@ def command(
 
 
 def print_finished(
-    console: Console, finished: Finished, benchmark: str, applied: Path, folder: Path
+    console: Console, finished: Finished, benchmark: Benchmark, applied: Path, folder: Path
 ) -> None:
     """Print how many values there are by origin, and the next step.
 
     Args:
         console: the terminal.
         finished: what was written.
-        benchmark: the benchmark's folder.
+        benchmark: the benchmark.
         applied: the folder of `hdbench trust apply`.
         folder: the folder that was written.
     """
@@ -146,6 +147,17 @@ def print_finished(
             out=applied,
         )
         print_line(console, found)
+    if unread := unread_control(applied, benchmark):
+        control = Message(
+            "{count:,} of the control sample is not read yet, so that nothing shows whether the "
+            "accepted values can be used: hdbench trust control {out} says how to go on",
+            plural="{count:,} of the control sample are not read yet, so that nothing shows "
+            "whether the accepted values can be used: hdbench trust control {out} says how to go "
+            "on",
+            count=unread,
+            out=applied,
+        )
+        print_line(console, control)
     if still := finished.count("open"):
         left = Message(
             "{count:,} value is open: hdbench annotate {benchmark} --only {path}, then this "
@@ -153,7 +165,7 @@ def print_finished(
             plural="{count:,} values are open: hdbench annotate {benchmark} --only {path}, then "
             "this command again",
             count=still,
-            benchmark=benchmark,
+            benchmark=benchmark.id,
             path=applied / WORK_LIST,
         )
         print_line(console, left)

@@ -18,6 +18,7 @@ from hdbench.cli.arguments import (
 )
 from hdbench.cli.terminal import localized, print_line, print_marked
 from hdbench.common.printing import printable
+from hdbench.common.times import time_message
 from hdbench.errors import HdbenchError, Message
 from hdbench.statistics.acceptance import CONFIDENCE
 from hdbench.trust.forecasting.by_values import SECONDS_PER_VALUE
@@ -243,11 +244,11 @@ def print_value_plan(console: Console, plan: ValuePlan, path: Path) -> None:
     advice = (
         Message(
             "next: hdbench annotate {benchmark} --only {path}: read {count:,} values, about "
-            "{hours:.1f} hours; the values to verify come after them",
+            "{time}; the values to verify come after them",
             benchmark=plan.benchmark,
             path=path,
             count=plan.learn,
-            hours=plan.learn * SECONDS_PER_VALUE / 3600,
+            time=time_message(plan.learn * SECONDS_PER_VALUE / 3600),
         )
         if plan.source is None
         else Message("next: hdbench trust learn {path}", path=path)

@@ -49,7 +49,7 @@ def command(
     check_pseudonym(annotator)
     plan, _ = read_begun(folder)
     collection = Path(benchmark or plan.benchmark)
-    with closing(AppliedWorkList(folder / WORK_LIST, collection)) as work_list:
+    with closing(AppliedWorkList(folder / WORK_LIST, collection, with_read=True)) as work_list:
         reading = read_sheet(sheet, work_list)
         nothing = nothing_in(work_list.benchmark.spec.media)
     say_notes(reading.notes)

@@ -230,7 +230,7 @@ def with_same_items(
         str(run)
         for path in paths
         if path.is_dir() and not is_run(path)
-        for run in _run_folders(path)
+        for run in run_folders(path)
     }
     is_named = any(results[name].answers.path not in in_folders for name in left_out)
     benchmarks = {result.dataset.benchmark for result in results.values()}
@@ -257,7 +257,7 @@ def strictly(result: Result, name: str) -> Result:
 def _runs_at(path: Path, benchmark: str | None) -> Iterator[tuple[Path, str | None]]:
     """Yield each run at a path, and the benchmark to score it against; None for a result."""
     if path.is_dir():
-        folders = [path] if is_run(path) else _run_folders(path)
+        folders = [path] if is_run(path) else run_folders(path)
         if folders:
             for folder in folders:
                 yield folder, benchmark or read_run_info(folder).benchmark
@@ -274,7 +274,7 @@ def _runs_at(path: Path, benchmark: str | None) -> Iterator[tuple[Path, str | No
     yield path, benchmark
 
 
-def _run_folders(path: Path) -> list[Path]:
+def run_folders(path: Path) -> list[Path]:
     """Return the run folders below a folder."""
     return sorted(file.parent for file in path.rglob(RUN_FILE))
 

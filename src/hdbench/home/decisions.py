@@ -1,6 +1,7 @@
 """The plan of a collection by single values, and what came of it: what its files say."""
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from hdbench.annotating.checking.checked_values import CheckedValues, Reading, ValueKey
 from hdbench.annotating.checking.queue import ReadingStage
 from hdbench.annotating.working.worked_values import WORKED_VALUES, WorkedValues
-from hdbench.benchmarks.benchmark import CHECKED_VALUES, Benchmark, load_benchmark
+from hdbench.benchmarks.benchmark import CHECKED_VALUES, METADATA, Benchmark, load_benchmark
 from hdbench.benchmarks.names import DESCRIPTION
 from hdbench.errors import HdbenchError
 from hdbench.home.background import TaskView
@@ -21,6 +22,7 @@ from hdbench.trust.applied_folder import (
     CONTROL,
     DECISION,
     PLAN,
+    WORK_LIST,
     Applied,
     read_applied,
     read_begun,
@@ -33,6 +35,7 @@ from hdbench.trust.learned.decision import ValueDecision, decide_by_values
 from hdbench.trust.learned.files import PROBABILITIES, learned_file, read_learned
 from hdbench.trust.learned.plan import ValuePlan, ValuePlanOptions, make_value_plan
 from hdbench.trust.plan import write_plan
+from hdbench.trust.states import doubtful_values
 from hdbench.trust.value_control import ValueControl, check_value_control, read_value_control
 
 if TYPE_CHECKING:
@@ -62,6 +65,7 @@ class DecisionView:
         stage: the values that people read now: of the plan, or of the control sample.
         out: the folder in which it is applied, whether it is there or not.
         applied: what came of that; None if it is not finished.
+        left: field → how many of its doubtful values are left for people.
         decision: the decision that was applied; None if none was.
         control: the control sample; None without one.
     """
@@ -72,6 +76,7 @@ class DecisionView:
     stage: ReadingStage | None = None
     out: Path = Path()
     applied: Applied | None = None
+    left: Mapping[str, int] = field(default_factory=dict)
     decision: ValueDecision | None = None
     control: ValueControl | None = None
 
@@ -131,7 +136,7 @@ class Decisions:
         self._learned: dict[Path, Stamped[ReadingStage]] = {}
         self._applied: dict[Path, Stamped[_AppliedFiles]] = {}
         self._checked: CheckedValues | None = None
-        self._worked: dict[Path, WorkedValues] = {}
+        self._left: dict[Path, Stamped[Counter[str]]] = {}
 
     def view(self) -> DecisionView:
         """Return what the files say now."""
@@ -313,22 +318,38 @@ class Decisions:
         read = Stamped(lambda: _applied_in(out), [*files, out / CONTROL])
         applied, decision, control = self._applied.setdefault(out, read).get()
         stage = ReadingStage("control", control.values)
-        worked = self._worked.get(out) or WorkedValues(out)
-        worked.refresh()
-        self._worked[out] = worked
+        left = self._left.setdefault(out, self._left_in(out)).get()
         decided = Decided(
             planned=True,
             is_learned=True,
             is_applied=True,
             to_control=_unread(stage, self._checked.readings(control.hash())),
-            to_work_off=max(0, sum(applied.check.values()) - len(worked.current())),
+            to_work_off=left.total(),
             accepted=applied.taken,
             values=applied.taken + applied.checked + sum(applied.check.values()),
             is_finished=self._is_finished(out),
         )
         return replace(
-            view, decided=decided, stage=stage, applied=applied, decision=decision, control=control
+            view,
+            decided=decided,
+            stage=stage,
+            applied=applied,
+            left=left,
+            decision=decision,
+            control=control,
         )
+
+    def _left_in(self, out: Path) -> Stamped[Counter[str]]:
+        """Return what counts, by field, the doubtful values that nobody has read or decided."""
+        built = self._collection.built
+        files = [out / APPLIED, out / WORK_LIST, built / METADATA, built / CHECKED_VALUES]
+
+        doubtful = Stamped(lambda: frozenset(doubtful_values(out, self.dataset())), files)
+
+        def counted() -> Counter[str]:
+            return Counter(key.field for key in doubtful.get() - WorkedValues(out).current().keys())
+
+        return Stamped(counted, [*files, out / WORKED_VALUES])
 
 
 def _second_stage(plan: ValuePlan, plan_file: Path) -> ReadingStage:

@@ -65,6 +65,14 @@ NOT_READ = Message("people could not read it, or do not agree")
 REASONS = (NO_ANSWER, LEFT_OUT, BELOW, NOT_READ)
 """Reasons to have a person look at a value."""
 
+_IN_WORDS: Mapping[str, Message] = {LEFT_OUT: Message("nothing is accepted in this field")}
+
+
+def why_to_look(reason: str) -> Message:
+    """Return a reason as people are told it: in files, it stays as it was first called."""
+    return _IN_WORDS.get(reason) or Message(reason)
+
+
 DIGITS = 6
 """Number of decimals of a trust score in the file; thresholds are compared with the full score."""
 

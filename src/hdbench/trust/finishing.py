@@ -1,21 +1,18 @@
-"""The state of every value of a collection: who or what it comes from, and what is open."""
+"""The records of a collection: the state of every value, delivered again and again."""
 
 import datetime
 import hashlib
 import json
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, NamedTuple, Self
+from typing import Any, BinaryIO, NamedTuple, Self
 
 from pydantic import BaseModel, ValidationError
 
-from hdbench.annotating.changes import Change
-from hdbench.annotating.checking.checked_values import CheckedValues, ValueKey, settled
-from hdbench.annotating.history import HISTORY, SUFFIX, History
-from hdbench.annotating.working.worked_values import WORKED_VALUES, WorkedValues
-from hdbench.answers.letters import folded, text_of
-from hdbench.benchmarks.benchmark import CHECKED_VALUES, Benchmark, Item
+from hdbench.annotating.history import HISTORY, SUFFIX
+from hdbench.annotating.working.worked_values import WORKED_VALUES
+from hdbench.benchmarks.benchmark import CHECKED_VALUES, Benchmark
 from hdbench.common.checked import Strict
 from hdbench.common.hashing import file_sha256
 from hdbench.common.jsonio import parse_line, raw_lines, remove_unfinished, write_json
@@ -23,10 +20,8 @@ from hdbench.common.regular_files import read_at_most
 from hdbench.common.resuming import made_from, resumable_files
 from hdbench.errors import HdbenchError
 from hdbench.trust.applied_folder import (
-    CHECKED,
     CONTROL,
     MAX_FILE,
-    TAKEN,
     VALUES,
     WORK_LIST,
     Applied,
@@ -35,13 +30,7 @@ from hdbench.trust.applied_folder import (
     read_applied,
     read_begun,
 )
-from hdbench.trust.control import check_whole, read_control
-from hdbench.trust.deciding import AnyPlan
-from hdbench.trust.learned.plan import ValuePlan
-from hdbench.trust.listed import read_listed
-from hdbench.trust.runs import planned_fields
-from hdbench.trust.value_control import read_value_control
-from hdbench.trust.values import ItemField, value_of
+from hdbench.trust.states import ItemStates, Origin, ValueStates
 
 RECORDS = "records.jsonl"
 """The values of each item with their origins, in the benchmark's order."""
@@ -52,29 +41,7 @@ CHANGES = "changes.jsonl"
 LAST = ".delivered.json"
 """What was delivered last, and from what: nothing is done again while that is the same."""
 
-Origin = Literal["checked", "accepted", "worked", "corrected", "open"]
-"""Where a value comes from: a person read it without seeing what the models say (`checked`), nobody
-looked at it (`accepted`), a person decided between what the models say (`worked`), a person found
-in the control sample that the accepted one is wrong (`corrected`), or it is to do (`open`): also an
-accepted one on which the people who read it do not agree, or that none of them can read."""
-
-ORIGINS: tuple[Origin, ...] = ("checked", "accepted", "worked", "corrected", "open")
-
 _encode = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
-
-
-class _Given(NamedTuple):
-    """A value that a person gave.
-
-    Attributes:
-        at: when; empty if that is unknown, so that it comes before all others.
-        origin: how.
-        value: the value; None for an empty one.
-    """
-
-    at: str
-    origin: Origin
-    value: Any
 
 
 class Finished(NamedTuple):
@@ -165,7 +132,7 @@ def finish(out: Path, benchmark: Benchmark, folder: Path) -> Finished:
         last = _last_delivery(folder)
         if last and last.made_from == made_from(inputs, files=[records]):
             return _finished(last)._replace(changed=0)
-        states = _States(plan, benchmark, out, applied)
+        states = ValueStates(plan, benchmark, out, applied, is_worked=True)
         now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
         begun = _DeliveryState(at=now, by_field={name: {} for name in plan.fields})
         before = _Delivered(records)
@@ -180,7 +147,7 @@ def finish(out: Path, benchmark: Benchmark, folder: Path) -> Finished:
             counts = writing.state
             if not writing.done:
                 _copy_changes(folder / CHANGES, before.delivery, changes_file.write)
-            items = states.of_items(writing.done)
+            items = islice(_states_of_items(states, out / VALUES), writing.done, None)
             for item, fields in writing.progress(items, "Finishing", applied.items):
                 line = _encode({"fields": fields, "id": item})
                 sha256 = hashlib.sha256(line.encode("utf-8", "backslashreplace")).hexdigest()
@@ -205,6 +172,14 @@ def finish(out: Path, benchmark: Benchmark, folder: Path) -> Finished:
         )
         write_json(folder / LAST, last.model_dump())
     return _finished(last)
+
+
+def _states_of_items(states: ValueStates, path: Path) -> Iterator[tuple[str, ItemStates]]:
+    """Yield the items of the file of values with the states of their fields."""
+    for number, _, raw in raw_lines(path):
+        line = parse_line(raw, f"{path}:{number}")
+        yield line["id"], states.of(line["id"], line["fields"])
+    states.check_order()
 
 
 def _finished(last: _Last) -> Finished:
@@ -348,109 +323,3 @@ class _Delivered:
         raw = self._file.readline()
         line = parse_line(raw, self._path)
         return _Old(raw, line["hash"], line["fields"])
-
-
-class _States:
-    """The state of every value, from all that people did and the values that were accepted."""
-
-    def __init__(self, plan: AnyPlan, benchmark: Benchmark, out: Path, applied: Applied) -> None:
-        self._benchmark, self._values = benchmark, out / VALUES
-        self._fields = planned_fields(plan, benchmark)
-        self._metric = benchmark.spec.make_metric("documented")
-        self._history = History(benchmark.folder)
-        # It may have been sorted and saved by a spreadsheet program.
-        self._partly = set(read_listed(out / WORK_LIST).fields) if applied.to_look_at else set()
-        self._given = defaultdict[ValueKey, list[_Given]](list)
-        self._doubted = set[ValueKey]()
-        if isinstance(plan, ValuePlan):
-            control = read_value_control(out / CONTROL)
-            check_whole(out, applied, control)
-            self._control: frozenset[str] = frozenset()
-            self._add_readings(benchmark, [*plan.after, plan.hash(), control.hash()])
-        else:
-            control_items = read_control(out / CONTROL)
-            check_whole(out, applied, control_items)
-            self._control = frozenset(control_items.sample)
-            self._partly -= {*plan.sample, *self._control}
-        for key, worked in WorkedValues(out).current().items():
-            self._given[key].append(_Given(worked.at, "worked", worked.value))
-
-    def _add_readings(self, benchmark: Benchmark, plans: Sequence[str]) -> None:
-        checked = CheckedValues(benchmark.folder)
-        for plan in plans:
-            for key, readings in checked.readings(plan).items():
-                outcome = settled(readings)
-                if outcome.outcome == "value":
-                    at = max(reading.at for reading in readings)
-                    self._given[key].append(_Given(at, "checked", outcome.value))
-                else:
-                    self._doubted.add(key)
-
-    def of_items(self, start: int) -> Iterator[tuple[str, dict[str, dict[str, Any]]]]:
-        """Yield each item with its fields: value, origin, and run and score if a model gave it.
-
-        Args:
-            start: how many items are left out.
-        """
-        truths = self._benchmark.items()
-        truth = next(truths, None)
-        for place, (number, _, raw) in enumerate(raw_lines(self._values)):
-            line = parse_line(raw, f"{self._values}:{number}")
-            item, fields = line["id"], line["fields"]
-            if truth is not None and truth.id == item:
-                self._add_truth(truth)
-                truth = next(truths, None)
-            if place >= start:
-                yield item, {name: self._state(item, name, value) for name, value in fields.items()}
-        if truth is not None:
-            raise HdbenchError(
-                "{benchmark}: its items are not in the order of {values}: apply the plan again "
-                "into another folder",
-                benchmark=self._benchmark.id,
-                values=self._values,
-            )
-
-    def _state(self, item: str, name: str, value: dict[str, Any]) -> dict[str, Any]:
-        given = self._given.pop(ValueKey(item, name), ())
-        decision = value["decision"]
-        if given:
-            last = max(given, key=lambda entry: entry.at)
-            text = text_of(last.value)
-            origin = last.origin
-            differs = folded(text) != folded(text_of(value["value"]))
-            if decision == TAKEN and origin == "checked" and differs:
-                origin = "corrected"
-            return {"origin": origin, "value": last.value if text else None}
-        if decision == CHECKED:  # what people said was taken back since: it has to be looked at
-            return {"origin": "open", "value": None}
-        known = {key: value[key] for key in ("run", "score", "value") if key in value}
-        is_accepted = decision == TAKEN and ValueKey(item, name) not in self._doubted
-        return known | {"origin": "accepted" if is_accepted else "open"}
-
-    def _add_truth(self, truth: Item) -> None:
-        """Add what people entered for a whole item.
-
-        Of an item of the work list, only the fields that somebody changed were looked at.
-        """
-        changes = [
-            change
-            for change in self._history.of(truth.id)
-            if change.what == "ground_truth" and not change.is_base
-        ]
-        record = self._metric.right_answer(truth.reference(self._metric.protocol))
-        for field in self._fields:
-            times = [change.at for change in changes if _concerns(change, field)]
-            if truth.id in self._partly and not times and changes:
-                continue
-            at = max(times or [change.at for change in changes], default="")
-            origin: Origin = "worked" if truth.id in self._partly and changes else "checked"
-            given = _Given(at, origin, value_of(record, field))
-            self._given[ValueKey(truth.id, field.path)].append(given)
-
-
-def _concerns(change: Change, field: ItemField) -> bool:
-    """Return whether a change is one of a field, or of the whole record."""
-    return not change.field or any(
-        change.field == path or change.field.startswith((f"{path}.", f"{path}["))
-        for path in (".".join(names) for names in field.places)
-    )

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from hdbench.answers.titles import Titles
-from hdbench.common.texts import written
+from hdbench.common.times import time_in_words
 from hdbench.trust.forecasting.by_values import ValueForecast
 from hdbench.trust.learned.cuts import values_needed
 from hdbench.trust.learned.decision import GroupDecision, ReadCut, ValueDecision
@@ -21,8 +21,6 @@ WORSE = 2.0
 
 MOST_WORSE = 3
 """Number of fields at most that are named to be left out."""
-
-_FEW_HOURS, _MANY_HOURS = 0.05, 10
 
 
 def value_sentences(
@@ -59,7 +57,7 @@ def work_left(work: ValueForecast, language: str = "en") -> str:
     look = text(
         "value_look",
         look=work.to_look_at,
-        hours=hours_in_words(work.hours, language),
+        time=time_in_words(work.hours, language),
         seconds=work.seconds_per_value,
         pace=text(f"value_pace_{pace}"),
         correct=work.to_correct,
@@ -91,18 +89,6 @@ def forecast_sentences(work: ValueForecast, language: str = "en") -> list[str]:
     if not work.holds:
         lines[0] = text("void") + lines[0]
     return lines
-
-
-def hours_in_words(hours: float, language: str) -> str:
-    """Return hours with as many digits as say something.
-
-    Example:
-        >>> [hours_in_words(hours, "en") for hours in (0.01, 1.66, 1234.5)]
-        ['less than 0.1', '1.7', '1,234']
-    """
-    if hours < _FEW_HOURS:
-        return TEXTS.text("value_hours_few", language)
-    return written(hours, 1 if hours < _MANY_HOURS else 0, language)
 
 
 def worry(decision: ValueDecision, language: str = "en") -> str:

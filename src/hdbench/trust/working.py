@@ -27,6 +27,7 @@ from hdbench.trust.applying import BELOW, LEFT_OUT, NO_ANSWER, NOT_READ
 from hdbench.trust.listed import read_listed
 from hdbench.trust.plan import list_sha256
 from hdbench.trust.runs import Runs, opened_answers
+from hdbench.trust.states import ValueStates
 from hdbench.trust.values import value_of
 
 REASONS: Mapping[str, Reason] = {
@@ -65,6 +66,8 @@ class AppliedWorkList:
     Args:
         path: the list; it may have been cut or sorted.
         folder: the collection, or the dataset.
+        with_read: whether it has values, too, that people have read elsewhere, such as those of a
+            ground truth.
 
     Attributes:
         items: the ids of the items, in order.
@@ -78,10 +81,11 @@ class AppliedWorkList:
             plan; a run is missing or was changed.
     """
 
-    def __init__(self, path: Path, folder: Path) -> None:
+    def __init__(self, path: Path, folder: Path, *, with_read: bool = False) -> None:
         self.out = out = path.parent
         self._plan, decision = read_begun(out)
-        self.seal = read_applied(out).values_sha256
+        applied = read_applied(out)
+        self.seal = applied.values_sha256
         self.benchmark = benchmark = load_benchmark(str(folder))
         if list_sha256(benchmark.ids()) != self._plan.list_sha256:
             raise HdbenchError(
@@ -89,7 +93,10 @@ class AppliedWorkList:
                 benchmark=benchmark.id,
                 place=out,
             )
-        self._places = _places(out / VALUES, read_listed(path).fields, self.seal, path)
+        states = None
+        if not with_read:
+            states = ValueStates(self._plan, benchmark, out, applied, is_worked=False)
+        self._places = _places(out / VALUES, read_listed(path).fields, self.seal, path, states)
         self.items: Sequence[str] = list(self._places)
         self._path = out / VALUES
         self._open = ExitStack()
@@ -186,7 +193,11 @@ class AppliedWorkList:
 
 
 def _places(
-    path: Path, listed: Mapping[str, Sequence[str]], sha256: str, work_list: Path
+    path: Path,
+    listed: Mapping[str, Sequence[str]],
+    sha256: str,
+    work_list: Path,
+    states: ValueStates | None,
 ) -> dict[str, _Place]:
     """Return where the values of each item on the list are, in the list's order.
 
@@ -195,6 +206,7 @@ def _places(
         listed: id → the doubtful fields; none for all.
         sha256: the hash that the file of values must have.
         work_list: the list's file.
+        states: says what people have read; None if that is not left out.
 
     Raises:
         HdbenchError: the file was changed, or lacks an item.
@@ -206,11 +218,15 @@ def _places(
             digest.update(raw)
             match = _ID.match(raw)
             item = json.loads(match[1]) if match else ""
+            doubtful = _doubtful(raw, listed[item], path) if item in listed else {}
+            left = states.doubtful(item, doubtful) if states else tuple(doubtful)
             if item in listed:
-                found[item] = _Place(offset, _doubtful(raw, listed[item], path))
+                found[item] = _Place(offset, left)
             offset += len(raw)
     if digest.hexdigest() != sha256:
         raise changed(path)
+    if states:
+        states.check_order()
     for item in listed:
         if item not in found:
             raise HdbenchError(
@@ -222,10 +238,10 @@ def _places(
     return places
 
 
-def _doubtful(raw: bytes, listed: Sequence[str], path: Path) -> tuple[str, ...]:
+def _doubtful(raw: bytes, listed: Sequence[str], path: Path) -> dict[str, dict[str, Any]]:
     fields = parse_line(raw, path)["fields"]
-    return tuple(
-        name
+    return {
+        name: value
         for name, value in fields.items()
         if value["decision"] == CHECK and (not listed or name in listed)
-    )
+    }

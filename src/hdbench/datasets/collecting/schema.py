@@ -48,14 +48,16 @@ def schema_of_records(
     Args:
         records: the ground truths.
         title: what an answer is called.
-        titles: what people call the fields.
+        titles: what people call the fields; others are called by their names.
 
     Example:
         >>> schema = schema_of_records([{"year": 1912}, {"authors": ["Frey"]}], title="A card")
-        >>> schema["properties"]["year"], schema["required"]
-        ({'type': ['integer', 'null']}, [])
-        >>> schema["properties"]["authors"]
-        {'type': ['array', 'null'], 'items': {'type': ['string', 'null']}}
+        >>> schema["properties"]["year"]["type"], schema["required"]
+        (['integer', 'null'], [])
+        >>> schema["properties"]["authors"]["items"]
+        {'type': ['string', 'null']}
+        >>> schema["properties"]["year"]["titles"]
+        {'en': 'Year', 'de': 'Jahr'}
     """
     schema = _of_values(list(records), "", titles or {})
     return {
@@ -97,7 +99,9 @@ def _of_values(values: list[Any], path: str, titles: Titles) -> dict[str, Any]:
     types.pop("null", None)
     if not types:
         return _titled(path, titles)  # never filled in: anything goes
-    return {**_titled(path, titles), "type": [*types, "null"], **schema}
+    has_fields = bool(objects) or "properties" in schema.get("items", {})
+    named = _titled(path, titles, has_fields=has_fields)
+    return {**named, "type": [*types, "null"], **schema}
 
 
 def _of_objects(objects: list[Mapping[str, Any]], path: str, titles: Titles) -> dict[str, Any]:
@@ -115,5 +119,11 @@ def _of_objects(objects: list[Mapping[str, Any]], path: str, titles: Titles) -> 
     }
 
 
-def _titled(path: str, titles: Titles) -> dict[str, Any]:
-    return dict(titles.get(path, {}))
+def _titled(path: str, titles: Titles, *, has_fields: bool = False) -> dict[str, Any]:
+    """Return the titles of a field: those that it was given, or else its name as a heading."""
+    if path in titles or not path or path.endswith("[]"):
+        return dict(titles.get(path, {}))
+    words = path.rpartition(".")[2].replace("_", " ").strip()
+    named = titles_of(words[:1].upper() + words[1:])
+    # As a value, `pages` are how many a book has; with fields, they are pages.
+    return {"title": named["title"]} if has_fields and words == "pages" else named

@@ -15,6 +15,7 @@ from hdbench.annotating.working.work_page import WorkPage
 from hdbench.answers.titles import FieldTitles, Titles
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.common.texts import language_of
+from hdbench.common.times import time_in_words
 from hdbench.errors import HdbenchError, Message
 from hdbench.home.collection import Collection
 from hdbench.home.comparison import COMPARING, usable
@@ -23,9 +24,8 @@ from hdbench.home.page import Done, HomePage, Visit
 from hdbench.home.pages.compare import POLICY
 from hdbench.home.pages.truth import open_editor
 from hdbench.home.run_list import RunView
-from hdbench.home.wording import TEXTS
 from hdbench.output.report.value_decision_page import value_decision_page
-from hdbench.trust.applied_folder import CHECKED, CONTROL, TAKEN, WORK_LIST
+from hdbench.trust.applied_folder import CONTROL, TAKEN, WORK_LIST
 from hdbench.trust.checking import values_to_read
 from hdbench.trust.control import Controlled
 from hdbench.trust.forecasting.by_values import SECONDS_PER_VALUE, value_forecast
@@ -39,7 +39,7 @@ from hdbench.trust.learned.plan import (
     ValuePlanOptions,
 )
 from hdbench.trust.plan import MAX_LIMIT
-from hdbench.trust.value_words import hours_in_words, value_sentences, worry
+from hdbench.trust.value_words import value_sentences, worry
 from hdbench.trust.values import fields_of
 from hdbench.trust.words import control_sentences, warning_in_words
 from hdbench.trust.working import AppliedWorkList
@@ -58,9 +58,6 @@ _LEARNING, _APPLYING = "learn", "apply"
 _ENOUGH = 5
 """Of a small collection, this part is read to learn from, and twice as much to verify it."""
 
-_SHORT = 90
-"""Number of minutes from which a time is said in hours."""
-
 
 class FieldCounts(NamedTuple):
     """The values of a field once a decision is applied.
@@ -68,7 +65,7 @@ class FieldCounts(NamedTuple):
     Attributes:
         title: the field's title.
         accepted: how many are accepted.
-        read: how many people had read.
+        read: how many people have read.
         left: how many a person has to look at.
     """
 
@@ -180,10 +177,7 @@ def _best_first(collection: Collection) -> Sequence[RunView]:
 
 def _time(values: int, language: str, seconds: float = SECONDS_PER_VALUE) -> str:
     """Return how long a person takes for values, in words."""
-    minutes = values * seconds / 60
-    if minutes < _SHORT:
-        return TEXTS.text("minutes", language, count=max(1, round(minutes)))
-    return TEXTS.text("hours", language, hours=hours_in_words(minutes / 60, language))
+    return time_in_words(values * seconds / 3600, language)
 
 
 def _of_decision(decision: ValueDecision, titles: Titles, language: str) -> dict[str, Any]:
@@ -209,8 +203,8 @@ def _of_applied(visit: Visit, view: DecisionView, titles: Titles) -> dict[str, A
             FieldCounts(
                 titles(name),
                 counts.get(TAKEN, 0),
-                counts.get(CHECKED, 0),
-                sum(counts.values()) - counts.get(TAKEN, 0) - counts.get(CHECKED, 0),
+                sum(counts.values()) - counts.get(TAKEN, 0) - view.left.get(name, 0),
+                view.left.get(name, 0),
             )
             for name, counts in view.applied.by_field.items()
         ],

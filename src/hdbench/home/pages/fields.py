@@ -1,6 +1,7 @@
 """The fields of a collection: what they are called, and what models are asked."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 from hdbench.answers.sheets.fields import FieldPath
@@ -36,15 +37,27 @@ def _show(visit: Visit) -> Mapping[str, Any]:
     collection = visit.collection
     titles = FieldTitles(collection.schema, visit.language)
     return {
-        "fields": [_view(field, titles) for field in collection.fields],
+        "fields": list(_views(collection.fields, titles)),
         "prompt": text_in(collection.folder, PROMPT),
     }
 
 
-def _view(field: FieldPath, titles: FieldTitles) -> FieldView:
-    outer, _, name = field.path.rpartition(".")
+def _views(fields: Iterable[FieldPath], titles: FieldTitles) -> Iterator[FieldView]:
+    """Yield the fields, before them those that they are in."""
+    seen = set[str]()
+    for field in fields:
+        *outer, _ = accumulate(field.path.split("."), "{}.{}".format)
+        for path in outer:
+            if path not in seen:
+                seen.add(path)
+                yield FieldView(path, _title(path, titles), Message("fields"))
+        yield FieldView(field.path, _title(field.path, titles), Message(field.kind))
+
+
+def _title(path: str, titles: FieldTitles) -> str:
+    outer, _, name = path.rpartition(".")
     title = titles(name, within=outer)
-    return FieldView(field.path, "" if title == name else title, Message(field.kind))
+    return "" if title == name else title
 
 
 def _name(visit: Visit) -> Done:

@@ -23,12 +23,12 @@ from hdbench.output.exporting.finished_forms import FinishForm, writer_of
 from hdbench.output.exporting.finished_records import WrittenRecords
 from hdbench.trust.finishing import (
     CHANGES,
-    ORIGINS,
     RECORDS,
     finish,
     read_deliveries,
     read_finished,
 )
+from hdbench.trust.states import ORIGINS
 
 MAX_MAPPING = 2**20
 """Maximum number of bytes of a mapping."""

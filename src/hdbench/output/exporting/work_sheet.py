@@ -18,6 +18,7 @@ from hdbench.common.progress import progress
 from hdbench.common.translation import translated
 from hdbench.errors import HdbenchError, Message
 from hdbench.output.exporting.sheet_media import SheetMedia
+from hdbench.trust.applying import why_to_look
 from hdbench.trust.sheet.fields import sheet_fields
 from hdbench.trust.sheet.layout import (
     HEADINGS,
@@ -289,7 +290,7 @@ class _SheetWriter:
             "item": shown_text(value.key.item),
             "field": shown_text(field.titles[language]),
             "image": shown_text(self._media.text(value.key.item)),
-            "reason": self._in_language(Message(value.reason)),
+            "reason": self._in_language(why_to_look(value.reason)),
             "key": key,
         }
         texts = {self._columns[column]: text for column, text in own.items()}

@@ -58,7 +58,7 @@ class ShownItem(NamedTuple):
     """An item as the page has it.
 
     Attributes:
-        number: its number on the page.
+        number: its number in the list; 0 if that leaves it out.
         view: what became of it.
         pictures: its pictures.
         truth_error: the address for an error in its ground truth; None if there is none.
@@ -137,7 +137,8 @@ def report_page(
     if excerpt is None:
         errors = result.errors_by_class
         views: dict[PartKind, list[ItemView]]
-        views = {"all": item_views(result.per_item, result.item_errors, result.metric)[:MAX_ITEMS]}
+        every = item_views(result.per_item, result.item_errors, result.metric)
+        views = {"all": every[:MAX_ITEMS]}
     else:
         errors = excerpt.errors
         excerpts: dict[PartKind, Sequence[Item]] = {"worst": excerpt.worst, "drawn": excerpt.drawn}
@@ -145,6 +146,7 @@ def report_page(
             kind: item_views(items, item_errors(items, result.metric), result.metric)
             for kind, items in excerpts.items()
         }
+        every = views["drawn"]
     shown = [view for group in views.values() for view in group]
     names = list(islice(_fields_with_errors(errors, shown), MAX_FIELDS))
     rates = result.field_rates()
@@ -152,8 +154,10 @@ def report_page(
     figures = result.metric.field_figures
     titles = benchmark.field_titles(language)
     summary = ResultSummary(result, language, keystrokes=keystrokes(result), titles=titles)
-    typical = typical_of([view.id for view in next(reversed(views.values()))])
-    parts = list(_parts(views, typical, benchmark, result, language))
+    middle = typical_of([view.id for view in every])
+    images = item_pictures(benchmark, [*middle, *(view.id for view in shown)])
+    parts = list(_parts(views, images, benchmark, result, language))
+    numbers = {item.view.id: item.number for item in parts[-1].items}
     return render(
         "report.html",
         language,
@@ -194,7 +198,11 @@ def report_page(
         places={name: index for index, name in enumerate(names)},
         statuses=[status for status in STATUSES if result.status[status]],
         bands=BANDS,
-        typical=[item for item in parts[-1].items if item.view.id in typical],
+        typical=[
+            ShownItem(numbers.get(view.id, 0), view, images[view.id], None)
+            for view in reversed(every)
+            if view.id in middle
+        ],
         cut=cut,
         most=MAX_MESSAGE,
         most_typical=MAX_TYPICAL,
@@ -301,14 +309,13 @@ def typical_of(ids: Sequence[str]) -> list[str]:
 
 def _parts(
     views: Mapping[PartKind, Sequence[ItemView]],
-    typical: Sequence[str],
+    images: Mapping[str, list[ItemPicture]],
     benchmark: Benchmark,
     result: Result,
     language: str,
 ) -> Iterator[ShownItems]:
     """Yield the items of each kind as they are shown."""
     all_views = [view for group in views.values() for view in group]
-    images = item_pictures(benchmark, [*typical, *(view.id for view in all_views)])
     addresses = _truth_errors(benchmark, result, all_views, language)
     shown = (
         ShownItem(number, view, images[view.id], address)

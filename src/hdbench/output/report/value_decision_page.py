@@ -8,6 +8,7 @@ from hdbench.answers.titles import Titles
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.texts import completed, grouped, written
 from hdbench.common.thumbnails import ItemPicture, pictures
+from hdbench.common.times import time_in_words
 from hdbench.display.differences import TextPart, differences
 from hdbench.output.report.decision_parts import MAX_TEXT, computed, listed, said
 from hdbench.output.report.items import Value, cut
@@ -15,7 +16,7 @@ from hdbench.output.report.rendering import TEXTS, render
 from hdbench.trust.forecasting.by_values import value_forecast
 from hdbench.trust.learned.decision import AcceptedField, ValueDecision, WrongExample
 from hdbench.trust.learned.learning import Expected, StageReadings
-from hdbench.trust.value_words import hours_in_words, value_sentences, worry
+from hdbench.trust.value_words import value_sentences, worry
 from hdbench.trust.words import TEXTS as TRUST_TEXTS
 from hdbench.trust.words import warning_in_words
 
@@ -96,7 +97,7 @@ def value_decision_page(
             said(warning_in_words(warning, language, titles)) for warning in decision.warnings
         ],
         work=work,
-        hours=hours_in_words(work.hours, language),
+        time=time_in_words(work.hours, language),
         cost=None if work.cost is None else written(work.cost, 0, language),
         fields=list(_fields(decision, titles)),
         signs=_signs(decision, language),

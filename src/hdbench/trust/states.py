@@ -1,0 +1,233 @@
+"""Where each value of a collection comes from, and which ones a person has to look at."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from hdbench.annotating.changes import Change
+from hdbench.annotating.checking.checked_values import CheckedValues, ValueKey, settled
+from hdbench.annotating.history import History
+from hdbench.annotating.working.worked_values import WorkedValues
+from hdbench.answers.letters import folded, text_of
+from hdbench.benchmarks.benchmark import Benchmark, Item
+from hdbench.common.jsonio import parse_line, raw_lines
+from hdbench.errors import HdbenchError
+from hdbench.trust.applied_folder import (
+    CHECK,
+    CHECKED,
+    CONTROL,
+    TAKEN,
+    VALUES,
+    WORK_LIST,
+    Applied,
+    read_applied,
+    read_begun,
+)
+from hdbench.trust.control import check_whole, read_control
+from hdbench.trust.deciding import AnyPlan
+from hdbench.trust.learned.plan import ValuePlan
+from hdbench.trust.listed import read_listed
+from hdbench.trust.runs import planned_fields
+from hdbench.trust.value_control import read_value_control
+from hdbench.trust.values import ItemField, value_of
+
+Origin = Literal["checked", "accepted", "worked", "corrected", "open"]
+"""Where a value comes from: a person read it without seeing what the models say (`checked`), nobody
+looked at it (`accepted`), a person decided between what the models say (`worked`), a person found
+in the control sample that the accepted one is wrong (`corrected`), or it is to do (`open`): also an
+accepted one on which the people who read it do not agree, or that none of them can read."""
+
+ORIGINS: tuple[Origin, ...] = ("checked", "accepted", "worked", "corrected", "open")
+
+ItemStates = dict[str, dict[str, Any]]
+"""Field → value and origin, and run and score if a model gave it."""
+
+
+class _Given(NamedTuple):
+    """A value that a person gave.
+
+    Attributes:
+        at: when; empty if that is unknown, so that it comes before all others.
+        origin: how.
+        value: the value; None for an empty one.
+    """
+
+    at: str
+    origin: Origin
+    value: Any
+
+
+class ValueStates:
+    """The state of every value, from all that people did and the values that were accepted.
+
+    Items are asked for in the order of the file of values, each of them once.
+
+    Args:
+        plan: the plan.
+        benchmark: the items; what people read and entered is in its folder.
+        out: the folder of `hdbench trust apply`.
+        applied: the record of it.
+        is_worked: whether what people decided on the work list counts.
+
+    Raises:
+        HdbenchError: the folder was changed, or a file cannot be read.
+    """
+
+    def __init__(
+        self, plan: AnyPlan, benchmark: Benchmark, out: Path, applied: Applied, *, is_worked: bool
+    ) -> None:
+        self._benchmark, self._out = benchmark, out
+        self._fields = planned_fields(plan, benchmark)
+        self._metric = benchmark.spec.make_metric("documented")
+        self._history = History(benchmark.folder)
+        self._truths = benchmark.items()
+        self._truth = next(self._truths, None)
+        # It may have been sorted and saved by a spreadsheet program.
+        self._partly = set(read_listed(out / WORK_LIST).fields) if applied.to_look_at else set()
+        self._given = defaultdict[ValueKey, list[_Given]](list)
+        self._doubted = set[ValueKey]()
+        if isinstance(plan, ValuePlan):
+            control = read_value_control(out / CONTROL)
+            check_whole(out, applied, control)
+            self._add_readings(benchmark, [*plan.after, plan.hash(), control.hash()])
+        else:
+            control_items = read_control(out / CONTROL)
+            check_whole(out, applied, control_items)
+            self._partly -= {*plan.sample, *control_items.sample}
+        if is_worked:
+            for key, worked in WorkedValues(out).current().items():
+                self._given[key].append(_Given(worked.at, "worked", worked.value))
+
+    def of(self, item: str, fields: Mapping[str, Mapping[str, Any]]) -> ItemStates:
+        """Return the states of the values of an item.
+
+        Args:
+            item: its id.
+            fields: field → value and decision, as in its line; those that are wanted.
+        """
+        truth = self._truth
+        if truth is not None and truth.id == item:
+            self._truth = next(self._truths, None)
+            if fields:
+                self._add_truth(truth)
+        return {name: self._state(item, name, value) for name, value in fields.items()}
+
+    def doubtful(self, item: str, fields: Mapping[str, Mapping[str, Any]]) -> tuple[str, ...]:
+        """Return the fields of an item that are on the work list, and that nobody has read.
+
+        Args:
+            item: its id.
+            fields: see `of`.
+        """
+        states = self.of(item, fields)
+        return tuple(
+            name
+            for name, value in fields.items()
+            if value["decision"] == CHECK and states[name]["origin"] == "open"
+        )
+
+    def check_order(self) -> None:
+        """Refuse items in another order than that of the file of values, once all were asked for.
+
+        Raises:
+            HdbenchError: they are.
+        """
+        if self._truth is not None:
+            raise HdbenchError(
+                "{benchmark}: its items are not in the order of {values}: apply the plan again "
+                "into another folder",
+                benchmark=self._benchmark.id,
+                values=self._out / VALUES,
+            )
+
+    def _add_readings(self, benchmark: Benchmark, plans: Sequence[str]) -> None:
+        checked = CheckedValues(benchmark.folder)
+        for plan in plans:
+            for key, readings in checked.readings(plan).items():
+                outcome = settled(readings)
+                if outcome.outcome == "value":
+                    at = max(reading.at for reading in readings)
+                    self._given[key].append(_Given(at, "checked", outcome.value))
+                else:
+                    self._doubted.add(key)
+
+    def _state(self, item: str, name: str, value: Mapping[str, Any]) -> dict[str, Any]:
+        given = self._given.pop(ValueKey(item, name), ())
+        decision = value["decision"]
+        if given:
+            last = max(given, key=lambda entry: entry.at)
+            text = text_of(last.value)
+            origin = last.origin
+            differs = folded(text) != folded(text_of(value["value"]))
+            if decision == TAKEN and origin == "checked" and differs:
+                origin = "corrected"
+            return {"origin": origin, "value": last.value if text else None}
+        if decision == CHECKED:  # what people said was taken back since: it has to be looked at
+            return {"origin": "open", "value": None}
+        known = {key: value[key] for key in ("run", "score", "value") if key in value}
+        is_accepted = decision == TAKEN and ValueKey(item, name) not in self._doubted
+        return known | {"origin": "accepted" if is_accepted else "open"}
+
+    def _add_truth(self, truth: Item) -> None:
+        """Add what people entered for a whole item.
+
+        Of an item of the work list, only the fields that somebody changed were looked at.
+        """
+        changes = [
+            change
+            for change in self._history.of(truth.id)
+            if change.what == "ground_truth" and not change.is_base
+        ]
+        record = self._metric.right_answer(truth.reference(self._metric.protocol))
+        for field in self._fields:
+            times = [change.at for change in changes if _concerns(change, field)]
+            if truth.id in self._partly and not times and changes:
+                continue
+            at = max(times or [change.at for change in changes], default="")
+            origin: Origin = "worked" if truth.id in self._partly and changes else "checked"
+            given = _Given(at, origin, value_of(record, field))
+            self._given[ValueKey(truth.id, field.path)].append(given)
+
+
+def doubtful_values(out: Path, benchmark: Benchmark) -> Iterator[ValueKey]:
+    """Yield the values that are on the work list, and that nobody has read elsewhere.
+
+    Args:
+        out: the folder of `hdbench trust apply`.
+        benchmark: the items; what people read and entered is in its folder.
+
+    Raises:
+        HdbenchError: the folder is not finished or was changed, or a file cannot be read.
+    """
+    plan, _ = read_begun(out)
+    states = ValueStates(plan, benchmark, out, read_applied(out), is_worked=False)
+    path = out / VALUES
+    for number, _, raw in raw_lines(path):
+        line = parse_line(raw, f"{path}:{number}")
+        for name in states.doubtful(line["id"], line["fields"]):
+            yield ValueKey(line["id"], name)
+    states.check_order()
+
+
+def unread_control(out: Path, benchmark: Benchmark) -> int:
+    """Return how much of the control sample nobody has read: values, or items of a plan by items.
+
+    Args:
+        out: see `doubtful_values`.
+        benchmark: see `doubtful_values`.
+    """
+    plan, _ = read_begun(out)
+    if isinstance(plan, ValuePlan):
+        control = read_value_control(out / CONTROL)
+        readings = CheckedValues(benchmark.folder).readings(control.hash())
+        return sum(not readings.get(key) for key in control.values)
+    return len(set(read_control(out / CONTROL).sample) - {item.id for item in benchmark.items()})
+
+
+def _concerns(change: Change, field: ItemField) -> bool:
+    """Return whether a change is one of a field, or of the whole record."""
+    return not change.field or any(
+        change.field == path or change.field.startswith((f"{path}.", f"{path}["))
+        for path in (".".join(names) for names in field.places)
+    )

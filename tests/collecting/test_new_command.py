@@ -12,6 +12,9 @@ import pytest
 import yaml
 from PIL import Image
 
+from hdbench.answers.schema import AnswerSchema
+from hdbench.answers.titles import FieldTitles
+
 pytestmark = pytest.mark.slow
 
 TABLE = "Datei;Verfasser;Jahr;Orte\nb1;Frey;1912;Basel | Bern\nb2;Huber;1913;Chur | Thun\n"
@@ -124,6 +127,7 @@ def test_without_truth_fields_are_named_or_it_is_a_transcription(folder, run_hdb
     schema = json.loads((folder / "a/answer.schema.json").read_text())
     assert schema["required"] == ["title", "persons", "tags"]
     assert schema["properties"]["persons"]["items"]["required"] == ["name"]
+    assert FieldTitles(AnswerSchema(schema), "en")("persons[0].name") == "Persons 1 › Name"
     assert run_hdbench("new", "b", "scans", cwd=folder).returncode == 0
     assert (spec(folder, "b")["metric"], spec(folder, "b")["headline"]) == ("text_cer", "cer")
     assert {row["ground_truth"] for row in rows(folder, "b").values()} == {None}

@@ -67,7 +67,7 @@ def write_run(folder, model, items=4, wrong=0):
 
 
 def read_values(collection, value_of, by=("anna", "ben")):
-    """People read the values that come next, a tenth of them two people if there are two."""
+    """People read the values that come next, a tenth of them two people; return which."""
     view = collection.decisions.view()
     plan = view.control.hash() if view.applied else view.plan.hash()
     with (collection.built / CHECKED_VALUES).open("a") as file:
@@ -86,6 +86,7 @@ def read_values(collection, value_of, by=("anna", "ben")):
                     seconds=9.0,
                 )
                 file.write(line.model_dump_json(exclude_unset=True) + "\n")
+    return view.stage.values
 
 
 class Cards:

@@ -27,8 +27,10 @@ from hdbench.home.collection import key_of, opened
 from hdbench.home.comparison import report_page
 from hdbench.home.state import CollectionStage
 from hdbench.home.used import Used
+from hdbench.trust.applied_folder import WORK_LIST
 from hdbench.trust.learned.plan import ValuePlanOptions, make_value_plan
 from hdbench.trust.plan import write_plan
+from hdbench.trust.working import AppliedWorkList
 
 HERE = {"origin": "http://127.0.0.1", "content-type": "application/x-www-form-urlencoded"}
 PLAN = {"limit": "10", "learn": "20", "verify": "40", "right": "letter"}
@@ -64,8 +66,8 @@ class Opened:
         return self.send("decide/plan", **(runs | fields | PLAN | changed))
 
     def read(self, by=("anna", "ben")):
-        """Two people read the values that come next, a tenth of them both."""
-        read_values(self.collection, lambda item, field: self.cards.truth(item)[field], by)
+        """Two people read the values that come next, a tenth of them both; return which."""
+        return read_values(self.collection, lambda item, field: self.cards.truth(item)[field], by)
 
     def work_off(self):
         """Somebody decides all doubtful values: what stands there."""
@@ -260,25 +262,33 @@ def test_dataset_stays_while_a_plan_rests_on_it(cards):
 @pytest.mark.slow
 def test_where_nothing_can_be_accepted_reading_is_kept(cards):
     cards.plan(limit="5", learn="20", verify="45")
-    cards.read()
+    read = [*cards.read()]
     cards.send("decide/learn")
     cards.page("decide")
     # Somebody reads something else than all models in every value.
     cards.cards.truth = lambda item: dict.fromkeys(cards.cards.cards.truths[item], "other")
-    cards.read()
+    read += cards.read()
     decided = cards.page("decide")
     assert "Nothing can be accepted unseen" in decided
     assert "List the values to decide" in decided
     assert "Accept the values" not in decided
     cards.send("decide/apply", control="10")
-    # 65 of the 400 values are read.
+    # 30 of the 80 cards have a ground truth; of the others, which have five values, some are read.
+    left = 50 * 5 - sum(int(item) >= 30 for item, _ in read)
+    assert 0 < left < 250
     listed = cards.page("decide")
-    assert "0 of 400 values are accepted; 335 doubtful ones are left." in listed
+    assert f"0 of 400 values are accepted; {left} doubtful ones are left." in listed
+    work = AppliedWorkList(
+        cards.collection.decisions.view().out / WORK_LIST, cards.collection.built
+    )
+    assert min(map(int, work.items)) == 30
+    assert sum(len(work.doubtful(item)) for item in work.items) == left
+    work.close()
     assert "there is nothing to control" in listed
     assert "there is nothing to control" in alert(cards.send("decide/read", name="anna"))
     assert (cards.step().stage, cards.button()) == (CollectionStage.DECIDE, "Decide them")
     cards.send("finish/write", group="jsonl", form="jsonl")
-    cards.page("finish")
+    assert f"{left} values are still open." in cards.page("finish")
     records = cards.get("finish/files/records.jsonl").text.splitlines()
     values = [value for line in records for value in json.loads(line)["fields"].values()]
     assert sum(value == {"origin": "checked", "value": "other"} for value in values) == 45

@@ -18,12 +18,13 @@ from starlette.testclient import TestClient
 
 from hdbench.annotating.merging import hand_over
 from hdbench.annotating.store import Store
+from hdbench.answers.titles import FieldTitles
 from hdbench.common.catalogues import translation
 from hdbench.errors import HdbenchError
 from hdbench.home import drafts, uploads
 from hdbench.home import used as used_module
 from hdbench.home.app import PAGES, build_app
-from hdbench.home.collection import key_of
+from hdbench.home.collection import key_of, opened
 from hdbench.home.used import MAX_USED, Used
 from hdbench.home.wording import TEXTS, WORDING
 
@@ -359,6 +360,18 @@ def test_fields_get_titles_in_the_language_of_the_page(client, at, folder):
     schema = json.loads((folder / "answer.schema.json").read_text())
     assert schema["properties"]["titel"]["titles"] == {"en": "Title", "de": "Sachtitel"}
     assert schema["properties"]["jahr"]["titles"] == {"en": "Year"}
+
+
+def test_what_fields_are_in_gets_a_title_as_well(client, at, folder):
+    named = {"type": "object", "properties": {"first_name": {"type": "string"}}}
+    schema = {"properties": {"author": named, "persons": {"type": "array", "items": named}}}
+    (folder / "answer.schema.json").write_text(json.dumps(schema))
+    names = re.findall(r'name="title:(.*?)"', client.get(f"{at}fields").text)
+    assert names == ["author", "author.first_name", "persons[]", "persons[].first_name"]
+    send(client, f"{at}fields/titles", **{"title:author": "Author", "title:persons[]": "Persons"})
+    titles = FieldTitles(opened(folder).schema, "en")
+    assert titles("author.first_name") == "Author › first_name"
+    assert titles("persons[1].first_name") == "Persons 2 › first_name"
 
 
 def test_prompt_is_saved(client, at, folder):

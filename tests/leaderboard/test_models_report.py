@@ -78,8 +78,9 @@ def test_files_beside_the_page_are_linked_and_whole(page, collection):
     assert len((collection / "page/leaderboard.csv").read_text().splitlines()) == 1 + 3
 
 
-def test_folder_of_runs_is_reported_like_its_runs(collection, run_hdbench):
-    done = run_hdbench("report", "runs", "-o", "page", cwd=collection)
+@pytest.mark.parametrize("named", [["runs"], ["hdb/cards", "runs"]], ids=["runs", "benchmark"])
+def test_folder_of_runs_is_reported_like_its_runs(collection, run_hdbench, named):
+    done = run_hdbench("report", *named, "-o", "page", cwd=collection)
     assert done.returncode == 0, done.stderr
     assert "no usable answer" in (collection / "page/index.html").read_text()
 

@@ -13,6 +13,7 @@ from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.score import Settings
+from hdbench.output.report import page
 from hdbench.output.report.items import MAX_TEXT, band, item_views, two_digits
 from hdbench.output.report.page import report_page
 from hdbench.results.error_counts import item_errors
@@ -385,6 +386,19 @@ def test_pictures_are_shown_and_a_missing_one_is_told(sample):
     # The worst items and the figures are those that the README shows.
     assert "0.6719" in html
     assert Page(html).row("Author › First name", "")[2:5] == ("4", "1", "4")
+
+
+def test_typical_items_are_those_of_all_items(sample, monkeypatch):
+    monkeypatch.setattr(page, "MAX_ITEMS", 2)
+    folder = sample / "hdb/zettelkatalog"
+    result = score(str(folder), folder / "example_predictions.jsonl", Settings(details=True))
+    shown = Page(report_page(result, load_benchmark(str(folder))))
+    # Of eight items, the middle ones of the thirds are the second, fifth and seventh worst.
+    worst = [each["id"] for each in sorted(result.per_item, key=lambda each: each["f1"])]
+    typical = [text for text in shown.texts if text in worst][:3]
+    assert typical == [worst[6], worst[4], worst[1]]
+    links = [each["href"] for each in shown.all("a") if each["href"].startswith("#item-")]
+    assert links == ["#item-2"]  # the list has the two worst only
 
 
 def test_a_picture_that_is_not_there_or_damaged_is_told(cards, report):

@@ -434,7 +434,7 @@ def test_no_value_of_a_person_is_lost_in_a_hundred_kills(collection, processes):
 
 
 def test_the_command_says_what_is_open_and_writes_a_table(collection, run_hdbench):
-    control = read_control(collection.folder / "out/control.yaml").sample[0]
+    control, *unread = read_control(collection.folder / "out/control.yaml").sample
     wrong = {control: collection.truth(control) | {"title": "Titel, as a person reads it"}}
     collection.write_truths(collection.checked() | wrong)
     done = run_hdbench(
@@ -450,6 +450,7 @@ def test_the_command_says_what_is_open_and_writes_a_table(collection, run_hdbenc
     assert "150 records, 61 of them complete" in done.stdout
     said = " ".join(done.stdout.split())
     assert "1 accepted value was found wrong: hdbench trust control out says whether" in said
+    assert f"{len(unread)} of the control sample are not read yet" in said
     table = Path(collection.folder / "out/finished/records.csv").read_text("utf-8-sig").splitlines()
     assert table[0].startswith("id,title,title: origin,year,year: origin")
     assert len(table) == 1 + len(collection.ids)

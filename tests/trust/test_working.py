@@ -14,6 +14,7 @@ from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.errors import HdbenchError
 from hdbench.trust.applying import apply
 from hdbench.trust.deciding import read_plan
+from hdbench.trust.states import doubtful_values
 from hdbench.trust.working import AppliedWorkList, is_work_list
 
 pytestmark = pytest.mark.slow
@@ -121,6 +122,22 @@ def test_a_list_that_was_cut_and_sorted_is_what_it_says(made, opened):
     assert [work.doubtful(item) for item in work.items] == [("shelfmark",), ("title",)]
     left = next(field for field in work.fields(scattered) if field.path == "shelfmark")
     assert (left.decision, left.candidates) == ("check", ())
+
+
+def test_what_a_ground_truth_answers_is_not_asked(made, opened):
+    out, before = made.folder / "out", listed(made)
+    silent = made.rest[1]
+    made.write_truths(made.checked() | {silent: made.truth(silent)})
+    work = opened()
+    # Its five values are known; what is doubtful in the other items is still to be looked at.
+    assert before.keys() - set(work.items) == {silent}
+    left = set(doubtful_values(out, load_benchmark(str(made.benchmark))))
+    assert left == {(item, name) for item in work.items for name in before[item]}
+    assert len(left) == sum(map(len, before.values())) - 5
+    filled_in = AppliedWorkList(out / "worklist.csv", made.benchmark, with_read=True)
+    assert list(filled_in.doubtful(silent)) == FIELDS  # a sheet may have been written before
+    filled_in.close()
+    made.write_truths(made.checked())
 
 
 def test_only_a_list_beside_its_decision_is_one(made, tmp_path):

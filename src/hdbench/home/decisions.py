@@ -62,6 +62,7 @@ class DecisionView:
         decided: it in short.
         plan_file: the plan.
         plan: its content.
+        plan_hash: its hash.
         stage: the values that people read now: of the plan, or of the control sample.
         out: the folder in which it is applied, whether it is there or not.
         applied: what came of that; None if it is not finished.
@@ -73,6 +74,7 @@ class DecisionView:
     decided: Decided = field(default_factory=Decided)
     plan_file: Path = Path()
     plan: ValuePlan | None = None
+    plan_hash: str = ""
     stage: ReadingStage | None = None
     out: Path = Path()
     applied: Applied | None = None
@@ -111,12 +113,20 @@ class DecisionView:
         return (self.decision and self.decision.seconds) or SECONDS_PER_VALUE
 
 
+class _PlanFile(NamedTuple):
+    """Content of a plan's file, and its hash."""
+
+    plan: ValuePlan
+    hash: str
+
+
 class _AppliedFiles(NamedTuple):
-    """Content of the files of a folder in which a plan is applied."""
+    """Content of the files of a folder in which a plan is applied, and a hash."""
 
     applied: Applied
     decision: ValueDecision
     control: ValueControl
+    control_hash: str
 
 
 class Decisions:
@@ -132,7 +142,7 @@ class Decisions:
     def __init__(self, collection: "Collection") -> None:
         self._collection = collection
         self._reading = Lock()
-        self._plans: dict[Path, Stamped[ValuePlan | None]] = {}
+        self._plans: dict[Path, Stamped[_PlanFile | None]] = {}
         self._learned: dict[Path, Stamped[ReadingStage]] = {}
         self._applied: dict[Path, Stamped[_AppliedFiles]] = {}
         self._checked: CheckedValues | None = None
@@ -244,32 +254,32 @@ class Decisions:
                 if parent != beside:
                     yield from (folder / OUT for folder in folders)
 
-    def _last_plan(self) -> tuple[Path, ValuePlan, Path | None] | None:
+    def _last_plan(self) -> tuple[Path, _PlanFile, Path | None] | None:
         """Return the plan that was made last, its file, and the folder in which it is applied."""
-        plans: dict[Path, ValuePlan] = {}
+        plans: dict[Path, _PlanFile] = {}
         applied: dict[str, Path] = {}
         name = self._collection.spec.name
         for folder in self._folders():
-            plan = self._plan_in(folder)
-            if plan is None or plan.as_planned is None or plan.as_planned.name != name:
+            file = self._plan_in(folder)
+            if file is None or file.plan.as_planned is None or file.plan.as_planned.name != name:
                 continue
             if (folder / DECISION).is_file():
-                applied[plan.hash()] = folder
+                applied[file.hash] = folder
             else:
-                plans[folder / PLAN] = plan
+                plans[folder / PLAN] = file
         if not plans:
             return None
-        path = max(plans, key=lambda path: (plans[path].created, path))
-        return path, plans[path], applied.get(plans[path].hash())
+        path = max(plans, key=lambda path: (plans[path].plan.created, path))
+        return path, plans[path], applied.get(plans[path].hash)
 
-    def _plan_in(self, folder: Path) -> ValuePlan | None:
+    def _plan_in(self, folder: Path) -> _PlanFile | None:
         path = folder / PLAN
         if not path.is_file() or path.is_symlink():
             return None
 
-        def read() -> ValuePlan | None:
+        def read() -> _PlanFile | None:
             plan = read_plan(path) if is_value_plan(path) else None
-            return plan if isinstance(plan, ValuePlan) else None
+            return _PlanFile(plan, plan.hash()) if isinstance(plan, ValuePlan) else None
 
         return self._plans.setdefault(path, Stamped(read, [path])).get()
 
@@ -277,13 +287,12 @@ class Decisions:
         last = self._last_plan()
         if last is None:
             return DecisionView()
-        plan_file, plan, out = last
+        plan_file, (plan, plan_hash), out = last
         if self._checked is None:
             self._checked = CheckedValues(self._collection.built)
         self._checked.refresh()
-        view = DecisionView(
-            Decided(planned=True), plan_file, plan, out=out or plan_file.with_name(OUT)
-        )
+        out_or_new = out or plan_file.with_name(OUT)
+        view = DecisionView(Decided(planned=True), plan_file, plan, plan_hash, out=out_or_new)
         if out is None or not (out / APPLIED).is_file():
             return self._reading_view(view)
         return self._applied_view(view)
@@ -306,7 +315,7 @@ class Decisions:
         decided = Decided(
             planned=True,
             sample=len(stage.values),
-            to_read=_unread(stage, self._checked.readings(plan.hash())),
+            to_read=_unread(stage, self._checked.readings(view.plan_hash)),
             is_learned=is_learned,
         )
         return replace(view, decided=decided, stage=stage)
@@ -316,14 +325,14 @@ class Decisions:
         out = view.out
         files = [out / name for name in (APPLIED, DECISION, PLAN)]
         read = Stamped(lambda: _applied_in(out), [*files, out / CONTROL])
-        applied, decision, control = self._applied.setdefault(out, read).get()
+        applied, decision, control, control_hash = self._applied.setdefault(out, read).get()
         stage = ReadingStage("control", control.values)
         left = self._left.setdefault(out, self._left_in(out)).get()
         decided = Decided(
             planned=True,
             is_learned=True,
             is_applied=True,
-            to_control=_unread(stage, self._checked.readings(control.hash())),
+            to_control=_unread(stage, self._checked.readings(control_hash)),
             to_work_off=left.total(),
             accepted=applied.taken,
             values=applied.taken + applied.checked + sum(applied.check.values()),
@@ -359,7 +368,8 @@ def _second_stage(plan: ValuePlan, plan_file: Path) -> ReadingStage:
 def _applied_in(out: Path) -> _AppliedFiles:
     _, decision = read_begun(out)
     assert isinstance(decision, ValueDecision)  # noqa: S101  its plan is one of single values
-    return _AppliedFiles(read_applied(out), decision, read_value_control(out / CONTROL))
+    control = read_value_control(out / CONTROL)
+    return _AppliedFiles(read_applied(out), decision, control, control.hash())
 
 
 def _unread(stage: ReadingStage, readings: Mapping[ValueKey, Sequence[Reading]]) -> int:

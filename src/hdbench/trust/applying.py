@@ -65,7 +65,7 @@ NOT_READ = Message("people could not read it, or do not agree")
 REASONS = (NO_ANSWER, LEFT_OUT, BELOW, NOT_READ)
 """Reasons to have a person look at a value."""
 
-_IN_WORDS: Mapping[str, Message] = {LEFT_OUT: Message("nothing is accepted in this field")}
+_IN_WORDS: Mapping[str, Message] = {LEFT_OUT: Message("field without accepted values")}
 
 
 def why_to_look(reason: str) -> Message:

@@ -13,19 +13,24 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
 
 from hdbench.annotating.agreement import agreement_of
-from hdbench.annotating.annotation import assign
+from hdbench.annotating.annotation import ANNOTATION, assign
 from hdbench.annotating.assigned import read_assigned
 from hdbench.annotating.changes import check_pseudonym
 from hdbench.annotating.editor import Editor
+from hdbench.annotating.history import HISTORY, SUFFIX
 from hdbench.annotating.merge_news import news_of
 from hdbench.annotating.merging import Incoming, hand_over, merge
 from hdbench.annotating.store import Store
 from hdbench.answers.titles import FieldTitles
+from hdbench.benchmarks.agreement import Agreement
+from hdbench.benchmarks.benchmark import METADATA
+from hdbench.benchmarks.names import DESCRIPTION
 from hdbench.common.texts import written
 from hdbench.errors import HdbenchError, Message
 from hdbench.home.collection import Collection
 from hdbench.home.comparison import usable
 from hdbench.home.page import Done, HomePage, Visit
+from hdbench.home.stamped import stamp_of
 from hdbench.home.uploads import uploaded
 
 if TYPE_CHECKING:
@@ -33,6 +38,8 @@ if TYPE_CHECKING:
 
 EDITOR, CORRECTING = "annotate/{name}", "correct/{name}"
 """The addresses in a collection of its editor: without and with what models read."""
+
+_AGREEING = "agreement"
 
 _INCOMING = "handed-over.zip"
 _WAITING = re.compile(r"\.merge-[a-z0-9_]{8}")
@@ -162,11 +169,21 @@ def _waiting(visit: Visit, name: str) -> Path:
 
 
 def _show_agreement(visit: Visit) -> Mapping[str, Any]:
-    finished, unfinished = read_assigned(visit.collection.folder)
+    collection, folder = visit.collection, visit.collection.folder
+    names = (METADATA, ANNOTATION, DESCRIPTION)
+    files = [*(folder / name for name in names), *sorted((folder / HISTORY).glob(f"*{SUFFIX}"))]
+
+    def counted() -> tuple[Agreement | None, int]:
+        finished, unfinished = read_assigned(folder)
+        return agreement_of(folder, finished), unfinished
+
+    work = collection.background.computed(_AGREEING, tuple(map(stamp_of, files)), counted)
+    agreement, unfinished = work.value or (None, 0)
     return {
-        "agreement": agreement_of(visit.collection.folder, finished),
+        "work": work,
+        "agreement": agreement,
         "unfinished": unfinished,
-        "titles": FieldTitles(visit.collection.schema, visit.language),
+        "titles": FieldTitles(collection.schema, visit.language),
         "number": lambda value: "–" if value is None else written(value, 2, visit.language),
     }
 

@@ -127,7 +127,8 @@ def test_from_the_comparison_to_the_records(cards):
     assert "330 of the 400 values in 80 items (82.5%) can be accepted" in decided
     assert "82,5\N{NO-BREAK SPACE}%" in cards.get("decide", headers={"accept-language": "de"}).text
     signed = cards.get("decide/page?language=de")
-    assert "330" in signed.text
+    assert "330 von 400" in signed.text
+    assert "330 of 400" in cards.get("decide/page?language=en").text
     assert "sandbox" in signed.headers["content-security-policy"]
     cards.send("decide/apply", control="20")
     assert "330 of 400 values are accepted; 10 doubtful ones are left." in cards.page("decide")

@@ -26,7 +26,7 @@ CHANGED = 300
 TIMES = 20
 PAGES = (
     *("", "scans", "scans?show=left&from=3000", "fields", "truth", "agreement"),
-    *("runs", "compare", "decide", "finish"),
+    *("runs", "compare", "decide", "decide/page", "finish"),
 )
 
 

@@ -17,6 +17,7 @@ from hdbench.errors import HdbenchError
 from hdbench.home.background import TaskView
 from hdbench.home.stamped import Stamped, is_as_new, stamp_of
 from hdbench.home.state import Decided
+from hdbench.output.report.value_decision_page import value_decision_page
 from hdbench.trust.applied_folder import (
     APPLIED,
     CONTROL,
@@ -146,6 +147,7 @@ class Decisions:
         self._learned: dict[Path, Stamped[ReadingStage]] = {}
         self._applied: dict[Path, Stamped[_AppliedFiles]] = {}
         self._checked: CheckedValues | None = None
+        self._page: tuple[tuple[object, ...], str] = (), ""
         self._left: dict[Path, Stamped[Counter[str]]] = {}
 
     def view(self) -> DecisionView:
@@ -206,6 +208,14 @@ class Decisions:
             (view.out, self._stamp(view)),
             lambda: check_value_control(view.out, self.dataset()),
         )
+
+    def signed_page(self, view: DecisionView, decision: ValueDecision, language: str) -> str:
+        """Return the page of a decision, for the person who signs it."""
+        stamp = (language, *self._stamp(view))
+        if self._page[0] != stamp:
+            page = value_decision_page(decision, language, benchmark=self.dataset())
+            self._page = stamp, page
+        return self._page[1]
 
     def _stamp(self, view: DecisionView) -> tuple[object, ...]:
         """Return what a decision depends on: it changes with the plan's files and what was read."""

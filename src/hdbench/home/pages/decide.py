@@ -13,7 +13,6 @@ from starlette.responses import HTMLResponse, Response
 from hdbench.annotating.checking.value_check import ValueCheck
 from hdbench.annotating.working.work_page import WorkPage
 from hdbench.answers.titles import FieldTitles, Titles
-from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.common.texts import language_of
 from hdbench.common.times import time_in_words
 from hdbench.errors import HdbenchError, Message
@@ -24,7 +23,6 @@ from hdbench.home.page import Done, HomePage, Visit
 from hdbench.home.pages.compare import POLICY
 from hdbench.home.pages.truth import open_editor
 from hdbench.home.run_list import RunView
-from hdbench.output.report.value_decision_page import value_decision_page
 from hdbench.trust.applied_folder import CONTROL, TAKEN, WORK_LIST
 from hdbench.trust.checking import values_to_read
 from hdbench.trust.control import Controlled
@@ -289,9 +287,7 @@ async def signed_page(collection: Collection, request: Request) -> Response:
         if decision is None:
             raise HdbenchError("nothing is decided yet")
         language = language_of(request.query_params.get("language"))
-        return value_decision_page(
-            decision, language, benchmark=load_benchmark(str(collection.built))
-        )
+        return collection.decisions.signed_page(view, decision, language)
 
     page = (await to_thread.run_sync(made)).encode(errors="backslashreplace")
     return HTMLResponse(page, headers={"Content-Security-Policy": POLICY})

@@ -3,8 +3,8 @@
 from hdbench.common.translation import translated
 from hdbench.errors import Message
 
-_SHORT = 90
-"""Number of minutes from which a time is said in hours."""
+SHORT_HOURS = 1.5
+"""Number of hours up to which a time is said in minutes."""
 
 _MANY_HOURS = 10
 """Number of hours from which their tenths do not matter."""
@@ -17,8 +17,8 @@ def time_message(hours: float) -> Message:
         >>> [str(time_message(hours)) for hours in (0.001, 0.2, 1.66, 1234.5)]
         ['1 minute', '12 minutes', '1.7 hours', '1,234 hours']
     """
-    minutes = max(1, round(60 * hours))
-    if minutes < _SHORT:
+    if hours < SHORT_HOURS:
+        minutes = max(1, round(60 * hours))
         return Message("1 minute", plural="{count} minutes", count=minutes)
     if hours < _MANY_HOURS:
         return Message("{hours:,.1f} hours", hours=hours)

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from hdbench.common.texts import Texts, decimal, grouped
+from hdbench.common.times import SHORT_HOURS
 from hdbench.statistics.means import Estimate
 from hdbench.trust.forecasting.amounts import Amount, Known, ModelForecast
 from hdbench.trust.forecasting.forecast import Forecast
@@ -29,11 +30,18 @@ def model_sentence(forecast: Forecast, model: ModelForecast, language: str = "en
             total=forecast.total,
             untouched=shown(model.untouched.whole, language),
             edits=shown(model.edits.whole, language),
-            hours=shown(model.hours.whole, language, decimals=True),
+            time=_time(model.hours.whole, language),
         )
     ]
     sentences += _wages(model.wages, language)
     return " ".join([*sentences, _money(model, model.usd, language)])
+
+
+def _time(hours: Estimate, language: str) -> str:
+    if hours.value < SHORT_HOURS:
+        minutes = shown(hours.times(60), language, decimals=True)
+        return _text("forecast_minutes", language, minutes=minutes)
+    return _text("forecast_hours", language, hours=shown(hours, language, decimals=True))
 
 
 def _wages(wages: Amount | None, language: str) -> list[str]:
@@ -63,10 +71,10 @@ def rule_sentences(forecast: Forecast, language: str = "en") -> list[str]:
     if forecast.promise is None:
         return [_text("forecast_curve", language)]
     decided = forecast.rule[0]
-    hours = shown(decided.hours.whole, language, decimals=True)
+    time = _time(decided.hours.whole, language)
     wages = _wages(decided.wages, language)
     if decided.threshold is None:
-        return [" ".join([_text("forecast_refused", language, hours=hours), *wages])]
+        return [" ".join([_text("forecast_refused", language, time=time), *wages])]
     looks = decided.looks.per_item.value
     taken = _text(
         "forecast_taken",
@@ -75,7 +83,7 @@ def rule_sentences(forecast: Forecast, language: str = "en") -> list[str]:
         threshold=decided.threshold,
         looks=looks,
         values=looks / (1 - decided.taken_over) if decided.taken_over < 1 else 0.0,
-        hours=hours,
+        time=time,
         unseen=shown(decided.unseen.whole, language),
     )
     wrong = forecast.promise.wrong

@@ -189,7 +189,7 @@ class Keyboard(Mouse):
         chooser.value.set_files(files)
 
     def take(self, choice):
-        self._reach(choice)
+        self._reach(choice.locator("xpath=..").locator("[tabindex='0']"))  # arrows lead further
         self.page.keyboard.press(choice.get_attribute("data-digit"))
 
     def say_nothing_is_there(self):

@@ -26,8 +26,8 @@ def test_what_is_accepted_comes_first_and_errors_next():
         "To verify it, people read 400 values that would have been accepted: 6 were wrong (1.5%). "
         "Counted by the benchmark's own threshold, 1 was wrong (0.2%).",
         "A person looks at 400 values, which takes about 60 minutes at 9 seconds for each "
-        "(measured while values were read). About 100 of them are wrong, by what was learned. That "
-        "costs 40 US dollars.",
+        "(measured while values were read). About 100 of them are wrong, by what was learned. This "
+        "work costs 40 US dollars.",
         "People have read 900 values already: what they read goes in.",
     ]
 

@@ -27,7 +27,7 @@ LINKED = (
     *("docs/*.css", "docs/*.js", "docs/*.csv", "docs/*.json", "docs/*.svg"),
     "dataset_scripts/*/sample/**/*.jpg",
     "docs/notebooks/*.ipynb",
-    *("dataset_scripts/*/sample/report.png", "docs/pictures/*.png", "tests/speed/*.py"),
+    *("docs/pictures/*.png", "tests/speed/*.py"),
 )
 SEARCH = (
     *(sys.executable, "-m", "pagefind", "--quiet", "--site", "build/site", "--keep-index-url"),

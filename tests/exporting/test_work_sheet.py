@@ -49,7 +49,7 @@ def test_each_value_to_look_at_has_a_row_worst_item_first(desk):
     ]
     assert rows[5][2:10] == ["card.png", "aaaa", "bbbb", "cccc", None, None, 0, rows[5][9]]
     assert rows[5][9] == "score below threshold"
-    assert rows[6][3:10] == ["X", "X", "X", None, None, 1, "field left out"]
+    assert rows[6][3:10] == ["X", "X", "X", None, None, 1, "field without accepted values"]
     assert rows[0][3:10] == [None, None, None, None, None, None, "no answer"]
     assert len({row[10] for row in rows}) == len(rows) == OPEN
 

@@ -71,7 +71,7 @@ class DraftRequest(Strict):
     fields: str = ""
 
 
-class Draft(ABC):
+class CollectionDraft(ABC):
     """Scans that are going to be a collection, or a part of one.
 
     Args:
@@ -267,7 +267,7 @@ class Draft(ABC):
                 self._put(archive.unpacked(name, given.path.parent), checked_name(name))
 
 
-class NewCollection(Draft):
+class NewCollection(CollectionDraft):
     """A collection that is being made."""
 
     ending = ".new"
@@ -297,7 +297,7 @@ class NewCollection(Draft):
         return make_plan(requested, sources)
 
 
-class Addition(Draft):
+class Addition(CollectionDraft):
     """Items that are being added to a collection."""
 
     ending = ".add"
@@ -336,7 +336,7 @@ class Addition(Draft):
         return [self.collection / name for name in (METADATA, DESCRIPTION, SCHEMA)]
 
 
-def draft_in(folder: Path) -> Draft:
+def draft_in(folder: Path) -> CollectionDraft:
     """Return the draft in a folder, which its name tells."""
     return Addition(folder) if folder.name.endswith(Addition.ending) else NewCollection(folder)
 

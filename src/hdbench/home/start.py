@@ -18,7 +18,7 @@ from hdbench.annotating.server import why_not
 from hdbench.common.regular_files import without_links
 from hdbench.errors import HdbenchError
 from hdbench.home.collection import key_of, opened
-from hdbench.home.drafts import NOT_USED, Addition, Draft, NewCollection, draft_in
+from hdbench.home.drafts import NOT_USED, Addition, CollectionDraft, NewCollection, draft_in
 from hdbench.home.page import is_ours, read_form
 from hdbench.home.state import CollectionState
 from hdbench.home.uploads import UploadedFile, uploaded
@@ -63,12 +63,12 @@ def start_routes(home: "Home") -> list[BaseRoute]:
         Route("/new/{draft:key}/small/{n:number}", start.picture),
         Route(
             "/new/{draft:key}/scans",
-            partial(start.upload, Draft.add_scan),
+            partial(start.upload, CollectionDraft.add_scan),
             methods=["POST"],
         ),
         Route(
             "/new/{draft:key}/truth",
-            partial(start.upload, Draft.add_truth),
+            partial(start.upload, CollectionDraft.add_truth),
             methods=["POST"],
         ),
         *(
@@ -87,7 +87,7 @@ class _Start:
 
     def __init__(self, home: "Home") -> None:
         self._home = home
-        self._drafts: dict[Path, Draft] = {}
+        self._drafts: dict[Path, CollectionDraft] = {}
 
     async def index(self, request: Request) -> Response:
         """Show the collections that were used before."""
@@ -151,7 +151,7 @@ class _Start:
         return Response(made.data, media_type=made.media_type)
 
     async def upload(
-        self, add: Callable[[Draft, UploadedFile], None], request: Request
+        self, add: Callable[[CollectionDraft, UploadedFile], None], request: Request
     ) -> Response:
         """Take in a file for a draft."""
         if not is_ours(request):
@@ -211,7 +211,7 @@ class _Start:
         except HdbenchError as error:
             return UsedView(folder, key, folder.name, problem=error.message)
 
-    def _draft(self, request: Request) -> Draft:
+    def _draft(self, request: Request) -> CollectionDraft:
         """Return a draft.
 
         Raises:
@@ -285,7 +285,7 @@ def _name_of(title: str) -> str:
     return _NO_NAME.sub("-", plain).strip("-")[:40]
 
 
-_Act = Callable[[Draft, Mapping[str, str]], Path | None]
+_Act = Callable[[CollectionDraft, Mapping[str, str]], Path | None]
 """Does what a form asks for; returns the collection's folder once it is written."""
 
 _TEXTS = ("title", "licence", "language", "fields")
@@ -295,7 +295,7 @@ _COLUMN = "column:"
 """Prefix of the names of the form's fields that say what becomes of a column."""
 
 
-def _saved(draft: Draft, form: Mapping[str, str]) -> None:
+def _saved(draft: CollectionDraft, form: Mapping[str, str]) -> None:
     """Keep what was typed: what becomes of columns, and what is known of the collection."""
     changed = dict(draft.requested().columns)
     for column in draft.columns():
@@ -307,15 +307,15 @@ def _saved(draft: Draft, form: Mapping[str, str]) -> None:
     draft.change(columns=changed, **texts)
 
 
-def _folder(draft: Draft, form: Mapping[str, str]) -> None:
+def _folder(draft: CollectionDraft, form: Mapping[str, str]) -> None:
     draft.change(images=str(_folder_in(form, "images")))
 
 
-def _without_truth(draft: Draft, _: Mapping[str, str]) -> None:
+def _without_truth(draft: CollectionDraft, _: Mapping[str, str]) -> None:
     draft.change(truth="", columns={})
 
 
-def _written(draft: Draft, form: Mapping[str, str]) -> Path:
+def _written(draft: CollectionDraft, form: Mapping[str, str]) -> Path:
     _saved(draft, form)
     return draft.write()
 

@@ -162,7 +162,7 @@ def test_changes_under_ones_own_name_are_refused_wherever_it_is(
     assert told.stderr == (
         f"error: forged.zip: has changes by {name}, which is your own pseudonym here, that are not "
         "in cards: nothing is taken in. If you made them on another computer, copy the folder from "
-        "there, or choose another pseudonym for this computer with --as\n"
+        "there, or choose another pseudonym for this computer\n"
     )
     assert kept(collection) == before
     # Under another pseudonym, the person is somebody else here, and may believe it.

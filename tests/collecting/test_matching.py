@@ -55,7 +55,7 @@ def test_if_none_fits_both_sides_are_shown():
         HdbenchError, match=r"the first is for 'x' \(t.csv:2\), the first image is 'a'"
     ):
         match_truths(truths("x"), media("a.jpg"))
-    with pytest.raises(HdbenchError, match="--map Dateiname=id"):
+    with pytest.raises(HdbenchError, match="map the column with the names of the images to id"):
         match_truths(truths(None), media("a.jpg"))
 
 

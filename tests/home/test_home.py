@@ -6,7 +6,6 @@ import json
 import re
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
-from string import Formatter
 from urllib.parse import urlencode
 
 import anyio
@@ -19,14 +18,12 @@ from starlette.testclient import TestClient
 from hdbench.annotating.merging import hand_over
 from hdbench.annotating.store import Store
 from hdbench.answers.titles import FieldTitles
-from hdbench.common.catalogues import translation
 from hdbench.errors import HdbenchError
 from hdbench.home import drafts, uploads
 from hdbench.home import used as used_module
 from hdbench.home.app import PAGES, build_app
 from hdbench.home.collection import key_of, opened
 from hdbench.home.used import MAX_USED, Used
-from hdbench.home.wording import TEXTS, WORDING
 
 
 @pytest.mark.parametrize("page", [page.name for page in PAGES if page.name != "merge"])
@@ -416,23 +413,13 @@ def test_sheet_that_names_no_scan_is_explained_for_the_page(client, tmp_path):
     upload(client, f"{new}/scans", "a.png", picture())
     upload(client, f"{new}/truth", "sheet.csv", b"id;Titel\nb;Faust\nc;Urfaust\n")
     told = alert(client.get(new))
-    assert told.startswith("No row fits a scan: the first is for b")
+    assert told.startswith("no ground truth fits an image: the first is for")
     assert "--map" not in told
     assert 'name="column:Titel"' in client.get(new).text  # beside which id can be written
     upload(client, f"{new}/truth", "sheet.csv", b"Nr;Bild;Titel\n1;b;Faust\n2;a;Urfaust\n")
     wrong = send(client, f"{new}/save", **{"column:Titel": "author["})
     assert alert(wrong).startswith("Titel=author[: not the path of a field")
     assert "<h1>1 item, 1 with a ground truth</h1>" in client.get(new).text
-
-
-def test_words_of_pages_name_no_option():
-    for template, key in WORDING.items():
-        assert translation(template, "de"), template  # it is still what a command says
-        for language in ("en", "de"):
-            text = TEXTS.template(key, language)
-            assert "--" not in text
-            used = {name for _, name, *_ in Formatter().parse(text) if name}
-            assert used <= {name for _, name, *_ in Formatter().parse(template) if name}, key
 
 
 def test_a_hundred_collections_are_remembered(used, tmp_path):

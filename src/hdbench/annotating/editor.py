@@ -123,7 +123,7 @@ def read_drafts(
             answers = Answers(container, name, items, folder, schema)
             drafts.append(Draft(run, model, answers))
     if len({draft.run for draft in drafts}) < len(drafts):
-        raise HdbenchError("--drafts: two runs have the same name: rename one of them")
+        raise HdbenchError("two runs have the same name: rename one of them")
     return drafts
 
 

@@ -424,7 +424,7 @@ class _Merging:
             raise HdbenchError(
                 "{place}: has changes by {name}, which is your own pseudonym here, that are not in "
                 "{folder}: nothing is taken in. If you made them on another computer, copy the "
-                "folder from there, or choose another pseudonym for this computer with --as",
+                "folder from there, or choose another pseudonym for this computer",
                 place=self._path,
                 name=self._merger,
                 folder=self._folder,

@@ -1,10 +1,14 @@
 """Pages from templates; whatever they show is escaped."""
 
 from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 from hdbench.common.templates import html_templates, sentence
-from hdbench.home.wording import TEXTS, say_on_page
+from hdbench.common.texts import Texts
+from hdbench.common.translation import translated
+
+TEXTS = Texts(Path(__file__).with_name("texts"))
 
 
 def render(template: str, language: str, root: str, **values: Any) -> str:
@@ -26,7 +30,7 @@ def render(template: str, language: str, root: str, **values: Any) -> str:
         .get_template(template)
         .render(
             t=partial(_text, language),
-            say=lambda message: sentence(say_on_page(message, language)),
+            say=lambda message: sentence(translated(message, language)),
             at=lambda page: f"{base}/{page}",
             root=root,
             language=language,

@@ -210,9 +210,8 @@ def _finished(out: Path, control: int) -> Applied:
     check_whole(out, applied, sample)
     if len(sample.sample) != min(control, sample.of):
         raise HdbenchError(
-            "--control {control}: {place} has a control sample of {count:,} already, and its size "
-            "is not changed afterwards: leave this option as it was, or choose another -o",
-            control=control,
+            "{place}: has a control sample of {count:,} values already, and its size is not "
+            "changed afterwards: keep it, or apply the plan in another folder",
             place=out,
             count=len(sample.sample),
         )

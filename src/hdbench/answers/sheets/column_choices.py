@@ -32,35 +32,35 @@ def read_choices(
     spellings |= {path.removesuffix("[]"): path for path in spellings if path.endswith("[]")}
     chosen: dict[int, str] = {}
     for title, path in choices.items():
-        option = f"--map {title[:60]}={path[:60]}"
-        index = _index(table, title, option)
+        choice = f"{title[:60]}={path[:60]}"
+        index = _index(table, title, choice)
         if path in (LEFT_OUT, KEY):
             if path == KEY and KEY in chosen.values():
                 raise HdbenchError(
-                    "{option}: another column is already given as id: keep one", option=option
+                    "{choice}: another column is already given as id: keep one", choice=choice
                 )
             chosen[index] = path
         elif paths is None:
             if not _PATH.fullmatch(path) or path.count("[]") > path.endswith("[]") + 1:
                 raise HdbenchError(
-                    "{option}: not the path of a field: write it as publication.year, authors[] "
+                    "{choice}: not the path of a field: write it as publication.year, authors[] "
                     "or persons[].name",
-                    option=option,
+                    choice=choice,
                 )
             chosen[index] = path
         elif path in spellings:
             chosen[index] = spellings[path]
         else:
             raise HdbenchError(
-                "{option}: the benchmark has no such field: it has {names}{near}",
-                option=option,
+                "{choice}: there is no such field: there are {names}{near}",
+                choice=choice,
                 names=shown(field.path for field in paths),
                 near=did_you_mean(path, spellings),
             )
     return chosen
 
 
-def _index(table: Table, title: str, option: str) -> int:
+def _index(table: Table, title: str, choice: str) -> int:
     """Return the column of that name, in any case if there is one only."""
     alike = [
         index
@@ -70,8 +70,8 @@ def _index(table: Table, title: str, option: str) -> int:
     exact = [index for index in alike if table.header[index] == title]
     if len(exact or alike) != 1:
         raise HdbenchError(
-            "{option}: {table} has no column of that name: it has {names}{near}",
-            option=option,
+            "{choice}: {table} has no column of that name: it has {names}{near}",
+            choice=choice,
             table=table.name,
             names=shown(table.header),
             near=did_you_mean(title, table.header),

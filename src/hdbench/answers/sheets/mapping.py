@@ -169,7 +169,7 @@ def _why_not(near: list[str]) -> str:
     """Return why a column goes nowhere, with the fields that it may be meant for."""
     if not near:
         return Message("no field is like it")
-    return Message("no field is just this: give one with --map ({names})", names=shown(near))
+    return Message("no field is just this: choose one of {names}", names=shown(near))
 
 
 def _separator(field: FieldPath, cells: list[str]) -> str | None:

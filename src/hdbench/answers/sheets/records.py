@@ -82,7 +82,7 @@ def mapped(table: Table, columns: Sequence[Column]) -> Truths:
     ]
     if not places:
         raise HdbenchError(
-            "{place}: no column goes to a field: give some with --map COLUMN=path; it has: {names}",
+            "{place}: no column goes to a field: map at least one of {names}",
             place=table.name,
             names=shown(table.header),
         )
@@ -133,8 +133,8 @@ def check_places(name: str, columns: Sequence[Column]) -> None:
             first, title = seen.setdefault(names, (form, column.title))
             if first != form or (form == "value" and title != column.title):
                 raise HdbenchError(
-                    "{place}: the columns {first!r} and {second!r} both go to {path}: leave one "
-                    "out with --map COLUMN=-",
+                    "{place}: the columns {first!r} and {second!r} both go to {path}: map one "
+                    "of them to -, so that it is not used",
                     place=name,
                     first=title[:60],
                     second=column.title[:60],

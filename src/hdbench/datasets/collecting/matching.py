@@ -42,8 +42,8 @@ def match_truths(truths: Truths, media: MediaFiles) -> MatchedTruths:
     keyed = [truth for truth in truths.truths if truth.key]
     if not keyed:
         raise HdbenchError(
-            "nothing in the ground truth says which image a row belongs to: name the column with "
-            "the names of the images, as in --map Dateiname=id"
+            "nothing in the ground truth says which image a row belongs to: map the column with "
+            "the names of the images to id"
         )
     by_key: dict[str, Truth] = {}
     for truth in keyed:
@@ -65,8 +65,7 @@ def match_truths(truths: Truths, media: MediaFiles) -> MatchedTruths:
     if not truths_by_id:
         raise HdbenchError(
             "no ground truth fits an image: the first is for {key!r} ({place}), the first "
-            "image is {first!r}: name the column with the names of the images, as in --map "
-            "Dateiname=id",
+            "image is {first!r}: map the column with the names of the images to id",
             key=keyed[0].key,
             place=keyed[0].place,
             first=ids[0],

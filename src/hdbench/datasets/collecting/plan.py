@@ -158,7 +158,7 @@ def read_sources(requested: CollectionRequest, out: Path = Path()) -> Sources:
     check_new_name(requested.name, out)
     if not _LANGUAGE.fullmatch(requested.language):
         raise HdbenchError(
-            "--language {language}: must be a code such as de, fr or la",
+            "language {language}: must be a code such as de, fr or la",
             language=requested.language,
         )
     check_licence(requested.licence)
@@ -237,7 +237,9 @@ def _ground_truth(requested: CollectionRequest, sources: Sources) -> _GroundTrut
         notes = [*truths.notes, *matched.notes]
         return _GroundTruth(matched.by_id, notes, columns, own, values)
     if requested.columns:
-        raise HdbenchError("--map COLUMN=FIELD: is for tables; this ground truth is none")
+        raise HdbenchError(
+            "only the columns of a table can be mapped; this ground truth is not a table"
+        )
     if requested.truth is None:
         return _GroundTruth()
     matched = match_truths(source, media)
@@ -296,7 +298,7 @@ def _mapping(
     for title, name in own.items():
         if not _COLUMN_NAME.fullmatch(name) or name in _RESERVED:
             raise HdbenchError(
-                "--map {title}={prefix}{name}: a column's name has small letters, digits and _ "
+                "{title}={prefix}{name}: a column's name has small letters, digits and _ "
                 "only, and is none of {names}",
                 title=title,
                 prefix=AS_COLUMN,

@@ -137,7 +137,7 @@ def audit(runs: Mapping[str, Result]) -> Audit:
             if run.why_not
         ]
         raise HdbenchError(
-            "the good models ({good}) come from {makers} only: name runs from at least {least} "
+            "the good models ({good}) come from {makers} only: add runs from at least {least} "
             "makers, as two may share an error{others}",
             good=len(good),
             makers=", ".join(makers),

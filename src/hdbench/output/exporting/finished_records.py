@@ -199,8 +199,8 @@ def write_records_of(
             write_records(file, pica_records(), _PICA_FORMS[form])
         if not counts.placed:  # and so nothing is written
             raise HdbenchError(
-                "--format {form}: none of the values has a place in the mapping: name one for the "
-                "fields of this benchmark with --mapping",
+                "{form}: none of the values has a place in the mapping: give one for the fields of "
+                "this benchmark",
                 form=form,
             )
     return WrittenRecords(path, counts.records, counts.left_out, counts.values_left)

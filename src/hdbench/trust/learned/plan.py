@@ -234,8 +234,8 @@ def _check(options: ValuePlanOptions) -> None:
     least = _least(options)
     if options.verify < least:
         raise HdbenchError(
-            "--values: {number:,} values to verify are too few: at least {least:,} have to be read "
-            "to show that at most {limit:.3g} of the values are wrong, even if no error is found; "
+            "{number:,} values to verify are too few: at least {least:,} have to be read "
+            "to show that at most {limit:.1%} of the values are wrong, even if no error is found; "
             "600 are usual",
             number=options.verify,
             least=least,
@@ -254,7 +254,7 @@ def _check_number(options: ValuePlanOptions, values: int) -> None:
     if values <= learn + _least(options):
         raise HdbenchError(
             "{values:,} values are too few: {learn:,} of them are read to learn from, and at least "
-            "{least:,} to verify it, so that none is left to accept: name fewer with --values, or "
+            "{least:,} to verify it, so that none is left to accept: read fewer, or "
             "read every value",
             values=values,
             learn=learn,
@@ -306,7 +306,7 @@ def check_only_try(benchmark: Benchmark, after: Collection[str]) -> None:
         raise HdbenchError(
             "{benchmark}: values of it were verified for another plan ({hash}…), and to look, "
             "learn again and try once more breaks the promise: use what was decided then; next "
-            "time, plan for several tries (--tries)",
+            "time, plan for several tries",
             benchmark=benchmark.id,
             hash=min(others)[:12],
         )

@@ -45,6 +45,18 @@ class UsedView(NamedTuple):
     problem: str = ""
 
 
+class DraftView(NamedTuple):
+    """A collection that is being made, or items that are being added to one.
+
+    Attributes:
+        draft: the draft.
+        problem: why it cannot be resumed; empty if it can.
+    """
+
+    draft: CollectionDraft
+    problem: str
+
+
 def start_routes(home: "Home") -> list[BaseRoute]:
     """Return the routes of the pages before any collection.
 
@@ -137,7 +149,7 @@ class _Start:
             draft = self._draft(request)
             await to_thread.run_sync(draft.remove)
             self._home.used.forget(draft.folder)
-            if isinstance(draft, Addition):
+            if isinstance(draft, Addition) and draft.collection.is_dir():
                 return self._to(draft.collection)
         return RedirectResponse(f"{self._home.root}/", 303)
 
@@ -198,7 +210,11 @@ class _Start:
         return {
             "error": error,
             "collections": [self._view(Path(name), language) for name in remembered.collections],
-            "drafts": [draft_in(Path(name)) for name in remembered.drafts if Path(name).is_dir()],
+            "drafts": [
+                self._draft_view(draft_in(Path(name)))
+                for name in remembered.drafts
+                if Path(name).is_dir()
+            ],
             "key_of": key_of,
         }
 
@@ -210,6 +226,15 @@ class _Start:
             return UsedView(folder, key, collection.spec.title_in(language), standing)
         except HdbenchError as error:
             return UsedView(folder, key, folder.name, problem=error.message)
+
+    def _draft_view(self, draft: CollectionDraft) -> DraftView:
+        problem = ""
+        if isinstance(draft, Addition):
+            try:
+                self._home.collection(key_of(draft.collection)).spec  # noqa: B018  which is read
+            except HdbenchError as error:
+                problem = error.message
+        return DraftView(draft, problem)
 
     def _draft(self, request: Request) -> CollectionDraft:
         """Return a draft.

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anyio import to_thread
-from starlette.background import BackgroundTask
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.responses import JSONResponse, Response
 
 from hdbench.annotating.agreement import agreement_of
 from hdbench.annotating.annotation import ANNOTATION, assign
@@ -87,17 +86,18 @@ async def hand_over_file(collection: Collection, request: Request) -> Response:
     """Answer with the ZIP of somebody's work."""
     name = request.path_params["name"]
 
-    def packed() -> Path:
+    def packed() -> bytes:
         check_pseudonym(name)
-        folder = Path(tempfile.mkdtemp(prefix="hdbench-"))
-        hand_over(collection.folder, name, folder / f"{name}.zip")
-        return folder / f"{name}.zip"
+        with tempfile.TemporaryDirectory(prefix="hdbench-") as folder:
+            path = Path(folder, f"{name}.zip")
+            hand_over(collection.folder, name, path)
+            return path.read_bytes()
 
-    path = await to_thread.run_sync(packed)
-    return FileResponse(
-        path,
-        filename=f"{collection.folder.name}-{name}.zip",
-        background=BackgroundTask(shutil.rmtree, path.parent, ignore_errors=True),
+    given = f'attachment; filename="{collection.spec.name}-{name}.zip"'
+    return Response(
+        await to_thread.run_sync(packed),
+        media_type="application/zip",
+        headers={"Content-Disposition": given},
     )
 
 

@@ -9,6 +9,7 @@ from collections import Counter
 import httpx
 import pytest
 from helpers.waiting import until
+from home.asking import picture
 from home.collections import make_collection
 from home.served import ServedHome
 from running.faulty_server import FaultyServer, Response, completion
@@ -127,3 +128,45 @@ def test_collection_with_errors_is_not_built(collection):
         file.write('{"file_name": "images/none.png", "id": "x", "ground_truth": null}\n')
     with pytest.raises(HdbenchError, match=r"images/none\.png"):
         collection.ensure_built()
+
+
+def test_run_asks_about_added_items_alone(collection):
+    asked = Counter()
+
+    def respond(request):
+        asked[request.images[0]] += 1
+        return Response(READ)
+
+    with FaultyServer(respond) as server:
+        run = collection.runs.start(Asked("some-model", endpoint=server.url), "en")
+        until(lambda: view(collection).is_whole, "the run")
+        add(collection, "red")
+        grown = view(collection)
+        assert (grown.answered, grown.items, grown.is_whole) == (4, 5, False)
+        collection.runs.resume(run.name, "en")
+        until(lambda: view(collection).is_whole, "the answer to the new item")
+    assert sorted(asked.values()) == [1] * 5
+    recorded = json.loads((run / "run.json").read_text())
+    assert recorded["dataset"]["version"] == "1.0.1"
+    versions = [sitting["dataset"]["version"] for sitting in recorded["sittings"]]
+    assert versions == ["1.0.0", "1.0.1"]
+
+
+def test_run_whose_items_are_others_now_is_not_resumed(collection):
+    with FaultyServer(lambda _: Response(READ)) as server:
+        run = collection.runs.start(Asked("some-model", endpoint=server.url), "en")
+        until(lambda: view(collection).is_whole, "the run")
+        (collection.folder / "images/c1.png").write_bytes(picture("green"))
+        add(collection, "red")
+        collection.runs.resume(run.name, "en")
+        until(lambda: not view(collection).is_going, "the end of the run")
+    assert "the items of version 1.0.1 are others" in view(collection).problem
+    assert view(collection).answered == 4
+
+
+def add(collection, color):
+    """Another item, as the page adds it."""
+    (collection.folder / "images/new.png").write_bytes(picture(color))
+    with (collection.folder / "metadata.jsonl").open("a") as file:
+        row = {"file_name": "images/new.png", "id": "new", "ground_truth": None}
+        file.write(json.dumps(row) + "\n")

@@ -13,6 +13,7 @@ from pathlib import Path
 import httpx
 from annotating.pages import ServedPage
 from helpers.waiting import until
+from home.asking import picture
 from home.collections import NAME, make_collection, read_values
 
 from hdbench.annotating.store import Store
@@ -26,7 +27,7 @@ CHANGED = 300
 TIMES = 20
 PAGES = (
     *("", "scans", "scans?show=left&from=3000", "fields", "truth", "agreement"),
-    *("runs", "compare", "decide", "decide/page", "finish"),
+    *("runs", "compare", "review", "decide", "decide/page", "finish"),
 )
 
 
@@ -100,18 +101,24 @@ def main():
         start = time.perf_counter()
         client.get(served.url).raise_for_status()
         print(f"the first page after a start takes {time.perf_counter() - start:.1f} s")
+        headers = {"origin": served.url.rsplit("/", 3)[0]}
         client.post(
             f"{served.url}finish/write",
             data={"group": "table", "form": "csv"},
-            headers={"origin": served.url.rsplit("/", 3)[0]},
+            headers=headers,
         )
+        client.post(f"{served.url}review/list", data={"x": ""}, headers=headers)
+        added = client.post(f"{served.url}scans/add", data={"x": ""}, headers=headers)
+        addition = str(httpx.URL(served.url).join(added.headers["location"]))
+        client.post(f"{addition}/scans?name=new.png", content=picture(), headers=headers)
         for page in PAGES:
             address = served.url + page
             until(lambda a=address: "data-live" not in client.get(a).text, "the work behind a page")
         root = served.url.rsplit("/", 2)[0]
-        empty, *others = medians(client, [f"{root}/new", *(served.url + page for page in PAGES)])
+        addresses = [f"{root}/new", *(served.url + page for page in PAGES), addition]
+        empty, *others = medians(client, addresses)
         print(f"a page without items: {empty:.1f} ms")
-        for page, milliseconds in zip(PAGES, others, strict=True):
+        for page, milliseconds in zip((*PAGES, "an addition"), others, strict=True):
             print(f"{page or 'overview'}: {milliseconds:.1f} ms, {milliseconds / empty:.2f} times")
         served.end()
 

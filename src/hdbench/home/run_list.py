@@ -28,6 +28,8 @@ from hdbench.common.checked import Strict
 from hdbench.common.names import check_name
 from hdbench.common.os_errors import read_errors, write_errors
 from hdbench.common.regular_files import read_at_most
+from hdbench.common.texts import LANGUAGES
+from hdbench.common.translation import translated
 from hdbench.errors import HdbenchError, Message
 from hdbench.home.stamped import Stamped
 from hdbench.running.backend import Asked
@@ -78,6 +80,7 @@ class RunView:
         answered: for how many items there is an answer.
         failed: for how many only an error is recorded.
         items: how many it asks about; None if that is not known.
+        is_of_all: whether it asks about all items, also those that are added later.
         is_going: whether a process is at work on it.
         can_stop: whether it was started here and is running.
         problem: why it cannot be read, or what it ended with; empty if all is well.
@@ -91,6 +94,7 @@ class RunView:
     answered: int = 0
     failed: int = 0
     items: int | None = None
+    is_of_all: bool = False
     is_going: bool = False
     can_stop: bool = False
     problem: str = ""
@@ -105,8 +109,12 @@ class RunView:
     @property
     def is_whole(self) -> bool:
         """Return whether it has ended with an answer or an error for each item."""
-        answered = self.answered + self.failed
-        return not self.is_going and answered > 0 and answered >= (self.items or 0)
+        return not self.is_going and self.answered + self.failed > 0 and not self.left
+
+    @property
+    def left(self) -> int:
+        """Return for how many items there is neither an answer nor an error."""
+        return max(0, (self.items or 0) - self.answered - self.failed)
 
 
 class RunList:
@@ -135,8 +143,11 @@ class RunList:
                 elif not entry.is_symlink():
                     paths.add(self.folder / entry.name)
         self._kept = {path: self._kept.get(path) or self._stamped(path) for path in paths}
-        views = (stamped.get() for stamped in self._kept.values())
-        return sorted(map(self._now, filter(None, views)), key=lambda run: run.name)
+        views = [view for stamped in self._kept.values() if (view := stamped.get())]
+        items = len(self._collection.progress().items) if views else 0
+        if views and self._collection.decisions.has_plan():
+            items = 0  # runs are asked about the dataset that it rests on
+        return sorted((self._now(view, items) for view in views), key=lambda run: run.name)
 
     def add(self, given: Path, name: str) -> RunView:
         """Move a file of answers to the runs, if it answers this collection.
@@ -263,6 +274,7 @@ class RunList:
                     answered=answered,
                     failed=status.failed,
                     items=status.items,
+                    is_of_all=info.items is None,
                     status=status,
                 )
         except HdbenchError as error:
@@ -288,18 +300,29 @@ class RunList:
         except HdbenchError as error:
             return RunView(path, name, problem=error.message)
         label = model or run_stem(Path(name))
-        return RunView(path, label, model is not None, answered=answered, items=len(items))
+        return RunView(
+            path, label, model is not None, answered=answered, items=len(items), is_of_all=True
+        )
 
-    def _now(self, view: RunView) -> RunView:
-        """Return a run with what changes from one moment to the next."""
+    def _now(self, view: RunView, items: int) -> RunView:
+        """Return a run with what changes from one moment to the next.
+
+        Args:
+            view: the run.
+            items: how many items may have been added to those that it asked about.
+        """
         if view.status is not None and is_in_shards(view.path):
             view = self._read(view.path) or view
         started = _started(view.path)
         can_stop = is_locked(_pid_file(view.path))
         is_going = can_stop or is_locked(lock_of(view.path))
         problem = view.problem
-        if not problem and not is_going and view.answered == 0 and started:
-            problem = _last_line(_log_file(view.path)) or Message("ended before its first answer")
+        if view.items and view.is_of_all:
+            view = replace(view, items=max(view.items, items))
+        if not problem and not is_going and started and (view.left or not view.answered):
+            problem = _error_in(_log_file(view.path))
+            if not view.answered:
+                problem = problem or Message("ended before its first answer")
         return replace(view, is_going=is_going, can_stop=can_stop, problem=problem, started=started)
 
 
@@ -349,6 +372,13 @@ def _spawn(command: Sequence[str], cwd: Path, run: Path, asked: Asked) -> None:
         held.truncate(0)
         held.write(started.model_dump_json())
     threading.Thread(target=process.wait, daemon=True).start()
+
+
+def _error_in(log: Path) -> str:
+    """Return the error that a run ended with; empty if it ended with none."""
+    head, _, error = _last_line(log).partition(": ")
+    errors = {translated(Message("error"), language) for language in LANGUAGES}
+    return error if head in errors else ""
 
 
 def _last_line(log: Path) -> str:

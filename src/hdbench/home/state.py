@@ -209,6 +209,12 @@ def _sentence(truth: TruthProgress, usable: Sequence[RunView]) -> Message:
         plural="{count:,} models have read them",
         count=len(usable),
     )
+    if partly := sum(run.left > 0 for run in usable):
+        models = Message(
+            "{models}, {count:,} of them not all",
+            models=models,
+            count=partly,
+        )
     return Message("{read}; {models}.", read=read, models=models)
 
 
@@ -266,6 +272,17 @@ def _running(runs: Sequence[RunView]) -> NextStep | None:
             if usable
             else Message("Let a model read the items, or add answers that you have."),
             Message("Add a run"),
+        )
+    if stopped := [run for run in usable if run.started and run.left]:
+        return NextStep(
+            CollectionStage.RUNS,
+            Message(
+                "{model} has not read 1 item.",
+                plural="{model} has not read {count:,} items.",
+                model=stopped[0].model,
+                count=stopped[0].left,
+            ),
+            Message("Let it go on"),
         )
     return None
 

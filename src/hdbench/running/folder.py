@@ -22,9 +22,9 @@ from hdbench.running.shards.merging import alone, in_sitting, settle
 
 MAX_SHOWN = 80
 """Maximum characters of a setting in a message."""
-MAY_DIFFER = ("provider", "settings.endpoint")
-"""Settings for the server's address, which each sitting records. Only older versions write the
-second."""
+MAY_DIFFER = ("provider", "settings.endpoint", "dataset")
+"""Settings for the server's address, of which only older versions write the second, and for the
+dataset, which `RunPlan` compares; each sitting records them."""
 
 
 class RunFolder:
@@ -39,7 +39,7 @@ class RunFolder:
         self.path = path
         self._record = record_of(path, settings)
         if settle(path):
-            self._record = json.loads((path / RUN_FILE).read_text(encoding="utf-8"))
+            self._record = record_of(path, settings)
         self.answers = AnswersFile(path / OUR_ANSWERS, begin=self._write)
 
     @classmethod
@@ -120,7 +120,8 @@ class RunFolder:
         self._write()
 
     def _begun(self, hardware: Mapping[str, Any], about: Mapping[str, Any]) -> dict[str, Any]:
-        sitting = {"started": now(), "ended": None, "hardware": dict(hardware), **about}
+        dataset = {"dataset": self._record["dataset"]} if "dataset" in self._record else {}
+        sitting = {"started": now(), "ended": None, "hardware": dict(hardware), **dataset, **about}
         self._record.setdefault("sittings", []).append(sitting)
         return sitting
 
@@ -161,7 +162,23 @@ def record_of(folder: Path, settings: Mapping[str, Any]) -> dict[str, Any]:
     providers = str(record.get("provider") or "").split(", ")
     if (provider := settings.get("provider")) and provider not in providers:
         record["provider"] = ", ".join(filter(None, [*providers, provider]))
+    if "dataset" in settings:
+        record["dataset"] = settings["dataset"]
     return record
+
+
+def recorded_dataset(folder: Path) -> Mapping[str, Any] | None:
+    """Return what a run records of the dataset that its answers are to; None without answers.
+
+    Raises:
+        HdbenchError: its run.json is damaged.
+    """
+    path = folder / RUN_FILE
+    if not path.is_file() or not (has_answers(folder) or is_in_shards(folder)):
+        return None
+    read_run_info(folder)  # says what is wrong with a damaged one
+    dataset = json.loads(path.read_text(encoding="utf-8")).get("dataset")
+    return dataset if isinstance(dataset, dict) else {}
 
 
 def recorded_answers(folder: Path) -> Iterator[WrittenAnswer]:

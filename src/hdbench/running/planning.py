@@ -1,10 +1,12 @@
 """A run before it begins: its items, prompt and backend, and its settings for run.json."""
 
 import hashlib
+import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,11 +15,13 @@ from hdbench.answers.schema import read_schema
 from hdbench.answers.titles import without_titles
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.folder_files import MAX_TEXT
+from hdbench.common.jsonio import read_jsonl
 from hdbench.common.os_errors import read_errors
 from hdbench.common.regular_files import read_at_most
 from hdbench.errors import HdbenchError
 from hdbench.running.backend import Asked, Backend, make_backend
 from hdbench.running.choosing import Choice
+from hdbench.running.folder import recorded_dataset
 from hdbench.running.model_files import model_name
 from hdbench.running.run import RunningScore, RunOutcome, run_model
 
@@ -80,7 +84,7 @@ class RunPlan:
         Raises:
             HdbenchError: see `run_model` and `check`; there is no such backend, or no prompt.
         """
-        with self._ready() as (backend, prepared):
+        with self._ready(folder) as (backend, prepared):
             schema = self.benchmark.answer_schema(prepared.prompt)
             return run_model(
                 backend,
@@ -92,19 +96,23 @@ class RunPlan:
                 deadline=deadline,
             )
 
-    def prepared(self) -> Prepared:
+    def prepared(self, folder: Path) -> Prepared:
         """Return everything that other processes need to ask.
+
+        Args:
+            folder: the run's folder.
 
         Raises:
             HdbenchError: see `check`; there is no such backend, or no prompt.
         """
-        with self._ready() as (_, prepared):
+        with self._ready(folder) as (_, prepared):
             return prepared
 
     @contextmanager
-    def _ready(self) -> Iterator[tuple[Backend, Prepared]]:
+    def _ready(self, folder: Path) -> Iterator[tuple[Backend, Prepared]]:
         prompt = read_prompt(self.prompt_file)
         self.check()
+        self._check_same_items(folder)
         path = self.benchmark.schema
         schema = None if path is None else without_titles(read_schema(path))
         backend = make_backend(self.asked, prompt.text, schema)
@@ -127,13 +135,9 @@ class RunPlan:
 
     def settings(self, backend: Backend, prompt: Prompt) -> dict[str, Any]:
         """Return the run's settings for run.json; a later sitting must have the same ones."""
-        partial = self.own_images or self.choice.subset is not None
         return {
             "benchmark": self.benchmark.id,
-            "dataset": {
-                "version": self.benchmark.spec.version,
-                "sha256": self.benchmark.content_hash(),
-            },
+            "dataset": self._dataset(),
             "model": backend.settings().get("model", self.asked.model),
             "provider": self.asked.provider,
             "backend": self.asked.kind.name,
@@ -142,8 +146,60 @@ class RunPlan:
             "own_images": self.own_images,
             "without_media": self.without_media or None,
             "subset": self.choice.subset,
-            "items": [question.id for question in self.choice.questions] if partial else None,
+            "items": [question.id for question in self.choice.questions]
+            if self._is_partial
+            else None,
         }
+
+    @property
+    def _is_partial(self) -> bool:
+        return self.own_images or self.choice.subset is not None
+
+    def _dataset(self) -> dict[str, Any]:
+        """Return which data are asked about, and of a whole dataset what a later sitting checks."""
+        dataset = {
+            "version": self.benchmark.spec.version,
+            "sha256": self.benchmark.content_hash(),
+        }
+        if self._is_partial:
+            return dataset
+        items = len(self.choice.questions)
+        return dataset | {"items": items, "items_sha256": self._items_hash(items)}
+
+    def _items_hash(self, items: int) -> str:
+        """Return the hash of all that a model gets of the first items, besides the prompt."""
+        path = self.benchmark.schema
+        asked = hashlib.sha256(json.dumps(path and without_titles(read_schema(path))).encode())
+        columns = ("id", "sha256", "text", *self.benchmark.spec.prompt_columns)
+        for line in islice(read_jsonl(self.benchmark.metadata), items):
+            asked.update(json.dumps([line.value.get(column) for column in columns]).encode())
+        return asked.hexdigest()
+
+    def _check_same_items(self, folder: Path) -> None:
+        """Refuse to resume a run whose answers are to items that are others now.
+
+        Further items behind them, and another ground truth, change nothing of what was asked.
+
+        Raises:
+            HdbenchError: an item, the schema or the choice of items has changed.
+        """
+        before = recorded_dataset(folder)
+        if before is None or before.get("sha256") == self.benchmark.content_hash():
+            return
+        items = before.get("items")
+        if (
+            self._is_partial
+            or not isinstance(items, int)
+            or before.get("items_sha256") != self._items_hash(items)
+        ):
+            raise HdbenchError(
+                "{place}: answers version {before} of {benchmark}, and the items of version {now} "
+                "are others: choose another folder",
+                place=folder,
+                before=str(before.get("version")),
+                benchmark=self.benchmark.id,
+                now=self.benchmark.spec.version,
+            )
 
 
 def run_name(benchmark: Benchmark, model: str) -> str:

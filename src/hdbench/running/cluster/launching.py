@@ -201,7 +201,7 @@ def launch(
     """
     check_engine(plan, engine, folder)
     questions = plan.choice.questions
-    prepared = plan.prepared()
+    prepared = plan.prepared(folder)
     about_model = prepared.settings["settings"]
     if not engine.kind.runs_here and "dtype" in about_model:
         about_model["dtype"] = _recorded_dtype(folder)

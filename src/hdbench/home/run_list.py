@@ -145,8 +145,9 @@ class RunList:
         self._kept = {path: self._kept.get(path) or self._stamped(path) for path in paths}
         views = [view for stamped in self._kept.values() if (view := stamped.get())]
         items = len(self._collection.progress().items) if views else 0
-        if views and self._collection.decisions.has_plan():
-            items = 0  # runs are asked about the dataset that it rests on
+        has_grown = any(view.is_of_all and items > (view.items or items) for view in views)
+        if has_grown and self._collection.decisions.has_plan():
+            items = 0  # what comes after a plan is not part of the dataset that it rests on
         return sorted((self._now(view, items) for view in views), key=lambda run: run.name)
 
     def add(self, given: Path, name: str) -> RunView:

@@ -209,12 +209,15 @@ def _sentence(truth: TruthProgress, usable: Sequence[RunView]) -> Message:
         plural="{count:,} models have read them",
         count=len(usable),
     )
-    if partly := sum(run.left > 0 for run in usable):
+    partly = sum(run.left > 0 for run in usable)
+    if partly == len(usable):
         models = Message(
-            "{models}, {count:,} of them not all",
-            models=models,
+            "{count:,} model has read part of them",
+            plural="{count:,} models have read part of them",
             count=partly,
         )
+    elif partly:
+        models = Message("{models}, {count:,} of them only a part", models=models, count=partly)
     return Message("{read}; {models}.", read=read, models=models)
 
 

@@ -109,6 +109,27 @@ def test_what_cannot_be_added_says_why(client, at, folder, scans, why):
     assert not list(folder.parent.glob(".*add"))
 
 
+def test_scan_of_another_kind_does_not_spoil_what_is_there(client, at):
+    new = begin(client, at)
+    upload(client, f"{new}/scans", "n1.png", picture("red"))
+    told = upload(client, f"{new}/scans", "n2.pdf", b"%PDF-1.4").json()["error"]
+    assert told.startswith("n2.pdf: is not of the same kind as n1.png")
+    assert "1 new item," in client.get(new).text
+
+
+def test_addition_whose_collection_is_gone_can_be_discarded(client, at, folder):
+    new = begin(client, at)
+    upload(client, f"{new}/scans", "n1.png", picture("red"))
+    folder.rename(folder.with_name("moved"))
+    start = client.get("/").text
+    assert f'{new}/discard"' in start
+    assert f'{new}">' not in start
+    left = send(client, f"{new}/discard")
+    assert left.status_code == 200
+    assert "/discard" not in left.text
+    assert not list(folder.parent.glob(".*add"))
+
+
 def test_scans_from_a_folder_stay_where_they_are(client, at, folder, tmp_path):
     write_scans(tmp_path / "more", 6)
     new = begin(client, at)

@@ -1,5 +1,6 @@
 """Collections and additions that are being made, in hidden folders beside the collections."""
 
+import os
 import shutil
 import tempfile
 from abc import ABC, abstractmethod
@@ -157,6 +158,7 @@ class CollectionDraft(ABC):
                 place=given.name,
             )
         else:
+            self._check_kind(given.name)
             self._put(given.path, given.name)
         self.change(images="")
 
@@ -244,6 +246,19 @@ class CollectionDraft(ABC):
             licence=requested.licence,
             language=requested.language,
         )
+
+    def _check_kind(self, name: PurePosixPath) -> None:
+        """Refuse a file that would keep the others from being used: it could not be taken back."""
+        first = None
+        with suppress(FileNotFoundError), os.scandir(self.scans) as entries:
+            first = next((entry.name for entry in entries if entry.is_file()), None)
+        if first and KINDS.get(Path(first).suffix.lower()) != KINDS[name.suffix.lower()]:
+            raise HdbenchError(
+                "{place}: is not of the same kind as {other}: images, PDFs and texts are "
+                "collections of their own",
+                place=name,
+                other=first,
+            )
 
     def _put(self, path: Path, name: PurePosixPath) -> None:
         target = self.scans / name

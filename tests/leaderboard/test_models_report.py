@@ -1,6 +1,7 @@
 """`hdbench report` of several runs: which model is best, with all readings side by side."""
 
 import json
+import shutil
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -83,6 +84,15 @@ def test_folder_of_runs_is_reported_like_its_runs(collection, run_hdbench, named
     done = run_hdbench("report", *named, "-o", "page", cwd=collection)
     assert done.returncode == 0, done.stderr
     assert "no usable answer" in (collection / "page/index.html").read_text()
+
+
+@pytest.mark.parametrize("named", [["one"], ["hdb/cards", "one"]], ids=["run", "benchmark"])
+def test_a_folder_with_one_run_is_reported_like_that_run(collection, run_hdbench, named):
+    (collection / "one").mkdir(exist_ok=True)
+    shutil.copytree(runs_of(collection)[0], collection / "one/run", dirs_exist_ok=True)
+    done = run_hdbench("report", *named, "-o", "single", cwd=collection)
+    assert done.returncode == 0, done.stderr
+    assert (collection / "single/report.xlsx").is_file()
 
 
 def test_typical_items_that_the_list_leaves_out_have_no_link(collection, monkeypatch):

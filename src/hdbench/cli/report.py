@@ -50,10 +50,10 @@ def command(
     """
     benchmark, runs = split_benchmark(paths)
     page_language = language or current_language()
-    is_folder_of_runs = (
-        runs[0].is_dir() and not is_run(runs[0]) and (benchmark is None or run_folders(runs[0]))
-    )
-    if len(runs) > 1 or is_folder_of_runs:
+    in_folder = [] if len(runs) > 1 or is_run(runs[0]) else run_folders(runs[0])
+    if len(in_folder) == 1:
+        runs = in_folder
+    if len(runs) > 1 or in_folder[1:]:
         for option, is_set in (
             ("--by", by is not None),
             ("--authority", bool(authority)),

@@ -8,7 +8,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 from hdbench.benchmarks.agreement import Ceiling
 from hdbench.output.leaderboard.boards import Board, BoardRow, Run, RunKind
-from hdbench.output.leaderboard.tables import leaderboard_page
+from hdbench.output.leaderboard.tables import board_table, leaderboard_page
 from hdbench.output.leaderboard.words import verdict
 from hdbench.statistics.bootstrap import Interval
 from hdbench.statistics.ranking import Ranks
@@ -196,6 +196,12 @@ def made_of(*rows, items=100, people=None):
         for name, ranks, usd, hours in rows
     ]
     return Board(replace(KIND, items=items), "f1_micro", "f1_micro", True, made, people=people)
+
+
+def test_time_left_is_said_in_minutes_where_it_is_short():
+    board = made_of(("a", (1, 1), None, 0.02), ("b", (2, 2), None, 3.25))
+    said = [cells["hours"].text for cells in board_table(board, "de").rows]
+    assert said == ["1 Minute", "3,2 Stunden"]
 
 
 def test_the_best_model_is_named_only_as_far_as_it_is_sure():

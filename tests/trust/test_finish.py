@@ -129,7 +129,7 @@ def test_a_person_wins_and_the_later_one_over_the_earlier(collection):
     assert {state[name]["origin"] for name in ("title", "year", "keywords")} == {"worked"}
 
 
-def test_what_readers_doubt_is_no_longer_accepted(tmp_path):
+def test_what_readers_doubt_is_no_longer_accepted(tmp_path, run_hdbench):
     cards = PlannedValues(tmp_path)
     cards.decided()
     cards.apply()
@@ -149,6 +149,8 @@ def test_what_readers_doubt_is_no_longer_accepted(tmp_path):
     found = {line["id"]: line["fields"] for line in lines}
     origins = [found[key.item][key.field]["origin"] for key in (first, second, third)]
     assert origins == ["open", "corrected", "open"]
+    done = run_hdbench("trust", "finish", str(cards.path), str(cards.out), cwd=tmp_path)
+    assert "2 values are open that people could not read" in " ".join(done.stdout.split())
 
 
 def test_records_that_did_not_change_stay_byte_for_byte(collection):

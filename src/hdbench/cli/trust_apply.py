@@ -125,9 +125,10 @@ def print_applied(
     console.print(table)
     if known := sum(applied.check.values()) - len(left):
         known_line = Message(
-            "{count:,} of those to look at is in the ground truth already: nobody is asked again",
-            plural="{count:,} of those to look at are in the ground truth already: nobody is "
-            "asked again",
+            "{count:,} of those to look at was read by people since, or is in the ground truth: "
+            "nobody is asked again",
+            plural="{count:,} of those to look at were read by people since, or are in the ground "
+            "truth: nobody is asked again",
             count=known,
         )
         print_line(console, known_line)

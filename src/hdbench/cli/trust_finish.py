@@ -15,7 +15,7 @@ from hdbench.common.progress import in_lines
 from hdbench.errors import Message, escaped
 from hdbench.output.exporting.finished_forms import FinishForm, writer_of
 from hdbench.output.exporting.finished_records import LEFT_LIST, WrittenRecords
-from hdbench.trust.applied_folder import WORK_LIST, only_process, read_begun
+from hdbench.trust.applied_folder import CONTROL, WORK_LIST, only_process, read_begun
 from hdbench.trust.finishing import CHANGES, RECORDS, Finished, finish
 from hdbench.trust.states import ORIGINS, unread_control
 
@@ -158,13 +158,24 @@ def print_finished(
             out=applied,
         )
         print_line(console, control)
-    if still := finished.count("open"):
+    if disputed := finished.count("open") - finished.listed:
+        again = Message(
+            "{count:,} value is open that people could not read, or do not agree on: let somebody "
+            "else read it: hdbench annotate {benchmark} --only {path}",
+            plural="{count:,} values are open that people could not read, or do not agree on: let "
+            "somebody else read them: hdbench annotate {benchmark} --only {path}",
+            count=disputed,
+            benchmark=benchmark.id,
+            path=applied / CONTROL,
+        )
+        print_line(console, again)
+    if finished.listed:
         left = Message(
             "{count:,} value is open: hdbench annotate {benchmark} --only {path}, then this "
             "command again",
             plural="{count:,} values are open: hdbench annotate {benchmark} --only {path}, then "
             "this command again",
-            count=still,
+            count=finished.listed,
             benchmark=benchmark.id,
             path=applied / WORK_LIST,
         )

@@ -3,7 +3,7 @@
 import datetime
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, Self
@@ -30,7 +30,7 @@ from hdbench.trust.applied_folder import (
     read_applied,
     read_begun,
 )
-from hdbench.trust.states import ItemStates, Origin, ValueStates
+from hdbench.trust.states import ItemStates, Origin, ValueStates, listed_and_open
 
 RECORDS = "records.jsonl"
 """The values of each item with their origins, in the benchmark's order."""
@@ -53,6 +53,7 @@ class Finished(NamedTuple):
         delivery: the number of this delivery; that of the one before if nothing has changed.
         by_field: field → origin → how many values.
         complete: how many records have no open value.
+        listed: how many open values are on the work list; the others are read again.
     """
 
     records: int
@@ -60,6 +61,7 @@ class Finished(NamedTuple):
     delivery: int
     by_field: dict[str, dict[str, int]]
     complete: int
+    listed: int
 
     def count(self, origin: Origin) -> int:
         """Return how many values have an origin."""
@@ -73,16 +75,19 @@ class _DeliveryState(BaseModel):
         at: when it was begun.
         changed: see `Finished`.
         complete: see `Finished`.
+        listed: see `Finished`.
         by_field: see `Finished`.
     """
 
     at: str
     changed: int = 0
     complete: int = 0
+    listed: int = 0
     by_field: dict[str, dict[str, int]]
 
-    def add(self, fields: Mapping[str, Mapping[str, Any]]) -> None:
-        """Count the values of an item."""
+    def add(self, fields: ItemStates, listed: int) -> None:
+        """Count the values of an item, and those of its open ones that are on the work list."""
+        self.listed += listed
         self.complete += all(value["origin"] != "open" for value in fields.values())
         for name, value in fields.items():
             of_field = self.by_field[name]
@@ -148,11 +153,11 @@ def finish(out: Path, benchmark: Benchmark, folder: Path) -> Finished:
             if not writing.done:
                 _copy_changes(folder / CHANGES, before.delivery, changes_file.write)
             items = islice(_states_of_items(states, out / VALUES), writing.done, None)
-            for item, fields in writing.progress(items, "Finishing", applied.items):
+            for item, fields, listed in writing.progress(items, "Finishing", applied.items):
                 line = _encode({"fields": fields, "id": item})
                 sha256 = hashlib.sha256(line.encode("utf-8", "backslashreplace")).hexdigest()
                 old = before.line_of(item)
-                counts.add(fields)
+                counts.add(fields, listed)
                 if old is not None and old.hash == sha256:
                     records_file.write(old.raw)
                     continue
@@ -174,17 +179,25 @@ def finish(out: Path, benchmark: Benchmark, folder: Path) -> Finished:
     return _finished(last)
 
 
-def _states_of_items(states: ValueStates, path: Path) -> Iterator[tuple[str, ItemStates]]:
-    """Yield the items of the file of values with the states of their fields."""
+def _states_of_items(states: ValueStates, path: Path) -> Iterator[tuple[str, ItemStates, int]]:
+    """Yield the items of the file of values: their states, and how many are listed and open."""
     for number, _, raw in raw_lines(path):
         line = parse_line(raw, f"{path}:{number}")
-        yield line["id"], states.of(line["id"], line["fields"])
+        of_item = states.of(line["id"], line["fields"])
+        yield line["id"], of_item, len(listed_and_open(line["fields"], of_item))
     states.check_order()
 
 
 def _finished(last: _Last) -> Finished:
     counts = last.counts
-    return Finished(last.records, counts.changed, last.delivery, counts.by_field, counts.complete)
+    return Finished(
+        last.records,
+        counts.changed,
+        last.delivery,
+        counts.by_field,
+        counts.complete,
+        counts.listed,
+    )
 
 
 def _inputs_hash(out: Path, benchmark: Benchmark, applied: Applied) -> str:

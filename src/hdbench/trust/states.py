@@ -120,12 +120,7 @@ class ValueStates:
             item: its id.
             fields: see `of`.
         """
-        states = self.of(item, fields)
-        return tuple(
-            name
-            for name, value in fields.items()
-            if value["decision"] == CHECK and states[name]["origin"] == "open"
-        )
+        return listed_and_open(fields, self.of(item, fields))
 
     def check_order(self) -> None:
         """Refuse items in another order than that of the file of values, once all were asked for.
@@ -188,6 +183,20 @@ class ValueStates:
             origin: Origin = "worked" if truth.id in self._partly and changes else "checked"
             given = _Given(at, origin, value_of(record, field))
             self._given[ValueKey(truth.id, field.path)].append(given)
+
+
+def listed_and_open(fields: Mapping[str, Mapping[str, Any]], states: ItemStates) -> tuple[str, ...]:
+    """Return the fields of an item that are on the work list and open.
+
+    Args:
+        fields: see `ValueStates.of`.
+        states: their states.
+    """
+    return tuple(
+        name
+        for name, value in fields.items()
+        if value["decision"] == CHECK and states[name]["origin"] == "open"
+    )
 
 
 def doubtful_values(out: Path, benchmark: Benchmark) -> Iterator[ValueKey]:

@@ -5,6 +5,7 @@ server's memory for each visitor.
 """
 
 import hashlib
+import os
 import re
 import secrets
 import shutil
@@ -60,9 +61,9 @@ def shared_page(key: object, language: str, make: Callable[[], str]) -> str:
     """
     name = hashlib.sha256(repr((key, language)).encode()).hexdigest()
     path = _path(name)
-    if path.is_file():
-        path.touch()  # it is deleted when nobody has asked for it for a while
-    else:
+    try:
+        os.utime(path)  # it is deleted when nobody has asked for it for a while
+    except FileNotFoundError:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, make().encode(errors="backslashreplace"))
     return _address(name, language)

@@ -85,7 +85,7 @@
     for (const table of tables) {
       const [key, order] = (state.get(table.dataset.name) ?? "headline").split(" ");
       const head = [...table.tHead.rows[0].cells].find((each) => each.dataset.key === key && each.dataset.first);
-      if (head) sort(table, head, order in OTHER ? order : head.dataset.first);
+      if (head) sort(table, head, Object.hasOwn(OTHER, order) ? order : head.dataset.first);
     }
   }
 

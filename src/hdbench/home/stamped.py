@@ -15,7 +15,8 @@ def stamp_of(path: Path) -> tuple[int, ...]:
         stat = os.stat(path)
     except OSError:
         return ()
-    return stat.st_mtime_ns, stat.st_size, stat.st_ino
+    # The time of a change also tells a file apart that was put back with its own time of writing.
+    return stat.st_mtime_ns, stat.st_ctime_ns, stat.st_size, stat.st_ino
 
 
 def is_as_new(stamp: tuple[int, ...], sources: Iterable[tuple[int, ...]]) -> bool:

@@ -149,7 +149,7 @@ def test_a_link_opens_the_same_leaderboard_again(opened, visit_at):
     board.get_by_role("heading", name="strict").first.wait_for()
     board.get_by_role("checkbox", name="Open weights").check()
     board.get_by_role("button", name="model", exact=True).first.press("Enter")
-    page.wait_for_url("**/*open=on&board-1=model+ascending")
+    page.wait_for_url("**/*protocol=published&strict=on#open=on&board-1=model+ascending")
     kept = ["open-large", "open-small"]
     assert shown(board) == kept
     address = page.url
@@ -158,11 +158,11 @@ def test_a_link_opens_the_same_leaderboard_again(opened, visit_at):
     board = page.frame_locator("#leaderboard iframe")
     expect(models(board).locator("tr:visible")).to_have_count(2)
     assert shown(board) == kept
-    assert board.get_by_role("heading", name="published, strict").count() == 2
+    expect(board.get_by_role("heading", name="published, strict")).to_have_count(2)
     rules(page)
     assert page.locator("#board-protocol").get_by_label("published").is_checked()
     assert page.get_by_label("Only valid JSON counts as an answer").is_checked()
-    assert page.url == address
+    expect(page).to_have_url(address)
 
     page.get_by_text("Settings", exact=True).click()
     page.get_by_role("link", name="Deutsch").click()

@@ -114,7 +114,7 @@ def test_values_that_were_read_are_there(tmp_path, use_until_killed):
 
 
 def test_values_that_were_decided_are_there(tmp_path, use_until_killed):
-    cards = Cards(tmp_path, cards=60, truths=60)
+    cards = Cards(tmp_path, cards=60, truths=58)
     page = Opened(cards, tmp_path / "other")
     page.plan()
     for form in ("decide/learn", "decide/apply"):

@@ -28,11 +28,11 @@ class Looks:
         self.cards, truths = cards, cards.cards.truths.values()
         self._own = words([" ".join(card.values()) for card in truths])
         self._own |= words(["heron otter finch cards plan decisions out finished"])
-        self._phone, self.url, self.wrong = page, url, []
+        self._phone, self._url, self.wrong = page, url, []
 
     def __call__(self, page, name):
         self._check(page, name)
-        self._phone.goto(f"{self.url}{name}")
+        self._phone.goto(f"{self._url}{name}")
         self._check(self._phone, name)
         walk = Walk(self._phone)
         walk.see(name)
@@ -76,8 +76,12 @@ def go_back(page):
     page.locator("#work").wait_for()
 
 
+def go_to(page, stage):
+    page.locator(".path").get_by_role("link", name=stage).click()
+
+
 def compare_and_plan(page, look):
-    page.get_by_role("link", name="Compare the models").click()
+    go_to(page, "Compare")
     page.get_by_role("button", name="Compare the models").click()
     expect(page.locator(".verdict")).to_have_text("finch, heron, and otter cannot be told apart.")
     expect(page.locator(".hdb-mark-value")).to_have_count(3)
@@ -90,8 +94,7 @@ def compare_and_plan(page, look):
     begin(page, "anna", "Read them again")
     read_values(page, cards=look.cards, number=1)
     page.locator("#home").click()
-    page.goto(f"{look.url}compare")
-    page.get_by_role("link", name="Plan the decision").click()
+    go_to(page, "Decide")
     look(page, "decide")
     page.get_by_label("At most").fill("10")
     page.get_by_label("To learn from").fill("20")
@@ -138,7 +141,7 @@ def work_off(page, cards):
 
 
 def test_from_the_comparison_to_the_records(tmp_path, visit_at):
-    cards = Cards(tmp_path, cards=60, truths=60)
+    cards = Cards(tmp_path, cards=60, truths=58)
     port = free_port()
     served = ServedHome(tmp_path, port, cards.folder)
     root = served.url.replace(f"{key_of(cards.folder)}/", "")

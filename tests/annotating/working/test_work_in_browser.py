@@ -192,6 +192,7 @@ def test_what_is_typed_outlives_what_others_decide(tmp_path, visit):
         asked.value.dismiss()
 
 
+@pytest.mark.nightly
 def test_clusters_that_fail_say_why_and_are_asked_for_once(tmp_path, visit_at):
     folder = prepared(tmp_path, {"b1": {"title": ["Faust"]}}, "there is no such item")
     with serving(folder, language="de") as served:

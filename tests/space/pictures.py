@@ -136,6 +136,9 @@ def test_the_space(camera, url, decision):
     texts = translations()[camera.language]
 
     def tab(name):
+        # A click on what is only now scrolled into sight meets the frame that was there before.
+        page.evaluate("scrollTo(0, 0)")
+        still(page)
         page.get_by_role("tab", name=texts[f"tab_{name}"], exact=True).first.click()
 
     page = camera.visit(url)

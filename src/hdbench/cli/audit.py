@@ -19,7 +19,7 @@ from hdbench.common.translation import current_language
 from hdbench.evaluation.score import Settings
 from hdbench.output.audit.findings import Audit
 from hdbench.output.audit.findings import audit as audit_runs
-from hdbench.output.audit.lists import review_list, work_list
+from hdbench.output.audit.lists import AGREEING, review_list, work_list
 from hdbench.output.audit.models import is_witness
 from hdbench.output.audit.page import audit_page
 from hdbench.output.report.tables import text
@@ -36,7 +36,7 @@ def command(
     csv_out: Annotated[Path | None, typer.Option("--csv", metavar="OUT")] = None,
     html_out: Annotated[Path | None, typer.Option("--html", metavar="OUT")] = None,
     list_out: Annotated[Path | None, typer.Option("--list", metavar="OUT")] = None,
-    agreeing: Annotated[float, typer.Option(min=0, max=1)] = 0.1,
+    agreeing: Annotated[float, typer.Option(min=0, max=1)] = AGREEING,
     seed: int = 1,
 ) -> None:
     """Find ground truths that most good models contradict.

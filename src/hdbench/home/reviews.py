@@ -20,7 +20,7 @@ from hdbench.evaluation.runs import load_runs, with_same_items
 from hdbench.evaluation.score import Settings
 from hdbench.home.stamped import Stamped, stamp_of
 from hdbench.output.audit.findings import audit
-from hdbench.output.audit.lists import review_list
+from hdbench.output.audit.lists import AGREEING, review_list
 from hdbench.output.audit.models import is_witness
 
 if TYPE_CHECKING:
@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 
 REVIEWS = "reviews"
 """The folder, beside the collection, of lists of values that are read again."""
-
-AGREEING = 0.1
-"""Share of the values on which all agree that are read again too, as `hdbench audit` has it."""
 
 
 class ReviewView(NamedTuple):

@@ -9,6 +9,9 @@ from hdbench.output.audit.findings import Audit, Finding, agreeing_values
 from hdbench.output.report.tables import TableRows, csv_bytes, text
 from hdbench.results.result import Result
 
+AGREEING = 0.1
+"""Share of the values on which ground truth and models agree that is looked at too by default."""
+
 _HEAD = ("id", "field", "truth", "proposed value", "agreement", "makers", "error class", "verdict")
 
 

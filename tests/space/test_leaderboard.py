@@ -110,8 +110,8 @@ def models(board):
 
 
 def shown(board):
-    """The models that are shown, in their order."""
-    return models(board).locator("tr:visible th a:first-child").all_inner_texts()
+    """The names of the models that are shown, in their order."""
+    return models(board).locator("tr:visible th a:first-child")
 
 
 def by_command(run_hdbench, folder, *options):
@@ -129,7 +129,8 @@ def test_ranks_and_values_are_those_of_the_command(opened, folder, run_hdbench):
         page.locator("#board-protocol").get_by_label(protocol).check()
         board.get_by_role("heading", name=f"{protocol}, 24 items").wait_for()
         found = by_command(run_hdbench, folder, "--protocol", protocol)
-        assert shown(board) == [row["model"].replace("\u202e", r"\u202e") for row in found]
+        named = [row["model"].replace("\u202e", r"\u202e") for row in found]
+        expect(shown(board)).to_have_text(named)
         ranks = models(board).locator("[data-key=rank]").all_inner_texts()
         assert ranks == ["1–2", "1–2", "3–4", "3–4"]
         assert [row["rank"] for row in found] == [{"low": 1, "high": 2}] * 2 + [
@@ -151,13 +152,13 @@ def test_a_link_opens_the_same_leaderboard_again(opened, visit_at):
     board.get_by_role("button", name="model", exact=True).first.press("Enter")
     page.wait_for_url("**/*protocol=published&strict=on#open=on&board-1=model+ascending")
     kept = ["open-large", "open-small"]
-    assert shown(board) == kept
+    expect(shown(board)).to_have_text(kept)
     address = page.url
 
     page = visit_at(address, awaited="#leaderboard")
     board = page.frame_locator("#leaderboard iframe")
     expect(models(board).locator("tr:visible")).to_have_count(2)
-    assert shown(board) == kept
+    expect(shown(board)).to_have_text(kept)
     expect(board.get_by_role("heading", name="published, strict")).to_have_count(2)
     rules(page)
     assert page.locator("#board-protocol").get_by_label("published").is_checked()
@@ -172,7 +173,7 @@ def test_a_link_opens_the_same_leaderboard_again(opened, visit_at):
     expect(page).to_have_url(re.compile(r"/\?lang=de$"))
     go_to_tab(page, "Rangliste")
     page.wait_for_url("**/*open=on&board-1=model+ascending")
-    assert shown(board) == kept
+    expect(shown(board)).to_have_text(kept)
 
 
 def test_the_frame_has_the_colors_and_the_window_of_the_page(visit_at, url):
@@ -205,18 +206,18 @@ def test_a_link_can_name_only_what_is_there(visit_at, url, link):
 def test_filters_hide_rows_and_keep_ranks(opened):
     _, board = opened()
     board.get_by_label("Open weights").check()
-    assert shown(board) == ["open-small", "open-large"]
+    expect(shown(board)).to_have_text(["open-small", "open-large"])
     board.get_by_label("Runs on a workstation").check()
-    assert shown(board) == ["open-small"]
+    expect(shown(board)).to_have_text(["open-small"])
     assert models(board).locator("tr:visible [data-key=rank]").inner_text() == "1–2"
     found = board.locator(".found").first
     assert found.inner_text() == "1 of 4 models fit; the ranks are those among all."
     board.get_by_label("Open weights").uncheck()
     board.get_by_label("Runs on a workstation").uncheck()
     board.get_by_label("USD/1,000 items, at most").fill("62.6")  # 1.5 USD for 24 items
-    assert shown(board) == ["open-small"]
+    expect(shown(board)).to_have_text(["open-small"])
     board.get_by_label("USD/1,000 items, at most").fill("62")
-    assert shown(board) == []
+    expect(shown(board)).to_have_text([])
 
 
 def test_facts_about_models_are_signs_with_a_legend(opened):
@@ -300,7 +301,7 @@ def test_only_the_names_of_runs_lead_anywhere(url, path):
 @pytest.mark.nightly
 def test_new_runs_appear_without_restart_and_bad_ones_are_named(opened, folder):
     page, board = opened()
-    assert len(shown(board)) == 4
+    expect(shown(board)).to_have_count(4)
     added = [
         add_run(folder, "f1", 23, model="maker/newcomer"),
         add_run(folder, "g1", 1, items=["none"], model="lost"),
@@ -308,7 +309,7 @@ def test_new_runs_appear_without_restart_and_bad_ones_are_named(opened, folder):
     try:
         page.locator("#board-protocol").get_by_label("published").check()
         expect(models(board).locator("tr")).to_have_count(5)
-        assert "maker/newcomer" in shown(board)
+        expect(shown(board).filter(has_text="maker/newcomer")).to_have_count(1)
         told = page.locator("#leaderboard .hdb-warnings").inner_text()
         assert "Left out because they cannot be read: 1" in told
         assert "g1: its run.json declares an item that hdb/cards does not have, 'none'" in told
@@ -334,7 +335,7 @@ def test_inconsistent_runs_are_named(opened, folder):
 def test_hostile_names_run_nothing(opened):
     page, board = opened()
     shown_name = HOSTILE.replace("\u202e", r"\u202e")
-    assert shown_name in shown(board)
+    expect(shown(board).filter(has_text=shown_name)).to_have_count(1)
     assert board.locator("h2").last.inner_text().count(shown_name) == 1  # a prompt's
     page.wait_for_timeout(300)
     [frame] = [each for each in page.frames if each != page.main_frame]
@@ -348,7 +349,7 @@ def test_it_speaks_german_to_a_german_browser(opened):
     page, board = opened("Rangliste", language="de-CH")
     assert "24 Einträge, prompt.txt" in board.locator("h2").first.inner_text()
     board.get_by_label("Läuft auf einem Arbeitsplatzrechner").check()
-    assert shown(board) == ["open-small"]
+    expect(shown(board)).to_have_text(["open-small"])
     with page.expect_popup() as waiting:
         board.get_by_role("link", name="open-small").click()
     waiting.value.locator(".item").first.wait_for()
@@ -474,7 +475,7 @@ def test_the_strict_board_counts_sound_json_alone(tmp_path, opened):
     assert lenient == strict
 
     page, board = opened()
-    before = shown(board)
+    before = shown(board).all_inner_texts()
     page.get_by_label("Only valid JSON counts as an answer").check()
     board.get_by_role("heading", name="strict").first.wait_for()
-    assert shown(board) == before  # here all answers were records from the beginning
+    expect(shown(board)).to_have_text(before)  # here all answers were records from the beginning

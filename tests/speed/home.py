@@ -5,6 +5,7 @@ Run by hand: PYTHONPATH=src:tests python -m speed.home
 
 import json
 import os
+import shutil
 import statistics
 import tempfile
 import time
@@ -16,6 +17,7 @@ from helpers.waiting import until
 from home.asking import picture
 from home.collections import NAME, make_collection, read_values
 
+from hdbench.annotating.merging import hand_over
 from hdbench.annotating.store import Store
 from hdbench.home.collection import opened
 from hdbench.trust.learned.files import learn_once
@@ -24,6 +26,7 @@ from hdbench.trust.learned.plan import ValuePlanOptions
 ITEMS = 10_000
 TRUTHS = 6_000
 CHANGED = 300
+HANDED_OVER = 3_000
 TIMES = 20
 PAGES = (
     *("", "scans", "scans?show=left&from=3000", "fields", "truth", "agreement"),
@@ -59,12 +62,26 @@ def write_large(folder):
     for place, path in enumerate(paths):
         lines = [{"id": f"c{number}", "prediction": said(number, place)} for number in range(ITEMS)]
         path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    with Store.open(made, "anna") as store:
-        for number in range(CHANGED):
+    annotate(made, "anna", CHANGED)
+    return made
+
+
+def annotate(collection, name, items):
+    """Somebody says that the first items are done."""
+    with Store.open(collection, name) as store:
+        for number in range(items):
             item = f"c{number}"
             after = store.state(item).head["status"]
             store.change(item, "status", "", "done", after=after, how="blind")
-    return made
+
+
+def handed_over(made, folder):
+    """What somebody else did in a copy of the collection, as a ZIP."""
+    copy, path = folder / "ben", folder / "ben.zip"
+    shutil.copytree(made, copy, ignore=shutil.ignore_patterns("images", "history*"))
+    annotate(copy, "ben", HANDED_OVER)
+    hand_over(copy, "ben", path)
+    return path.read_bytes()
 
 
 def decide(collection):
@@ -111,15 +128,24 @@ def main():
         added = client.post(f"{served.url}scans/add", data={"x": ""}, headers=headers)
         addition = str(httpx.URL(served.url).join(added.headers["location"]))
         client.post(f"{addition}/scans?name=new.png", content=picture(), headers=headers)
-        for page in PAGES:
-            address = served.url + page
+        name, data = "ben.zip", handed_over(made, Path(folder))
+        brought = client.post(
+            f"{served.url}merge/upload?name={name}", content=data, headers=headers
+        ).json()
+        client.post(f"{served.url}compare/report", data={"run": f"{NAME}_run"}, headers=headers)
+        addresses = {page or "overview": served.url + page for page in PAGES}
+        addresses |= {
+            "an addition": addition,
+            "a merge": served.url + brought["to"],
+            "a report": f"{served.url}report/{NAME}_run/",
+        }
+        for address in addresses.values():
             until(lambda a=address: "data-live" not in client.get(a).text, "the work behind a page")
         root = served.url.rsplit("/", 2)[0]
-        addresses = [f"{root}/new", *(served.url + page for page in PAGES), addition]
-        empty, *others = medians(client, addresses)
+        empty, *others = medians(client, [f"{root}/new", *addresses.values()])
         print(f"a page without items: {empty:.1f} ms")
-        for page, milliseconds in zip((*PAGES, "an addition"), others, strict=True):
-            print(f"{page or 'overview'}: {milliseconds:.1f} ms, {milliseconds / empty:.2f} times")
+        for page, milliseconds in zip(addresses, others, strict=True):
+            print(f"{page}: {milliseconds:.1f} ms, {milliseconds / empty:.2f} times")
         served.end()
 
 

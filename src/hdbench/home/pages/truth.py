@@ -3,7 +3,8 @@
 import re
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -115,24 +116,23 @@ class _AskedError(Exception):
 
 def _show_merge(visit: Visit) -> Mapping[str, Any]:
     """Return what a ZIP would bring in."""
-    name = visit.home.used.read().pseudonym
+    collection, name = visit.collection, visit.home.used.read().pseudonym
     path = _waiting(visit, visit.query.get("file") or visit.form.get("file", ""))
-    incoming: list[Incoming] = []
 
-    def ask(news: Incoming) -> None:
-        incoming.append(news)
-        raise _AskedError
+    def asked() -> list[Message]:
+        incoming: list[Incoming] = []
+
+        def ask(news: Incoming) -> None:
+            incoming.append(news)
+            raise _AskedError
+
+        with suppress(_AskedError):
+            merge(collection.folder, path, name, ask)
+        return [line for each in incoming for line in news_of(each)]
 
     visit.home.editors.close_idle(0)  # otherwise they would keep its annotator from being merged
-    problem = ""
-    try:
-        merge(visit.collection.folder, path, name, ask)
-    except _AskedError:
-        pass
-    except HdbenchError as error:
-        problem = error.message
-    news = [line for each in incoming for line in news_of(each)]
-    return {"file": path.parent.name, "news": news, "problem": problem}
+    waiting, stamp = path.parent.name, (name, _annotation_stamp(collection))
+    return {"file": waiting, "work": collection.background.computed(waiting, stamp, asked)}
 
 
 def _take_in(visit: Visit) -> Done:
@@ -170,14 +170,12 @@ def _waiting(visit: Visit, name: str) -> Path:
 
 def _show_agreement(visit: Visit) -> Mapping[str, Any]:
     collection, folder = visit.collection, visit.collection.folder
-    names = (METADATA, ANNOTATION, DESCRIPTION)
-    files = [*(folder / name for name in names), *sorted((folder / HISTORY).glob(f"*{SUFFIX}"))]
 
     def counted() -> tuple[Agreement | None, int]:
         finished, unfinished = read_assigned(folder)
         return agreement_of(folder, finished), unfinished
 
-    work = collection.background.computed(_AGREEING, tuple(map(stamp_of, files)), counted)
+    work = collection.background.computed(_AGREEING, _annotation_stamp(collection), counted)
     agreement, unfinished = work.value or (None, 0)
     return {
         "work": work,
@@ -186,6 +184,14 @@ def _show_agreement(visit: Visit) -> Mapping[str, Any]:
         "titles": FieldTitles(collection.schema, visit.language),
         "number": lambda value: "–" if value is None else written(value, 2, visit.language),
     }
+
+
+def _annotation_stamp(collection: Collection) -> Hashable:
+    """Return a value that changes with what people have annotated."""
+    folder = collection.folder
+    names = (METADATA, ANNOTATION, DESCRIPTION)
+    files = [*(folder / name for name in names), *sorted((folder / HISTORY).glob(f"*{SUFFIX}"))]
+    return tuple(map(stamp_of, files))
 
 
 def open_editor(visit: Visit, path: str) -> Done:

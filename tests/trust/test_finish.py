@@ -111,8 +111,8 @@ def test_every_value_of_every_item_has_its_origin(collection):
     for fields in found.values():
         for state in fields.values():
             counts[state["origin"]] = counts.get(state["origin"], 0) + 1
-    assert {origin: said.count(origin) for origin in counts} == counts
-    assert said.complete == len(collection.plan.sample) + len(control)
+    assert {origin: said.counts.of(origin) for origin in counts} == counts
+    assert said.counts.complete == len(collection.plan.sample) + len(control)
 
 
 def test_a_person_wins_and_the_later_one_over_the_earlier(collection):
@@ -159,8 +159,8 @@ def test_records_that_did_not_change_stay_byte_for_byte(collection):
     before = {path.name: path.read_bytes() for path in folder.iterdir() if path.suffix}
     again = finished(collection)
     after = {path.name: path.read_bytes() for path in folder.iterdir() if path.suffix}
-    assert (first.delivery, first.changed) == (1, len(collection.ids))
-    assert (again.delivery, again.changed, after) == (1, 0, before)
+    assert (first.delivery, first.counts.changed) == (1, len(collection.ids))
+    assert (again.delivery, again.counts.changed, after) == (1, 0, before)
 
     torn = collection.rest[0]
     work_off(collection, torn, "title", "Titel")
@@ -172,7 +172,7 @@ def test_records_that_did_not_change_stay_byte_for_byte(collection):
     *_, change = map(json.loads, (folder / "changes.jsonl").read_text().splitlines())
     line = json.loads(new[differ[0]])
     body = json.dumps({"fields": line["fields"], "id": torn}, sort_keys=True, separators=(",", ":"))
-    assert (third.delivery, third.changed, line["delivery"]) == (2, 1, 2)
+    assert (third.delivery, third.counts.changed, line["delivery"]) == (2, 1, 2)
     assert line["hash"] == hashlib.sha256(body.encode()).hexdigest() == change["hash"]
     assert change["before"] == json.loads(old[differ[0]])["hash"]
     assert (change["id"], change["fields"], change["delivery"]) == (torn, ["title"], 2)
@@ -284,7 +284,7 @@ def test_what_a_person_says_meanwhile_is_delivered(collection, often, capsys):
     first = collection.rest[0]
     work_off(collection, first, "title", "Titel")
     said = finished(collection)
-    assert (said.records, said.changed, said.count("worked")) == (150, 150, 1)
+    assert (said.records, said.counts.changed, said.counts.of("worked")) == (150, 150, 1)
     assert records(collection)[first]["title"] == {"origin": "worked", "value": "Titel"}
     assert "resumes" not in capsys.readouterr().err
 

@@ -112,7 +112,10 @@ def test_all_agree_at_every_moment_on_what_is_open(tmp_path, seed):
             if value["origin"] == "open"
         }
         assert opened == cards.open()
-        assert (finished.count("open"), finished.listed) == (len(opened), len(cards.left()))
+        assert (finished.counts.of("open"), finished.counts.listed) == (
+            len(opened),
+            len(cards.left()),
+        )
         doubtful = set(doubtful_values(cards.out, cards.benchmark))
         assert doubtful - cards.worked.keys() == cards.left()
         assert asked(cards) == doubtful

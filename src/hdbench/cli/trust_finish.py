@@ -116,11 +116,11 @@ def print_finished(
     title = Message(
         "{records:,} records, {complete:,} of them complete",
         records=finished.records,
-        complete=finished.complete,
+        complete=finished.counts.complete,
     )
     print_line(console, title, style="bold")
     table = localized_table("By field", "field", right=tuple(map(str, ORIGIN_HEADS.values())))
-    for name, counts in finished.by_field.items():
+    for name, counts in finished.counts.by_field.items():
         cells = (number(counts.get(origin, 0), ",") for origin in ORIGINS)
         table.add_row(heading(name, FIELD_WIDTH), *cells)
     console.print(table)
@@ -129,15 +129,15 @@ def print_finished(
             "delivery {number}: {count:,} record is new or has changed: {path}",
             plural="delivery {number}: {count:,} records are new or have changed: {path}",
             number=finished.delivery,
-            count=finished.changed,
+            count=finished.counts.changed,
             path=folder / CHANGES,
         )
-        if finished.changed
+        if finished.counts.changed
         else Message("nothing has changed since delivery {number}", number=finished.delivery)
     )
     print_line(console, delivered)
     print_line(console, Message("{path}: values and origins", path=folder / RECORDS))
-    if corrected := finished.count("corrected"):
+    if corrected := finished.counts.of("corrected"):
         found = Message(
             "{count:,} accepted value was found wrong: hdbench trust control {out} says whether "
             "the others can be used",
@@ -158,7 +158,7 @@ def print_finished(
             out=applied,
         )
         print_line(console, control)
-    if disputed := finished.count("open") - finished.listed:
+    if disputed := finished.counts.of("open") - finished.counts.listed:
         again = Message(
             "{count:,} value is open that people could not read, or do not agree on: let somebody "
             "else read it: hdbench annotate {benchmark} --only {path}",
@@ -169,13 +169,13 @@ def print_finished(
             path=applied / CONTROL,
         )
         print_line(console, again)
-    if finished.listed:
+    if finished.counts.listed:
         left = Message(
             "{count:,} value is open: hdbench annotate {benchmark} --only {path}, then this "
             "command again",
             plural="{count:,} values are open: hdbench annotate {benchmark} --only {path}, then "
             "this command again",
-            count=finished.listed,
+            count=finished.counts.listed,
             benchmark=benchmark.id,
             path=applied / WORK_LIST,
         )

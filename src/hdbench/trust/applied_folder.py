@@ -8,11 +8,13 @@ from typing import Annotated
 from filelock import FileLock, Timeout
 from pydantic import Field as Checked
 
+from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.checked import check_file, validate
 from hdbench.common.hashing import file_sha256
 from hdbench.common.jsonio import parse_json, parse_line, remove_unfinished, write_json, write_whole
 from hdbench.errors import HdbenchError, Message, os_reason
 from hdbench.trust.deciding import AnyDecision, AnyPlan, read_decision, read_plan
+from hdbench.trust.plan import list_sha256
 from hdbench.trust.sealed import Sealed, Sha256
 
 PLAN = "plan.yaml"
@@ -178,6 +180,20 @@ def read_begun(out: Path) -> tuple[AnyPlan, AnyDecision]:
             decision=out / DECISION,
         )
     return plan, decision
+
+
+def check_same_list(plan: AnyPlan, benchmark: Benchmark, out: Path) -> None:
+    """Refuse a benchmark with other items than those of the plan that was applied.
+
+    Raises:
+        HdbenchError: its items are others.
+    """
+    if list_sha256(benchmark.ids()) != plan.list_sha256:
+        raise HdbenchError(
+            "{benchmark}: its items are not those that {place} was made for",
+            benchmark=benchmark.id,
+            place=out,
+        )
 
 
 def write_applied(out: Path, applied: Applied) -> None:

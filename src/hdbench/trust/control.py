@@ -27,6 +27,7 @@ from hdbench.trust.applied_folder import (
     TAKEN,
     VALUES,
     Applied,
+    check_same_list,
     read_applied,
     read_begun,
     taken_in,
@@ -34,7 +35,7 @@ from hdbench.trust.applied_folder import (
 from hdbench.trust.as_planned import check_as_planned
 from hdbench.trust.checked import how_made, truths_of, wrong_values
 from hdbench.trust.learned.learning import StageReadings
-from hdbench.trust.plan import RIGHTS, Plan, Right, list_sha256
+from hdbench.trust.plan import RIGHTS, Plan, Right
 from hdbench.trust.runs import Judged, planned_fields
 from hdbench.trust.sealed import Sealed, Sha256, read_sealed, write_sealed
 
@@ -299,12 +300,7 @@ def check_control(out: Path, benchmark: Benchmark) -> Controlled:
     applied, control = read_applied(out), read_control(out / CONTROL)
     if not control.sample:
         raise HdbenchError("{place}: has no items: nothing was drawn", place=out / CONTROL)
-    if list_sha256(benchmark.ids()) != plan.list_sha256:
-        raise HdbenchError(
-            "{benchmark}: its items are not those that {place} was made for",
-            benchmark=benchmark.id,
-            place=out,
-        )
+    check_same_list(plan, benchmark, out)
     if plan.as_planned is not None:
         check_as_planned(plan.as_planned, benchmark, plan.sample, out / PLAN, plan.hdbench)
     check_values(out, applied, control)

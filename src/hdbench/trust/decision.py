@@ -30,8 +30,16 @@ from hdbench.statistics.acceptance import (
     upper_bound,
     walk,
 )
-from hdbench.trust.checked import UNKNOWN, CheckedSample, Flags, check_sample
-from hdbench.trust.plan import MAX_LIMIT, RIGHTS, Plan, Right, VerdictName, verdict_of
+from hdbench.trust.checked import UNKNOWN, CheckedSample, Flags, SharedErrors, check_sample
+from hdbench.trust.plan import (
+    MAX_LIMIT,
+    RIGHTS,
+    Plan,
+    PlanTerms,
+    Right,
+    VerdictName,
+    verdict_of,
+)
 from hdbench.trust.runs import Runs
 from hdbench.trust.sealed import is_sealed
 
@@ -549,10 +557,7 @@ def warnings_of(plan: Plan, sample: CheckedSample, walks: Walks) -> Iterator[War
         if how != BLIND:
             provenance = None if how == UNKNOWN else how
             yield Warned.of("not_blind", number=number, items=items, how=provenance)
-    for (one, other), errors in sample.shared_errors.items():
-        if errors.same > TWINS * errors.either:
-            pair = {"one": plan.runs[one].name, "other": plan.runs[other].name}
-            yield Warned.of("twins", **pair, **errors._asdict())
+    yield from shared_warnings(plan, "twins", sample.shared_errors)
     if items > SMALL_WHOLE * plan.whole.of:
         key = "small_whole_exact" if plan.verdict == "exact" else "small_whole"
         yield Warned.of(key, items=items, of=plan.whole.of)
@@ -571,6 +576,22 @@ def warnings_of(plan: Plan, sample: CheckedSample, walks: Walks) -> Iterator[War
     if plan.several_values:
         names = ", ".join(plan.several_values[:5])
         yield Warned.of("several_values", count=len(plan.several_values), fields=names)
+
+
+def shared_warnings(
+    plan: PlanTerms, key: str, shared: Mapping[tuple[int, int], SharedErrors]
+) -> Iterator[Warned]:
+    """Yield a warning about each pair of runs that make the same errors.
+
+    Args:
+        plan: the plan.
+        key: the key of the warning.
+        shared: positions of two runs → their errors.
+    """
+    for (one, other), errors in shared.items():
+        if errors.same > TWINS * errors.either:
+            pair = {"one": plan.runs[one].name, "other": plan.runs[other].name}
+            yield Warned.of(key, **pair, **errors._asdict())
 
 
 def _verdict_warnings(plan: Plan, walks: Walks) -> Iterator[Warned]:

@@ -44,39 +44,15 @@ LAST = ".delivered.json"
 _encode = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
 
 
-class Finished(NamedTuple):
-    """What was written.
-
-    Attributes:
-        records: how many records there are.
-        changed: how many of them are new or have changed since the delivery before.
-        delivery: the number of this delivery; that of the one before if nothing has changed.
-        by_field: field → origin → how many values.
-        complete: how many records have no open value.
-        listed: how many open values are on the work list; the others are read again.
-    """
-
-    records: int
-    changed: int
-    delivery: int
-    by_field: dict[str, dict[str, int]]
-    complete: int
-    listed: int
-
-    def count(self, origin: Origin) -> int:
-        """Return how many values have an origin."""
-        return sum(counts.get(origin, 0) for counts in self.by_field.values())
-
-
-class _DeliveryState(BaseModel):
-    """State of a delivery that is being made, or was made last.
+class DeliveryCounts(BaseModel):
+    """Counts of a delivery that is being made, or was made last.
 
     Attributes:
         at: when it was begun.
-        changed: see `Finished`.
-        complete: see `Finished`.
-        listed: see `Finished`.
-        by_field: see `Finished`.
+        changed: how many records are new or have changed since the delivery before.
+        complete: how many records have no open value.
+        listed: how many open values are on the work list; the others are read again.
+        by_field: field → origin → how many values.
     """
 
     at: str
@@ -93,21 +69,25 @@ class _DeliveryState(BaseModel):
             of_field = self.by_field[name]
             of_field[value["origin"]] = of_field.get(value["origin"], 0) + 1
 
+    def of(self, origin: Origin) -> int:
+        """Return how many values have an origin."""
+        return sum(counts.get(origin, 0) for counts in self.by_field.values())
 
-class _Last(Strict):
-    """The content of `LAST`.
+
+class Finished(Strict):
+    """What was written: the content of `LAST`.
 
     Attributes:
         made_from: hash of the records and of all that they were made from.
-        records: see `Finished`.
-        delivery: see `Finished`.
+        records: how many records there are.
+        delivery: the number of this delivery; that of the one before if nothing has changed.
         counts: what was counted.
     """
 
     made_from: str
     records: int
     delivery: int
-    counts: _DeliveryState
+    counts: DeliveryCounts
 
 
 def finish(out: Path, benchmark: Benchmark, folder: Path) -> Finished:
@@ -134,12 +114,13 @@ def finish(out: Path, benchmark: Benchmark, folder: Path) -> Finished:
         # Before anything is read: what comes later makes another hash, and is delivered then.
         inputs = _inputs_hash(out, benchmark, applied)
         records = folder / RECORDS
-        last = _last_delivery(folder)
+        last = read_finished(folder)
         if last and last.made_from == made_from(inputs, files=[records]):
-            return _finished(last)._replace(changed=0)
+            last.counts.changed = 0
+            return last
         states = ValueStates(plan, benchmark, out, applied, is_worked=True)
         now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-        begun = _DeliveryState(at=now, by_field={name: {} for name in plan.fields})
+        begun = DeliveryCounts(at=now, by_field={name: {} for name in plan.fields})
         before = _Delivered(records)
         number = before.delivery + 1
         # The changes get their name first: those of a delivery that never came are cut off.
@@ -169,14 +150,14 @@ def finish(out: Path, benchmark: Benchmark, folder: Path) -> Finished:
                 change = {"at": counts.at, "before": old and old.hash, "delivery": number}
                 changes_file.write(_line(**change, fields=names, hash=sha256, id=item))
         delivery = number if counts.changed else before.delivery
-        last = _Last(
+        finished = Finished(
             made_from=made_from(inputs, files=[records]),
             records=writing.done,
             delivery=delivery,
             counts=counts,
         )
-        write_json(folder / LAST, last.model_dump())
-    return _finished(last)
+        write_json(folder / LAST, finished.model_dump())
+    return finished
 
 
 def _states_of_items(states: ValueStates, path: Path) -> Iterator[tuple[str, ItemStates, int]]:
@@ -186,18 +167,6 @@ def _states_of_items(states: ValueStates, path: Path) -> Iterator[tuple[str, Ite
         of_item = states.of(line["id"], line["fields"])
         yield line["id"], of_item, len(listed_and_open(line["fields"], of_item))
     states.check_order()
-
-
-def _finished(last: _Last) -> Finished:
-    counts = last.counts
-    return Finished(
-        last.records,
-        counts.changed,
-        last.delivery,
-        counts.by_field,
-        counts.complete,
-        counts.listed,
-    )
 
 
 def _inputs_hash(out: Path, benchmark: Benchmark, applied: Applied) -> str:
@@ -228,8 +197,13 @@ def read_finished(folder: Path) -> Finished | None:
     Args:
         folder: the folder that `finish` wrote.
     """
-    last = _last_delivery(folder)
-    return None if last is None else _finished(last)
+    path = folder / LAST
+    if not path.is_file():
+        return None
+    try:
+        return Finished.model_validate_json(read_at_most(path, MAX_FILE))
+    except (OSError, HdbenchError, ValidationError):
+        return None
 
 
 def read_deliveries(folder: Path) -> list[Delivery]:
@@ -249,17 +223,6 @@ def read_deliveries(folder: Path) -> list[Delivery]:
         records = known.records + 1 if known else 1
         found[line["delivery"]] = Delivery(line["delivery"], str(line.get("at")), records)
     return list(found.values())
-
-
-def _last_delivery(folder: Path) -> _Last | None:
-    """Return what was delivered last; None if that is not known."""
-    path = folder / LAST
-    if not path.is_file():
-        return None
-    try:
-        return _Last.model_validate_json(read_at_most(path, MAX_FILE))
-    except (OSError, HdbenchError, ValidationError):
-        return None
 
 
 def _line(**values: Any) -> bytes:

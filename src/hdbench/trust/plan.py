@@ -93,6 +93,20 @@ def check_confidence(confidence: float) -> None:
         )
 
 
+def check_limit(limit: float) -> None:
+    """Refuse a limit that makes no sense.
+
+    Raises:
+        HdbenchError: it is not above 0, or above `MAX_LIMIT`.
+    """
+    if not 0 < limit <= MAX_LIMIT:
+        raise HdbenchError(
+            "--limit {limit}: must be above 0 and at most {most}",
+            limit=f"{limit:g}",
+            most=f"{MAX_LIMIT:g}",
+        )
+
+
 def check_options(options: PlanOptions) -> None:
     """Refuse options with which no plan can promise anything.
 
@@ -101,12 +115,7 @@ def check_options(options: PlanOptions) -> None:
             small for it, or the exact verdict is to decide from a stratified sample.
     """
     check_confidence(options.confidence)
-    if not 0 < options.limit <= MAX_LIMIT:
-        raise HdbenchError(
-            "--limit {limit}: must be above 0 and at most {most}",
-            limit=f"{options.limit:g}",
-            most=f"{MAX_LIMIT:g}",
-        )
+    check_limit(options.limit)
     least = least_items(options.limit, options.confidence)
     if options.number < least:
         raise HdbenchError(

@@ -11,7 +11,7 @@ from hdbench.trust.forecasting.by_values import ValueForecast
 from hdbench.trust.learned.cuts import values_needed
 from hdbench.trust.learned.decision import GroupDecision, ReadCut, ValueDecision
 from hdbench.trust.plan import RIGHTS
-from hdbench.trust.words import TEXTS, above_limit
+from hdbench.trust.words import TEXTS, above_limit, promised
 
 GOOD = 0.5
 """The part of the limit up to which the share of wrong values that was found needs no worry."""
@@ -109,7 +109,7 @@ def _accepted(decision: ValueDecision, work: ValueForecast, text: Any, titles: T
     other = next(right for right in RIGHTS if right != decision.right)
     each = "_each" if decision.each_field else ""
     fields = ", ".join(map(titles, decision.by_field))
-    promise = text(f"value_promise{each}", fields=fields, **_promised(decision, text))
+    promise = text(f"value_promise{each}", fields=fields, **promised(decision, text))
     measured = decision.wrong[decision.right]
     return [
         text(
@@ -145,14 +145,6 @@ def _work(decision: ValueDecision, work: ValueForecast, language: str) -> list[s
     return lines
 
 
-def _promised(decision: ValueDecision, text: Any) -> dict[str, Any]:
-    return {
-        "confidence": decision.confidence,
-        "limit": 100 * decision.limit,
-        "right": text(f"right_{decision.right}"),
-    }
-
-
 def _nothing(decision: ValueDecision, text: Any, titles: Titles) -> list[str]:
     """Return that nothing is accepted, why, and what would help."""
     group, cut = _closest(decision)
@@ -168,7 +160,7 @@ def _nothing(decision: ValueDecision, text: Any, titles: Titles) -> list[str]:
     if decision.each_field:
         closest = ", ".join(map(titles, group.fields))
         why = f"{text('value_none_field', field=closest)} {why}"
-    lines = [text("value_none", **_promised(decision, text)), why]
+    lines = [text("value_none", **promised(decision, text)), why]
     return [*lines, *what_would_help(decision, text, titles)]
 
 

@@ -12,6 +12,7 @@ from hdbench.statistics.acceptance import least_items
 from hdbench.trust.checked import UNKNOWN
 from hdbench.trust.control import Controlled
 from hdbench.trust.decision import Decision, Outcome, Warned, Wrong
+from hdbench.trust.learned.decision import ValueDecision
 from hdbench.trust.plan import RIGHTS, Right
 
 TEXTS = Texts(Path(__file__).with_name("texts"))
@@ -153,7 +154,7 @@ def _taken(decision: Decision, outcome: Outcome, text: Any) -> list[str]:
         text("some_fields", count=count, of=count + left_out) if left_out else text("all_fields")
     )
     other = next(right for right in RIGHTS if right != decision.right)
-    promised = _promised(decision, text)
+    terms = promised(decision, text)
     paragraphs = [
         text(
             "taken",
@@ -163,7 +164,7 @@ def _taken(decision: Decision, outcome: Outcome, text: Any) -> list[str]:
             share=outcome.share,
             fields=fields,
             threshold=outcome.threshold,
-            at_most=text(f"at_most_{decision.verdict}", **promised),
+            at_most=text(f"at_most_{decision.verdict}", **terms),
         ),
         text(
             "measured",
@@ -192,7 +193,8 @@ def _counted(wrong: Wrong) -> dict[str, Any]:
     return figures | {"wrong": wrong.count, "at_most": wrong.at_most_in_whole}
 
 
-def _promised(decision: Decision, text: Any) -> dict[str, Any]:
+def promised(decision: Decision | ValueDecision, text: Any) -> dict[str, Any]:
+    """Return the terms of a promise, by their names in the texts."""
     """Return the values that the texts about the limit share."""
     return {
         "confidence": decision.confidence,
@@ -202,7 +204,7 @@ def _promised(decision: Decision, text: Any) -> dict[str, Any]:
 
 
 def _refused(decision: Decision, text: Any) -> list[str]:
-    refusal = text(f"refused_{decision.verdict}", **_promised(decision, text))
+    refusal = text(f"refused_{decision.verdict}", **promised(decision, text))
     if not decision.counting.steps:
         return [f"{refusal} {text('refused_fields')}"]
     first = decision.counting.steps[0]

@@ -20,12 +20,12 @@ from hdbench.trust.applied_folder import (
     PLAN,
     VALUES,
     changed,
+    check_same_list,
     read_applied,
     read_begun,
 )
 from hdbench.trust.applying import BELOW, LEFT_OUT, NO_ANSWER, NOT_READ
 from hdbench.trust.listed import read_listed
-from hdbench.trust.plan import list_sha256
 from hdbench.trust.runs import Runs, opened_answers
 from hdbench.trust.states import ValueStates
 from hdbench.trust.values import value_of
@@ -87,12 +87,7 @@ class AppliedWorkList:
         applied = read_applied(out)
         self.seal = applied.values_sha256
         self.benchmark = benchmark = load_benchmark(str(folder))
-        if list_sha256(benchmark.ids()) != self._plan.list_sha256:
-            raise HdbenchError(
-                "{benchmark}: its items are not those that {place} was made for",
-                benchmark=benchmark.id,
-                place=out,
-            )
+        check_same_list(self._plan, benchmark, out)
         states = None
         if not with_read:
             states = ValueStates(self._plan, benchmark, out, applied, is_worked=False)

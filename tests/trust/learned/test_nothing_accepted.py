@@ -84,7 +84,7 @@ def test_what_people_read_and_worked_off_is_delivered(cards, tmp_path):
         | {key: (value, "worked") for key, value in worked.items()}
         | {key: (said_by_most(cards, *key), "open") for key in still_open}
     )
-    assert (finished.records, finished.count("open")) == (300, 683)
+    assert (finished.records, finished.counts.of("open")) == (300, 683)
     assert cards.apply() == applied
 
 

@@ -4,15 +4,12 @@ from typing import Literal
 
 from hdbench import __version__
 from hdbench.common.checked import Strict
-from hdbench.errors import HdbenchError
+from hdbench.trust.forecasting.work import check_amount
 from hdbench.trust.learned.decision import ValueDecision
 
 SECONDS_PER_VALUE = 12.0
 """How long a person takes to open an image and read one field, until it is measured: our
 assumption."""
-
-MOST = 1_000_000
-"""The highest pace and wage: anything above is a typing error."""
 
 
 class ValueForecast(Strict):
@@ -75,15 +72,8 @@ def value_forecast(
     Raises:
         HdbenchError: the seconds or the wage make no sense.
     """
-    for option, value in (("--seconds-per-look", seconds), ("--wage", wage)):
-        if value is not None and not 0 <= value <= MOST:
-            raise HdbenchError(
-                "{option} {value}: must be from {least} to {most:,}",
-                option=option,
-                value=f"{value:g}",
-                least=0,
-                most=MOST,
-            )
+    check_amount("--seconds-per-look", seconds or 0)
+    check_amount("--wage", wage or 0)
     pace = decision.seconds if seconds is None else seconds
     hours = decision.to_look_at.values * (SECONDS_PER_VALUE if pace is None else pace) / 3600
     wrong = decision.wrong.get(decision.right)

@@ -24,7 +24,7 @@ from hdbench.trust.forecasting.amounts import (
 )
 from hdbench.trust.forecasting.measuring import Measured, measure
 from hdbench.trust.forecasting.price_list import Price
-from hdbench.trust.forecasting.work import DEFAULT_PACE, PACE_SOURCE, Pace
+from hdbench.trust.forecasting.work import DEFAULT_PACE, PACE_SOURCE, Pace, check_amount
 from hdbench.trust.plan import Plan, Right
 from hdbench.trust.sealed import read_sealed
 
@@ -112,9 +112,6 @@ class ForecastOptions:
     protocol: ProtocolName = "documented"
 
 
-MOST = 1_000_000
-"""The highest pace and wage: anything above is a typing error."""
-
 METHOD = (
     f"bootstrap-t over items, {RESAMPLES:,} resamples, seed 0; for shares of items, Clopper-Pearson"
 )
@@ -132,7 +129,9 @@ def forecast(benchmark: Benchmark, runs: Sequence[Path], options: ForecastOption
         HdbenchError: pace or wage make no sense; there is nothing to forecast from; the size of the
             population is unknown; the plan is for other runs; see also `decide`.
     """
-    _check(options)
+    check_amount("--keystrokes-per-minute", options.pace.keystrokes_per_minute, least=1)
+    check_amount("--seconds-per-look", options.pace.seconds_per_look)
+    check_amount("--wage", options.wage or 0)
     by_answers = _by_answers(runs)
     plan = decision = None
     if options.plan is not None:
@@ -178,22 +177,6 @@ def forecast(benchmark: Benchmark, runs: Sequence[Path], options: ForecastOption
             *_other_notices(measured, models, options.prices),
         ),
     )
-
-
-def _check(options: ForecastOptions) -> None:
-    for option, value, least in (
-        ("--keystrokes-per-minute", options.pace.keystrokes_per_minute, 1),
-        ("--seconds-per-look", options.pace.seconds_per_look, 0),
-        ("--wage", options.wage or 0, 0),
-    ):
-        if not least <= value <= MOST:
-            raise HdbenchError(
-                "{option} {value}: must be from {least} to {most:,}",
-                option=option,
-                value=f"{value:g}",
-                least=least,
-                most=MOST,
-            )
 
 
 def _total(benchmark: Benchmark, options: ForecastOptions, plan: Plan | None) -> int:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
 from hdbench.answers.letters import folded
+from hdbench.errors import HdbenchError
 
 KEYSTROKES_PER_MINUTE = 214.0
 """0.28 s per key: an average typist at 40 words per minute; see `PACE_SOURCE`."""
@@ -53,6 +54,26 @@ class Pace(NamedTuple):
 
 
 DEFAULT_PACE = Pace()
+
+
+MOST = 1_000_000
+"""The highest pace and wage: anything above is a typing error."""
+
+
+def check_amount(option: str, value: float, least: int = 0) -> None:
+    """Refuse a pace or a wage that cannot be meant.
+
+    Raises:
+        HdbenchError: it is below `least`, or above `MOST`.
+    """
+    if not least <= value <= MOST:
+        raise HdbenchError(
+            "{option} {value}: must be from {least} to {most:,}",
+            option=option,
+            value=f"{value:g}",
+            least=least,
+            most=MOST,
+        )
 
 
 class Work(NamedTuple):

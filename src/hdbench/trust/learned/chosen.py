@@ -64,16 +64,13 @@ class ChosenValues:
         return self.empty.size
 
 
-def chosen_values(
-    runs: Runs, ids: Sequence[str], fields: Sequence[str], of: str = "Reading the answers"
-) -> ChosenValues:
+def chosen_values(runs: Runs, ids: Sequence[str], fields: Sequence[str]) -> ChosenValues:
     """Read the answers of runs to all items, and describe the values that are chosen.
 
     Args:
         runs: the runs.
         ids: the ids of all items.
         fields: the paths of the fields, as in `runs`.
-        of: what the progress is of.
     """
     items = array("q")
     mean, least, greatest, given = array("d"), array("d"), array("d"), array("d")
@@ -81,7 +78,7 @@ def chosen_values(
     texts, shapes = array("Q"), array("Q")
     others = len(runs.answers) - 1
     all_alike = [1.0] * others
-    for number, item_id in enumerate(progress(ids, of, len(ids))):
+    for number, item_id in enumerate(progress(ids, "Reading the answers", len(ids))):
         records = runs.records(item_id)
         if all(record is None for record in records):
             continue

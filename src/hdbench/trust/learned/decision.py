@@ -21,18 +21,15 @@ from hdbench.scoring.metric import Metric
 from hdbench.statistics.acceptance import CONFIDENCE
 from hdbench.statistics.share_of_unread import most_wrong, upper_share
 from hdbench.trust.checked import SharedErrors, as_record, shared_errors, wrong_values
-from hdbench.trust.decision import TWINS, Warned
+from hdbench.trust.decision import Count, Share, Warned, shared_warnings
 from hdbench.trust.learned.cuts import BILLION, UNANSWERED, Probabilities
 from hdbench.trust.learned.files import read_learning
 from hdbench.trust.learned.learning import (
-    Billionths,
-    Count,
     CutGroup,
     Expected,
     Learned,
     Learning,
     Readings,
-    Share,
     Sign,
     StageReadings,
     check_first_draw,
@@ -42,7 +39,7 @@ from hdbench.trust.learned.learning import (
     stage_readings,
 )
 from hdbench.trust.learned.plan import EXAMPLE_DRAW, MAX_TRIES, ValuePlan
-from hdbench.trust.learned.verification import walk_cuts
+from hdbench.trust.learned.verification import Billionths, Cut, walk_cuts
 from hdbench.trust.plan import MAX_LIMIT, RIGHTS, Right
 from hdbench.trust.runs import Judged, Runs, opened_runs
 from hdbench.trust.sealed import Sha256
@@ -61,23 +58,17 @@ FEW_AGREE = 0.9
 """Share of the values read twice that two people should agree on at least."""
 
 
-class ReadCut(Strict):
+class ReadCut(Cut):
     """What reading showed at one cut.
 
     Attributes:
-        probability: the cut, in billionths.
-        values: how many values of the collection pass.
-        unread: how many of these nobody had read before the second stage.
-        read: how many of these were read in the second stage.
+        read: how many of the unread values were read in the second stage.
         wrong: how many of these are wrong, by each criterion.
         upper: the upper bound of the share of wrong values among those that nobody has read, 0.0 to
             1.0.
         accepted: whether the cut passes.
     """
 
-    probability: Billionths
-    values: Count
-    unread: Count
     read: Count
     wrong: Annotated[dict[Right, Count], Checked(min_length=len(RIGHTS))]
     upper: Share
@@ -621,10 +612,7 @@ def _warnings(
 ) -> Iterator[Warned]:
     """Yield what to know about a decision, the most serious first."""
     stages = [stage for stage in (decision.first, decision.second) if stage]
-    for (one, other), errors in shared.items():
-        if errors.same > TWINS * errors.either:
-            pair = {"one": plan.runs[one].name, "other": plan.runs[other].name}
-            yield Warned.of("twins_learned", **pair, **errors._asdict())
+    yield from shared_warnings(plan, "twins_learned", shared)
     twice, same = (sum(getattr(stage, name) for stage in stages) for name in ("twice", "same"))
     if not twice:
         yield Warned.of("read_once", values=decision.read)

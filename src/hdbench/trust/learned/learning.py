@@ -29,6 +29,7 @@ from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.verify import compared
 from hdbench.statistics.logistic import fit, probability
 from hdbench.trust.as_planned import check_as_planned
+from hdbench.trust.decision import Count, Share
 from hdbench.trust.learned.chosen import (
     ChosenValues,
     Floats,
@@ -42,7 +43,7 @@ from hdbench.trust.learned.chosen import (
 from hdbench.trust.learned.cuts import BILLION, UNANSWERED, Probabilities
 from hdbench.trust.learned.known import known_sha256, known_values
 from hdbench.trust.learned.plan import SECOND_DRAW, Pair, ValuePlan, draw_first
-from hdbench.trust.learned.verification import choose_cuts, draw_second
+from hdbench.trust.learned.verification import Cut, choose_cuts, draw_second
 from hdbench.trust.plan import list_sha256
 from hdbench.trust.runs import Runs, opened_answers, opened_runs
 from hdbench.trust.sealed import Sealed, Sha256
@@ -59,8 +60,6 @@ LAST_DIGIT = 1.5e-6
 Readings = Mapping[ValueKey, Sequence[Reading]]
 """What people read, by value."""
 
-Count = Annotated[int, Checked(ge=0, le=10**12)]
-Share = Annotated[float, Checked(ge=0, le=1)]
 Sign = Literal[
     "runs_agree",
     "runs_differ",
@@ -71,8 +70,6 @@ Sign = Literal[
     "shape_once",
 ]
 """A sign of trouble, or of its absence, that a value shows."""
-
-Billionths = Annotated[int, Checked(ge=0, le=BILLION)]
 
 _HEAD = """\
 # What a plan of hdbench trust has learned, and the values to verify it with. It holds only as it
@@ -102,20 +99,6 @@ class StageReadings(Strict):
     twice: Count
     same: Count
     seconds: Annotated[float, Checked(ge=0)] | None = None
-
-
-class Cut(Strict):
-    """A cut: values whose probability of being wrong is at most this pass.
-
-    Attributes:
-        probability: in billionths.
-        values: how many values of the collection pass.
-        unread: how many of these nobody had read when it was learned.
-    """
-
-    probability: Billionths
-    values: Count
-    unread: Count
 
 
 class CutGroup(Strict):
@@ -594,7 +577,7 @@ def second_stage(
     groups = tuple(
         CutGroup(
             fields=tuple(plan.fields[field] for field in group.fields),
-            cuts=tuple(Cut(**cut._asdict()) for cut in group.cuts),
+            cuts=tuple(group.cuts),
             drawn=len(group.drawn),
         )
         for group in drawn

@@ -24,11 +24,11 @@ from hdbench.trust.as_planned import as_planned
 from hdbench.trust.learned.known import known_sha256, known_values
 from hdbench.trust.opening import opened_run
 from hdbench.trust.plan import (
-    MAX_LIMIT,
     PlannedRun,
     PlannedScores,
     PlanTerms,
     Right,
+    check_limit,
     chosen_fields,
     list_sha256,
     planned_runs,
@@ -216,12 +216,7 @@ def make_value_plan(
 
 
 def _check(options: ValuePlanOptions) -> None:
-    if not 0 < options.limit <= MAX_LIMIT:
-        raise HdbenchError(
-            "--limit {limit}: must be above 0 and at most {most}",
-            limit=f"{options.limit:g}",
-            most=f"{MAX_LIMIT:g}",
-        )
+    check_limit(options.limit)
     if not 1 <= options.tries <= MAX_TRIES:
         raise HdbenchError("--tries: must be from 1 to {most}", most=MAX_TRIES)
     if max(options.learn, options.verify) > MAX_VALUES:

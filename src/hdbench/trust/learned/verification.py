@@ -5,40 +5,28 @@ All of it is about arrays, so that simulations can look at what a plan decides w
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import NamedTuple, Protocol
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field as Checked
 
+from hdbench.common.checked import Strict
 from hdbench.statistics.share_of_unread import limit_holds
-from hdbench.trust.learned.cuts import UNANSWERED, Probabilities, cuts_of, promised_fields
-from hdbench.trust.learned.plan import SECOND_DRAW
+from hdbench.trust.decision import Count
+from hdbench.trust.learned.cuts import (
+    BILLION,
+    UNANSWERED,
+    Probabilities,
+    cuts_of,
+    promised_fields,
+)
+from hdbench.trust.learned.plan import SECOND_DRAW, ValuePlan
 
 Flags = NDArray[np.bool_]
 
 
-class Terms(Protocol):
-    """What a plan says about the second stage; see `ValuePlan`."""
-
-    @property
-    def limit(self) -> float:
-        """Return the share of wrong values that is allowed."""
-
-    @property
-    def verify(self) -> int:
-        """Return how many values are read."""
-
-    @property
-    def each_field(self) -> bool:
-        """Return whether each field that is promised keeps the limit alone."""
-
-    @property
-    def seed(self) -> int:
-        """Return the seed of the draw."""
-
-    @property
-    def risk(self) -> Fraction:
-        """Return the risk of all promises together."""
+Billionths = Annotated[int, Checked(ge=0, le=BILLION)]
 
 
 class FieldCuts(NamedTuple):
@@ -53,18 +41,18 @@ class FieldCuts(NamedTuple):
     cuts: list[int]
 
 
-class CutCounts(NamedTuple):
-    """A cut, and how many values pass it.
+class Cut(Strict):
+    """A cut: values whose probability of being wrong is at most this pass.
 
     Attributes:
-        probability: the cut, in billionths.
+        probability: in billionths.
         values: how many values of the collection pass.
-        unread: how many of these nobody has read.
+        unread: how many of these nobody had read when it was learned.
     """
 
-    probability: int
-    values: int
-    unread: int
+    probability: Billionths
+    values: Count
+    unread: Count
 
 
 class DrawnGroup(NamedTuple):
@@ -78,7 +66,7 @@ class DrawnGroup(NamedTuple):
     """
 
     fields: list[int]
-    cuts: list[CutCounts]
+    cuts: list[Cut]
     drawn: NDArray[np.int64]
 
 
@@ -96,31 +84,31 @@ class CutResult(NamedTuple):
     accepted: bool
 
 
-def choose_cuts(terms: Terms, by_item: Probabilities) -> list[FieldCuts]:
+def choose_cuts(plan: ValuePlan, by_item: Probabilities) -> list[FieldCuts]:
     """Return the fields that are promised together, and their cuts, from probabilities alone.
 
     Args:
-        terms: what the plan says.
+        plan: the plan.
         by_item: the probability of each value, a row for each item and a column for each field.
 
     Returns:
         One group of all fields; or a group for each field that can keep the limit alone, if any.
     """
-    if not terms.each_field:
+    if not plan.each_field:
         answered = by_item[by_item != UNANSWERED]
-        return [FieldCuts(list(range(by_item.shape[1])), cuts_of(answered, terms.limit))]
+        return [FieldCuts(list(range(by_item.shape[1])), cuts_of(answered, plan.limit))]
     by_field = [column[column != UNANSWERED] for column in by_item.T]
-    promised = promised_fields(by_field, terms.limit, terms.verify, terms.risk)
+    promised = promised_fields(by_field, plan.limit, plan.verify, plan.risk)
     return [FieldCuts([field.field], field.cuts) for field in promised]
 
 
 def draw_second(
-    terms: Terms, by_item: Probabilities, is_unread: Flags, chosen: Sequence[FieldCuts]
+    plan: ValuePlan, by_item: Probabilities, is_unread: Flags, chosen: Sequence[FieldCuts]
 ) -> list[DrawnGroup]:
     """Return the values to verify cuts with, drawn at random from those at or below the loosest.
 
     Args:
-        terms: what the plan says.
+        plan: the plan.
         by_item: the probability of each value, a row for each item and a column for each field.
         is_unread: which of these values nobody has read.
         chosen: the fields that are promised together, and their cuts; see `choose_cuts`.
@@ -133,14 +121,16 @@ def draw_second(
         open_to_read = answered & is_unread[:, fields]
         unread = of_group[open_to_read]
         rows, columns = np.nonzero(open_to_read & (of_group <= cuts[-1]))
-        share = terms.verify // len(chosen) + (place < terms.verify % len(chosen))
-        rng = np.random.default_rng([terms.seed, SECOND_DRAW, place])
+        share = plan.verify // len(chosen) + (place < plan.verify % len(chosen))
+        rng = np.random.default_rng([plan.seed, SECOND_DRAW, place])
         picked = rng.permutation(len(rows))[:share]
         groups.append(
             DrawnGroup(
                 fields=fields,
                 cuts=[
-                    CutCounts(cut, int((passing <= cut).sum()), int((unread <= cut).sum()))
+                    Cut(
+                        probability=cut, values=(passing <= cut).sum(), unread=(unread <= cut).sum()
+                    )
                     for cut in cuts
                 ],
                 drawn=rows[picked] * by_item.shape[1] + np.array(fields)[columns[picked]],

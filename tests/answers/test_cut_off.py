@@ -2,7 +2,7 @@
 
 import pytest
 
-from hdbench.answers.cut_off import scan
+from hdbench.answers.blocks import scan
 from hdbench.common.jsonio import MAX_DEPTH
 
 

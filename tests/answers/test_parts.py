@@ -12,7 +12,7 @@ import pytest
 
 from hdbench.answers import unpacking
 from hdbench.answers.files import open_container
-from hdbench.answers.parts import answer_parts
+from hdbench.answers.folders import answer_parts
 from hdbench.answers.run_info import has_answers
 from hdbench.answers.schema import AnswerSchema
 from hdbench.errors import HdbenchError

@@ -6,7 +6,7 @@ import pytest
 from helpers.run_folders import write_cards, write_run
 
 from hdbench.annotating.reviewing.review_list import read_review_list
-from hdbench.common.hashing import file_sha256
+from hdbench.common.regular_files import file_sha256
 
 RIGHT = {"title": "Stellingen", "year": 1924}
 WRONG = {"title": "Stellingen", "year": 1942}

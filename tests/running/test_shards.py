@@ -12,7 +12,7 @@ from filelock import FileLock
 from running.many_texts import write_texts
 from typer.testing import CliRunner
 
-from hdbench.answers import parts
+from hdbench.answers import folders as parts
 from hdbench.cli import app
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.score import score

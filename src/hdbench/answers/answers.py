@@ -11,7 +11,7 @@ from hdbench.answers.bounds import number_of_values
 from hdbench.answers.container import Container
 from hdbench.answers.fields import shown
 from hdbench.answers.ids import match_ids
-from hdbench.answers.place import AnswerPlace
+from hdbench.answers.json_lines import AnswerPlace
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.text import read_text, read_value
 from hdbench.errors import HdbenchError

@@ -11,11 +11,10 @@ from typing import Any
 
 from hdbench.answers.container import AnswersSource, Container
 from hdbench.answers.encodings import UTF16_MARKS, write_as_utf8
-from hdbench.answers.folders import answers_files, open_members
+from hdbench.answers.folders import answers_files, is_in_shards, open_members, our_parts
 from hdbench.answers.forms import FORMS, JSON_LINES, AnswerForm, accepted, form_of
 from hdbench.answers.json_lines import JsonLines, LinesFile
 from hdbench.answers.members import Folder, Members, Zip
-from hdbench.answers.parts import is_in_shards, our_parts
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.unpacking import check_unpacked, gunzip, unpack_zstandard
 from hdbench.common.names import check_name

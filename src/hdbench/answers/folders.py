@@ -1,4 +1,4 @@
-"""Folders and ZIPs of answers: one file per item, or a run of the published framework."""
+"""Folders and ZIPs of answers: one file per item, a run of the published framework, or parts."""
 
 import json
 import re
@@ -12,7 +12,7 @@ from hdbench.answers.encodings import decode
 from hdbench.answers.fields import EntryReader, about
 from hdbench.answers.forms import FORMS, ITEM_ENDINGS, forms_in_parts, is_part
 from hdbench.answers.json_files import parse_file
-from hdbench.answers.members import Members
+from hdbench.answers.members import Folder, Members
 from hdbench.answers.schema import AnswerSchema
 from hdbench.common.jsonio import UNIQUE, parse_json
 from hdbench.common.regular_files import by_numbers
@@ -311,3 +311,46 @@ def _nothing_in(members: Members) -> Message:
         place=members.name,
         other=members.others[0],
     )
+
+
+SHARDS = "shards"
+"""The folder in a run folder where the answers are until they are merged."""
+LAUNCH = "launch.json"
+"""The file there that says what was launched; without it, no process works in that folder."""
+MERGING = "merging.json"
+"""Name of `launch.json` while answers are merged."""
+
+_SHARD = re.compile(r"\d+\.jsonl")
+
+
+def answer_parts(folder: Path) -> list[Path]:
+    """Return the files with a folder's answers, in order; none if each item has its own file.
+
+    Raises:
+        HdbenchError: the folder cannot be listed, or holds parts of several kinds.
+    """
+    if is_in_shards(folder):
+        return our_parts(folder)
+    names = Folder(folder).names
+    return [
+        folder / name
+        for name in ([OUR_ANSWERS] if OUR_ANSWERS in names else parts_of(names, str(folder)))
+    ]
+
+
+def is_in_shards(folder: Path) -> bool:
+    """Return whether a run has answers that are not merged yet.
+
+    Shards that are being removed, one file after the other, have neither of these files any more.
+    """
+    return any((folder / SHARDS / name).is_file() for name in (LAUNCH, MERGING))
+
+
+def our_parts(folder: Path) -> list[Path]:
+    """Return the merged answers, then those of the shards, without the questions beside them."""
+    merged, shards = folder / OUR_ANSWERS, folder / SHARDS
+    names = filter(_SHARD.fullmatch, Folder(shards).names)
+    return [
+        *([merged] if merged.is_file() else []),
+        *sorted((shards / name for name in names), key=by_numbers),
+    ]

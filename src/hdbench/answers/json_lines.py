@@ -1,15 +1,32 @@
 """Answers in JSON Lines, one entry per line, in one file or in parts."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from hdbench.answers.answer import WrittenAnswer
 from hdbench.answers.fields import EntryReader
-from hdbench.answers.place import AnswerPlace
 from hdbench.answers.schema import AnswerSchema
 from hdbench.common.jsonio import MAX_LINE, UNIQUE, parse_line, plain_id, raw_lines
 from hdbench.errors import HdbenchError, Message, os_reason
+
+
+class AnswerPlace:
+    """The place of an answer, which is put into words when a message needs it.
+
+    Args:
+        where: says where an answer is, by its key.
+        key: the answer's key.
+    """
+
+    __slots__ = ("_key", "_where")
+
+    def __init__(self, where: Callable[[Any], str], key: Any) -> None:
+        self._where, self._key = where, key
+
+    def __str__(self) -> str:
+        return self._where(self._key)
+
 
 MAX_FILE = 2**48
 """Files are smaller than this, so that one number holds the file and the offset in it."""

@@ -7,9 +7,8 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from hdbench.answers.folders import OUR_ANSWERS
+from hdbench.answers.folders import OUR_ANSWERS, is_in_shards, our_parts
 from hdbench.answers.json_files import parse_file
-from hdbench.answers.parts import is_in_shards, our_parts
 from hdbench.common.checked import validate
 from hdbench.common.os_errors import read_errors
 from hdbench.errors import HdbenchError

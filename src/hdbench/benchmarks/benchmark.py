@@ -19,7 +19,6 @@ from hdbench.benchmarks.spec import MEDIA_KEYS, BenchmarkSpec, read_spec
 from hdbench.benchmarks.truths import PROPOSED, PUBLISHED, TRUTH, TRUTHS, ErrataName
 from hdbench.common.checked import read_text_file, validate
 from hdbench.common.folder_files import MissingFileError, file_in
-from hdbench.common.hashing import file_sha256
 from hdbench.common.jsonio import (
     FINITE,
     json_reason,
@@ -31,6 +30,7 @@ from hdbench.common.jsonio import (
     read_jsonl,
 )
 from hdbench.common.names import did_you_mean, is_writable
+from hdbench.common.regular_files import file_sha256
 from hdbench.errors import HdbenchError, Message
 from hdbench.scoring.metric import ProtocolName, reference_for
 

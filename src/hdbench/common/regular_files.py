@@ -1,6 +1,7 @@
 """Regular files: what can be read to an end, and replaced by another file."""
 
 import errno
+import hashlib
 import os
 import re
 import stat
@@ -147,3 +148,13 @@ def without_links(path: Path) -> Path:
     `Path.resolve` has an exception of its own for such a circle, which is not an OSError.
     """
     return Path(os.path.realpath(path))
+
+
+def file_sha256(path: Path) -> str:
+    """Return the sha256 of a file of any size.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    with open_regular(path) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

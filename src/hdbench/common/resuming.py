@@ -15,10 +15,9 @@ from pydantic import BaseModel, Field, ValidationError
 from hdbench import __version__
 from hdbench.common.appending import append
 from hdbench.common.checked import Strict
-from hdbench.common.hashing import file_sha256
 from hdbench.common.os_errors import write_errors
 from hdbench.common.progress import progress, tell
-from hdbench.common.regular_files import SPECIAL, is_special
+from hdbench.common.regular_files import SPECIAL, file_sha256, is_special
 from hdbench.errors import HdbenchError, Message
 
 if TYPE_CHECKING:

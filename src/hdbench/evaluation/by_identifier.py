@@ -12,7 +12,7 @@ from hdbench.authorities.identifiers import AuthorityTable, read_authority_table
 from hdbench.authorities.reconciled import split_field
 from hdbench.benchmarks.benchmark import Benchmark, Item
 from hdbench.benchmarks.truths import check_errata
-from hdbench.common.hashing import file_sha256
+from hdbench.common.regular_files import file_sha256
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.score import Settings
 from hdbench.results.items import ScoreCollector, ScoredItem

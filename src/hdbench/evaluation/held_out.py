@@ -7,9 +7,9 @@ from typing import Any
 
 from hdbench.benchmarks.benchmark import Benchmark, Item, Part, load_benchmark
 from hdbench.benchmarks.truths import PUBLISHED, TRUTH
-from hdbench.common.hashing import file_sha256
 from hdbench.common.jsonio import read_jsonl
 from hdbench.common.os_errors import read_errors
+from hdbench.common.regular_files import file_sha256
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.score import NothingToScoreError, Settings, score_loaded
 from hdbench.results.result import Result

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 from hdbench.answers import ReadAs
 from hdbench.answers.answer import Answer, WrittenAnswer
 from hdbench.answers.answers import AnswerReader
-from hdbench.answers.place import AnswerPlace
+from hdbench.answers.json_lines import AnswerPlace
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.usage import Usage
 from hdbench.benchmarks.benchmark import Benchmark, Item, Part

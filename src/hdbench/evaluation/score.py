@@ -10,7 +10,7 @@ from pathlib import Path
 from hdbench.answers import ReadAs
 from hdbench.answers.answers import Answers
 from hdbench.answers.bounds import Bounds
-from hdbench.answers.parts import is_in_shards
+from hdbench.answers.folders import is_in_shards
 from hdbench.answers.usage import Usage
 from hdbench.benchmarks.agreement import Ceiling
 from hdbench.benchmarks.benchmark import Benchmark, Part, load_benchmark

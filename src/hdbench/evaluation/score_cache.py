@@ -14,7 +14,7 @@ import hdbench
 from hdbench.answers.answer import STATUSES
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.cache import FileCache, user_cache
-from hdbench.common.hashing import file_sha256
+from hdbench.common.regular_files import file_sha256
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.score import Settings, score_loaded
 from hdbench.results.parts import installed_versions

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hdbench.answers.sheets.truth import Truths
+from hdbench.answers.sheets.records import Truths
 from hdbench.errors import HdbenchError
 from hdbench.ground_truth.files import Remarks, file_name
 from hdbench.ground_truth.xml_files import line_texts, name_of, read_documents

@@ -14,7 +14,7 @@ from hdbench.answers.forms import JSON_LINES
 from hdbench.answers.ids import plain_form
 from hdbench.answers.json_files import parse_file, read_whole
 from hdbench.answers.members import Folder
-from hdbench.answers.sheets.truth import Truth, Truths
+from hdbench.answers.sheets.records import Truth, Truths
 from hdbench.common.jsonio import EXACT, MAX_LINE, read_jsonl
 from hdbench.common.os_errors import read_errors
 from hdbench.errors import HdbenchError, Message

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hdbench.answers.bounds import MAX_CELLS, too_many_cells
-from hdbench.answers.sheets.truth import Truth, Truths
+from hdbench.answers.sheets.records import Truth, Truths
 from hdbench.errors import HdbenchError, Message
 from hdbench.ground_truth.files import Remarks, read_bounded
 

@@ -8,7 +8,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from hdbench.answers.sheets.truth import Truth, Truths
+from hdbench.answers.sheets.records import Truth, Truths
 from hdbench.common.extras import needed
 from hdbench.errors import HdbenchError, Message, shortened
 from hdbench.ground_truth.files import Remarks, read_bounded

@@ -6,7 +6,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO, Literal, NamedTuple
 
-from hdbench.answers.sheets.truth import Truth, Truths
+from hdbench.answers.sheets.records import Truth, Truths
 from hdbench.errors import HdbenchError, Message
 from hdbench.ground_truth.files import Remarks, read_bounded
 from hdbench.ground_truth.pica import (

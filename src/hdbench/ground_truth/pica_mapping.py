@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hdbench.common.plain_yaml import read_plain_yaml
+from hdbench.common.checked import read_plain_yaml
 from hdbench.errors import HdbenchError, Message
 from hdbench.ground_truth.mapped_values import first_of, has_something, on_one_line
 from hdbench.ground_truth.marc_records import Kind, read_left_out

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from hdbench.answers.sheets.truth import Truth, Truths
+from hdbench.answers.sheets.records import Truth, Truths
 from hdbench.common.extras import needed
 from hdbench.common.names import check_name
 from hdbench.errors import HdbenchError, Message, shortened

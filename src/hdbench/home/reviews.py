@@ -13,8 +13,8 @@ from hdbench.annotating.reviewing.review_list import (
     write_review_list,
 )
 from hdbench.benchmarks.benchmark import METADATA
-from hdbench.common.hashing import file_sha256
 from hdbench.common.os_errors import write_errors
+from hdbench.common.regular_files import file_sha256
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.runs import load_runs, with_same_items
 from hdbench.evaluation.score import Settings

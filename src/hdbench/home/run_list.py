@@ -17,9 +17,8 @@ from pydantic import Field
 
 from hdbench.answers.answers import Answers
 from hdbench.answers.files import open_container
-from hdbench.answers.folders import OUR_ANSWERS
+from hdbench.answers.folders import OUR_ANSWERS, is_in_shards
 from hdbench.answers.forms import endings
-from hdbench.answers.parts import is_in_shards
 from hdbench.answers.run_info import RUN_FILE, is_run, read_run_info
 from hdbench.answers.run_names import run_name as run_stem
 from hdbench.benchmarks.benchmark import load_benchmark

@@ -8,13 +8,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from hdbench.answers.folders import is_in_shards, our_parts
 from hdbench.answers.json_files import is_one_object, parse_file
 from hdbench.answers.members import Folder
-from hdbench.answers.parts import is_in_shards, our_parts
 from hdbench.answers.run_names import run_name
-from hdbench.common.hashing import file_sha256
 from hdbench.common.jsonio import whole_file
 from hdbench.common.os_errors import read_errors
+from hdbench.common.regular_files import file_sha256
 from hdbench.errors import HdbenchError
 from hdbench.results.record import from_record, to_record, with_current_names
 from hdbench.results.result import Result

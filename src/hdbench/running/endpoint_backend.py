@@ -32,10 +32,15 @@ from hdbench.running.backend import (
     Reply,
 )
 from hdbench.running.endpoint_client import EndpointClient, list_models, no_connection
-from hdbench.running.endpoint_format import SchemaCheck, response_format
 from hdbench.running.endpoint_listing import Prices, listed_model, listed_prices, served_model
 from hdbench.running.endpoint_pace import PATIENCE, RequestPace, ServerPatience
-from hdbench.running.endpoint_response import Refused, SchemaRefused, Unanswered
+from hdbench.running.endpoint_response import (
+    Refused,
+    SchemaCheck,
+    SchemaRefused,
+    Unanswered,
+    response_format,
+)
 from hdbench.running.endpoint_server import OWN_KEY, Server
 from hdbench.running.images import encoded_images, why_unreadable
 

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hdbench.answers.answer import WrittenAnswer
-from hdbench.answers.folders import OUR_ANSWERS
-from hdbench.answers.parts import is_in_shards, our_parts
+from hdbench.answers.folders import OUR_ANSWERS, is_in_shards, our_parts
 from hdbench.answers.run_info import RUN_FILE, has_answers, read_run_info
 from hdbench.common.jsonio import write_json
 from hdbench.common.os_errors import parents_of

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from hdbench.common.extras import install_command
-from hdbench.common.hashing import file_sha256
 from hdbench.common.os_errors import read_errors
+from hdbench.common.regular_files import file_sha256
 from hdbench.errors import HdbenchError, escaped
 
 _LOADED = (".safetensors", ".json", ".jinja", ".txt", ".model", ".py")

@@ -10,8 +10,8 @@ from pydantic import Field as Checked
 
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.checked import check_file, validate
-from hdbench.common.hashing import file_sha256
 from hdbench.common.jsonio import parse_json, parse_line, remove_unfinished, write_json, write_whole
+from hdbench.common.regular_files import file_sha256
 from hdbench.errors import HdbenchError, Message, os_reason
 from hdbench.trust.deciding import AnyDecision, AnyPlan, read_decision, read_plan
 from hdbench.trust.plan import list_sha256

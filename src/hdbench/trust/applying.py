@@ -19,9 +19,9 @@ from hdbench.answers.letters import text_of
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.appending import append
 from hdbench.common.csv_files import write_csv
-from hdbench.common.hashing import file_sha256
 from hdbench.common.jsonio import parse_line, whole_file
 from hdbench.common.progress import progress
+from hdbench.common.regular_files import file_sha256
 from hdbench.errors import HdbenchError, Message, write_reason
 from hdbench.evaluation.part_scorer import seldom_collected
 from hdbench.statistics.acceptance import ROUNDING

@@ -16,8 +16,8 @@ from hdbench.answers.letters import text_of
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.benchmarks.provenance import BLIND
 from hdbench.common.checked import Strict
-from hdbench.common.hashing import file_sha256
 from hdbench.common.jsonio import parse_line, plain_id, raw_lines
+from hdbench.common.regular_files import file_sha256
 from hdbench.errors import HdbenchError, Message
 from hdbench.statistics.acceptance import ShareBounds, bounds_of_share, upper_bound
 from hdbench.trust.applied_folder import (

@@ -14,9 +14,8 @@ from hdbench.annotating.history import HISTORY, SUFFIX
 from hdbench.annotating.working.worked_values import WORKED_VALUES
 from hdbench.benchmarks.benchmark import CHECKED_VALUES, Benchmark
 from hdbench.common.checked import Strict
-from hdbench.common.hashing import file_sha256
 from hdbench.common.jsonio import parse_line, raw_lines, remove_unfinished, write_json
-from hdbench.common.regular_files import read_at_most
+from hdbench.common.regular_files import file_sha256, read_at_most
 from hdbench.common.resuming import made_from, resumable_files
 from hdbench.errors import HdbenchError
 from hdbench.trust.applied_folder import (

@@ -20,8 +20,8 @@ from hdbench import __version__
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.benchmarks.sample import Sample
 from hdbench.common.checked import Strict
-from hdbench.common.hashing import file_sha256
 from hdbench.common.names import did_you_mean
+from hdbench.common.regular_files import file_sha256
 from hdbench.datasets.collecting.drawing import draw
 from hdbench.datasets.collecting.whole import Whole
 from hdbench.errors import HdbenchError, Message

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from hdbench.answers.answers import Answers
 from hdbench.answers.letters import text_of
 from hdbench.benchmarks.benchmark import Benchmark
-from hdbench.common.hashing import file_sha256
+from hdbench.common.regular_files import file_sha256
 from hdbench.errors import HdbenchError
 from hdbench.results.files import answers_sha256
 from hdbench.scoring.metric import Metric, coverage_of

@@ -15,7 +15,7 @@ from hdbench.annotating.reviewing.review_list import Entry, read_review_list
 from hdbench.annotating.single_value import entered_as, node_at, typed_value
 from hdbench.answers.schema import AnswerSchema
 from hdbench.benchmarks.benchmark import METADATA
-from hdbench.common.hashing import file_sha256
+from hdbench.common.regular_files import file_sha256
 from hdbench.common.texts import Texts, completed
 from hdbench.datasets.building.archive import CHECKSUMS
 from hdbench.display.differences import marked_values

@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from hdbench.answers.cells import FAULTS, OddCells
 from hdbench.answers.fields import put, shown
 from hdbench.answers.sheets.column import Column
 from hdbench.answers.sheets.table import Table
 from hdbench.answers.sheets.totals import place_of
-from hdbench.answers.sheets.truth import Truth, Truths
 from hdbench.answers.sheets.values import (
     is_blank,
     is_of,
@@ -20,6 +19,35 @@ from hdbench.answers.sheets.values import (
     value_of,
 )
 from hdbench.errors import HdbenchError, Message
+
+
+class Truth(NamedTuple):
+    """One item's ground truth as a source has it.
+
+    Attributes:
+        place: where it stands, for messages: `wahrheit.csv:12`, `wahrheit.xlsx: Tabelle1, row 12`,
+            `truth.jsonl:4` or `b12.json`.
+        key: what says which item it belongs to, an id or a file's name; None if nothing does.
+        record: the ground truth; None if the source has the item but says nothing about it.
+    """
+
+    place: str
+    key: str | None
+    record: dict[str, Any] | None
+
+
+@dataclass(frozen=True)
+class Truths:
+    """The ground truths of a source.
+
+    Attributes:
+        truths: in the source's order.
+        notes: what was assumed, one line each, for a person to check.
+    """
+
+    truths: list[Truth]
+    notes: list[str]
+
 
 _READ_AS_EMPTY = Message("cells read as empty")
 

@@ -10,8 +10,8 @@ import yaml
 
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.benchmarks.spec import BenchmarkSpec
-from hdbench.common.hashing import file_sha256
 from hdbench.common.jsonio import read_jsonl, write_json
+from hdbench.common.regular_files import file_sha256
 from hdbench.datasets.building.citation import Creator, creators, year
 from hdbench.datasets.building.licences import OPEN_LICENCES
 

@@ -14,9 +14,9 @@ import pyarrow as pa
 
 from hdbench.answers.folders import OUR_ANSWERS
 from hdbench.answers.run_info import RUN_FILE, Prompt, RunInfo
-from hdbench.common.hashing import file_sha256
 from hdbench.common.jsonio import write_json
 from hdbench.common.progress import progress
+from hdbench.common.regular_files import file_sha256
 from hdbench.datasets.building.card import fill_card
 from hdbench.datasets.building.namespace import writing
 from hdbench.datasets.building.published_archive import PublishedArchive

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from hdbench.answers.fields import shown
 from hdbench.answers.ids import Matched, match_ids
-from hdbench.answers.sheets.truth import Truth, Truths
+from hdbench.answers.sheets.records import Truth, Truths
 from hdbench.datasets.collecting.drawing import DrawnSample
 from hdbench.datasets.collecting.media import MediaFiles
 from hdbench.errors import SHOWN, HdbenchError, Message, shortened

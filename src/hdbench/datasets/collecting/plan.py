@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.sheets.fields import FieldPath, field_paths
 from hdbench.answers.sheets.mapping import Column, mapped, propose
+from hdbench.answers.sheets.records import Truth, Truths
 from hdbench.answers.sheets.table import Table
-from hdbench.answers.sheets.truth import Truth, Truths
 from hdbench.benchmarks.names import recipe_names
 from hdbench.benchmarks.provenance import COLUMNS
 from hdbench.benchmarks.sample import STRATUM

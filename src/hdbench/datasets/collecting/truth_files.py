@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 
 from hdbench.answers.encodings import UTF16_MARKS
+from hdbench.answers.sheets.records import Truths
 from hdbench.answers.sheets.table import Table
-from hdbench.answers.sheets.truth import Truths
 from hdbench.common.names import check_name
 from hdbench.common.os_errors import read_errors
 from hdbench.errors import HdbenchError, Message

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hdbench.answers.cells import FAULTS, MISSING
-from hdbench.common.hashing import file_sha256
 from hdbench.common.os_errors import read_errors
+from hdbench.common.regular_files import file_sha256
 from hdbench.datasets.collecting.media import KINDS
 from hdbench.errors import HdbenchError, Message
 from hdbench.ground_truth.table import read_table

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from hdbench.answers.letters import text_of
 from hdbench.authorities.identifiers import address_of
 from hdbench.authorities.reconciled import IDENTIFIER, Fields, Identifiers, identified, values_in
-from hdbench.common.plain_yaml import read_plain_yaml
+from hdbench.common.checked import read_plain_yaml
 from hdbench.errors import HdbenchError
 
 EXAMPLE = Path(__file__).with_name("dublin_core.yaml")

@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 from pkgutil import resolve_name
 
-from hdbench.answers.parts import LAUNCH
+from hdbench.answers.folders import LAUNCH
 from hdbench.answers.run_info import MAX_BYTES, RUN_FILE
 from hdbench.common.jsonio import write_json
 from hdbench.common.regular_files import read_at_most

@@ -12,8 +12,8 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from hdbench.answers.answer import WrittenAnswer
+from hdbench.answers.folders import LAUNCH, MERGING, SHARDS
 from hdbench.answers.json_files import parse_file
-from hdbench.answers.parts import LAUNCH, MERGING, SHARDS
 from hdbench.common.checked import read_text_file, validate
 from hdbench.common.folder_files import MAX_TEXT
 from hdbench.common.jsonio import write_json

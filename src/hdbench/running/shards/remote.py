@@ -10,7 +10,7 @@ from pathlib import Path
 import fsspec
 from pydantic import ValidationError
 
-from hdbench.answers.parts import LAUNCH
+from hdbench.answers.folders import LAUNCH
 from hdbench.common.jsonio import write_json
 from hdbench.errors import HdbenchError
 from hdbench.running.answers_file import AnswersFile, whole_lines

@@ -17,7 +17,7 @@ from hdbench import __version__
 from hdbench.annotating.checking.checked_values import CheckedValues, ValueKey
 from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
 from hdbench.common.checked import Strict
-from hdbench.common.hashing import file_sha256
+from hdbench.common.regular_files import file_sha256
 from hdbench.errors import HdbenchError
 from hdbench.statistics.acceptance import CONFIDENCE, least_items
 from hdbench.trust.as_planned import as_planned

@@ -17,9 +17,8 @@ from hdbench.trust.learned.chosen import (
     columns_of,
     names_of_columns,
 )
-from hdbench.trust.learned.cuts import BILLION
+from hdbench.trust.learned.cuts import BILLION, choose_cuts, walk_cuts
 from hdbench.trust.learned.learning import probabilities_of
-from hdbench.trust.learned.verification import choose_cuts, walk_cuts
 from hdbench.trust.opening import opened_run
 from hdbench.trust.plan import chosen_fields
 from hdbench.trust.runs import Runs, fields_called

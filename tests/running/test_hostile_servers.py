@@ -5,6 +5,7 @@ import json
 import time
 import tracemalloc
 
+import httpx2
 import pytest
 from helpers.backends import made
 from running.faulty_server import FaultyServer, Response, completion, error
@@ -193,7 +194,7 @@ def test_a_response_of_nothing_but_brackets_takes_no_memory(body):
     tracemalloc.start()
     with pytest.raises(Unanswered):
         read_completion(body, "", str)
-    read_failure(500, "", {}, body, str, with_schema=False)
+    read_failure(httpx2.Response(500), body, str, with_schema=False)
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert most < 5 * len(body)

@@ -6,7 +6,7 @@ from PIL import Image
 from transformers import AutoModelForImageTextToText, AutoProcessor
 
 from hdbench.running.backend import Asked, Decoding, Question
-from hdbench.running.model_in_training import ModelInTraining
+from hdbench.running.local_model import ModelInTraining
 from hdbench.running.transformers_backend import TransformersBackend
 
 pytestmark = pytest.mark.nightly

@@ -5,8 +5,7 @@ from hypothesis import strategies as st
 
 from hdbench.answers.letters import text_of
 from hdbench.scoring import make_metric
-from hdbench.trust.runs import Judged, Runs
-from hdbench.trust.scores import choose
+from hdbench.trust.runs import Judged, Runs, choose
 from hdbench.trust.values import ItemField, value_of
 
 FIELDS = [ItemField("a", (("a",),)), ItemField("b.c", (("b", "c"),))]

@@ -12,10 +12,9 @@ from helpers.planned_values import PlannedValues
 from hdbench.annotating.checking.checked_values import ValueKey
 from hdbench.annotating.working.worked_values import WorkedValue, WorkedValues
 from hdbench.trust.finishing import finish
-from hdbench.trust.sheet.open_values import open_keys
 from hdbench.trust.states import doubtful_values
 from hdbench.trust.value_control import read_value_control
-from hdbench.trust.working import AppliedWorkList
+from hdbench.trust.working import AppliedWorkList, open_keys
 
 pytestmark = pytest.mark.slow
 

@@ -126,16 +126,6 @@ def endings() -> tuple[str, ...]:
     return (*folder_endings(), *PACKED_ENDINGS, ZIP_ENDING)
 
 
-def is_lines(name: str) -> bool:
-    """Return whether a file is meant as JSON Lines, by its name.
-
-    Example:
-        >>> is_lines("answers.jsonl.zst"), is_lines("answers.json")
-        (True, False)
-    """
-    return is_part(name, JSON_LINES)
-
-
 def is_part(name: str, form: AnswerForm) -> bool:
     """Return whether a file is meant as a part of a run in a form, by its name.
 

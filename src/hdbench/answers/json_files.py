@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 from hdbench.answers.container import AnswerEntry, AnswersSource, Container, InMemory
 from hdbench.answers.encodings import decode
 from hdbench.answers.fields import EntryReader, almost_id, given_id
-from hdbench.answers.forms import is_lines
+from hdbench.answers.forms import JSON_LINES, is_part
 from hdbench.answers.json_lines import JsonLines, LinesFile
 from hdbench.answers.schema import AnswerSchema
 from hdbench.common.jsonio import MAX_LINE, UNIQUE, parse_json
@@ -43,7 +43,7 @@ def open_json(source: AnswersSource) -> Container:
     try:
         return _read_whole(path, name, schema)
     except HdbenchError:
-        if not is_lines(name):
+        if not is_part(name, JSON_LINES):
             raise
         return JsonLines(files, schema)  # which says what is wrong with the line
 

@@ -8,7 +8,7 @@ import zipfile
 import zlib
 from io import BufferedReader, FileIO
 from pathlib import Path, PurePosixPath
-from typing import IO, Protocol
+from typing import IO
 
 from hdbench.answers.forms import folder_endings
 from hdbench.common.jsonio import MAX_LINE
@@ -26,36 +26,6 @@ MAX_DIRECTORY = 64 * 2**20
 """Maximum size in bytes of a ZIP's list of members: some 600,000 members."""
 
 _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError)
-
-
-class Members(Protocol):
-    """The files in a folder or a ZIP.
-
-    Attributes:
-        name: what messages call it.
-        names: the files that can hold answers, in order.
-        others: the other files and folders in it, except hidden ones.
-    """
-
-    name: str
-    names: list[str]
-    others: list[str]
-
-    def place(self, name: str) -> str:
-        """Return a file's place, for messages."""
-
-    def read(self, name: str) -> bytes:
-        """Return a file's bytes.
-
-        Raises:
-            HdbenchError: it cannot be read, or is larger than `MAX_LINE`.
-        """
-
-    def unpacked(self, name: str, scratch: Path) -> Path:
-        """Return a file on disk: the file itself, or its copy in the folder `scratch`."""
-
-    def close(self) -> None:
-        """Close what is held open."""
 
 
 class Folder:
@@ -243,6 +213,9 @@ class Zip:
     def close(self) -> None:
         """Close the file."""
         self._file.close()
+
+
+Members = Folder | Zip
 
 
 class _ZipFile(BufferedReader):

@@ -11,6 +11,7 @@ from hdbench.answers.folders import OUR_ANSWERS, is_in_shards, our_parts
 from hdbench.answers.json_files import parse_file
 from hdbench.common.checked import validate
 from hdbench.common.os_errors import read_errors
+from hdbench.common.regular_files import utf8_text
 from hdbench.errors import HdbenchError
 
 RUN_FILE = "run.json"
@@ -156,12 +157,7 @@ def read_run_info(folder: Path) -> RunInfo:
     path = folder / RUN_FILE
     with read_errors(path), path.open("rb") as file:
         raw = file.read(MAX_BYTES + 1)
-    try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise HdbenchError(
-            "{place}: not UTF-8 (byte {byte})", place=path, byte=error.start + 1
-        ) from error
+    text = utf8_text(raw, path)
     if len(raw) > MAX_BYTES:
         raise HdbenchError("{place}: larger than {most} MiB", place=path, most=MAX_BYTES >> 20)
     return validate(RunInfo, parse_file(text, str(path)), path)

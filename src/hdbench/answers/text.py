@@ -151,7 +151,8 @@ class _Reader:
         kind = kind_of_object(value, schema, keeps=keeps)
         if schema is None or (kind is None and keeps):
             return self.nothing(value, kind) if kind else Answer(value, "clean")
-        record = _with_decoded_keys(value, schema.all_names)
+        names = schema.all_names
+        record = _decoded_value(value, names) if _has_encoded_key(value, names) else value
         status: Status = "clean" if record is value else "repaired"
         if kind is None and schema.has_required(record):
             return Answer(record, status)
@@ -327,11 +328,6 @@ class _Reader:
         if schema is None:
             return records[-1] if records else None
         return self.joiner(schema).one(records) if records else None
-
-
-def _with_decoded_keys(value: Any, names: frozenset[str]) -> Any:
-    r"""Return the value with keys such as `last%5Fname` or `last\_name` as the schema has them."""
-    return _decoded_value(value, names) if _has_encoded_key(value, names) else value
 
 
 def _has_encoded_key(value: Any, names: frozenset[str]) -> bool:

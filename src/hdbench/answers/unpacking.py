@@ -3,10 +3,10 @@
 import gzip
 import json
 import zlib
-from collections.abc import Iterator
 from contextlib import suppress
+from io import BufferedIOBase
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from hdbench.answers.bounds import MAX_CELLS, too_many_cells
 from hdbench.common.jsonio import MAX_LINE, parse_json
@@ -20,10 +20,6 @@ ROWS = 1_000
 
 MAX_VALUES = 10 * MAX_CELLS
 """Maximum number of values in a group of a Parquet file's rows, with those in lists."""
-
-
-class _Readable(Protocol):
-    def read(self, size: int, /) -> bytes: ...
 
 
 def gunzip(source: Path, target: Path, name: str) -> None:
@@ -178,18 +174,13 @@ def _text(value: Any) -> Any:
     return value.decode() if isinstance(value, bytes) else value
 
 
-def _write(file: _Readable, target: Path, name: str) -> None:
+def _write(file: BufferedIOBase, target: Path, name: str) -> None:
     size = 0
     with target.open("wb") as out:
-        for block in _blocks(file):
+        while block := file.read(2**20):
             size += len(block)
             check_unpacked(size, name)
             out.write(block)
-
-
-def _blocks(file: _Readable) -> Iterator[bytes]:
-    while block := file.read(2**20):
-        yield block
 
 
 def check_unpacked(size: int, name: str) -> None:

@@ -16,7 +16,7 @@ from starlette.routing import Route
 
 from hdbench.authorities.reconciliation import Reconciliation
 from hdbench.common.jsonio import SPELLED, json_reason, parse_json, spelled_json
-from hdbench.common.loopback import HOST, serve_here
+from hdbench.common.loopback import HOST
 from hdbench.common.texts import language_of
 from hdbench.common.translation import translated
 from hdbench.errors import HdbenchError
@@ -93,20 +93,6 @@ def build_app(service: Reconciliation) -> Starlette:
             Middleware(BaseHTTPMiddleware, dispatch=_guarded),
         ],
     )
-
-
-def serve(service: Reconciliation, *, port: int, started: Callable[[str], object]) -> None:
-    """Serve the service until it is interrupted.
-
-    Args:
-        service: what it serves.
-        port: the port; 0 for any that is free.
-        started: called with the address.
-
-    Raises:
-        HdbenchError: see `listening`.
-    """
-    serve_here(build_app(service), port=port, path="/", started=started)
 
 
 async def _guarded(

@@ -37,6 +37,7 @@ def command(
             err=True,
         )
     with needed("space", "the service needs"):
-        from hdbench.authorities.server import serve  # noqa: PLC0415  Starlette is slow to import
+        from hdbench.authorities.server import build_app  # noqa: PLC0415  Starlette is slow to import
+        from hdbench.common.loopback import serve_here  # noqa: PLC0415
 
-    serve(service, port=port, started=say_address)
+    serve_here(build_app(service), port=port, path="/", started=say_address)

@@ -16,19 +16,16 @@ _LETTER = re.compile(r"\w")
 Row = Sequence[str | int | float]
 
 
-def write_csv(
-    path: Path, head: Sequence[str], rows: Iterable[Row], encoding: str = "utf-8-sig"
-) -> None:
+def write_csv(path: Path, head: Sequence[str], rows: Iterable[Row]) -> None:
     """Write a table as CSV, row by row; see `csv_rows`.
 
     Args:
         path: the file.
         head: the columns' names.
         rows: the same number of cells each.
-        encoding: `utf-8` leaves out the byte order mark.
     """
     with path.open("wb") as file:
-        add = csv_rows(file, head, encoding)
+        add = csv_rows(file, head)
         for row in rows:
             add(row)
 

@@ -132,6 +132,20 @@ def read_text(path: Path, max_bytes: int) -> str:
         ) from error
 
 
+def utf8_text(raw: bytes, path: Path) -> str:
+    """Return a file's text, whose byte order mark is left out.
+
+    Raises:
+        HdbenchError: it is not UTF-8.
+    """
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise HdbenchError(
+            "{place}: not UTF-8 (byte {byte})", place=path, byte=error.start + 1
+        ) from error
+
+
 def holds(path: Path, data: bytes) -> bool:
     """Return whether a file has these bytes and no others.
 

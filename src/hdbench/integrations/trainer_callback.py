@@ -20,8 +20,8 @@ from hdbench.results.result import Result
 from hdbench.running.backend import Asked, Decoding, ImageLimits
 from hdbench.running.choosing import drawn
 from hdbench.running.folder import RunFolder
+from hdbench.running.local_model import ModelInTraining
 from hdbench.running.model_files import model_name, vlm_module
-from hdbench.running.model_in_training import ModelInTraining
 from hdbench.running.planning import PROMPT, RunPlan, read_prompt
 from hdbench.running.run import as_answer
 from hdbench.running.transformers_backend import TransformersBackend

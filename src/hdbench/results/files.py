@@ -14,7 +14,7 @@ from hdbench.answers.members import Folder
 from hdbench.answers.run_names import run_name
 from hdbench.common.jsonio import whole_file
 from hdbench.common.os_errors import read_errors
-from hdbench.common.regular_files import file_sha256
+from hdbench.common.regular_files import file_sha256, utf8_text
 from hdbench.errors import HdbenchError
 from hdbench.results.record import from_record, to_record, with_current_names
 from hdbench.results.result import Result
@@ -175,14 +175,9 @@ def read_records(path: Path) -> dict[str, Any]:
             place=path,
             most=MAX_RESULT >> 20,
         )
-    try:
-        text = raw.decode("utf-8-sig")
-        del raw  # it may be most of the memory
-        value = parse_file(text, str(path))
-    except UnicodeDecodeError as error:
-        raise HdbenchError(
-            "{place}: not UTF-8 (byte {byte})", place=path, byte=error.start + 1
-        ) from error
+    text = utf8_text(raw, path)
+    del raw  # it may be most of the memory
+    value = parse_file(text, str(path))
     if not isinstance(value, dict) or "runs" not in value:
         return {str(path): with_current_names(value)}
     runs = value["runs"]

@@ -177,14 +177,8 @@ class EndpointClient:
                 Message("the connection was lost ({reason})", reason=reason)
             ) from error
         if response.status_code != httpx2.codes.OK:
-            raise read_failure(
-                response.status_code,
-                response.reason_phrase,
-                response.headers,
-                data,
-                self._line,
-                with_schema="response_format" in (body or {}),
-            )
+            with_schema = "response_format" in (body or {})
+            raise read_failure(response, data, self._line, with_schema=with_schema)
         return data, response.headers.get("content-type", "").lower()
 
     def _line(self, text: str) -> str:

@@ -7,6 +7,7 @@ from email.utils import parsedate_to_datetime
 from time import time
 from typing import Any
 
+from httpx2 import Response
 from jsonschema_rs import Draft202012Validator
 
 from hdbench.common.jsonio import parse_json
@@ -132,26 +133,19 @@ def read_completion(data: bytes, content_type: str, line: Callable[[str], str]) 
 
 
 def read_failure(
-    status: int,
-    reason: str,
-    headers: Mapping[str, str],
-    data: bytes,
-    line: Callable[[str], str],
-    *,
-    with_schema: bool,
+    response: Response, data: bytes, line: Callable[[str], str], *, with_schema: bool
 ) -> Unanswered | Refused | SchemaRefused:
     """Return what a status other than 200 means.
 
     Args:
-        status: the HTTP status.
-        reason: its reason phrase.
-        headers: the answer's headers.
+        response: the response.
         data: its body.
         line: turns what a server says into one line.
         with_schema: whether a schema was sent along.
     """
     detail, code = _error_of(data)
-    message = line(f"{status} {reason}: {detail}").rstrip(": ")
+    status, headers = response.status_code, response.headers
+    message = line(f"{status} {response.reason_phrase}: {detail}").rstrip(": ")
     target = headers.get("location", "").partition("?")[0].rpartition("@")[2]
     if status in range(300, 400) and target:
         redirects = Message(

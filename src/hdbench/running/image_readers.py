@@ -16,7 +16,6 @@ from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Any, BinaryIO, Self, cast
 
 from PIL import Image
@@ -59,12 +58,7 @@ class ImageReaders:
         """Return the readers; nothing is started yet."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """End all processes, whatever they are doing."""
         self._closed = True
         for process in list(self._started):

@@ -17,7 +17,7 @@ from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.folder_files import MAX_TEXT
 from hdbench.common.jsonio import read_jsonl
 from hdbench.common.os_errors import read_errors
-from hdbench.common.regular_files import read_at_most
+from hdbench.common.regular_files import read_at_most, utf8_text
 from hdbench.errors import HdbenchError
 from hdbench.running.backend import Asked, Backend, make_backend
 from hdbench.running.choosing import Choice
@@ -224,12 +224,7 @@ def read_prompt(path: Path) -> Prompt:
     """
     with read_errors(path):
         raw = read_at_most(path, MAX_TEXT)
-    try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise HdbenchError(
-            "{place}: not UTF-8 (byte {byte})", place=path, byte=error.start + 1
-        ) from error
+    text = utf8_text(raw, path)
     if not text.strip():
         raise HdbenchError("{place}: the prompt is empty", place=path)
     return Prompt(name=path.name, sha256=hashlib.sha256(raw).hexdigest(), text=text)

@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+from hdbench.annotating.checking.checked_values import ValueKey
 from hdbench.annotating.working.entries import Candidate, EntryField, Reason
 from hdbench.answers.letters import text_of
 from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
@@ -240,3 +241,45 @@ def _doubtful(raw: bytes, listed: Sequence[str], path: Path) -> dict[str, dict[s
         for name, value in fields.items()
         if value["decision"] == CHECK and (not listed or name in listed)
     }
+
+
+_TEXTS = {reason: text for text, reason in REASONS.items()}
+
+
+class OpenValue(NamedTuple):
+    """A value that people have to look at.
+
+    Attributes:
+        key: the value.
+        reason: why they have to.
+        score: its trust score; None without one.
+        candidates: the value in each run; None for nothing.
+    """
+
+    key: ValueKey
+    reason: str
+    score: float | None
+    candidates: Sequence[Any]
+
+
+def open_keys(work_list: AppliedWorkList) -> Iterator[ValueKey]:
+    """Yield the values of a work list, in its order."""
+    for item in work_list.items:
+        yield from (ValueKey(item, field) for field in work_list.doubtful(item))
+
+
+def open_values(work_list: AppliedWorkList, item: str) -> list[OpenValue]:
+    """Return the values of an item of a work list, in the order of the fields.
+
+    Raises:
+        HdbenchError: they cannot be read.
+    """
+    doubtful = work_list.doubtful(item)
+    values = []
+    for field in work_list.fields(item):
+        if field.path in doubtful and field.reason is not None:
+            said = {run: one.value for one in field.candidates for run in one.runs}
+            candidates = [said.get(name) for name in work_list.names]
+            key = ValueKey(item, field.path)
+            values.append(OpenValue(key, _TEXTS[field.reason], field.score, candidates))
+    return values

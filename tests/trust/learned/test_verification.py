@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from reference import learned as naive
 from scipy import stats
 
-from hdbench.trust.learned.cuts import BILLION, UNANSWERED
+from hdbench.trust.learned.cuts import BILLION, UNANSWERED, choose_cuts, draw_second, walk_cuts
 from hdbench.trust.learned.plan import draw_first
-from hdbench.trust.learned.verification import choose_cuts, draw_second, walk_cuts
 
 TENTH = Fraction(1, 10)
 

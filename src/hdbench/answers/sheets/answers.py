@@ -5,9 +5,8 @@ from collections.abc import Iterable, Sequence
 from hdbench.answers.container import AnswerEntry, InMemory
 from hdbench.answers.fields import ABOUT
 from hdbench.answers.schema import AnswerSchema
-from hdbench.answers.sheets.column import Column
 from hdbench.answers.sheets.column_choices import KEY, LEFT_OUT
-from hdbench.answers.sheets.fields import field_paths
+from hdbench.answers.sheets.fields import Column, field_paths
 from hdbench.answers.sheets.likeness import TargetFields
 from hdbench.answers.sheets.mapping import propose
 from hdbench.answers.sheets.records import mapped

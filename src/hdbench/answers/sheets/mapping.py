@@ -8,9 +8,8 @@ from itertools import chain
 
 from hdbench.answers.fields import path_of, shown
 from hdbench.answers.ids import form_of_parts, form_without_page, plain_form
-from hdbench.answers.sheets.column import Column
 from hdbench.answers.sheets.column_choices import KEY, LEFT_OUT, read_choices
-from hdbench.answers.sheets.fields import FieldPath, Kind
+from hdbench.answers.sheets.fields import Column, FieldPath, Kind
 from hdbench.answers.sheets.likeness import ColumnLikeness, TargetFields
 from hdbench.answers.sheets.records import check_places, mapped
 from hdbench.answers.sheets.table import Table

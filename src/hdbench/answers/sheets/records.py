@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from hdbench.answers.cells import FAULTS, OddCells
 from hdbench.answers.fields import put, shown
-from hdbench.answers.sheets.column import Column
+from hdbench.answers.sheets.fields import Column
 from hdbench.answers.sheets.table import Table
 from hdbench.answers.sheets.totals import place_of
 from hdbench.answers.sheets.values import (

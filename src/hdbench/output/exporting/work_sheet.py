@@ -28,8 +28,7 @@ from hdbench.trust.sheet.layout import (
     shown_text,
     shown_value,
 )
-from hdbench.trust.sheet.open_values import OpenValue, open_keys, open_values
-from hdbench.trust.working import AppliedWorkList
+from hdbench.trust.working import AppliedWorkList, OpenValue, open_keys, open_values
 
 MAX_VALUES = 65_530
 """Maximum number of values in a work sheet: Excel opens no sheet with more links."""

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from hdbench.answers.letters import text_of
 from hdbench.common.progress import progress
 from hdbench.statistics.acceptance import ROUNDING
-from hdbench.trust.runs import Judged, Runs
-from hdbench.trust.scores import similarity
+from hdbench.trust.runs import Judged, Runs, similarity
 from hdbench.trust.values import value_of
 
 Floats = NDArray[np.float64]

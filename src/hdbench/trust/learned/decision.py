@@ -22,7 +22,14 @@ from hdbench.statistics.acceptance import CONFIDENCE
 from hdbench.statistics.share_of_unread import most_wrong, upper_share
 from hdbench.trust.checked import SharedErrors, as_record, shared_errors, wrong_values
 from hdbench.trust.decision import Count, Share, Warned, shared_warnings
-from hdbench.trust.learned.cuts import BILLION, UNANSWERED, Probabilities
+from hdbench.trust.learned.cuts import (
+    BILLION,
+    UNANSWERED,
+    Billionths,
+    Cut,
+    Probabilities,
+    walk_cuts,
+)
 from hdbench.trust.learned.files import read_learning
 from hdbench.trust.learned.learning import (
     CutGroup,
@@ -39,7 +46,6 @@ from hdbench.trust.learned.learning import (
     stage_readings,
 )
 from hdbench.trust.learned.plan import EXAMPLE_DRAW, MAX_TRIES, ValuePlan
-from hdbench.trust.learned.verification import Billionths, Cut, walk_cuts
 from hdbench.trust.plan import MAX_LIMIT, RIGHTS, Right
 from hdbench.trust.runs import Judged, Runs, opened_runs
 from hdbench.trust.sealed import Sha256

@@ -7,9 +7,8 @@ from hdbench.annotating.checking.checked_values import Reading, StageName, Value
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.trust.decision import Warned
 from hdbench.trust.learned.decision import ValueDecision, decide_from
-from hdbench.trust.learned.known import known_values
 from hdbench.trust.learned.learning import learn
-from hdbench.trust.learned.plan import ValuePlan, ValuePlanOptions, make_value_plan
+from hdbench.trust.learned.plan import ValuePlan, ValuePlanOptions, known_values, make_value_plan
 
 _PLAN_FILE = Path("plan.yaml")
 _READER = "example"

@@ -40,10 +40,22 @@ from hdbench.trust.learned.chosen import (
     names_of_columns,
     scales_of,
 )
-from hdbench.trust.learned.cuts import BILLION, UNANSWERED, Probabilities
-from hdbench.trust.learned.known import known_sha256, known_values
-from hdbench.trust.learned.plan import SECOND_DRAW, Pair, ValuePlan, draw_first
-from hdbench.trust.learned.verification import Cut, choose_cuts, draw_second
+from hdbench.trust.learned.cuts import (
+    BILLION,
+    UNANSWERED,
+    Cut,
+    Probabilities,
+    choose_cuts,
+    draw_second,
+)
+from hdbench.trust.learned.plan import (
+    SECOND_DRAW,
+    Pair,
+    ValuePlan,
+    draw_first,
+    known_sha256,
+    known_values,
+)
 from hdbench.trust.plan import list_sha256
 from hdbench.trust.runs import Runs, opened_answers, opened_runs
 from hdbench.trust.sealed import Sealed, Sha256

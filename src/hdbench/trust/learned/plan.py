@@ -1,7 +1,9 @@
 """The plan of a decision for which single values are drawn, in two stages."""
 
 import datetime
-from collections.abc import Collection, Sequence
+import hashlib
+import json
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from fractions import Fraction
@@ -14,14 +16,14 @@ from pydantic import model_validator
 from pydantic_core import PydanticCustomError
 
 from hdbench import __version__
-from hdbench.annotating.checking.checked_values import CheckedValues, ValueKey
+from hdbench.annotating.checking.checked_values import CheckedValues, ValueKey, settled
+from hdbench.answers.letters import text_of
 from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
 from hdbench.common.checked import Strict
 from hdbench.common.regular_files import file_sha256
 from hdbench.errors import HdbenchError
 from hdbench.statistics.acceptance import CONFIDENCE, least_items
 from hdbench.trust.as_planned import as_planned
-from hdbench.trust.learned.known import known_sha256, known_values
 from hdbench.trust.opening import opened_run
 from hdbench.trust.plan import (
     PlannedRun,
@@ -33,9 +35,45 @@ from hdbench.trust.plan import (
     list_sha256,
     planned_runs,
 )
-from hdbench.trust.runs import Runs
+from hdbench.trust.runs import Runs, fields_called
 from hdbench.trust.score_table import read_scores
 from hdbench.trust.sealed import Sha256, read_sealed
+from hdbench.trust.values import texts_of
+
+
+def known_values(benchmark: Benchmark, fields: Sequence[str]) -> dict[ValueKey, str]:
+    """Return the values of a benchmark that people have given: ground truths, and checked values.
+
+    Args:
+        benchmark: the benchmark.
+        fields: the paths of the fields.
+
+    Returns:
+        Item and field → the text, empty for an empty value. Values that could not be read, or that
+        people do not agree on, are left out.
+    """
+    located = fields_called(fields, benchmark)
+    metric = benchmark.spec.make_metric("documented")
+    known = {}
+    for item in benchmark.items():
+        truth = metric.right_answer(item.reference(metric.protocol))
+        for name, text in zip(fields, texts_of(truth, located), strict=True):
+            known[ValueKey(item.id, name)] = text
+    checked = CheckedValues(benchmark.folder)
+    ids, names = set(benchmark.ids()), set(fields)
+    for plan in sorted(checked.plans()):
+        for key, readings in checked.readings(plan).items():
+            outcome = settled(readings)
+            if outcome.outcome == "value" and key.item in ids and key.field in names:
+                known.setdefault(key, text_of(outcome.value))
+    return known
+
+
+def known_sha256(known: Mapping[ValueKey, str]) -> str:
+    """Return the hash of values that are known."""
+    lines = sorted(json.dumps([*key, text], ensure_ascii=True) for key, text in known.items())
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
 
 DEFAULT_LEARN, DEFAULT_VERIFY = 300, 600
 """How many values are read by default in each stage."""

@@ -21,8 +21,7 @@ from hdbench.trust.sheet.layout import (
     means_nothing,
     shown_text,
 )
-from hdbench.trust.sheet.open_values import open_keys, open_values
-from hdbench.trust.working import AppliedWorkList
+from hdbench.trust.working import AppliedWorkList, open_keys, open_values
 
 ACCEPTED = Message("a work sheet is XLSX or CSV")
 
@@ -48,18 +47,8 @@ class SheetRow(NamedTuple):
     place: Callable[[Column], str]
 
 
-class _Sheet(NamedTuple):
-    """A sheet, or a CSV file.
-
-    Attributes:
-        name: what messages call it.
-        rows: number → cells.
-        place: gives the place of a cell from its row, its column (from 1) and its heading.
-    """
-
-    name: str
-    rows: Iterator[tuple[int, Sequence[Cell]]]
-    place: Callable[[int, int, str], str]
+CellPlace = Callable[[str, int, int, str], str]
+"""Gives the place of a cell from its sheet, its row, its column (from 1) and its heading."""
 
 
 class SheetRows(NamedTuple):
@@ -92,7 +81,7 @@ def read_rows(path: Path) -> SheetRows:
         text, notes = decode_or_cp1252(read_whole(path, name), name)
         with at_most(MAX_CELL):
             delimiter = delimiter_of(text, _number_of_headings)
-            rows = _rows_of(_Sheet(name, lines(text, delimiter, name), partial(_in_csv, name)))
+            rows = _rows_of(name, lines(text, delimiter, name), _in_csv)
         if rows is None:
             raise _not_a_work_sheet(name)
         return SheetRows(rows, notes)
@@ -102,7 +91,7 @@ def read_rows(path: Path) -> SheetRows:
     found: dict[str, list[SheetRow]] = {}
     for title, cells in read_sheets(path, name):
         where = f"{name}: {title}"
-        rows = _rows_of(_Sheet(where, iter(cells), partial(_in_workbook, where)))
+        rows = _rows_of(where, iter(cells), _in_workbook)
         if rows is not None:
             found[title] = rows
     if len(found) > 1:
@@ -117,13 +106,15 @@ def read_rows(path: Path) -> SheetRows:
     return SheetRows(next(iter(found.values())), [])
 
 
-def _rows_of(sheet: _Sheet) -> list[SheetRow] | None:
+def _rows_of(
+    name: str, rows: Iterator[tuple[int, Sequence[Cell]]], cell_place: CellPlace
+) -> list[SheetRow] | None:
     """Return the rows below the headings of a sheet; None if it has no column of keys.
 
     Raises:
         HdbenchError: a column that is needed is missing, or one is there twice.
     """
-    for number, cells in sheet.rows:
+    for number, cells in rows:
         headings = [text_of(cell) for cell in cells]
         columns = [column_called(heading) for heading in headings]
         if "key" in columns:
@@ -132,12 +123,12 @@ def _rows_of(sheet: _Sheet) -> list[SheetRow] | None:
             return None
     else:
         return None
-    _check_headings(columns, sheet.name)
+    _check_headings(columns, name)
     positions = {column: place for place, column in enumerate(columns) if column is not None}
 
     def place(row: int, column: Column) -> str:
         position = positions.get(column, 0)
-        return sheet.place(row, position + 1, headings[position])
+        return cell_place(name, row, position + 1, headings[position])
 
     return [
         SheetRow(
@@ -147,7 +138,7 @@ def _rows_of(sheet: _Sheet) -> list[SheetRow] | None:
             },
             partial(place, row),
         )
-        for row, cells in sheet.rows
+        for row, cells in rows
     ]
 
 

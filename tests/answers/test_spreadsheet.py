@@ -10,8 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hdbench.answers.cells import FAULTS, MISSING
+from hdbench.answers.container import AnswersSource
 from hdbench.answers.schema import AnswerSchema
-from hdbench.answers.tables import read_xlsx
+from hdbench.answers.tables import open_xlsx
 from hdbench.errors import HdbenchError
 from hdbench.ground_truth.table import read_table
 from hdbench.trust.score_table import read_scores
@@ -75,7 +76,7 @@ def answers(read):
 
 def refusal(file, schema=None):
     with pytest.raises(HdbenchError) as caught:
-        read_xlsx(file, "answers.xlsx", schema)
+        open_xlsx(AnswersSource(file, "answers.xlsx", schema))
     assert "\n" not in str(caught.value)
     return str(caught.value)
 
@@ -90,7 +91,7 @@ def test_numbers_take_the_types_of_the_schema(file):
             [1.5, None, None, "3-5", True],
         ],
     )
-    read = read_xlsx(file, "answers.xlsx", CARDS)
+    read = open_xlsx(AnswersSource(file, "answers.xlsx", CARDS))
     assert answers(read) == {
         "414956": {
             "prediction": {
@@ -116,7 +117,7 @@ def test_numbers_take_the_types_of_the_schema(file):
 
 def test_without_a_schema_numbers_stay_numbers(file):
     write(file, [["id", "a.b", "c"], ["1", 1957, 2.5]])
-    assert answers(read_xlsx(file, "answers.xlsx", None)) == {
+    assert answers(open_xlsx(AnswersSource(file, "answers.xlsx", None))) == {
         "1": {"prediction": {"a": {"b": 1957}, "c": 2.5}}
     }
 
@@ -131,7 +132,7 @@ def test_dates_that_a_spreadsheet_made_are_named(file):
             ["3", datetime.datetime(2026, 5, 3, 12, 30), "b", None],
         ],
     )
-    read = read_xlsx(file, "answers.xlsx", CARDS)
+    read = open_xlsx(AnswersSource(file, "answers.xlsx", CARDS))
     assert [fields["prediction"] for fields in answers(read).values()] == [
         {"publication": {"pages": "12", "title": "a"}, "send_date": ["1926-02-16"]},
         {"publication": {"pages": "2026-05-03", "title": "03:45:00"}, "send_date": ["1926"]},
@@ -153,7 +154,7 @@ def test_blank_rows_and_columns_around_a_table_are_passed_over(file):
     sheet["C6"], sheet["D6"] = "1", "a"
     sheet["C9"], sheet["D9"] = "2", "b"
     workbook.save(file)
-    read = read_xlsx(file, "answers.xlsx", None)
+    read = open_xlsx(AnswersSource(file, "answers.xlsx", None))
     assert answers(read) == {"1": {"text": "a"}, "2": {"text": "b"}}
     assert read.where(read.runs[None]["2"]) == "answers.xlsx: Sheet, row 9"
 
@@ -171,7 +172,7 @@ def test_the_visible_sheet_with_ids_is_read_and_others_are_named(file):
         workbook.create_sheet("Answers") if "Answers" not in workbook else None
         workbook["Answers"].append(row)
     workbook.save(file)
-    read = read_xlsx(file, "answers.xlsx", None)
+    read = open_xlsx(AnswersSource(file, "answers.xlsx", None))
     assert answers(read) == {"1": {"text": "a"}}
     assert read.notes == [
         "answers.xlsx: only the sheet Answers was read, as it has ids; not read: About"
@@ -194,7 +195,7 @@ def test_a_workbook_without_ids_or_cells_is_refused(file):
 def test_formula_error_is_refused_and_missing_value_is_empty(file):
     rows = [["id", "publication.title", "send_date"], ["1", "a", "b"], ["2", "#N/A", "b"]]
     write(file, rows)
-    read = read_xlsx(file, "answers.xlsx", CARDS)
+    read = open_xlsx(AnswersSource(file, "answers.xlsx", CARDS))
     assert answers(read)["2"]["prediction"]["publication"] == {"title": ""}
     assert read.notes == [
         "answers.xlsx: Sheet1: cells with #N/A, read as empty: 1, "
@@ -219,7 +220,7 @@ def test_a_formula_has_the_value_that_was_saved_and_none_without(file):
         "xl/worksheets/sheet1.xml",
         lambda xml: re.sub(rb'<c r="B2".*?</c>', saved, xml, flags=re.DOTALL),
     )
-    assert answers(read_xlsx(file, "answers.xlsx", None)) == {"1": {"text": "Basel"}}
+    assert answers(open_xlsx(AnswersSource(file, "answers.xlsx", None))) == {"1": {"text": "Basel"}}
 
 
 def test_errors_in_a_sheet_that_is_not_read_do_no_harm(file):
@@ -228,7 +229,7 @@ def test_errors_in_a_sheet_that_is_not_read_do_no_harm(file):
     workbook.active.append(["1", "a"])
     workbook.create_sheet("Sums").append(["#REF!", "#REF!"])
     workbook.save(file)
-    assert answers(read_xlsx(file, "answers.xlsx", None)) == {"1": {"text": "a"}}
+    assert answers(open_xlsx(AnswersSource(file, "answers.xlsx", None))) == {"1": {"text": "a"}}
 
 
 def test_a_truncated_workbook_is_refused(file):
@@ -306,7 +307,7 @@ def test_external_links_are_not_followed(file):
     )
     change(file, "xl/externalLinks/_rels/externalLink1.xml.rels", lambda _: link.encode())
     change(file, "xl/externalLinks/externalLink1.xml", lambda _: b"<!DOCTYPE a><a/>")
-    assert answers(read_xlsx(file, "answers.xlsx", None)) == {"1": {"text": "a"}}
+    assert answers(open_xlsx(AnswersSource(file, "answers.xlsx", None))) == {"1": {"text": "a"}}
 
 
 @pytest.mark.parametrize(
@@ -348,7 +349,7 @@ def test_nesting_of_any_depth_is_no_harm(file):
     write(file, [["id", "text"], ["1", "a"]])
     deep = b"<a>" * 300_000 + b"</a>" * 300_000 + b"</worksheet>"
     change(file, "xl/worksheets/sheet1.xml", lambda xml: xml.replace(b"</worksheet>", deep))
-    assert answers(read_xlsx(file, "answers.xlsx", None)) == {"1": {"text": "a"}}
+    assert answers(open_xlsx(AnswersSource(file, "answers.xlsx", None))) == {"1": {"text": "a"}}
 
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -364,7 +365,7 @@ def test_damage_anywhere_in_a_part_is_read_or_refused(file, place, put, part):
 
     change(file, names[part % len(names)], damage)
     try:
-        read_xlsx(file, "answers.xlsx", CARDS)
+        open_xlsx(AnswersSource(file, "answers.xlsx", CARDS))
         message = "answers.xlsx"
     except HdbenchError as error:
         message = str(error)
@@ -411,7 +412,7 @@ def test_a_workbook_gives_its_records(file, rows):
             return ""
         return int(value) if value == int(value) else str(value)
 
-    assert answers(read_xlsx(file, "answers.xlsx", CARDS)) == {
+    assert answers(open_xlsx(AnswersSource(file, "answers.xlsx", CARDS))) == {
         str(item_id): {
             "prediction": {
                 "publication": {"title": title, "year": year(value)},
@@ -456,7 +457,7 @@ def test_a_long_text_in_one_cell_beside_many_short_ones_is_read(file):
     short = [[f"{number}", "a"] for number in range(2, 5_002)]
     file.write_bytes(workbook([["id", "text"], ["1", "LONG"], *short]))
     change(file, "xl/sharedStrings.xml", lambda xml: xml.replace(b"LONG", b"a" * 100_000))
-    read = answers(read_xlsx(file, "answers.xlsx", None))
+    read = answers(open_xlsx(AnswersSource(file, "answers.xlsx", None)))
     assert (len(read["1"]["text"]), read["5001"]) == (100_000, {"text": "a"})
 
 
@@ -470,7 +471,7 @@ def test_what_a_sheet_says_of_its_size_fills_no_memory(file):
             b"</worksheet>", merged
         ),
     )
-    assert answers(read_xlsx(file, "answers.xlsx", None)) == {"1": {"text": "a"}}
+    assert answers(open_xlsx(AnswersSource(file, "answers.xlsx", None))) == {"1": {"text": "a"}}
 
 
 def test_part_shared_by_many_sheets_counts_towards_size_limit(file, monkeypatch):

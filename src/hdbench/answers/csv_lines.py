@@ -114,6 +114,26 @@ def lines(text: str, delimiter: str, name: str, *, blank: bool = False) -> Itera
         ) from error
 
 
+@contextmanager
+def opened_csv(
+    data: bytes, name: str, rank: Callable[[Iterator[Line]], Any], most: int
+) -> Iterator[tuple[Iterator[Line], list[str]]]:
+    """Open a CSV file in UTF-8, UTF-16 or cp1252, with the delimiter that suits it best.
+
+    Args:
+        data: the file.
+        name: what messages call it.
+        rank: says how well a delimiter suits; see `delimiter_of`.
+        most: how many characters a cell may have.
+
+    Yields:
+        The rows, as `lines` yields them, and what to note about the encoding.
+    """
+    text, notes = decode_or_cp1252(data, name)
+    with at_most(most):
+        yield lines(text, delimiter_of(text, rank), name), notes
+
+
 def without_empty_end(header: Sequence[str]) -> list[str]:
     """Return a header without the empty cells at its end that spreadsheet programs leave.
 

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from hdbench.answers.answer import WrittenAnswer
@@ -11,14 +10,7 @@ from hdbench.answers.bounds import MAX_CELLS, too_many_cells
 from hdbench.answers.cells import DATES, FAULTS, MISSING, Cell, OddCells, structured_of, text_of
 from hdbench.answers.columns import Columns, Field, count_known, has_id, is_mapped
 from hdbench.answers.container import AnswerEntry, AnswersSource, InMemory
-from hdbench.answers.csv_lines import (
-    Line,
-    at_most,
-    decode_or_cp1252,
-    delimiter_of,
-    lines,
-    without_empty_end,
-)
+from hdbench.answers.csv_lines import Line, opened_csv, without_empty_end
 from hdbench.answers.fields import about, put
 from hdbench.answers.json_files import read_whole
 from hdbench.answers.schema import AnswerSchema
@@ -64,10 +56,7 @@ def read_csv(
         >>> table.load(table.runs[None]["0001"])
         {'prediction': {'publication': {'title': 'Müller'}}}
     """
-    text, notes = decode_or_cp1252(data, name)
-    with at_most(MAX_CELL):
-        delimiter = delimiter_of(text, partial(_rank, schema=schema))
-        numbered = lines(text, delimiter, name)
+    with opened_csv(data, name, partial(_rank, schema=schema), MAX_CELL) as (numbered, notes):
         header = next(numbered, None)
         if header is None:
             raise HdbenchError(
@@ -86,28 +75,16 @@ def read_csv(
 
 
 def open_xlsx(source: AnswersSource) -> InMemory:
-    """Return the answers in an XLSX workbook; see `read_xlsx`."""
-    return read_xlsx(source.path, source.name, source.schema, source.ids)
-
-
-def read_xlsx(
-    file: Path, name: str, schema: AnswerSchema | None, ids: Iterable[str] = ()
-) -> InMemory:
     """Return the answers in an XLSX workbook: in its one visible sheet with a column `id`.
 
     The columns are those of `read_csv`. If no sheet has such a column, the one with the most filled
     cells is read.
 
-    Args:
-        file: the workbook.
-        name: what messages call it.
-        schema: what records look like; without it, numbers stay numbers.
-        ids: the ids of the items, for a table whose column of ids is called otherwise.
-
     Raises:
         HdbenchError: it is unusable; the message names the sheet and row.
         MissingExtraError: python-calamine is not installed.
     """
+    file, name, schema, _, ids = source
     with needed("excel", "Excel files need"):
         from hdbench.answers.spreadsheet import read_sheets  # noqa: PLC0415
 
@@ -371,7 +348,8 @@ class _Reader:
     def answer(self, rows: Sequence[TableRow]) -> WrittenAnswer:
         """Return the answer in the rows of one id, as `Container.load` returns it."""
         columns, first = self._columns, rows[0]
-        answer = self._about(first.cells)
+        cells = {name: first.cells[index] for name, index in columns.about.items()}
+        answer = about({name: _number(cell) for name, cell in cells.items()})
         if columns.lists:
             filled = [row for row in rows if not self._is_blank(row)]
             if filled or "error" not in answer:
@@ -399,9 +377,6 @@ class _Reader:
 
     def _is_blank(self, row: TableRow) -> bool:
         return all(row.cells[field.column] == "" for field in self._columns.fields)
-
-    def _about(self, cells: Sequence[Cell]) -> WrittenAnswer:
-        return about({name: _number(cells[index]) for name, index in self._columns.about.items()})
 
 
 def _number(cell: Cell) -> int | float | str:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -101,15 +102,6 @@ class FieldResult:
     empty: int
     wrong_empty: int
     share: ShareBounds
-
-
-def walks_of(plan: Plan, sample: CheckedSample) -> Walks:
-    """Return all walks: by both criteria and both verdicts."""
-    return {
-        (right, verdict): walk_of(plan, sample, right, verdict)
-        for right in RIGHTS
-        for verdict in VERDICTS
-    }
 
 
 def walk_of(plan: Plan, sample: CheckedSample, right: Right, verdict: VerdictName) -> Walk:
@@ -410,7 +402,8 @@ def decide(
         HdbenchError: nothing can be promised; see `check_sample`.
     """
     sample = check_sample(plan, benchmark, plan_file, opened)
-    walks = walks_of(plan, sample)
+    kinds = product(RIGHTS, VERDICTS)
+    walks = {kind: walk_of(plan, sample, *kind) for kind in kinds}
     counting = walks[plan.right, plan.verdict]
     outcome = _outcome(plan, sample, counting)
     return Decision(

@@ -2,11 +2,11 @@
 
 import csv
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from hdbench.answers.csv_lines import at_most, decode_or_cp1252, delimiter_of, lines
+from hdbench.answers.csv_lines import Line, opened_csv
 from hdbench.common.checked import check_file
 from hdbench.common.csv_files import as_it_was
 from hdbench.common.os_errors import read_errors
@@ -53,8 +53,8 @@ def read_listed(path: Path) -> Listed:
     if kind is not None:
         content = read_sealed(path, Plan) if kind.kind == "plan" else read_sealed(path, Control)
         return Listed(dict.fromkeys(content.sample, ()), blind=True)
-    with at_most(MAX_CELL):
-        return Listed(_work_list(data, str(path)), blind=False)
+    with opened_csv(data, str(path), _width, MAX_CELL) as (rows, _):
+        return Listed(_work_list(rows, str(path)), blind=False)
 
 
 def as_cell(names: Sequence[str]) -> str:
@@ -81,10 +81,11 @@ def _names_in(cell: str, where: str) -> tuple[str, ...]:
     return tuple(filter(None, (name.strip() for name in names)))
 
 
-def _work_list(data: bytes, name: str) -> dict[str, tuple[str, ...]]:
-    text, _ = decode_or_cp1252(data, name)
-    delimiter = delimiter_of(text, lambda rows: len(next(rows, (0, []))[1]))
-    rows = lines(text, delimiter, name)
+def _width(rows: Iterator[Line]) -> int:
+    return len(next(rows, (0, []))[1])
+
+
+def _work_list(rows: Iterator[Line], name: str) -> dict[str, tuple[str, ...]]:
     header = [title.strip().casefold() for title in next(rows, (0, []))[1]]
     if "id" not in header:
         raise HdbenchError(

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hdbench.answers.cells import NUMBER, text_of
-from hdbench.answers.csv_lines import Line, at_most, decode_or_cp1252, delimiter_of, lines
+from hdbench.answers.csv_lines import Line, opened_csv
 from hdbench.answers.files import GZIP, ZIP, head_of
 from hdbench.answers.ids import match_ids
 from hdbench.answers.json_files import read_whole
@@ -191,9 +191,7 @@ def _rows(path: Path) -> Iterator[Row]:
 
 
 def _csv_rows(path: Path, name: str) -> Iterator[Row]:
-    text, _ = decode_or_cp1252(read_whole(path, name), name)
-    with at_most(MAX_CELL):
-        numbered = lines(text, delimiter_of(text, _has_ids), name)
+    with opened_csv(read_whole(path, name), name, _has_ids, MAX_CELL) as (numbered, _):
         yield from _with_header(((f"{name}:{number}", cells) for number, cells in numbered))
 
 

@@ -5,8 +5,9 @@ import csv
 import openpyxl
 import pytest
 
+from hdbench.answers.container import AnswersSource
 from hdbench.answers.schema import AnswerSchema
-from hdbench.answers.tables import read_csv, read_xlsx
+from hdbench.answers.tables import open_xlsx, read_csv
 from hdbench.errors import HdbenchError
 
 TEXT = {"type": "string"}
@@ -71,7 +72,7 @@ def test_a_workbook_is_read_in_the_same_way(tmp_path):
         workbook.active.append(next(csv.reader([line], delimiter=";")))
     workbook.create_sheet("Notizen").append(["Stand: 1912"])
     workbook.save(tmp_path / "t.xlsx")
-    found = read_xlsx(tmp_path / "t.xlsx", "t.xlsx", CARDS, IDS)
+    found = open_xlsx(AnswersSource(tmp_path / "t.xlsx", "t.xlsx", CARDS, ids=IDS))
     assert records(found) == RECORDS
     assert found.where(found.runs[None]["Kasten3 0002"]) == "t.xlsx: Sheet, row 4"
     assert any("not read: Notizen" in note for note in found.notes)

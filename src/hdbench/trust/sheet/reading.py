@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from hdbench.annotating.checking.checked_values import ValueKey
 from hdbench.answers.cells import DATES, FAULTS, MISSING, Cell, column_letter, text_of
-from hdbench.answers.csv_lines import Line, at_most, decode_or_cp1252, delimiter_of, lines
+from hdbench.answers.csv_lines import Line, opened_csv
 from hdbench.answers.json_files import read_whole
 from hdbench.common.extras import needed
 from hdbench.errors import HdbenchError, Message
@@ -78,10 +78,9 @@ def read_rows(path: Path) -> SheetRows:
     """
     name = str(path)
     if not is_workbook(path, name, ACCEPTED):
-        text, notes = decode_or_cp1252(read_whole(path, name), name)
-        with at_most(MAX_CELL):
-            delimiter = delimiter_of(text, _number_of_headings)
-            rows = _rows_of(name, lines(text, delimiter, name), _in_csv)
+        data = read_whole(path, name)
+        with opened_csv(data, name, _number_of_headings, MAX_CELL) as (csv_lines, notes):
+            rows = _rows_of(name, csv_lines, _in_csv)
         if rows is None:
             raise _not_a_work_sheet(name)
         return SheetRows(rows, notes)

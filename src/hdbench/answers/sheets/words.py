@@ -2,47 +2,11 @@
 
 import re
 import unicodedata
+from pathlib import Path
 
-_WORDS = {
-    "abstract": "abstract summary zusammenfassung inhaltsangabe résumé riassunto summarium",
-    "author": "author authors creator verfasser verfasserin verfasserinnen autor autorin autoren "
-    "autorinnen urheber auteur auteurs autrice autore autori auctor auctores",
-    "category": "category kategorie rubrik catégorie categoria",
-    "date": "date datum datierung data dies",
-    "doi": "doi",
-    "edition": "edition auflage ausgabe édition edizione editio",
-    "editor": "editor editors herausgeber herausgeberin hrsg curatore",
-    "file": "file filename image imagefile scan img photo datei dateiname bild bilddatei bildname "
-    "foto fichier nomdefichier nomdufichier image immagine nomefile imago",
-    "first_name": "firstname forename givenname vorname vornamen prénom prénoms praenomen",
-    "format": "format formato size dimensions grösse masse",
-    "id": "id identifier number no nr nummer inventarnummer kennung numéro numero ppn mmsid",
-    "isbn": "isbn",
-    "language": "language sprache langue lingua",
-    "last_name": "lastname surname familyname nachname familienname zuname nomdefamille cognome",
-    "note": "note notes remark remarks comment bemerkung bemerkungen anmerkung anmerkungen notiz "
-    "kommentar remarque remarques nota",
-    "pages": "page pages extent seite seiten seitenzahl seitenzahlen umfang pagination "
-    "nombredepages pagina pagine paginae",
-    "place": "place city ort stadt erscheinungsort verlagsort druckort lieu ville luogo città "
-    "locus",
-    "printer": "printer drucker imprimeur stampatore typographus",
-    "publisher": "publisher verlag verleger éditeur maisondédition editore",
-    "receiver": "receiver recipient addressee empfänger empfängerin adressat adressatin "
-    "destinataire destinatario",
-    "sender": "sender absender absenderin expéditeur expéditrice mittente",
-    "series": "series reihe série serie collana",
-    "shelfmark": "shelfmark callnumber signatur standnummer cote segnatura collocazione signatura",
-    "subjects": "subject subjects keyword keywords topic topics schlagwort schlagwörter "
-    "stichwort stichwörter thema themen sujet sujets motsclés soggetto soggetti",
-    "subtitle": "subtitle untertitel titelzusatz soustitre sottotitolo",
-    "text": "text fulltext transcript transcription volltext transkript transkription wortlaut "
-    "texte testo trascrizione textus",
-    "title": "title titel haupttitel sachtitel titre titolo titulus",
-    "type": "type genre typ art gattung dokumenttyp tipo",
-    "volume": "volume band tome tomus volumen",
-    "year": "year jahr année anno annus",
-}
+from hdbench.common.texts import read_texts
+
+_WORDS: dict[str, str] = read_texts(Path(__file__).with_name("words.yaml"))
 """Meaning → words for it: in English, German, French, Italian and Latin."""
 
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "æ": "ae", "œ": "oe"})

@@ -15,13 +15,12 @@ from array import array
 from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 from xml.parsers import expat
-
-from python_calamine import CalamineSheet, CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
 
 from hdbench.answers.bounds import MAX_CELLS, MAX_TEXT, too_much_text
 from hdbench.answers.cells import Cell, column_letter
+from hdbench.common.extras import needed
 from hdbench.common.os_errors import read_errors
 from hdbench.errors import HdbenchError
 
@@ -73,21 +72,26 @@ def read_sheets(file: Path, name: str) -> Iterator[Sheet]:
 
     Raises:
         HdbenchError: it is not an XLSX workbook, is damaged, has a password, or is too large.
+        MissingExtraError: python-calamine is not installed.
     """
+    with needed("excel", "Excel files need"):
+        import python_calamine as calamine  # noqa: PLC0415
+
     with read_errors(name):
         if file.stat().st_size > MAX_UNPACKED:
             raise _too_large(name)
         checked, parts = _check(file, name)
-    yield from _sheets(checked, parts, name)
+    yield from _sheets(calamine, checked, parts, name)
 
 
-def _sheets(checked: io.BytesIO, parts: "_Parts", name: str) -> Iterator[Sheet]:
+def _sheets(calamine: Any, checked: io.BytesIO, parts: "_Parts", name: str) -> Iterator[Sheet]:
+    wanted = (calamine.SheetTypeEnum.WorkSheet, calamine.SheetVisibleEnum.Visible)
     try:
-        workbook = CalamineWorkbook.from_filelike(checked)
+        workbook = calamine.CalamineWorkbook.from_filelike(checked)
         listed = [
             (index, about.name)
             for index, about in enumerate(workbook.sheets_metadata)
-            if about.typ == SheetTypeEnum.WorkSheet and about.visible == SheetVisibleEnum.Visible
+            if (about.typ, about.visible) == wanted
         ]
         scans = {title: parts.of_sheet(title) for _, title in listed}
         # Several sheets may name the same part.
@@ -111,7 +115,7 @@ def _sheets(checked: io.BytesIO, parts: "_Parts", name: str) -> Iterator[Sheet]:
         raise _damaged(name, error) from error
 
 
-def _rows(sheet: CalamineSheet, scan: "_Scan", where: str) -> Iterator[tuple[int, list[Cell]]]:
+def _rows(sheet: Any, scan: "_Scan", where: str) -> Iterator[tuple[int, list[Cell]]]:
     for number, cells in enumerate(sheet.iter_rows(), start=1):
         for column, fault in scan.faults.get(number, {}).items():
             if not fault:

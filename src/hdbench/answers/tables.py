@@ -18,7 +18,7 @@ from hdbench.answers.sheets.answers import sheet_answers
 from hdbench.answers.sheets.table import Table, csv_table, table_of, workbook_table
 from hdbench.answers.sheets.table_header import TableRow
 from hdbench.answers.sheets.totals import is_total, place_of
-from hdbench.common.extras import needed
+from hdbench.answers.spreadsheet import read_sheets
 from hdbench.errors import HdbenchError, Message
 
 MAX_CELL = 16 * 2**20
@@ -85,9 +85,6 @@ def open_xlsx(source: AnswersSource) -> InMemory:
         MissingExtraError: python-calamine is not installed.
     """
     file, name, schema, _, ids = source
-    with needed("excel", "Excel files need"):
-        from hdbench.answers.spreadsheet import read_sheets  # noqa: PLC0415
-
     chosen: list[_Worksheet] = []
     others: list[_Worksheet] = []
     for sheet in read_sheets(file, name):

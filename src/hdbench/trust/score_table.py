@@ -15,7 +15,7 @@ from hdbench.answers.csv_lines import Line, opened_csv
 from hdbench.answers.files import GZIP, ZIP, head_of
 from hdbench.answers.ids import match_ids
 from hdbench.answers.json_files import read_whole
-from hdbench.common.extras import needed
+from hdbench.answers.spreadsheet import read_sheets
 from hdbench.common.jsonio import UNIQUE, read_jsonl
 from hdbench.common.os_errors import read_errors
 from hdbench.errors import HdbenchError, Message
@@ -205,9 +205,6 @@ def _has_ids(rows: Iterator[Line]) -> tuple[bool, int]:
 
 
 def _workbook_rows(path: Path, name: str) -> Iterator[Row]:
-    with needed("excel", "Excel files need"):
-        from hdbench.answers.spreadsheet import read_sheets  # noqa: PLC0415
-
     for sheet in read_sheets(path, name):
         place = partial(Message, "{place}: {sheet}, row {number}", place=name, sheet=sheet.name)
         filled = ((place(number=number), cells) for number, cells in sheet.rows if any(cells))

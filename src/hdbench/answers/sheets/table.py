@@ -20,7 +20,7 @@ from hdbench.answers.csv_lines import (
 )
 from hdbench.answers.fields import shown
 from hdbench.answers.sheets.table_header import TableRow, find_header, is_empty, texts_of, titles_of
-from hdbench.common.extras import needed
+from hdbench.answers.spreadsheet import read_sheets
 from hdbench.errors import HdbenchError, Message
 
 MAX_CELL = 2**20
@@ -114,9 +114,6 @@ def workbook_table(path: Path, name: str) -> Table:
         HdbenchError: it is unusable or has no names of columns; the message names the row.
         MissingExtraError: python-calamine is not installed.
     """
-    with needed("excel", "Excel files need"):
-        from hdbench.answers.spreadsheet import read_sheets  # noqa: PLC0415
-
     # One at a time: only the largest sheet so far is held.
     best: tuple[int, str, list[TableRow]] = (0, "", [])
     sheets: list[str] = []

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from hdbench.annotating.working.worked_values import WorkedValues
 from hdbench.answers.cells import column_letter
+from hdbench.answers.spreadsheet import MAX_UNPACKED
 from hdbench.common.excel import workbook_into, write_cell, xlsx_writer
-from hdbench.common.extras import needed
 from hdbench.common.jsonio import whole_file
 from hdbench.common.progress import progress
 from hdbench.common.translation import translated
@@ -177,9 +177,6 @@ def _check_size(packed: BytesIO, path: Path) -> None:
     Raises:
         HdbenchError: it is too large.
     """
-    with needed("excel", "Excel files need"):
-        from hdbench.answers.spreadsheet import MAX_UNPACKED  # noqa: PLC0415
-
     with zipfile.ZipFile(packed) as archive:
         size = sum(part.file_size for part in archive.infolist() if part.filename.endswith("xml"))
     # A spreadsheet program may write the same in more bytes.

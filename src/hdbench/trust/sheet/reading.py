@@ -9,7 +9,7 @@ from hdbench.annotating.checking.checked_values import ValueKey
 from hdbench.answers.cells import DATES, FAULTS, MISSING, Cell, column_letter, text_of
 from hdbench.answers.csv_lines import Line, opened_csv
 from hdbench.answers.json_files import read_whole
-from hdbench.common.extras import needed
+from hdbench.answers.spreadsheet import read_sheets
 from hdbench.errors import HdbenchError, Message
 from hdbench.ground_truth.table import is_workbook
 from hdbench.trust.sheet.fields import sheet_fields
@@ -84,9 +84,6 @@ def read_rows(path: Path) -> SheetRows:
         if rows is None:
             raise _not_a_work_sheet(name)
         return SheetRows(rows, notes)
-    with needed("excel", "Excel files need"):
-        from hdbench.answers.spreadsheet import read_sheets  # noqa: PLC0415
-
     found: dict[str, list[SheetRow]] = {}
     for title, cells in read_sheets(path, name):
         where = f"{name}: {title}"

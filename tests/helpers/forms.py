@@ -23,7 +23,8 @@ from helpers.run_folders import SPEC
 from hdbench.answers.answers import Answers
 from hdbench.answers.files import open_container
 from hdbench.answers.schema import AnswerSchema
-from hdbench.answers.sheets.mapping import mapped, propose
+from hdbench.answers.sheets.mapping import propose
+from hdbench.answers.sheets.records import mapped
 from hdbench.answers.sheets.table import Table
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.common.checked import read_yaml

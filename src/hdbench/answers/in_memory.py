@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from hdbench.answers.cells import text_of
 from hdbench.errors import HdbenchError
 
 _MEDIA = ("Image", "Audio", "Video", "Pdf")
@@ -176,11 +177,8 @@ def _plain(value: Any) -> Any:
     """Return what JSON can hold in the place of a value of numpy, pandas or the calendar."""
     if hasattr(value, "tolist"):  # an array or a number of numpy
         return value.tolist()
-    if isinstance(value, datetime.datetime):
-        is_date = value.time() == datetime.time()
-        return value.date().isoformat() if is_date else value.isoformat()
-    if isinstance(value, datetime.date):
-        return value.isoformat()
+    if isinstance(value, datetime.date):  # also with a time
+        return text_of(value)
     if type(value).__name__ in ("NAType", "NaTType"):
         return None
     raise HdbenchError(

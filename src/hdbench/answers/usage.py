@@ -1,5 +1,6 @@
 """Tokens and time that a run used, as far as its answers say."""
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Annotated
 
@@ -39,23 +40,24 @@ class Usage:
     """
 
     def __init__(self) -> None:
-        self._tokens: dict[str, list[int]] = {}
+        self._tokens = Counter[str]()
+        self._counted = Counter[str]()
         self._seconds: list[float] = []
         self._all_seconds: float = 0
         self._timed = 0
 
     def add(self, tokens: Mapping[str, int] | None, seconds: float | None) -> None:
         """Add the tokens and the seconds of one more answer, as far as they are known."""
-        if tokens:
-            for name, count in tokens.items():
-                self._add(name, count, 1)
+        for name, count in (tokens or {}).items():
+            self._tokens[name] += count
+            self._counted[name] += 1
         if seconds is not None:
             self._seconds.append(seconds)
 
     def take(self, later: "Usage") -> None:
         """Add the usage of later answers."""
-        for name, (total, items) in later._tokens.items():
-            self._add(name, total, items)
+        self._tokens.update(later._tokens)
+        self._counted.update(later._counted)
         for seconds in later._seconds:
             self._all_seconds += seconds
         self._timed += len(later._seconds)
@@ -65,19 +67,11 @@ class Usage:
         """The sums of `input_tokens`, `output_tokens` and `seconds`, as far as they are known."""
         # Sums may be larger than what a file may say.
         amounts = {
-            f"{name}_tokens": AmountUsed.model_construct(total=total, items=items)
-            for name, (total, items) in self._tokens.items()
+            f"{name}_tokens": AmountUsed.model_construct(total=total, items=self._counted[name])
+            for name, total in self._tokens.items()
         }
         if self._timed:
             amounts["seconds"] = AmountUsed.model_construct(
                 total=self._all_seconds, items=self._timed
             )
         return amounts
-
-    def _add(self, name: str, total: int, items: int) -> None:
-        sums = self._tokens.get(name)
-        if sums is None:
-            self._tokens[name] = [total, items]
-        else:
-            sums[0] += total
-            sums[1] += items

@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hdbench.answers.schema import AnswerSchema
-from hdbench.answers.sheets.fields import FieldPath, field_paths
-from hdbench.answers.sheets.mapping import Column, mapped, propose
+from hdbench.answers.sheets.fields import Column, FieldPath, field_paths
+from hdbench.answers.sheets.mapping import propose
+from hdbench.answers.sheets.records import mapped
 from hdbench.answers.sheets.table import Table
 from hdbench.answers.sheets.values import is_blank
 from hdbench.errors import HdbenchError

@@ -11,7 +11,7 @@ from hdbench.answers.ids import form_of_parts, form_without_page, plain_form
 from hdbench.answers.sheets.column_choices import KEY, LEFT_OUT, read_choices
 from hdbench.answers.sheets.fields import Column, FieldPath, Kind
 from hdbench.answers.sheets.likeness import ColumnLikeness, TargetFields
-from hdbench.answers.sheets.records import check_places, mapped
+from hdbench.answers.sheets.records import check_places
 from hdbench.answers.sheets.table import Table
 from hdbench.answers.sheets.values import (
     CellKind,
@@ -26,8 +26,6 @@ from hdbench.answers.sheets.values import (
 )
 from hdbench.answers.sheets.words import meanings, without_umlauts
 from hdbench.errors import Message
-
-__all__ = ["Column", "mapped", "propose"]
 
 MAX_EXAMPLE = 200
 """Maximum number of characters of an example."""

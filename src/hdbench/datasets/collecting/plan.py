@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hdbench.answers.schema import AnswerSchema
-from hdbench.answers.sheets.fields import FieldPath, field_paths
-from hdbench.answers.sheets.mapping import Column, mapped, propose
-from hdbench.answers.sheets.records import Truth, Truths
+from hdbench.answers.sheets.fields import Column, FieldPath, field_paths
+from hdbench.answers.sheets.mapping import propose
+from hdbench.answers.sheets.records import Truth, Truths, mapped
 from hdbench.answers.sheets.table import Table
 from hdbench.benchmarks.names import recipe_names
 from hdbench.benchmarks.provenance import COLUMNS

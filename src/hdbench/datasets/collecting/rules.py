@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hdbench.answers.sheets.mapping import Column
+from hdbench.answers.sheets.fields import Column
 from hdbench.benchmarks.names import full_name, recipe_names
 from hdbench.benchmarks.spec import BenchmarkSpec, read_spec
 from hdbench.common import resources

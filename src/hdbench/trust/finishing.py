@@ -29,7 +29,7 @@ from hdbench.trust.applied_folder import (
     read_applied,
     read_begun,
 )
-from hdbench.trust.states import ItemStates, Origin, ValueStates, listed_and_open
+from hdbench.trust.states import ItemStates, Origin, ValueStates
 
 RECORDS = "records.jsonl"
 """The values of each item with their origins, in the benchmark's order."""
@@ -132,12 +132,12 @@ def finish(out: Path, benchmark: Benchmark, folder: Path) -> Finished:
             counts = writing.state
             if not writing.done:
                 _copy_changes(folder / CHANGES, before.delivery, changes_file.write)
-            items = islice(_states_of_items(states, out / VALUES), writing.done, None)
+            items = islice(states.of_items(), writing.done, None)
             for item, fields, listed in writing.progress(items, "Finishing", applied.items):
                 line = _encode({"fields": fields, "id": item})
                 sha256 = hashlib.sha256(line.encode("utf-8", "backslashreplace")).hexdigest()
                 old = before.line_of(item)
-                counts.add(fields, listed)
+                counts.add(fields, len(listed))
                 if old is not None and old.hash == sha256:
                     records_file.write(old.raw)
                     continue
@@ -157,15 +157,6 @@ def finish(out: Path, benchmark: Benchmark, folder: Path) -> Finished:
         )
         write_json(folder / LAST, finished.model_dump())
     return finished
-
-
-def _states_of_items(states: ValueStates, path: Path) -> Iterator[tuple[str, ItemStates, int]]:
-    """Yield the items of the file of values: their states, and how many are listed and open."""
-    for number, _, raw in raw_lines(path):
-        line = parse_line(raw, f"{path}:{number}")
-        of_item = states.of(line["id"], line["fields"])
-        yield line["id"], of_item, len(listed_and_open(line["fields"], of_item))
-    states.check_order()
 
 
 def _inputs_hash(out: Path, benchmark: Benchmark, applied: Applied) -> str:
@@ -214,10 +205,8 @@ def read_deliveries(folder: Path) -> list[Delivery]:
     Raises:
         HdbenchError: the changes cannot be read, or were not written by it.
     """
-    path = folder / CHANGES
     found: dict[int, Delivery] = {}
-    for number, _, raw in raw_lines(path):
-        line = _own_line(raw, path, number)
+    for _, _, line in _own_lines(folder / CHANGES):
         known = found.get(line["delivery"])
         records = known.records + 1 if known else 1
         found[line["delivery"]] = Delivery(line["delivery"], str(line.get("at")), records)
@@ -231,22 +220,22 @@ def _line(**values: Any) -> bytes:
 def _copy_changes(path: Path, delivery: int, write: Callable[[bytes], object]) -> None:
     """Copy the changes of all deliveries that were completed."""
     if path.exists():
-        for number, _, raw in raw_lines(path):
-            if _own_line(raw, path, number)["delivery"] <= delivery:
+        for _, raw, line in _own_lines(path):
+            if line["delivery"] <= delivery:
                 write(raw)
 
 
-def _own_line(raw: bytes, path: Path, number: int) -> dict[str, Any]:
-    """Return a line that an earlier delivery wrote."""
-    line: Any = parse_line(raw, f"{path}:{number}")
-    is_own = isinstance(line, dict) and type(line.get("delivery")) is int
-    if not is_own or not all(isinstance(line.get(key), str) for key in ("id", "hash")):
-        raise HdbenchError(
-            "{place}: not written by hdbench trust finish: choose another -o",
-            place=f"{path}:{number}",
-        )
-    own: dict[str, Any] = line
-    return own
+def _own_lines(path: Path) -> Iterator[tuple[int, bytes, dict[str, Any]]]:
+    """Yield the lines that earlier deliveries wrote, each with its offset."""
+    for number, offset, raw in raw_lines(path):
+        place = f"{path}:{number}"
+        line = parse_line(raw, place)
+        has_texts = all(isinstance(line.get(key), str) for key in ("id", "hash"))
+        if type(line.get("delivery")) is not int or not has_texts:
+            raise HdbenchError(
+                "{place}: not written by hdbench trust finish: choose another -o", place=place
+            )
+        yield offset, raw, line
 
 
 class _Old(NamedTuple):
@@ -276,8 +265,7 @@ class _Delivered:
         self._offsets: dict[str, int] = {}
         self._file: BinaryIO | None = None
         if path.exists():
-            for number, offset, raw in raw_lines(path):
-                line = _own_line(raw, path, number)
+            for offset, _, line in _own_lines(path):
                 self._offsets[line["id"]] = offset
                 self.delivery = max(self.delivery, line["delivery"])
 

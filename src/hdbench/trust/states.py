@@ -11,7 +11,7 @@ from hdbench.annotating.history import History
 from hdbench.annotating.working.worked_values import WorkedValues
 from hdbench.answers.letters import folded, text_of
 from hdbench.benchmarks.benchmark import Benchmark, Item
-from hdbench.common.jsonio import parse_line, raw_lines
+from hdbench.common.jsonio import read_jsonl
 from hdbench.errors import HdbenchError
 from hdbench.trust.applied_folder import (
     CHECK,
@@ -113,6 +113,18 @@ class ValueStates:
                 self._add_truth(truth)
         return {name: self._state(item, name, value) for name, value in fields.items()}
 
+    def of_items(self) -> Iterator[tuple[str, ItemStates, tuple[str, ...]]]:
+        """Yield each item of the file of values, its states, and its fields that are doubtful.
+
+        Raises:
+            HdbenchError: see `check_order`.
+        """
+        for line in read_jsonl(self._out / VALUES):
+            item, fields = line.value["id"], line.value["fields"]
+            states = self.of(item, fields)
+            yield item, states, listed_and_open(fields, states)
+        self.check_order()
+
     def doubtful(self, item: str, fields: Mapping[str, Mapping[str, Any]]) -> tuple[str, ...]:
         """Return the fields of an item that are on the work list, and that nobody has read.
 
@@ -211,12 +223,8 @@ def doubtful_values(out: Path, benchmark: Benchmark) -> Iterator[ValueKey]:
     """
     plan, _ = read_begun(out)
     states = ValueStates(plan, benchmark, out, read_applied(out), is_worked=False)
-    path = out / VALUES
-    for number, _, raw in raw_lines(path):
-        line = parse_line(raw, f"{path}:{number}")
-        for name in states.doubtful(line["id"], line["fields"]):
-            yield ValueKey(line["id"], name)
-    states.check_order()
+    for item, _, doubtful in states.of_items():
+        yield from (ValueKey(item, name) for name in doubtful)
 
 
 def unread_control(out: Path, benchmark: Benchmark) -> int:

@@ -68,7 +68,11 @@ class Folder:
         return str(self._path / name)
 
     def read(self, name: str) -> bytes:
-        """Return a file's bytes; see `Members.read`."""
+        """Return a file's bytes.
+
+        Raises:
+            HdbenchError: it cannot be read, or is larger than `MAX_LINE`.
+        """
         with read_errors(self.place(name)), (self._path / name).open("rb") as file:
             return _bounded(file.read(MAX_LINE + 1), self.place(name))
 
@@ -170,7 +174,7 @@ class Zip:
         return f"{self.name}: {self._top}{name}"
 
     def read(self, name: str) -> bytes:
-        """Return a member's bytes; see `Members.read`."""
+        """Return a member's bytes; see `Folder.read`."""
         try:
             with self._open(name) as member:
                 # Without a number, zipfile would first unpack whatever a block unpacks to.
@@ -216,6 +220,8 @@ class Zip:
 
 
 Members = Folder | Zip
+"""The files in a folder or a ZIP: its `name` in messages, the `names` of those that can hold answers,
+in order, and the `others`, except hidden ones."""
 
 
 class _ZipFile(BufferedReader):

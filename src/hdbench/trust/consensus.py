@@ -24,7 +24,7 @@ from hdbench.trust.values import schema_with_fields, whole_values
 def write_consensus(benchmark: Benchmark, paths: Sequence[Path], out: Path) -> int:
     """Write a run with the values that are most similar to those of the other runs.
 
-    Each field has the value that `hdbench.trust.scores.choose` takes; a list of objects is one
+    Each field has the value that `hdbench.trust.runs.choose` takes; a list of objects is one
     value, as its objects cannot be paired with those of other runs. An item has no answer if no run
     has one.
 

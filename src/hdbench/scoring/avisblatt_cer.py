@@ -361,12 +361,6 @@ class AvisblattCer(Metric):
             total += number
         return total
 
-    def field_rates(
-        self, totals: Mapping[str, float], outcomes: Mapping[Outcome, Mapping[str, float]]
-    ) -> dict[str, dict[str, Any]]:
-        """No fields: an advertisement's fields have figures of their own."""
-        return {}
-
     def rates_without(
         self,
         totals: Mapping[str, float],

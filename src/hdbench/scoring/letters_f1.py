@@ -18,6 +18,7 @@ from hdbench.scoring.metric import (
     COUNTED,
     COUNTS,
     EFFORT,
+    FIELD_FIGURES,
     PERFECT,
     REQUESTED,
     Corrected,
@@ -137,10 +138,7 @@ class LettersF1(Metric):
         *PERFECT,
         *Figure.rates("categories", table=True),
     )
-    field_figures: ClassVar[tuple[Figure, ...]] = (
-        *Figure.rates("f1", "precision", "recall"),
-        *COUNTED,
-    )
+    field_figures: ClassVar[tuple[Figure, ...]] = FIELD_FIGURES
     set_fields: ClassVar[tuple[str, ...]] = CATEGORIES
     person_fields: ClassVar[tuple[str, ...]] = PERSONS
     has_form_counts: ClassVar[bool] = True
@@ -271,24 +269,17 @@ class LettersF1(Metric):
 
     def explain(self, score: ItemScore, prepared: PreparedLetter) -> list[FieldMatch]:
         """Return what became of each date and name of one letter, errors first."""
-        compared = list(zip(CATEGORIES, score.compared, strict=True))
-        return [
-            *(
-                FieldMatch(category, "spurious", None, value, 0.0)
-                for category, (_, _, spurious) in compared
-                for value in spurious
-            ),
-            *(
-                FieldMatch(category, "missing", value, None, 0.0)
-                for category, (_, missing, _) in compared
-                for value in missing
-            ),
-            *(
-                FieldMatch(category, "correct", reference, value, 1.0)
-                for category, (correct, _, _) in compared
+        wrong: list[FieldMatch] = []
+        absent: list[FieldMatch] = []
+        right: list[FieldMatch] = []
+        for name, (correct, missing, spurious) in zip(CATEGORIES, score.compared, strict=True):
+            wrong += [FieldMatch(name, "spurious", None, value, 0.0) for value in spurious]
+            absent += [FieldMatch(name, "missing", value, None, 0.0) for value in missing]
+            right += [
+                FieldMatch(name, "correct", reference, value, 1.0)
                 for reference, value in correct.items()
-            ),
-        ]
+            ]
+        return wrong + absent + right
 
     @property
     def rounds(self) -> bool:

@@ -159,6 +159,9 @@ COUNTED = (
 )
 """The figures of `COUNTS`."""
 
+FIELD_FIGURES = (*Figure.rates("f1", "precision", "recall"), *COUNTED)
+"""The figures of a field that is right or wrong."""
+
 ANSWERED = ("true_positives", "false_positives")
 """The counts of the values in answers, by which precision is divided."""
 
@@ -323,18 +326,17 @@ class Metric(ABC):
         rows = zip(*map(numbers, totals.values()), strict=True)
         return [self.rates(dict(zip(totals, row, strict=True)))[self.headline] for row in rows]
 
-    @abstractmethod
     def field_rates(
         self, totals: Mapping[str, float], outcomes: Mapping[Outcome, Mapping[str, float]]
     ) -> dict[str, dict[str, Any]]:
-        """Field → its counts and rates.
+        """Field → its counts and rates; empty where fields have no figures of their own.
 
         Args:
             totals: same as in `rates`.
             outcomes: how often each field had each outcome; with weights, if the totals have them.
         """
+        return {}
 
-    @abstractmethod
     def rates_without(
         self,
         totals: Mapping[str, float],
@@ -351,6 +353,7 @@ class Metric(ABC):
         Returns:
             Those of `rates` that follow from the totals; none if the headline does not.
         """
+        return {}
 
 
 def figure_of(metric: Metric | type[Metric], path: str) -> Figure | None:

@@ -12,6 +12,7 @@ from hdbench.scoring.metric import (
     COUNTED,
     COUNTS,
     EFFORT,
+    FIELD_FIGURES,
     OUTCOMES,
     PERFECT,
     REQUESTED,
@@ -152,10 +153,7 @@ class RecordF1(Metric):
         *Figure.counts("records_found", higher_is_better=True),
         *Figure.counts("records_missed", "records_invented", higher_is_better=False),
     )
-    field_figures: ClassVar[tuple[Figure, ...]] = (
-        *Figure.rates("f1", "precision", "recall"),
-        *COUNTED,
-    )
+    field_figures: ClassVar[tuple[Figure, ...]] = FIELD_FIGURES
     has_form_counts: ClassVar[bool] = True
     corrected: ClassVar[Corrected | None] = "field"
     vectorized: ClassVar[bool] = True

@@ -316,21 +316,6 @@ class TextCer(Metric):
         }
         return figures | renamed(figures | {"items": items}, self._renamed)
 
-    def field_rates(
-        self, totals: Mapping[str, float], outcomes: Mapping[Outcome, Mapping[str, float]]
-    ) -> dict[str, dict[str, Any]]:
-        """No fields: a text is right by degrees."""
-        return {}
-
-    def rates_without(
-        self,
-        totals: Mapping[str, float],
-        outcomes: Mapping[Outcome, Mapping[str, float]],
-        field: str,
-    ) -> dict[str, float]:
-        """None: the texts' errors are only kept as sums."""
-        return {}
-
     def _rounded(self, value: float, level: str) -> float:
         return rounded(value, self._digits[level]) if level in self._digits else value
 

@@ -19,6 +19,7 @@ from hdbench.scoring.metric import (
     COUNTED,
     COUNTS,
     EFFORT,
+    FIELD_FIGURES,
     OUTCOMES,
     PERFECT,
     REQUESTED,
@@ -91,14 +92,7 @@ class ZettelF1(Metric):
 
     name: ClassVar[str] = "zettel_f1"
     rules: ClassVar[int] = 3
-    statistics: ClassVar[tuple[str, ...]] = (
-        "true_positives",
-        "false_positives",
-        "false_negatives",
-        "f1",
-        "perfect",
-        *EFFORT,
-    )
+    statistics: ClassVar[tuple[str, ...]] = (*COUNTS, "f1", "perfect", *EFFORT)
     item_figure: ClassVar[str] = "f1"
     figures: ClassVar[tuple[Figure, ...]] = (
         *Figure.rates("f1_micro", divided_by=(COUNTS,)),
@@ -108,10 +102,7 @@ class ZettelF1(Metric):
         *COUNTED,
         *PERFECT,
     )
-    field_figures: ClassVar[tuple[Figure, ...]] = (
-        *Figure.rates("f1", "precision", "recall"),
-        *COUNTED,
-    )
+    field_figures: ClassVar[tuple[Figure, ...]] = FIELD_FIGURES
     value_forms: ClassVar[Mapping[str, ValueForm]] = {
         "publication.format": "book_format",
         "publication.year": "year",

@@ -72,15 +72,33 @@ class _Number(IntegerConvertor):
 register_url_convertor("number", _Number())
 
 
-def page_routes(editor: Editor) -> list[BaseRoute]:
-    """Return the routes of the editor's page: its files, and its requests.
+def routes_of(edited: Edited) -> list[BaseRoute]:
+    """Return the routes of a page, by what it edits: its files, and its requests.
 
     Args:
-        editor: the editor.
+        edited: the editor, review, check or work list.
     """
     route = _Routes()
+    match edited:
+        case Review():
+            page, requests = "review.html", _review_routes(edited, route)
+        case ValueCheck():
+            page, requests = "check.html", _check_routes(edited, route)
+        case WorkPage():
+            page, requests = "work.html", _work_routes(edited, route)
+        case Editor():
+            page, requests = "index.html", _editor_routes(edited, route)
     return [
-        route("/start", _started(editor.start)),
+        Route("/", lambda _: FileResponse(_PAGE / page)),
+        route("/start", _started(edited.start)),
+        *requests,
+        *shared_routes(),
+        Mount("/", StaticFiles(directory=_PAGE)),
+    ]
+
+
+def _editor_routes(editor: Editor, route: "_Routes") -> list[Route]:
+    return [
         route("/search", lambda request, _: editor.search(*_query(request, "q"))),
         route("/suggest", lambda request, _: editor.suggested(*_query(request, "field", "typed"))),
         route("/waiting", lambda *_: editor.waiting()),
@@ -92,61 +110,31 @@ def page_routes(editor: Editor) -> list[BaseRoute]:
         route("/items/{n:number}/drafts", _of(editor.drafts)),
         route.picture("/items/{n:number}/pages/{page:number}", editor.page),
         route.picture("/items/{n:number}/small/{page:number}", lambda n, _: editor.thumbnail(n)),
-        *shared_routes(),
-        Mount("/", StaticFiles(directory=_PAGE, html=True)),
     ]
 
 
-def review_routes(review: Review) -> list[BaseRoute]:
-    """Return the routes of the page for reviews: its files, and its requests.
-
-    Args:
-        review: the review.
-    """
-    route = _Routes()
+def _review_routes(review: Review, route: "_Routes") -> list[Route]:
     return [
-        Route("/", lambda _: FileResponse(_PAGE / "review.html")),
-        route("/start", _started(review.start)),
         route("/entries/{n:number}", _of(review.entry)),
         route("/entries/{n:number}/read", _with(review.read), "POST"),
         route("/entries/{n:number}/judge", _with(review.judge), "POST"),
         route("/entries/{n:number}/undo", _with(review.undo), "POST"),
         route.picture("/entries/{n:number}/pages/{page:number}", review.picture),
-        *shared_routes(),
-        Mount("/", StaticFiles(directory=_PAGE)),
     ]
 
 
-def check_routes(check: ValueCheck) -> list[BaseRoute]:
-    """Return the routes of the page for single values: its files, and its requests.
-
-    Args:
-        check: the check.
-    """
-    route = _Routes()
+def _check_routes(check: ValueCheck, route: "_Routes") -> list[Route]:
     return [
-        Route("/", lambda _: FileResponse(_PAGE / "check.html")),
-        route("/start", _started(check.start)),
         route("/state", lambda *_: check.state()),
         route("/go-on", lambda _, body: check.go_on(body), "POST"),
         route("/values/{n:number}", _of(check.value)),
         route("/values/{n:number}/read", _with(check.read), "POST"),
         route.picture("/values/{n:number}/pages/{page:number}", check.picture),
-        *shared_routes(),
-        Mount("/", StaticFiles(directory=_PAGE)),
     ]
 
 
-def work_routes(work: WorkPage) -> list[BaseRoute]:
-    """Return the routes of the page for a work list: its files, and its requests.
-
-    Args:
-        work: the work.
-    """
-    route = _Routes()
+def _work_routes(work: WorkPage, route: "_Routes") -> list[Route]:
     return [
-        Route("/", lambda _: FileResponse(_PAGE / "work.html")),
-        route("/start", _started(work.start)),
         route("/state", lambda *_: work.state()),
         route("/undo", lambda _, body: work.undo(body), "POST"),
         route("/entries/{n:number}", _of(work.entry)),
@@ -159,26 +147,7 @@ def work_routes(work: WorkPage) -> list[BaseRoute]:
             lambda request, _: work.cluster(_number(request), request.path_params["offset"]),
         ),
         route("/clusters/{n:number}/decide", _with(work.decide_cluster), "POST"),
-        *shared_routes(),
-        Mount("/", StaticFiles(directory=_PAGE)),
     ]
-
-
-def routes_of(edited: Edited) -> list[BaseRoute]:
-    """Return the routes of a page, by what it edits.
-
-    Args:
-        edited: the editor, review, check or work list.
-    """
-    match edited:
-        case Review():
-            return review_routes(edited)
-        case ValueCheck():
-            return check_routes(edited)
-        case WorkPage():
-            return work_routes(edited)
-        case _:
-            return page_routes(edited)
 
 
 def build_app(edited: Edited, token: str) -> Starlette:

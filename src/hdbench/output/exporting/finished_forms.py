@@ -5,19 +5,22 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
+from hdbench.answers.cells import plain
 from hdbench.authorities.reconciled import Identifiers
 from hdbench.benchmarks.benchmark import Benchmark
+from hdbench.common.progress import progress
 from hdbench.common.resuming import made_from
 from hdbench.errors import HdbenchError
 from hdbench.ground_truth.marc_records import NewRecords
 from hdbench.ground_truth.pica_mapping import PicaMapping
-from hdbench.output.exporting.applied import check_table
+from hdbench.output.exporting.applied import WIDTH, check_table
+from hdbench.output.exporting.cells import Cell
+from hdbench.output.exporting.columns import FieldColumns
 from hdbench.output.exporting.dublin_core import (
     read_dublin_core_mapping,
     write_dublin_core,
     write_mapped_csv,
 )
-from hdbench.output.exporting.finished import write_finished
 from hdbench.output.exporting.finished_records import (
     FILES,
     Mappings,
@@ -25,6 +28,14 @@ from hdbench.output.exporting.finished_records import (
     read_library_mapping,
     write_records_of,
 )
+from hdbench.output.exporting.finished_rows import (
+    ORIGIN,
+    FinishedRecord,
+    finished_records,
+    values_and_origins,
+    write_finished_csv,
+)
+from hdbench.output.exporting.formats import check_size, write_table
 from hdbench.output.exporting.openrefine import check_link, write_for_openrefine
 from hdbench.output.exporting.record_mapping import (
     EXAMPLE,
@@ -32,6 +43,7 @@ from hdbench.output.exporting.record_mapping import (
     read_record_mapping,
 )
 from hdbench.trust.finishing import RECORDS
+from hdbench.trust.values import schema_with_fields
 
 FinishForm = Literal[
     "jsonl",
@@ -134,7 +146,7 @@ def writer_of(  # noqa: PLR0917
         )
     if form in ("csv", "xlsx"):
         check_table(form, benchmark)
-        return partial(write_finished, folder, form, benchmark, fields, options)
+        return partial(_write_table, folder, form, benchmark, fields, options)
     return None
 
 
@@ -169,4 +181,42 @@ def _to_path(
 ) -> Path:
     """Write records to a path, and return it."""
     write(records, path, *given, options=options)
+    return path
+
+
+def _write_table(
+    folder: Path, form: str, benchmark: Benchmark, fields: Sequence[str], options: str
+) -> Path:
+    """Write the records of `hdbench trust finish` as a table beside them, a row for each item.
+
+    Columns: `id`, and for each field its value and its origin. A cell that might be a formula is
+    made harmless as in `hdbench.output.exporting.export`. Only CSV is resumable.
+
+    Args:
+        folder: the folder with the records.
+        form: `csv` or `xlsx`.
+        benchmark: the benchmark, whose schema defines which fields are numbers or lists.
+        fields: the paths of the fields.
+        options: all that the table depends on besides the records, as one text.
+
+    Returns:
+        The file.
+
+    Raises:
+        HdbenchError: the table is too large for Excel, or the file cannot be written.
+    """
+    columns = FieldColumns(schema_with_fields(benchmark)).fields
+    head = ["id", *(title for name in fields for title in (name, name + ORIGIN))]
+
+    def row(record: FinishedRecord) -> list[Cell]:
+        return [plain(record.item), *values_and_origins(record.fields, fields, columns)]
+
+    records, path = folder / RECORDS, folder / f"records.{form}"
+    if form == "csv":
+        write_finished_csv(records, path, head, row, options=options)
+        return path
+    items = sum(1 for _ in benchmark.ids())
+    check_size(items, len(head))
+    rows = map(row, progress(finished_records(records), "Writing the table", items))
+    write_table(path, form, head, rows, [WIDTH] * len(head))
     return path

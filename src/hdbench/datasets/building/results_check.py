@@ -118,27 +118,13 @@ def _compared(
     if gone := sorted(then.keys() - now):
         lines.append(Message("  only in {place}: {runs}", place=built, runs=_named(gone)))
     for difference, runs in runs_by_difference.items():
+        values = {**difference._asdict(), "runs": _named(runs)}
         if difference.field in _ANSWER_FIELDS:
-            lines.append(
-                Message(
-                    "  {field} of {answers} in {runs}: {why}",
-                    field=difference.field,
-                    answers=Message(
-                        "{count:,} answer", plural="{count:,} answers", count=answers[difference]
-                    ),
-                    runs=_named(runs),
-                    why=difference.why,
-                )
-            )
+            count = answers[difference]
+            of = Message("{count:,} answer", plural="{count:,} answers", count=count)
+            lines.append(Message("  {field} of {answers} in {runs}: {why}", answers=of, **values))
         else:
-            lines.append(
-                Message(
-                    "  {field} of {runs}: {why}",
-                    field=difference.field,
-                    runs=_named(runs),
-                    why=difference.why,
-                )
-            )
+            lines.append(Message("  {field} of {runs}: {why}", **values))
     return lines
 
 

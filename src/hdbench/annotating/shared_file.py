@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, BinaryIO, Generic, TypeVar
 
 from filelock import FileLock, Timeout
 
@@ -94,7 +94,7 @@ class SharedFile(ABC, Generic[Line]):
             NotSavedError: they cannot be written now; then the file is as it was.
             HdbenchError: one is not JSON or too long, or the file is unusable.
         """
-        raw = b"".join(_raw(line, self._path) for line in lines)
+        raw = b"".join(raw_line(line, self._path) for line in lines)
         with self._only_writer():
             self.refresh()  # so that a link or a folder in its place is found out before
             append(self._path, raw)
@@ -131,25 +131,44 @@ class SharedFile(ABC, Generic[Line]):
         """
         with self._path.open("rb") as file:
             file.seek(self._size)
-            while (raw := file.readline(MAX_LINE + 1)).endswith(b"\n"):
+            for raw in complete_lines(file, self._path):
                 # First: an unusable line is an error every time, until somebody mends the file.
-                self._parse(raw, Path(f"{self._path}:{self._lines + 1}"))
+                where = Path(f"{self._path}:{self._lines + 1}")
+                line = parsed_line(raw, where, self._model, self.notes)
+                if line is not None:
+                    self._take(line, where)
                 self._lines += 1
                 self._size += len(raw)
-        if len(raw) > MAX_LINE:
-            raise HdbenchError(
-                "{place}: a line is longer than {most} MiB", place=self._path, most=MAX_LINE >> 20
-            )
 
-    def _parse(self, raw: bytes, where: Path) -> None:
-        try:
-            data = parse_line(raw, where)
-        except HdbenchError as error:
-            self.notes.append(Message("{why}; this line is left out", why=error))
-            return
-        if is_too_deep(data, MAX_DEPTH):
-            raise HdbenchError("{place}: nested too deep", place=where)
-        self._take(validate(self._model, data, where), where)
+
+def complete_lines(file: BinaryIO, path: Path) -> Iterator[bytes]:
+    """Yield the lines of an opened file, without one that a killed process left incomplete.
+
+    Raises:
+        HdbenchError: a line is too long.
+    """
+    while (raw := file.readline(MAX_LINE + 1)).endswith(b"\n"):
+        yield raw
+    if len(raw) > MAX_LINE:
+        raise HdbenchError(
+            "{place}: a line is longer than {most} MiB", place=path, most=MAX_LINE >> 20
+        )
+
+
+def parsed_line(raw: bytes, where: Path, model: type[Line], notes: list[str]) -> Line | None:
+    """Return a line; None, with a note, if it is not JSON.
+
+    Raises:
+        HdbenchError: it is nested too deep, or is not a line of this kind.
+    """
+    try:
+        data = parse_line(raw, where)
+    except HdbenchError as error:
+        notes.append(Message("{why}; this line is left out", why=error))
+        return None
+    if is_too_deep(data, MAX_DEPTH):
+        raise HdbenchError("{place}: nested too deep", place=where)
+    return validate(model, data, where)
 
 
 def check_author(name: str, where: Path) -> None:
@@ -162,7 +181,12 @@ def check_author(name: str, where: Path) -> None:
         raise HdbenchError("{place}: {name!r} is not a pseudonym", place=where, name=name[:100])
 
 
-def _raw(line: Strict, path: Path) -> bytes:
+def raw_line(line: Strict, path: Path) -> bytes:
+    """Return a line as it is written to a file.
+
+    Raises:
+        HdbenchError: it is not JSON, nested too deep or too long.
+    """
     data: dict[str, Any] = line.model_dump(exclude_unset=True)
     if is_too_deep(data, MAX_DEPTH):
         raise HdbenchError("{place}: nested too deep", place=path)

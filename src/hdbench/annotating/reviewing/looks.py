@@ -1,6 +1,5 @@
 """Readings and verdicts of reviewers, saved line by line: nothing is overwritten."""
 
-import json
 import os
 import uuid
 from collections import defaultdict
@@ -15,17 +14,14 @@ from pydantic import Field
 from hdbench.annotating.changes import is_pseudonym
 from hdbench.annotating.own_file import append, now, only_writer
 from hdbench.annotating.reviewing.review_list import Entry
+from hdbench.annotating.shared_file import complete_lines, parsed_line, raw_line
 from hdbench.common.checked import Strict, validate
-from hdbench.common.jsonio import is_too_deep, parse_line
 from hdbench.common.os_errors import read_errors, write_errors
 from hdbench.errors import HdbenchError, Message
 from hdbench.scoring.analysis.forms import text_of
 
 LOOKS = ".looks"
 """Ending of the folder with everybody's reviews beside a list."""
-
-MAX_LINE = 2**20
-"""Maximum number of bytes in a line."""
 
 MAX_EVIDENCE = 2_000
 """Maximum number of characters in the evidence for a verdict."""
@@ -176,7 +172,7 @@ class ReviewLog:
             **values,
         }
         line = validate(ReviewAction, data, file)
-        append(file, _raw(line, file))
+        append(file, raw_line(line, file))
         self._files.setdefault(annotator, _File()).lines.append(line)
 
     def _lines(self, annotator: str) -> list[ReviewAction]:
@@ -198,20 +194,6 @@ def is_same(one: Any, other: Any) -> bool:
     return text_of(one) == text_of(other)
 
 
-def _raw(line: ReviewAction, file: Path) -> bytes:
-    data = line.model_dump(exclude_unset=True)
-    try:
-        text = json.dumps(data, ensure_ascii=False, allow_nan=False) + "\n"
-    except (ValueError, RecursionError) as error:
-        raise HdbenchError("{place}: not saved: the value is not JSON", place=file) from error
-    raw = text.encode("utf-8", errors="backslashreplace")
-    if len(raw) > MAX_LINE:
-        raise HdbenchError(
-            "{place}: not saved: longer than {most} MiB", place=file, most=MAX_LINE >> 20
-        )
-    return raw
-
-
 def _read(file: Path) -> _File:
     """Return the complete lines of a file, without one that a killed process left incomplete.
 
@@ -219,17 +201,12 @@ def _read(file: Path) -> _File:
     """
     content = _File()
     with read_errors(file), file.open("rb") as opened:
-        while (raw := opened.readline(MAX_LINE + 1)).endswith(b"\n"):
+        for raw in complete_lines(opened, file):
             content.size += len(raw)
             where = Path(f"{file}:{len(content.lines) + len(content.notes) + 1}")
-            try:
-                value = parse_line(raw, str(where))
-            except HdbenchError as error:
-                content.notes.append(Message("{why}; this line is left out", why=error))
+            line = parsed_line(raw, where, ReviewAction, content.notes)
+            if line is None:
                 continue
-            if is_too_deep(value, 50):
-                raise HdbenchError("{place}: nested too deep", place=where)
-            line = validate(ReviewAction, value, where)
             if line.by != file.stem:
                 raise HdbenchError(
                     "{place}: is by {by!r}, not by {name}",
@@ -238,10 +215,6 @@ def _read(file: Path) -> _File:
                     name=file.stem,
                 )
             content.lines.append(line)
-        if len(raw) > MAX_LINE:
-            raise HdbenchError(
-                "{place}: a line is longer than {most} MiB", place=file, most=MAX_LINE >> 20
-            )
     return content
 
 

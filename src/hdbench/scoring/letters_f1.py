@@ -161,13 +161,11 @@ class LettersF1(Metric):
         skip_non_signatures: bool = False,
     ) -> None:
         super().__init__(protocol)
-        self._options = {
-            "inferred_from_function": inferred_from_function,
-            "inferred_from_correspondence": inferred_from_correspondence,
-            "skip_signatures": skip_signatures,
-            "skip_non_signatures": skip_non_signatures,
-        }
-        for name, value in self._options.items():
+        self.inferred_from_function = inferred_from_function
+        self.inferred_from_correspondence = inferred_from_correspondence
+        self.skip_signatures = skip_signatures
+        self.skip_non_signatures = skip_non_signatures
+        for name, value in self.options.items():
             if check_flag(name, value) and self._published and name.startswith("inferred"):
                 raise HdbenchError(
                     "{name}: the published results never count inferred persons; choose the "
@@ -184,11 +182,6 @@ class LettersF1(Metric):
             "correspondence": inferred_from_correspondence,
         }
         self._no_values = ("", "null") if self._published else ("", "null", "None")
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """The options and their values, for the signature."""
-        return dict(self._options)
 
     def prepare(self, reference: dict[str, Any]) -> PreparedLetter | None:
         """The values of a ground truth; None for a letter that an option leaves out.
@@ -337,18 +330,17 @@ class LettersF1(Metric):
         return {name: rates[name] for name in names}
 
     def _is_skipped(self, reference: Mapping[str, Any]) -> bool:
-        with_, without = self._options["skip_signatures"], self._options["skip_non_signatures"]
-        if not with_ and not without:
+        if not self.skip_signatures and not self.skip_non_signatures:
             return False
         signed = reference.get("has_signatures")
         if not isinstance(signed, bool):
-            option = "skip_signatures" if with_ else "skip_non_signatures"
+            option = "skip_signatures" if self.skip_signatures else "skip_non_signatures"
             raise HdbenchError(
                 "{option}: has_signatures of a ground truth must be true or false, not {signed}",
                 option=option,
                 signed=repr(signed),
             )
-        return with_ if signed else without
+        return self.skip_signatures if signed else self.skip_non_signatures
 
     def _compare(
         self, record: dict[str, Any] | None, prepared: PreparedLetter

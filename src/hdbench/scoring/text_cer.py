@@ -31,8 +31,7 @@ from hdbench.scoring.normalize import Normalizer
 from hdbench.scoring.rates import only_if, ratio, rounded, truncated
 from hdbench.scoring.similarity import similarity
 from hdbench.scoring.transcriptions.options import DEFAULTS, RATES, read_steps, read_texts
-from hdbench.scoring.transcriptions.texts import Invented, Text, page_texts, pages_of
-from hdbench.scoring.transcriptions.well_formed import is_xml
+from hdbench.scoring.transcriptions.texts import Invented, Text, is_xml, page_texts, pages_of
 
 MAX_PAIRS = 1_000_000
 """Maximum number of pairs of pages that are compared; an answer's further pages are invented."""

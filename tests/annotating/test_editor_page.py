@@ -112,7 +112,9 @@ def test_disagreement_shows_both_values_and_one_can_be_chosen(tmp_path, visit):
     with serving(tmp_path / "anna", "--as", "anna") as served:
         page = visit(served)
         region = page.locator(".settle")
-        expect(region.get_by_role("heading").first).to_have_text("People disagree: Persons 1, Name")
+        expect(region.get_by_role("heading").first).to_have_text(
+            "People disagree: Persons 1 › Name"
+        )
         mai = region.locator(".pair > div", has_text="ben")
         expect(mai.locator("pre")).to_have_text("Mai")
         assert region.locator("mark").all_inner_texts() == ["y", "i"]

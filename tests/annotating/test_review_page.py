@@ -56,7 +56,7 @@ def test_nothing_is_shown_before_the_reading_is_saved(folder, path, browser):
         page.goto(served.url)
         expect(page.locator("#label")).to_have_text("Title")
         expect(page.locator("#view img")).to_have_attribute("src", "entries/0/pages/0")
-        for label in ("Year", "Persons 2, Name"):
+        for label in ("Year", "Persons 2 › Name"):
             page.keyboard.press("Alt+ArrowRight")
             expect(page.locator("#label")).to_have_text(label)
         page.keyboard.press("Alt+ArrowLeft")
@@ -152,7 +152,7 @@ def test_with_the_keyboard_alone_and_html_stays_text(folder, path, visit):
         expect(page.locator("#confirmed")).to_contain_text("nothing to judge")
         expect(page.locator("#progress")).to_have_text("2 of 3; 1 done")
         page.keyboard.press("Enter")  # on "next", which has the focus
-        expect(page.locator("#label")).to_have_text("Persons 2, Name")
+        expect(page.locator("#label")).to_have_text("Persons 2 › Name")
         page.keyboard.type(SCRIPT[::-1])
         page.keyboard.press("Enter")
         expect(page.locator("#values")).to_contain_text(SCRIPT)

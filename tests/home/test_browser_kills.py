@@ -65,7 +65,7 @@ def wait_until_saved(page):
 def save(page, button):
     with page.expect_navigation():
         page.get_by_role("button", name=button, exact=True).click()
-    page.locator(".note", has_text="saved").wait_for()
+    page.locator(".note", has_text="It is saved.").wait_for()
 
 
 def test_titles_and_prompts_that_were_saved_are_there(tmp_path, use_until_killed):

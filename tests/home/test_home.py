@@ -38,10 +38,19 @@ def test_every_page_says_where_the_collection_stands(client, at, page):
         assert f'<html lang="{language}">' in shown.text
 
 
+def test_a_page_that_does_not_exist_leads_back(client, at):
+    for path in (at + "nothing", "/nothing", at + "fields/nothing"):
+        shown = client.get(path, headers={"accept-language": "de"})
+        assert shown.status_code == 404
+        assert alert(shown) == "Diese Seite gibt es nicht."
+        assert "Zu den Sammlungen" in shown.text
+
+
 def test_nobody_else_is_answered(home, client, at, folder):
     app = TestClient(build_app(home), base_url="http://127.0.0.1")
     assert app.get("/").status_code == 404
     assert app.get("/guessed" + at).status_code == 404
+    assert home.root not in app.get("/guessed" + at).text
     assert client.get(at, headers={"host": "evil.example"}).status_code == 400
     assert client.get(at, headers={"origin": "https://evil.example"}).status_code == 403
     form = urlencode({"prompt": "Read nothing."})
@@ -373,7 +382,7 @@ def test_what_fields_are_in_gets_a_title_as_well(client, at, folder):
 
 def test_prompt_is_saved(client, at, folder):
     saved = send(client, f"{at}fields/prompt", prompt="Read the card.\r\nAll of it.")
-    assert 'role="status">saved' in saved.text
+    assert 'role="status">It is saved.' in saved.text
     assert (folder / "prompt.txt").read_text() == "Read the card.\nAll of it.\n"
     assert alert(send(client, f"{at}fields/prompt", prompt=" ")) == "the prompt is empty"
 

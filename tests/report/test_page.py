@@ -170,6 +170,15 @@ def test_fields_are_listed_worst_first_with_counts_and_rates(report):
     assert firsts == ["Field", "title", "year"]
 
 
+def test_counts_have_separators_between_thousands(report, cards):
+    truth = {"ground_truth": json.dumps(RIGHT), "file_name": "card.png"}
+    rows = [json.dumps({"id": f"000{number}"} | truth) for number in range(1200)]
+    (cards / "hdb/cards/metadata.jsonl").write_text("\n".join(rows))
+    page = Page(report(*[{"title": "STELLINGEN", "year": 1924}] * 1100))
+    assert page.row("year", "")[2:5] == ("1,100", "0", "100")
+    assert page.row("capitals")[1] == "1,100"
+
+
 def test_bars_are_as_long_as_the_counts(report):
     html = report(RIGHT, RIGHT, {"title": "Stelling", "year": 1924})
     title = html.split('class="bar"')[1].split("</svg>")[0]

@@ -95,3 +95,11 @@ def test_so_does_the_first_look_of_the_space(namespace):
     assert "Einträge 1 › Firma" in shown
     assert "entries" not in shown
     assert ATTACK not in shown
+
+
+def test_a_leaderboard_has_titles_where_the_benchmark_has_a_name(namespace, run_hdbench):
+    answers = namespace / "lists/example_predictions.jsonl"
+    (namespace.parent / "other.jsonl").write_text(answers.read_text())
+    runs = ("hdb/lists/example_predictions.jsonl", "other.jsonl")
+    board = run_hdbench("leaderboard", "lists", *runs, "--format", "html", cwd=namespace.parent)
+    assert "Entries › Company" in Page(board.stdout).text

@@ -207,7 +207,7 @@ def test_a_control_sample_of_values_speaks_of_those_left():
     # 600 others: 1 % of them are 6, 3.6 % are 21.6.
     assert first == (
         "Of 700 accepted values, 100 were drawn at random and read without seeing what was "
-        "accepted: 1 were wrong to the letter (1.0%). With 90% confidence, at most 3.6% of the "
+        "accepted: 1 was wrong to the letter (1.0%). With 90% confidence, at most 3.6% of the "
         "others are wrong: about 6, and at most 22."
     )
     assert holds == "This is within the limit of the plan, 5.0%."

@@ -7,6 +7,7 @@ from typing import Any
 
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.schema_parts import choices_of, field_of
+from hdbench.answers.titles import BETWEEN
 from hdbench.common.jsonio import json_reason, parse_json
 from hdbench.common.texts import COMPLETE
 from hdbench.errors import HdbenchError
@@ -49,7 +50,7 @@ def node_at(
             node = next((inner for inner in fields if inner["name"] == step), None)
             for language, name in names.items():
                 name.append(node["label"][language] if node else step)
-    return node, {language: ", ".join(name) for language, name in names.items()}
+    return node, {language: BETWEEN.join(name) for language, name in names.items()}
 
 
 def entered_as(node: dict[str, Any] | None) -> dict[str, Any]:

@@ -20,7 +20,8 @@ _PLACE = re.compile(r"\[(\d{1,9})\]", re.ASCII)
 _VALUES = frozenset({"const", "default", "enum", "examples"})
 """Keywords of a schema that hold values of answers, not schemas."""
 
-_BETWEEN = " \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} "
+BETWEEN = " \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} "
+"""What stands between the title of a field and that of what it is in."""
 
 
 def title_of(schema: Any, language: str) -> str | None:
@@ -136,7 +137,7 @@ class FieldTitles:
             title = self._titles.get(".".join(names))
             is_titled = is_titled or title is not None
             words.append(step if title is None else title + _counted(step[len(names[-1]) :]))
-        return _BETWEEN.join(words) if is_titled else path
+        return BETWEEN.join(words) if is_titled else path
 
 
 def _without_places(step: str) -> str:

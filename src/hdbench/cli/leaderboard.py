@@ -166,9 +166,9 @@ def _titles(boards: Sequence[Board], benchmark: str | None, language: str) -> di
     """Return the titles of the fields of each benchmark that is here."""
     titles: dict[str, Titles] = {}
     for name in {board.kind.benchmark for board in boards}:
-        folder = benchmark or name
-        if (Path(folder) / DESCRIPTION).is_file():
-            titles[name] = load_benchmark(folder).field_titles(language)
+        for folder in (benchmark, name):
+            if folder and (Path(folder) / DESCRIPTION).is_file():
+                titles[name] = load_benchmark(folder).field_titles(language)
     return titles
 
 

@@ -22,7 +22,7 @@ from hdbench.annotating.server import HEADERS, HOME, Edited, guarded_app, why_no
 from hdbench.common.loopback import serve_here
 from hdbench.common.texts import completed, language_of
 from hdbench.display.sheets import shared_routes
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.home.collection import Collection, key_of, opened
 from hdbench.home.page import Act, HomePage, Visit, is_ours, read_form
 from hdbench.home.pages import compare, decide, fields, finish, overview, review, runs, scans, truth
@@ -318,6 +318,7 @@ def build_app(home: Home) -> Starlette:
     """
     app = guarded_app(home.routes(), _HEADERS)
     app.add_exception_handler(ClientDisconnect, _gone)
+    app.add_exception_handler(404, partial(_missing, home))
     return app
 
 
@@ -351,6 +352,14 @@ def serve_home(
 async def _gone(_: Request, __: Exception) -> Response:
     """Answer a browser that went away before all was sent: nobody sees it."""
     return Response(status_code=400)
+
+
+async def _missing(home: Home, request: Request, _: Exception) -> Response:
+    """Answer a request for a page that does not exist; only who has the token gets to know it."""
+    if not request.url.path.startswith(f"{home.root}/"):
+        return Response("Not Found", 404)
+    error = Message("there is no such page")
+    return HTMLResponse(render("problem.html", home.language(request), home.root, error=error), 404)
 
 
 def _template(page: HomePage) -> str:

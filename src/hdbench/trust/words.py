@@ -78,7 +78,7 @@ def _counted_in(controlled: Controlled, text: Any, population: int, key: str, ri
         items=controlled.items,
         of=controlled.of,
         values=controlled.values,
-        wrong=wrong.count,
+        count=wrong.count,
         right=text(f"right_{right}"),
         rate=wrong.rate,
         upper=wrong.upper,

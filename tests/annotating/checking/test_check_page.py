@@ -173,7 +173,7 @@ def test_everything_with_the_keyboard_and_html_stays_text(tmp_path, folder, visi
         "Kind": ("l", "Enter"),
         "Signed": ("y", "Enter"),
         "Keywords": ("Diss.; Basel", "Enter"),
-        "Imprint, Place": ("Escape", "2", "Alt+2"),  # a single key chooses nothing
+        "Imprint › Place": ("Escape", "2", "Alt+2"),  # a single key chooses nothing
     }
     with serving_check(folder, plan) as served:
         page = visit(served)

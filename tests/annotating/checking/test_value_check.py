@@ -126,7 +126,7 @@ def test_what_is_asked_is_described_by_the_schema(tmp_path, plan):
     )
     assert (keywords["kind"], keywords["format"]) == ("list", "x")
     assert keywords["entry"] == {"kind": "choice", "choices": ["a", "b"]}
-    assert place["label"]["en"] == "Imprint, Place"
+    assert place["label"]["en"] == "Imprint › Place"
     check.close()
 
 

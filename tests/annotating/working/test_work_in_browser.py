@@ -107,7 +107,7 @@ def test_a_card_takes_one_key_for_each_value(folder, visit):
         expect(page.locator("#card-done")).to_have_text("All values of this card are decided.")
         keys.press("Control+z")
         is_saved(page, 3)
-        expect(field(page, "Imprint, Place").locator(".choice").first).to_be_focused()
+        expect(field(page, "Imprint › Place").locator(".choice").first).to_be_focused()
         keys.press("1")
         is_saved(page, 4)
         expect(page.locator("#go-on")).to_be_focused()
@@ -121,20 +121,20 @@ def test_values_that_come_back_are_decided_and_undone_at_once(folder, visit):
         page = visit(served)
         page.get_by_role("button", name="Values that come back").click()
         listed = page.locator("#list button")
-        expect(listed).to_have_text(["Imprint, PlaceBasel4 open, 3 spellings"])
+        expect(listed).to_have_text(["Imprint › PlaceBasel4 open, 3 spellings"])
         expect(page.locator("#shown-cards img")).to_have_count(4)
         page.get_by_role("checkbox", name="b3").uncheck()
         page.get_by_role("radio", name="Another value").check()
         page.locator("#for-all").fill("Basel BS")
         page.get_by_role("button", name="Save for 3 values").click()
         expect(page.locator("#message")).to_have_text(
-            "Saved for 3 values: Imprint, Place: Basel BS"
+            "Saved for 3 values: Imprint › Place: Basel BS"
         )
         assert saved(folder) == {(item, "imprint.place"): "Basel BS" for item in ("b1", "b2", "b4")}
         expect(page.locator("#listed-text")).to_have_text("No open value comes back.")
-        page.get_by_role("button", name="Undo: Imprint, Place: Basel BS (for 3 values)").click()
+        page.get_by_role("button", name="Undo: Imprint › Place: Basel BS (for 3 values)").click()
         expect(page.locator("#message")).to_contain_text("Taken back for 3 values")
-        expect(listed).to_have_text(["Imprint, PlaceBasel4 open, 3 spellings"])
+        expect(listed).to_have_text(["Imprint › PlaceBasel4 open, 3 spellings"])
         assert saved(folder) == {}
 
 
@@ -179,7 +179,7 @@ def test_what_is_typed_outlives_what_others_decide(tmp_path, visit):
         basel.click()
         expect(anna.locator("#for-all")).to_have_value("Basel BS")
         for number in (1, 2):
-            field(ben, "Imprint, Place").locator(".choice").first.click()
+            field(ben, "Imprint › Place").locator(".choice").first.click()
             is_saved(ben, 1 + number)
             ben.locator("#next").click()
         anna.locator("#save-for").click()
@@ -255,7 +255,7 @@ def test_two_people_see_each_others_work_and_overwrite_nothing(folder, visit):
         unseeing(ben)
         anna.locator("#previous").click()
         expect(anna.locator("#id")).to_have_text("b1")
-        field(anna, "Imprint, Place").locator(".choice").last.click()
+        field(anna, "Imprint › Place").locator(".choice").last.click()
         is_saved(anna, 4)
         ben.locator("#save-for").click()
         expect(ben.locator("#message")).to_contain_text("decided elsewhere")

@@ -59,6 +59,16 @@ def decide(page, number, field, **body):
     return page.decide(number, {"field": field, "after": after} | body)
 
 
+def test_names_of_runs_lack_that_of_the_collection(opened, monkeypatch):
+    monkeypatch.setattr(WorkInMemory, "RUNS", ("cards_one", "two", "acards_three"))
+    page = opened()
+    title = page.entry(0)["fields"][2]
+    runs = [each["runs"] for each in title["candidates"]]
+    assert runs == [("one", "acards_three"), ("two",)]
+    title = decide(page, 0, "title", how="candidate", place=0)["fields"][2]
+    assert title["decided"]["run"] == "cards_one"  # what is kept has the whole name
+
+
 def test_an_item_has_what_runs_say_and_what_is_accepted(opened):
     entry = opened().entry(0)
     assert (entry["item"], entry["next"], entry["pages"]) == ("b1", 1, 1)
@@ -70,7 +80,7 @@ def test_an_item_has_what_runs_say_and_what_is_accepted(opened):
         "decision": "taken",
         "value": "book",
     }
-    assert place["label"] == {"en": "Imprint, Place", "de": "Imprint, Place"}
+    assert place["label"] == {"en": "Imprint › Place", "de": "Imprint › Place"}
     assert [(each["parts"], each["runs"]) for each in title["candidates"]] == [
         ([("Faust", False)], ("one", "three")),
         ([("Faus", False), ("s", True), ("t", False)], ("two",)),
@@ -100,7 +110,7 @@ def test_each_way_to_decide_is_saved_and_undone_in_turn(folder, opened):
         page.undo({"id": undo["id"]})
     assert told_undone == [
         ("Year", "", 0),
-        ("Imprint, Place", "", 0),
+        ("Imprint › Place", "", 0),
         ("Year", "1810", 0),
         ("Title", "Fausst", 0),
     ]
@@ -161,7 +171,7 @@ def together(page, **body):
 def test_values_that_come_back_are_decided_and_undone_together(folder, opened):
     page = opened()
     [cluster] = page.clusters()["clusters"]
-    assert cluster["label"]["en"] == "Imprint, Place"
+    assert cluster["label"]["en"] == "Imprint › Place"
     assert (cluster["left"], cluster["spellings"], cluster["text"]) == (3, 3, "Basel")
     shown = page.cluster(0)
     assert [(each["text"], each["left"]) for each in shown["spellings"]] == [

@@ -58,7 +58,7 @@ export class Settling {
     return element("div", {}, element("h4", { text: title }), shown, take);
   }
 
-  // A field as the form calls it, such as "Persons 2, Name" for persons[1].name.
+  // A field as the form calls it, such as "Persons 2 › Name" for persons[1].name.
   fieldName(what, field) {
     if (what !== "ground_truth") return this.say(what);
     let node = this.form.form;
@@ -72,6 +72,6 @@ export class Settling {
         names.push(node ? this.form.label(node) : step);
       }
     }
-    return names.join(", ") || this.say("whole_record");
+    return names.join(" › ") || this.say("whole_record");
   }
 }

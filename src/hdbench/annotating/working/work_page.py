@@ -301,13 +301,21 @@ class WorkPage:
         return shown | {
             **self._asks(field.path),
             "reason": field.reason,
-            "silent": field.silent,
+            "silent": self._models(field.silent),
             "candidates": [
-                {"parts": parts_of_one, "runs": candidate.runs, "is_nothing": not candidate.text}
+                {
+                    "parts": parts_of_one,
+                    "runs": self._models(candidate.runs),
+                    "is_nothing": not candidate.text,
+                }
                 for candidate, parts_of_one in zip(field.candidates, parts, strict=True)
             ],
             "decided": self._decided(ValueKey(item, field.path)),
         }
+
+    def _models(self, runs: Sequence[str]) -> tuple[str, ...]:
+        """Return names of runs without the collection's, with which those of files begin."""
+        return tuple(name.removeprefix(f"{self._name}_") for name in runs)
 
     def _decided(self, key: ValueKey) -> dict[str, Any] | None:
         line = self._worked.current().get(key)

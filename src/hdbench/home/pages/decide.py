@@ -227,7 +227,7 @@ def _plan(visit: Visit) -> Done:
         right="threshold" if form.get("right") == "threshold" else "letter",
     )
     collection.decisions.make(runs, options)
-    return Done(Message("planned: from now on, only what people read decides"))
+    return Done(Message("The values are drawn: from now on, only what people read decides."))
 
 
 def _number(form: Mapping[str, str], name: str, most: int = MAX_VALUES) -> int:

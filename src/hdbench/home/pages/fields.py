@@ -69,7 +69,7 @@ def _name(visit: Visit) -> Done:
     }
     schema = parse_file(text_in(visit.collection.folder, SCHEMA), path)
     write_json(path, with_titles(schema, titles, visit.language))
-    return Done(Message("saved"))
+    return Done(Message("It is saved."))
 
 
 def _prompt(visit: Visit) -> Done:
@@ -77,7 +77,7 @@ def _prompt(visit: Visit) -> Done:
     if not text:
         raise HdbenchError("the prompt is empty")
     write_whole(visit.collection.folder / PROMPT, f"{text}\n".encode())
-    return Done(Message("saved"))
+    return Done(Message("It is saved."))
 
 
 PAGE = HomePage("fields", _show, {"titles": _name, "prompt": _prompt})

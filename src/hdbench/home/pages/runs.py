@@ -55,7 +55,7 @@ def _start(visit: Visit) -> Done:
 
 def _stop(visit: Visit) -> Done:
     visit.collection.runs.stop(visit.form.get("run", ""))
-    return Done(Message("it stops after the answers that are under way"))
+    return Done(Message("It stops after the answers that are under way."))
 
 
 def _resume(visit: Visit) -> Done:
@@ -65,7 +65,7 @@ def _resume(visit: Visit) -> Done:
 
 def _remove(visit: Visit) -> Done:
     visit.collection.runs.remove(visit.form.get("run", ""))
-    return Done(Message("moved to the folder removed, beside the collection"))
+    return Done(Message("The run is in the folder removed now, beside the collection."))
 
 
 async def upload(collection: Collection, request: Request) -> Response:

@@ -10,6 +10,7 @@ from markupsafe import Markup
 from hdbench.answers.answer import STATUSES
 from hdbench.answers.run_info import RunInfo
 from hdbench.benchmarks.benchmark import Benchmark
+from hdbench.common.texts import written
 from hdbench.common.thumbnails import WIDTH, ItemPicture, pictures
 from hdbench.common.translation import translated
 from hdbench.errors import HdbenchError
@@ -150,7 +151,7 @@ def report_page(
     shown = [view for group in views.values() for view in group]
     names = list(islice(_fields_with_errors(errors, shown), MAX_FIELDS))
     rates = result.field_rates()
-    fields = list(_field_rows(result, rates))
+    fields = list(_field_rows(result, rates, language))
     figures = result.metric.field_figures
     titles = benchmark.field_titles(language)
     summary = ResultSummary(result, language, keystrokes=keystrokes(result), titles=titles)
@@ -260,7 +261,9 @@ _PARTS: dict[Outcome, str] = {
 """The parts of a field's bar."""
 
 
-def _field_rows(result: Result, rates: Mapping[str, Mapping[str, Any]]) -> Iterator[FieldRow]:
+def _field_rows(
+    result: Result, rates: Mapping[str, Mapping[str, Any]], language: str
+) -> Iterator[FieldRow]:
     """Yield the fields, the worst first; those that no reference has come last."""
     outcomes = outcomes_of_fields(result)
 
@@ -280,7 +283,8 @@ def _field_rows(result: Result, rates: Mapping[str, Mapping[str, Any]]) -> Itera
             total = sum(counts.values()) or 1
             bar = {_PARTS[outcome]: count / total for outcome, count in counts.items()}
         figures = [
-            str(value) if isinstance(value, int) else f"{value:.3f}" for value in numbers.values()
+            written(number, 0 if isinstance(number, int) else 3, language)
+            for number in numbers.values()
         ]
         interval = result.field_intervals.get(name)
         yield FieldRow(cut(name), bar, figures, value(numbers), interval)

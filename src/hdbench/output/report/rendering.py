@@ -103,6 +103,7 @@ def _csp_source(block: Markup) -> Markup:
 _WORDS: dict[str, Callable[..., str]] = {
     "t": markup,
     "decimal": decimal,
+    "grouped": grouped,
     "percentage": percentage,
     "figure_title": figure_title,
     "figure_heading": figure_heading,

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from hdbench.answers.titles import Titles
 from hdbench.benchmarks.benchmark import Benchmark
-from hdbench.common.texts import completed, grouped, written
+from hdbench.common.texts import completed, written
 from hdbench.common.thumbnails import ItemPicture, pictures
 from hdbench.common.times import time_in_words
 from hdbench.display.differences import TextPart, differences
@@ -106,7 +106,6 @@ def value_decision_page(
         limits=_limits(decision),
         wrong_share=decision.learned_wrong / max(1, decision.learned_from),
         several=len(decision.groups) > 1,
-        grouped=partial(grouped, language=language),
         listed=listed,
         cut=cut,
     )

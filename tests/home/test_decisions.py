@@ -137,7 +137,7 @@ def test_from_the_comparison_to_the_records(cards):
     assert "20 were drawn at random" in cards.page("decide")
     assert cards.button() == "Decide them"
     cards.send("finish/write", group="table", form="csv")
-    assert "10 values are still open." in cards.page("finish")
+    assert "10 values of the work list are still open." in cards.page("finish")
     cards.work_off()
     assert cards.button() == "Write the records"  # those that are there lack them
     cards.send("finish/write", group="table", form="csv")
@@ -150,6 +150,13 @@ def test_from_the_comparison_to_the_records(cards):
     assert table.headers["content-disposition"] == 'attachment; filename="records.csv"'
     last = cards.cards.truth("0079")
     assert f"0079,{last['title']},worked" in table.text
+    # Somebody reads something else in the whole control sample: that is not on the work list.
+    read = read_values(cards.collection, lambda item, field: "other", by=("cleo",))
+    disputed = sum(int(item) >= 30 for item, _ in read)  # the others have a ground truth
+    cards.send("finish/write", group="table", form="csv")
+    finished = cards.page("finish")
+    assert f"On {disputed} other values people do not agree" in finished
+    assert "work list" not in finished.partition("verdict")[2].partition("</p>")[0]
 
 
 def test_reports_of_two_versions_of_a_model_are_apart(tmp_path):
@@ -289,7 +296,7 @@ def test_where_nothing_can_be_accepted_reading_is_kept(cards):
     assert "there is nothing to control" in alert(cards.send("decide/read", name="anna"))
     assert (cards.step().stage, cards.button()) == (CollectionStage.DECIDE, "Decide them")
     cards.send("finish/write", group="jsonl", form="jsonl")
-    assert f"{left} values are still open." in cards.page("finish")
+    assert f"{left} values of the work list are still open." in cards.page("finish")
     records = cards.get("finish/files/records.jsonl").text.splitlines()
     values = [value for line in records for value in json.loads(line)["fields"].values()]
     assert sum(value == {"origin": "checked", "value": "other"} for value in values) == 45

@@ -151,7 +151,7 @@ def test_from_the_comparison_to_the_records(cards):
     last = cards.cards.truth("0079")
     assert f"0079,{last['title']},worked" in table.text
     # Somebody reads something else in the whole control sample: that is not on the work list.
-    read = read_values(cards.collection, lambda item, field: "other", by=("cleo",))
+    read = read_values(cards.collection, lambda *_: "other", by=("cleo",))
     disputed = sum(int(item) >= 30 for item, _ in read)  # the others have a ground truth
     cards.send("finish/write", group="table", form="csv")
     finished = cards.page("finish")

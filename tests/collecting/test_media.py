@@ -64,7 +64,7 @@ def test_folder_or_multipage_tiff_is_one_item_with_pages(tmp_path):
 def test_texts_and_pdfs_are_items_too_but_not_beside_images(tmp_path):
     (tmp_path / "a.txt").write_text("Wein")
     assert find_media(tmp_path).kind == "text"
-    (tmp_path / "b.pdf").write_bytes(b"%PDF-1.7")
+    Image.new("RGB", (9, 6)).save(tmp_path / "b.pdf")
     with pytest.raises(HdbenchError, match=r"are mixed \(a.txt and b.pdf\)"):
         find_media(tmp_path)
 

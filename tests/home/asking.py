@@ -31,7 +31,7 @@ def zipped(files):
     return data.getvalue()
 
 
-def picture(color="black"):
+def picture(color="black", form="PNG"):
     data = io.BytesIO()
-    Image.new("RGB", (9, 6), color).save(data, "PNG")
+    Image.new("RGB", (9, 6), color).save(data, form)
     return data.getvalue()

@@ -15,6 +15,8 @@ from home.served import ServedHome
 from PIL import Image
 
 from hdbench.annotating.store import Store
+from hdbench.common import pdf
+from hdbench.common.pdf import PdfError
 from hdbench.home.collection import key_of
 
 SHEET = "id;Titel;Jahr\nn1;Neu;1950\nc0;Anders;1\n"
@@ -22,9 +24,18 @@ SHEET = "id;Titel;Jahr\nn1;Neu;1950\nc0;Anders;1\n"
 
 def begin(client, at):
     """Press the button, and return the address of the addition."""
-    begun = send(client, f"{at}scans/add")
-    assert begun.status_code == 200
-    return str(begun.url).partition(client.base_url.path.rstrip("/"))[2]
+    return begun(client, f"{at}scans/add")
+
+
+def begin_new(client, place):
+    """Begin a collection, and return its address."""
+    return begun(client, "/new", title="Cards", place=str(place))
+
+
+def begun(client, path, **form):
+    shown = send(client, path, **form)
+    assert shown.status_code == 200
+    return str(shown.url).partition(client.base_url.path.rstrip("/"))[2]
 
 
 def files(folder):
@@ -83,14 +94,22 @@ def test_sheet_fills_the_new_items_alone(client, at, folder):
 def test_ground_truth_that_does_not_fit_the_fields_is_refused(client, at):
     new = begin(client, at)
     upload(client, f"{new}/scans", "n1.png", picture("red"))
-    upload(client, f"{new}/truth", "n.jsonl", b'{"id": "n1", "titel": "Neu", "ort": "Bern"}\n')
+    upload(
+        client,
+        f"{new}/truth",
+        "n.jsonl",
+        b'{"id": "n1", "titel": "Neu", "jahr": null, "ort": "Bern"}\n',
+    )
     assert "unlike in the collection&#39;s other ground truths" in alert(client.get(new))
 
 
 @pytest.mark.parametrize(
     ("scans", "why"),
     [
-        (("n.pdf", b"%PDF-1.4"), "the collection has an image for each item, and these are PDFs"),
+        (
+            ("n.pdf", picture(form="PDF")),
+            "the collection has an image for each item, and these are PDFs",
+        ),
         (
             ("n.zip", zipped(dict.fromkeys(["n/1.png", "n/2.png", "m.png"], picture()))),
             "these are items with their",
@@ -115,6 +134,76 @@ def test_scan_of_another_kind_does_not_spoil_what_is_there(client, at):
     told = upload(client, f"{new}/scans", "n2.pdf", b"%PDF-1.4").json()["error"]
     assert told.startswith("n2.pdf: is not of the same kind as n1.png")
     assert "1 new item," in client.get(new).text
+    files = {"n3.png": picture(), "b/n4.pdf": picture(form="PDF")}
+    told = upload(client, f"{new}/scans", "box.zip", zipped(files)).json()["error"]
+    assert told.startswith("b/n4.pdf: is not of the same kind as n1.png")
+    assert "1 new item," in client.get(new).text
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("n.png", b"no picture"),
+        ("n.pdf", b"%PDF-1.4 and nothing"),
+        ("n.pdf", picture()),
+        ("n.zip", zipped({"m.png": picture(), "n.png": picture()[:20]})),
+    ],
+)
+def test_unusable_scan_does_not_spoil_what_is_there(client, used, tmp_path, name, data):
+    new = begin_new(client, tmp_path)
+    told = upload(client, f"{new}/scans", name, data).json()["error"]
+    assert told.startswith(("n.png: not an image", "n.pdf: not a PDF"))
+    good, form = ("a.pdf", "PDF") if name == "n.pdf" else ("a.png", "PNG")
+    upload(client, f"{new}/scans", good, picture(form=form))
+    assert "<h1>1 item, 0 with a ground truth</h1>" in client.get(new).text
+
+
+def test_pdf_with_a_password_is_refused(client, used, tmp_path):
+    new = begin_new(client, tmp_path)
+    key = f"<{'00' * 32}>"
+    lock = f"/Encrypt <</Filter /Standard /V 1 /R 2 /P -4 /O {key} /U {key}>> /ID [<00> <00>]"
+    locked = picture(form="PDF").replace(b"/Root", lock.encode() + b" /Root")
+    with pytest.raises(PdfError, match="password"), pdf.opened(locked):
+        pass
+    told = upload(client, f"{new}/scans", "n.pdf", locked).json()["error"]
+    assert told == "n.pdf: not a PDF, damaged, or protected by a password"
+
+
+def test_scans_are_taken_back_and_the_sheet_stays(client, used, tmp_path):
+    new = begin_new(client, tmp_path)
+    for name in ("a.png", "a.webp"):  # which would have the same id
+        upload(client, f"{new}/scans", name, picture(form=name[2:]))
+    upload(client, f"{new}/truth", "sheet.csv", b"id;Titel\nb;Faust\n")
+    assert "and so the same id" in alert(client.get(new))
+    emptied = send(client, f"{new}/without-scans").text
+    assert "<h1>Add the scans first.</h1>" in emptied
+    upload(client, f"{new}/scans", "b.png", picture())
+    assert "<h1>1 item, 1 with a ground truth</h1>" in client.get(new).text
+
+
+def test_sheet_without_a_required_field_says_what_to_do(client, at, folder):
+    new = begin(client, at)
+    upload(client, f"{new}/scans", "n1.png", picture("red"))
+    upload(client, f"{new}/truth", "sheet.csv", b"id;Titel\nn1;Neu\n")
+    assert alert(client.get(new)).startswith("sheet.csv:2: jahr is missing")
+    upload(client, f"{new}/truth", "sheet.csv", b"id;Titel;Jahr\nn1;Neu;\n")
+    send(client, f"{new}/write", **{"column:Jahr": "jahr"})  # as it says
+    assert truths(folder)["n1"] == {"titel": "Neu", "jahr": None}
+
+
+def test_button_that_is_pressed_twice_adds_once(client, at, folder):
+    new = begin(client, at)
+    upload(client, f"{new}/scans", "n1.png", picture("red"))
+    first, second = (send(client, f"{new}/write") for _ in range(2))
+    assert first.status_code == second.status_code == 200
+    assert first.url == second.url == client.get(new).url
+    assert list(truths(folder)) == ["c0", "c1", "c2", "c3", "n1"]
+
+
+def test_address_of_a_form_shows_the_draft(client, at):
+    new = begin(client, at)
+    upload(client, f"{new}/scans", "n1.png", picture("red"))
+    assert "1 new item," in client.get(f"{new}/save").text
 
 
 def test_addition_whose_collection_is_gone_can_be_discarded(client, at, folder):
@@ -190,8 +279,7 @@ def test_pages_of_a_tiff_are_known_again(client, used, tmp_path):
     pages = [Image.new("RGB", (9, 6), color) for color in ("red", "blue")]
     (tmp_path / "scans").mkdir()
     pages[0].save(tmp_path / "scans/c0.tif", save_all=True, append_images=pages[1:])
-    new = send(client, "/new", title="Cards", place=str(tmp_path))
-    new = str(new.url).partition(client.base_url.path.rstrip("/"))[2]
+    new = begin_new(client, tmp_path)
     send(client, f"{new}/folder", images=str(tmp_path / "scans"))
     send(client, f"{new}/write")
     at = f"/{key_of(tmp_path / 'cards')}/"

@@ -12,7 +12,7 @@ import anyio
 import pytest
 from annotating.pages import truths
 from home.asking import FORM, HERE, alert, picture, send, upload, zipped
-from home.collections import answers, make_collection, write_scans, write_sheet
+from home.collections import answers, make_collection, write_run, write_scans, write_sheet
 from starlette.testclient import TestClient
 
 from hdbench.annotating.merging import hand_over
@@ -262,7 +262,7 @@ def test_answers_are_taken_in_if_they_answer_the_items(client, at, folder):
     assert upload(client, f"{at}runs/upload", "gpt.jsonl", answers(4)).json() == {}
     assert "1 model has read them" in client.get(at).text
     for name, data, why in (
-        ("gpt.jsonl", answers(4), "already exists"),
+        ("gpt.jsonl", answers(3), "with answers that the new one leaves out"),
         ("other.jsonl", answers(4).replace('"c', '"d'), "d0"),
         ("scan.png", picture(), "not a file of answers"),
         ("scan.jsonl", picture(), "a PNG image"),
@@ -271,6 +271,30 @@ def test_answers_are_taken_in_if_they_answer_the_items(client, at, folder):
         assert told.status_code == 400
         assert why in told.json()["error"]
     assert [run.name for run in (folder.parent / "runs").iterdir()] == ["cards_gpt.jsonl"]
+
+
+def test_answers_take_the_place_of_those_that_they_repeat(client, at, folder):
+    for items in (2, 4):
+        assert upload(client, f"{at}runs/upload", "gpt.jsonl", answers(items)).json() == {}
+        assert f"{items} of 4 answered" in client.get(f"{at}runs").text
+    assert [path.read_text() for path in (folder.parent / "removed").rglob("*.jsonl")] == [
+        answers(2)
+    ]
+
+
+def test_answers_to_items_that_are_added_later_count_then(client, at, folder):
+    write_run(folder.parent, "gpt", items=5)
+    assert "has no id &#39;c4&#39;" in client.get(f"{at}runs").text
+    with (folder / "metadata.jsonl").open("a") as file:
+        file.write('{"file_name": "images/c4.png", "id": "c4", "ground_truth": null}\n')
+    assert "5 of 5 answered" in client.get(f"{at}runs").text
+
+
+def test_collection_that_was_moved_is_said_to_be_gone(client, at, folder):
+    assert client.get(at).status_code == 200
+    folder.rename(folder.with_name("moved"))
+    for page in ("", "runs"):
+        assert "cards: no such folder" in alert(client.get(f"{at}{page}"))
 
 
 def test_a_run_is_moved_away_and_not_deleted(client, at, folder):

@@ -85,11 +85,16 @@ def plan_addition(requested: CollectionRequest, sources: Sources) -> CollectionP
     schema = AnswerSchema(plan.schema)
     for truth in plan.truths.values():
         if violations := schema.violations(truth.record):
+            field, rule, what, _ = violations[0]
             raise HdbenchError(
-                "{place}: {field}: {what}, unlike in the collection's other ground truths",
+                "{place}: {field} is missing, which each ground truth here has: add it to the "
+                "file; in a table, an empty column can become {field}, too"
+                if rule == "required"
+                else "{place}: {field}: {what}, unlike in the collection's other ground truths: "
+                "change it in the file",
                 place=truth.place,
-                field=violations[0].field,
-                what=violations[0].message,
+                field=field,
+                what=what,
             )
     columns = sources.like.spec.columns if sources.like else {}
     texts = {name for name, kind in columns.items() if kind == "string"}

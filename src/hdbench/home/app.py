@@ -149,6 +149,11 @@ class Home:
         for name in self.used.read().collections:
             folder = Path(name)
             if key_of(folder) == key:
+                if not folder.is_dir():
+                    raise HdbenchError(
+                        "{place}: no such folder: if it was moved, open it where it is now",
+                        place=folder,
+                    )
                 with self._lock:
                     if folder not in self._collections:
                         self._collections[folder] = opened(folder)

@@ -3,6 +3,7 @@
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
@@ -162,6 +163,13 @@ class Decisions:
         """Return whether a plan rests on the dataset as it is."""
         with self._reading:
             return self._last_plan() is not None
+
+    def planned_items(self) -> int | None:
+        """Return the number of items that a plan is for; None if there is no usable one."""
+        with self._reading, suppress(HdbenchError):  # `view` says what is wrong
+            if last := self._last_plan():
+                return last[1].plan.items
+        return None
 
     def dataset(self) -> Benchmark:
         """Return the dataset under the name that commands know it by.

@@ -1,12 +1,12 @@
 """Collections and additions that are being made, in hidden folders beside the collections."""
 
-import os
 import shutil
 import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path, PurePosixPath
+from threading import Lock
 from typing import ClassVar
 
 from pydantic import Field
@@ -21,7 +21,7 @@ from hdbench.common.checked import Strict, validate
 from hdbench.common.jsonio import parse_file, write_json
 from hdbench.common.os_errors import write_errors
 from hdbench.common.regular_files import read_text
-from hdbench.datasets.collecting.media import KINDS
+from hdbench.datasets.collecting.media import KINDS, pages_in
 from hdbench.datasets.collecting.plan import (
     CollectionPlan,
     CollectionRequest,
@@ -83,12 +83,13 @@ class CollectionDraft(ABC):
         folder: same as in Args.
         name: the collection's name.
         place: the folder that the collection's folder is in, or is going to be in.
+        writing: held while it is written, so that it is only once.
     """
 
     ending: ClassVar[str]
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self.place = folder, folder.parent
+        self.folder, self.place, self.writing = folder, folder.parent, Lock()
         self.name = folder.name.removeprefix(".").removesuffix(self.ending)
         self._sources: tuple[tuple[object, ...], Stamped[Sources]] | None = None
 
@@ -148,7 +149,8 @@ class CollectionDraft(ABC):
         """Take in a scan, a PDF, or a ZIP of them.
 
         Raises:
-            HdbenchError: it is something else, or a ZIP is damaged, too large, or leads elsewhere.
+            HdbenchError: it is something else, damaged, or of another kind than the others; or a
+                ZIP has such a file, is too large, or leads elsewhere. Then nothing is taken in.
         """
         if given.name.suffix.lower() == ".zip":
             self._unpack(given)
@@ -158,8 +160,13 @@ class CollectionDraft(ABC):
                 place=given.name,
             )
         else:
-            self._check_kind(given.name)
-            self._put(given.path, given.name)
+            self._take_in([(given.path, given.name)])
+        self.change(images="")
+
+    def remove_scans(self) -> None:
+        """Take all scans back, so that others can be sent; all else that is known stays."""
+        shutil.rmtree(self.scans, ignore_errors=True)
+        self._sources = None
         self.change(images="")
 
     def add_truth(self, given: UploadedFile) -> None:
@@ -247,24 +254,25 @@ class CollectionDraft(ABC):
             language=requested.language,
         )
 
-    def _check_kind(self, name: PurePosixPath) -> None:
-        """Refuse a file that would keep the others from being used: it could not be taken back."""
-        first = None
-        with suppress(FileNotFoundError), os.scandir(self.scans) as entries:
-            first = next((entry.name for entry in entries if entry.is_file()), None)
-        if first and KINDS.get(Path(first).suffix.lower()) != KINDS[name.suffix.lower()]:
-            raise HdbenchError(
-                "{place}: is not of the same kind as {other}: images, PDFs and texts are "
-                "collections of their own",
-                place=name,
-                other=first,
-            )
-
-    def _put(self, path: Path, name: PurePosixPath) -> None:
-        target = self.scans / name
-        with write_errors(target):
-            target.parent.mkdir(parents=True, exist_ok=True)
-            path.replace(target)
+    def _take_in(self, files: Sequence[tuple[Path, PurePosixPath]]) -> None:
+        """Move files to the scans, unless one would keep the others from being used."""
+        there = (path for path in self.scans.rglob("*") if path.is_file())
+        first = next(there, files[0][1])
+        for path, name in files:
+            if KINDS[name.suffix.lower()] != KINDS[first.suffix.lower()]:
+                raise HdbenchError(
+                    "{place}: is not of the same kind as {other}: images, PDFs and texts are "
+                    "collections of their own",
+                    place=name,
+                    other=first.name,
+                )
+            for _ in pages_in(path):
+                pass
+        for path, name in files:
+            target = self.scans / name
+            with write_errors(target):
+                target.parent.mkdir(parents=True, exist_ok=True)
+                path.replace(target)
         self._sources = None  # a page in an item's folder does not change the outer one
 
     def _unpack(self, given: UploadedFile) -> None:
@@ -278,8 +286,13 @@ class CollectionDraft(ABC):
                 )
             if not names:
                 raise HdbenchError("{place}: no images or PDFs in it", place=given.name)
+            files, inside = [], given.path.with_name("unpacked")
             for name in names:
-                self._put(archive.unpacked(name, given.path.parent), checked_name(name))
+                copy, target = archive.unpacked(name, given.path.parent), checked_name(name)
+                with write_errors(self.scans):
+                    (inside / target).parent.mkdir(parents=True, exist_ok=True)
+                    files.append((copy.replace(inside / target), target))
+            self._take_in(files)
 
 
 class NewCollection(CollectionDraft):

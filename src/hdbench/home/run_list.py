@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -130,6 +130,7 @@ class RunList:
         self._collection = collection
         self.folder = collection.beside / RUNS
         self._kept: dict[Path, Stamped[RunView | None]] = {}
+        self._items, self._removing = 0, threading.Lock()
 
     def views(self) -> Sequence[RunView]:
         """Return the runs that answer the collection, in the order of their names."""
@@ -141,23 +142,29 @@ class RunList:
                         paths.add(self.folder / entry.name[1:].removesuffix(".pid"))
                 elif not entry.is_symlink():
                     paths.add(self.folder / entry.name)
+        if not paths:
+            return []
+        items = len(self._collection.progress().items)
+        if items != self._items:  # answers to items that were unknown can be read now
+            self._kept, self._items = {}, items
         self._kept = {path: self._kept.get(path) or self._stamped(path) for path in paths}
         views = [view for stamped in self._kept.values() if (view := stamped.get())]
-        items = len(self._collection.progress().items) if views else 0
-        has_grown = any(view.is_of_all and items > (view.items or items) for view in views)
-        if has_grown and self._collection.decisions.has_plan():
-            items = 0  # what comes after a plan is not part of the dataset that it rests on
+        # What comes after a plan is not part of the dataset that it rests on.
+        items = self._collection.decisions.planned_items() or items
         return sorted((self._now(view, items) for view in views), key=lambda run: run.name)
 
-    def add(self, given: Path, name: str) -> RunView:
+    def add(self, given: Path, name: str) -> None:
         """Move a file of answers to the runs, if it answers this collection.
+
+        It takes the place of the file of its name if it answers all of that one's items, too.
 
         Args:
             given: the file, untrusted.
             name: what it is called.
 
         Raises:
-            HdbenchError: it cannot be read, has no answer to any item, or a run has its name.
+            HdbenchError: it cannot be read, has no answer to any item, or leaves out answers of
+                the file of its name, or that one is what a plan rests on.
         """
         path = self.folder / f"{self._collection.spec.name}_{Path(name).name}"
         check_name(path)
@@ -167,18 +174,12 @@ class RunList:
                 place=Path(name).name,
                 endings=", ".join(endings()),
             )
+        _, answered = self._read_answers(given, Path(name).name)
         if path.exists():
-            raise HdbenchError(
-                "{place}: already exists: rename one of the two, or remove that run first",
-                place=path,
-            )
-        view = self._answers(path, given)
-        if view.problem:
-            raise HdbenchError(view.problem)
+            self._make_way(path, answered)
         with write_errors(path):
             self.folder.mkdir(exist_ok=True)
             given.replace(path)
-        return view
 
     def start(self, asked: Asked, language: str) -> Path:
         """Start a run as a process of its own, which keeps running without browser and server.
@@ -237,18 +238,19 @@ class RunList:
         Raises:
             HdbenchError: it is running, or cannot be moved.
         """
-        view = next((view for view in self.views() if view.name == name), None)
-        if view is None:
-            return
-        if view.is_going:
-            raise HdbenchError("{place}: still running: stop it first", place=view.path)
-        _pid_file(view.path).unlink(missing_ok=True)
-        if view.path.exists():
-            removed = self.folder.with_name("removed")
-            with write_errors(removed):
-                removed.mkdir(exist_ok=True)
-                place = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=removed))
-                shutil.move(view.path, place / name)
+        with self._removing:  # once, if a button was pressed twice
+            view = next((view for view in self.views() if view.name == name), None)
+            if view is None:
+                return
+            if view.is_going:
+                raise HdbenchError("{place}: still running: stop it first", place=view.path)
+            _pid_file(view.path).unlink(missing_ok=True)
+            if view.path.exists():
+                removed = self.folder.with_name("removed")
+                with write_errors(removed):
+                    removed.mkdir(exist_ok=True)
+                    place = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=removed))
+                    shutil.move(view.path, place / name)
 
     def _stamped(self, path: Path) -> Stamped[RunView | None]:
         files = [path, path / RUN_FILE, path / OUR_ANSWERS, self._collection.folder / DESCRIPTION]
@@ -279,37 +281,74 @@ class RunList:
                 )
         except HdbenchError as error:
             return RunView(path, path.name, problem=error.message)
-        return self._answers(path, path) if is_named else None
+        return self._answers(path) if is_named else None
 
-    def _answers(self, path: Path, given: Path) -> RunView:
-        """Return a file of answers, untrusted.
+    def _make_way(self, path: Path, answered: Set[str]) -> None:
+        """Remove the file of answers whose place another one takes.
 
         Args:
-            path: the file among the runs.
-            given: where it is now.
+            path: the file.
+            answered: the items that the other one answers.
+
+        Raises:
+            HdbenchError: see `add`.
         """
-        prefix = f"{self._collection.spec.name}_"
-        name = path.name.removeprefix(prefix)
-        items = [item.item for item in self._collection.progress().items]
-        schema, folder = self._collection.schema, str(self._collection.folder)
+        name = path.name.removeprefix(f"{self._collection.spec.name}_")
+        if self._collection.decisions.has_plan():
+            raise HdbenchError(
+                "{place}: a file of this name is here already, and a decision is planned: rename "
+                "the new one",
+                place=name,
+            )
+        known: Set[str] = frozenset()
+        with suppress(HdbenchError):  # what cannot be read is no loss
+            _, known = self._read_answers(path, name)
+        if not known <= answered:
+            raise HdbenchError(
+                "{place}: a file of this name is here already, with answers that the new one "
+                "leaves out: drop a file with all answers; or rename it if it is another run",
+                place=name,
+            )
+        self.remove(path.name)
+
+    def _answers(self, path: Path) -> RunView:
+        """Return a file of answers among the runs, untrusted."""
+        name = path.name.removeprefix(f"{self._collection.spec.name}_")
         try:
-            with closing(open_container(given, schema, name=name, ids=items)) as container:
-                model = next(iter(container.runs))
-                Answers(container, model, items, folder, schema)
-                answered = len(container.runs[model])
+            model, answered = self._read_answers(path, name)
         except HdbenchError as error:
             return RunView(path, name, problem=error.message)
-        label = model or run_stem(Path(name))
         return RunView(
-            path, label, model is not None, answered=answered, items=len(items), is_of_all=True
+            path,
+            model or run_stem(Path(name)),
+            model is not None,
+            answered=len(answered),
+            is_of_all=True,
         )
+
+    def _read_answers(self, path: Path, name: str) -> tuple[str | None, Set[str]]:
+        """Return the model that a file of answers names, and the items that it answers.
+
+        Args:
+            path: the file, untrusted.
+            name: what messages call it.
+
+        Raises:
+            HdbenchError: it cannot be read, or does not answer this collection.
+        """
+        items = [item.item for item in self._collection.progress().items]
+        schema, folder = self._collection.schema, str(self._collection.folder)
+        with closing(open_container(path, schema, name=name, ids=items)) as container:
+            model = next(iter(container.runs))
+            Answers(container, model, items, folder, schema)
+            return model, frozenset(container.runs[model])
 
     def _now(self, view: RunView, items: int) -> RunView:
         """Return a run with what changes from one moment to the next.
 
         Args:
             view: the run.
-            items: how many items may have been added to those that it asked about.
+            items: how many items there are to ask about.
         """
         if view.status is not None and is_in_shards(view.path):
             view = self._read(view.path) or view
@@ -317,8 +356,8 @@ class RunList:
         can_stop = is_locked(_pid_file(view.path))
         is_going = can_stop or is_locked(lock_of(view.path))
         problem = view.problem
-        if view.items and view.is_of_all:
-            view = replace(view, items=max(view.items, items))
+        if view.is_of_all:
+            view = replace(view, items=max(view.items or view.answered, items))
         if not problem and not is_going and started and (view.left or not view.answered):
             problem = _error_in(_log_file(view.path))
             if not view.answered:

@@ -15,6 +15,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from hdbench.annotating.server import why_not
+from hdbench.benchmarks.benchmark import METADATA
 from hdbench.common.regular_files import without_links
 from hdbench.errors import HdbenchError
 from hdbench.home.collection import key_of, opened
@@ -68,6 +69,7 @@ def start_routes(home: "Home") -> list[BaseRoute]:
         Route("/", start.index),
         Route("/forget", start.forget, methods=["POST"]),
         Route("/open", start.open, methods=["POST"]),
+        Route("/open", start.index),
         Route("/new", start.new),
         Route("/new", start.begin, methods=["POST"]),
         Route("/new/{draft:key}", start.draft),
@@ -87,6 +89,7 @@ def start_routes(home: "Home") -> list[BaseRoute]:
             Route(f"/new/{{draft:key}}/{name}", partial(start.act, act), methods=["POST"])
             for name, act in _FORMS.items()
         ),
+        *(Route(f"/new/{{draft:key}}/{name}", start.draft) for name in _FORMS),
     ]
 
 
@@ -139,7 +142,9 @@ class _Start:
         return RedirectResponse(f"{self._home.root}/new/{key_of(draft.folder)}", 303)
 
     async def draft(self, request: Request) -> Response:
-        """Show a draft."""
+        """Show a draft, or the collection that it has become."""
+        if folder := self._become(request):
+            return self._to(folder)
         return await self._home.page(request, "draft.html", partial(self._drafted, request, "", {}))
 
     async def discard(self, request: Request) -> Response:
@@ -183,6 +188,8 @@ class _Start:
             draft = self._draft(request)
             folder = await to_thread.run_sync(act, draft, form)
         except HdbenchError as error:
+            if become := self._become(request):  # a button was pressed twice
+                return self._to(become)
             show = partial(self._drafted, request, error.message, form)
             return await self._home.page(request, "draft.html", show)
         if folder is None:
@@ -247,6 +254,15 @@ class _Start:
             if key_of(folder) == request.path_params["draft"] and folder.is_dir():
                 return self._drafts.setdefault(folder, draft_in(folder))
         raise HdbenchError("not one of the collections that are being made here")
+
+    def _become(self, request: Request) -> Path | None:
+        """Return the collection that has been made of a draft; None if it is still a draft."""
+        for draft in self._drafts.values():
+            folder = draft.place / draft.name
+            is_asked = key_of(draft.folder) == request.path_params["draft"]
+            if is_asked and not draft.folder.is_dir() and (folder / METADATA).is_file():
+                return folder
+        return None
 
     def _drafted(
         self, request: Request, error: str, form: Mapping[str, str], language: str
@@ -336,18 +352,24 @@ def _folder(draft: CollectionDraft, form: Mapping[str, str]) -> None:
     draft.change(images=str(_folder_in(form, "images")))
 
 
+def _without_scans(draft: CollectionDraft, _: Mapping[str, str]) -> None:
+    draft.remove_scans()
+
+
 def _without_truth(draft: CollectionDraft, _: Mapping[str, str]) -> None:
     draft.change(truth="", columns={})
 
 
 def _written(draft: CollectionDraft, form: Mapping[str, str]) -> Path:
-    _saved(draft, form)
-    return draft.write()
+    with draft.writing:
+        _saved(draft, form)
+        return draft.write()
 
 
 _FORMS: Mapping[str, _Act] = {
     "save": _saved,
     "folder": _folder,
+    "without-scans": _without_scans,
     "without-truth": _without_truth,
     "write": _written,
 }

@@ -4,11 +4,14 @@ import re
 import unicodedata
 import warnings
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from PIL import Image
 
+from hdbench.common import pdf
+from hdbench.common.extras import MissingExtraError
 from hdbench.common.names import check_name
 from hdbench.common.pictures import FORMATS
 from hdbench.common.regular_files import Entries, entries
@@ -193,15 +196,33 @@ def _pages_of(entry: Path, files: list[Path]) -> tuple[Page, ...]:
             place=entry.name,
             other=other.name,
         )
-    pages = tuple(page for file in files for page in _pages(file))
+    pages = tuple(page for file in files for page in pages_in(file))
     if len(pages) > MAX_PAGES:
         raise HdbenchError("{place}: more than {most:,} pages", place=entry.name, most=MAX_PAGES)
     return pages
 
 
-def _pages(path: Path) -> Iterator[Page]:
-    """Yield a file as one page, or each page of a TIFF; the pixels are not read."""
+def _check_pdf(path: Path) -> None:
+    # Where PDFs cannot be opened, `hdbench check` says what has to be installed.
+    with suppress(MissingExtraError):
+        try:
+            with pdf.opened(path):
+                pass
+        except (OSError, pdf.PdfError) as error:
+            raise HdbenchError(
+                "{place}: not a PDF, damaged, or protected by a password", place=path.name
+            ) from error
+
+
+def pages_in(path: Path) -> Iterator[Page]:
+    """Yield a file as one page, or each page of a TIFF; the pixels are not read.
+
+    Raises:
+        HdbenchError: it cannot be used; the message has its name alone.
+    """
     if path.suffix.lower() not in IMAGES:
+        if _kind(path) == "pdf":
+            _check_pdf(path)
         yield Page(path)
         return
     try:

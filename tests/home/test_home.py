@@ -297,6 +297,12 @@ def test_collection_that_was_moved_is_said_to_be_gone(client, at, folder):
         assert "cards: no such folder" in alert(client.get(f"{at}{page}"))
 
 
+def test_browser_without_scripts_is_told_what_it_cannot_do(client, at):
+    for page in ("/new", at, f"{at}runs"):
+        said = re.search("<noscript>(.*?)</noscript>", client.get(page).text)[1]
+        assert "no files can be dropped" in said
+
+
 def test_a_run_is_moved_away_and_not_deleted(client, at, folder):
     upload(client, f"{at}runs/upload", "gpt.jsonl", answers(4))
     send(client, f"{at}runs/remove", run="cards_gpt.jsonl")

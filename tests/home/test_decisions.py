@@ -382,3 +382,15 @@ def test_few_ground_truths_have_no_ranking(tmp_path):
     shown = page.page("compare")
     assert "too few for an interval or a rank" in shown
     page.home.close()
+
+
+def test_runs_are_of_the_items_that_a_plan_is_for(cards):
+    cards.plan()
+    with (cards.folder / "metadata.jsonl").open("a") as file:
+        file.write('{"file_name": "images/new.png", "id": "new", "ground_truth": null}\n')
+    runs = opened(cards.folder).run_views()  # as after another start of the server
+    assert {(run.answered, run.items) for run in runs} == {(78, 80)}
+    name, path = runs[0].path.name.removeprefix("cards_"), runs[0].path
+    with pytest.raises(HdbenchError, match="a decision is planned"):
+        cards.collection.runs.add(path, name)
+    assert path.is_file()

@@ -220,8 +220,8 @@ class Zip:
 
 
 Members = Folder | Zip
-"""The files in a folder or a ZIP: its `name` in messages, the `names` of those that can hold answers,
-in order, and the `others`, except hidden ones."""
+"""The files in a folder or a ZIP: its `name` in messages, the `names` of those that can hold
+answers, in order, and the `others`, except hidden ones."""
 
 
 class _ZipFile(BufferedReader):

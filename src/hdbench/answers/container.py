@@ -36,7 +36,7 @@ class Container(Protocol):
         notes: what was assumed while reading, one line each, for a person to check.
     """
 
-    runs: Mapping[str | None, Mapping[str, Any]]
+    runs: Mapping[str | None, dict[str, Any]]
     notes: list[str]
 
     @property
@@ -73,7 +73,7 @@ class InMemory:
     lines = None
 
     def __init__(
-        self, runs: Mapping[str | None, Mapping[str, AnswerEntry]], notes: list[str] | None = None
+        self, runs: Mapping[str | None, dict[str, AnswerEntry]], notes: list[str] | None = None
     ) -> None:
         self.runs = runs
         self.notes = notes or []

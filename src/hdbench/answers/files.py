@@ -269,7 +269,7 @@ class _Unpacked:
     """A container whose file is a copy, which is deleted on closing."""
 
     def __init__(self, container: Container, scratch: tempfile.TemporaryDirectory[str]) -> None:
-        self.runs: Mapping[str | None, Mapping[str, Any]] = container.runs
+        self.runs: Mapping[str | None, dict[str, Any]] = container.runs
         self.notes = container.notes
         self.load = container.load
         self.where = container.where

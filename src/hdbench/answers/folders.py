@@ -149,7 +149,7 @@ class ItemFiles:
             ids[item_id] = tuple(sorted((*first, name), key=str.lower))  # the JSON first
         if not ids:
             raise HdbenchError(_nothing_in(members))
-        self.runs: Mapping[str | None, Mapping[str, Any]] = {None: ids}
+        self.runs: Mapping[str | None, dict[str, Any]] = {None: ids}
         self.notes = _passed_over(members, members.others)
 
     def load(self, key: tuple[str, ...]) -> WrittenAnswer:
@@ -206,7 +206,7 @@ class FrameworkRun:
                 second=second,
             )
         run = next(iter(ids.values()))
-        self.runs: Mapping[str | None, Mapping[str, Any]] = {None: run}
+        self.runs: Mapping[str | None, dict[str, Any]] = {None: run}
         self.notes = _passed_over(members, others)
         models = {str(self._request(name).get("model"))[:100] for name in run.values()}
         if len(models) > 1:

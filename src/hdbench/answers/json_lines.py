@@ -158,7 +158,7 @@ class JsonLines:
             raise
         if not runs:
             raise HdbenchError("{place}: no predictions in this file", place=files[0].name)
-        self.runs: Mapping[str | None, Mapping[str, Any]] = runs
+        self.runs: Mapping[str | None, dict[str, Any]] = runs
 
     def _parsed(self, raw: bytes, where: str) -> tuple[str, str | None]:
         """Return the id and the model of a line; what is unusable is rejected at once."""

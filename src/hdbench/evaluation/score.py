@@ -288,7 +288,7 @@ def _scored(
     tasks = (
         Task(
             part,
-            [answers.key(item_id) for item_id in part.ids],
+            [answers.pop_key(item_id) for item_id in part.ids],
             None if run.asked is None else [run.is_asked(item_id) for item_id in part.ids],
             [strata[item_id] for item_id in part.ids] if strata else [],
             number,

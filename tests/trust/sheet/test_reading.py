@@ -239,5 +239,5 @@ def test_a_remark_is_kept_with_its_value(desk, hdbench):
 def test_in_german_it_says_the_same(desk, hdbench):
     filled(desk.sheet, {(desk.silent, "title"): "Faust"})
     done = hdbench("--yes", HDBENCH_LANGUAGE="de")
-    assert f"{desk.sheet}: Werte, die noch niemand abgearbeitet hat: 1\n" in done.stdout
+    assert f"{desk.sheet}: neue Werte: 1\n" in done.stdout
     assert done.stdout.endswith("übernommen: 1\n")

@@ -27,7 +27,6 @@ def heading(page, text):
 
 
 def drop(page, selector, files):
-    page.wait_for_load_state()  # before that, the page does not listen yet
     page.locator(selector).set_input_files(files)
 
 
@@ -78,6 +77,20 @@ def test_new_collection_is_read_and_survives_kills(tmp_path, visit_at):
     assert truths(folder)["c0"] == {"titel": "Faust I", "year": 1900}
 
 
+def test_files_chosen_before_the_script_are_sent(tmp_path, visit_at):
+    served = ServedHome(tmp_path, free_port())
+    page = visit_at(served.url, awaited="h1")
+    page.get_by_role("link", name="New collection").click()
+    write_scans(tmp_path / "scans", 3)
+    scripts = []
+    page.route("**/home.js", lambda route: scripts.append(route))  # noqa: PLW0108  playwright marks it
+    page.get_by_label("Title").fill("Kasten 3")
+    page.get_by_label("Title").press("Enter")
+    drop(page, "#scans", sorted((tmp_path / "scans").iterdir()))
+    scripts[0].continue_()
+    heading(page, "3 items, 0 with a ground truth")
+
+
 @pytest.mark.parametrize(
     ("language", "scheme", "width"),
     [
@@ -99,6 +112,7 @@ def test_axe_core_finds_nothing_and_german_is_complete(tmp_path, visit_at, langu
     page = visit_at(root, awaited="h1", **shown)
 
     def look():
+        page.wait_for_load_state()
         if language == "de-DE":
             walk = Walk(page)
             walk.see(page.url)

@@ -1,8 +1,12 @@
 // What forms alone cannot do: files that are dropped, and runs that continue while they are looked at.
 
+let sending = 0; // places that files are being sent from
+
 for (const drop of document.querySelectorAll("[data-upload]")) {
   const input = drop.querySelector("input");
-  input.addEventListener("change", () => send(drop, [...input.files].map((file) => [file, file.name])));
+  const sendChosen = () => send(drop, [...input.files].map((file) => [file, file.name]));
+  input.addEventListener("change", sendChosen);
+  if (input.files.length) sendChosen(); // before this script was there
   for (const name of ["dragenter", "dragover"]) {
     drop.addEventListener(name, (event) => { event.preventDefault(); drop.classList.add("over"); });
   }
@@ -26,8 +30,6 @@ async function filesOf(entry, folder) {
   const inside = folder === "" && entry.fullPath === `/${entry.name}` ? "./" : `${entry.name}/`;
   return (await Promise.all(entries.map((inner) => filesOf(inner, inside)))).flat();
 }
-
-let sending = 0; // places that files are being sent from
 
 async function send(drop, files) {
   const status = drop.querySelector("[role=status]"), alert = drop.querySelector("[role=alert]");

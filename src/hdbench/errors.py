@@ -3,6 +3,7 @@
 import errno
 import re
 from collections.abc import Callable, Sequence
+from datetime import date
 from pathlib import Path
 from typing import TypeGuard
 
@@ -13,7 +14,7 @@ SHOWN = 3
 FRENCH_SPACE = re.compile(r"\u202f(?=[;:!?%»\d])|(?<=«)\u202f")
 """The narrow no-break space where French has one; it is not shown as an escape in our own texts."""
 
-_AS_THEY_ARE = (str, int, float)
+_AS_THEY_ARE = (str, int, float, date)
 """Types of values that a message keeps; there can be a message for each row of a table."""
 
 
@@ -22,7 +23,7 @@ class Message(str):
 
     Args:
         template: the line; if it has values, with their placeholders, as `str.format` takes them.
-        values: texts and numbers, and messages and exceptions, which are put into the other
+        values: texts, numbers and dates, and messages and exceptions, which are put into the other
             language too. With `plural`, that is the line for any `count` but 1.
 
     Example:

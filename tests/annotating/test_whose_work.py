@@ -75,7 +75,7 @@ def test_nothing_comes_in_unseen(collection, tmp_path, run_hdbench):
     assert told.returncode == 2
     assert told.stderr == (
         "error: ben.zip: changes by ben, of whom nothing is here yet: 3, items changed: 2, "
-        "2026-11-22 to 2026-11-22; items said to be done: 2; values said to be made without a "
+        "2026-11-22; items said to be done: 2; values said to be made without a "
         "draft: 1: nothing is taken in without being asked for: run this in a terminal, or add "
         "--yes\n"
     )

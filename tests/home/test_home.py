@@ -6,6 +6,7 @@ import json
 import re
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from urllib.parse import urlencode
 
 import anyio
@@ -323,6 +324,8 @@ def test_somebodys_work_is_asked_about_before_it_comes_in(client, at, folder, tm
     told = upload(client, f"{at}merge/upload", "ben.zip", (tmp_path / "ben.zip").read_bytes())
     asked = client.get(at + told.json()["to"]).text
     assert "changes by ben, of whom nothing is here yet: 1" in asked
+    german = client.get(at + told.json()["to"], headers={"Accept-Language": "de"}).text
+    assert datetime.now(UTC).strftime("geänderte Einträge: 1, %d.%m.%Y") in german
     assert truths(folder)["c2"] is None
     waiting = re.search(r'name="file" value="(.*?)"', asked)[1]
     taken = send(client, f"{at}merge/take-in", file=waiting)

@@ -1,6 +1,7 @@
 """What a person is told before somebody else's work is taken in."""
 
 from collections import Counter
+from datetime import date
 
 from hdbench.annotating.changes import SETTLED
 from hdbench.annotating.merging import Incoming
@@ -16,18 +17,20 @@ def news_of(incoming: Incoming) -> list[Message]:
     changes = [change for change in incoming.changes if not change.is_base]
     news = []
     if changes:
-        times = sorted(change.at[:10] for change in changes)
+        days = sorted({date.fromisoformat(change.at[:10]) for change in changes})
+        first, last = days[0], days[-1]
         news.append(
             Message(
-                "new changes by {name}: {count:,}, items changed: {items:,}, {first} to {last}"
+                "new changes by {name}: {count:,}, items changed: {items:,}, {when}"
                 if incoming.is_known
                 else "changes by {name}, of whom nothing is here yet: {count:,}, items changed: "
-                "{items:,}, {first} to {last}",
+                "{items:,}, {when}",
                 count=len(changes),
                 items=len({change.item for change in changes}),
                 name=incoming.annotator,
-                first=times[0],
-                last=times[-1],
+                when=Message("{low} to {high}", low=first, high=last)
+                if first != last
+                else Message("{day}", day=first),
             )
         )
     statuses = Counter(change.to for change in changes if change.what == "status")

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from datetime import date
 from functools import cache, cached_property
 from pathlib import Path
 from string import Formatter
@@ -124,7 +125,7 @@ def grouped(number: int, language: str) -> str:
 
 
 class _Formatter(Formatter):
-    """Writes numbers as a language does."""
+    """Writes numbers and dates as a language does."""
 
     def __init__(self, language: str) -> None:
         self._language = language
@@ -134,6 +135,10 @@ class _Formatter(Formatter):
         text = str(super().format_field(value, format_spec))
         if isinstance(value, int | float):
             return numbers_of(self._language).written(text)
+        if isinstance(value, date) and self._language != "en":
+            from babel.dates import format_date  # noqa: PLC0415  slow to import
+
+            return format_date(value, locale=self._language)
         return text
 
 

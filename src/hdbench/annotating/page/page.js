@@ -8,7 +8,8 @@ export const start = await ask("start");
 export const language = start.language
   ?? Object.keys(start.texts).find((name) => navigator.language.startsWith(name)) ?? "en";
 export const say = (key, values = {}) =>
-  start.texts[language][key].replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "");
+  start.texts[language][key].replace(/\{(\w+)\}/g, (_, name) => written(values[name] ?? ""));
+const written = (value) => (typeof value === "number" ? value.toLocaleString(language) : value);
 
 export function message(key, values) {
   at("message").textContent = key ? say(key, values) : "";

@@ -1,7 +1,10 @@
 // Where people entered different values: all of them are shown, and one is taken.
 
 import { element, marked } from "./elements.js";
+import { language } from "./page.js";
 import { asPath, get, readable, same } from "./values.js";
+
+const when = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" });
 
 export const unsettled = ({ differences }) => differences.filter((each) => !each.settled).length;
 
@@ -43,7 +46,7 @@ export class Settling {
     const choices = changes.map((change, place) => {
       const take = element("button", { type: "button", text: this.say("take_this") });
       take.addEventListener("click", () => this.resolved({ what, field: change.field, to: change.to }));
-      const by = this.say("settle_by", { by: change.by, at: change.at.slice(0, 16).replace("T", " ") });
+      const by = this.say("settle_by", { by: change.by, at: when.format(new Date(change.at)) });
       return this.choice(by, change.to, parts?.[place], take);
     });
     return element("section", { class: "settle" },

@@ -46,7 +46,7 @@ Returns:
     protocol (str): `documented`, or `published`, the name of the other configuration:
         `evaluate.load("hdb/avisblatt_cer", "published")`.
     signature (str): metric, protocol, options and versions in one line.
-    intervals (dict): `figures`, the 95 % interval of each rate, and how it was computed. With fewer
+    intervals (dict): `figures`, the 95% interval of each rate, and how it was computed. With fewer
         than 20 items there are none: `item_ranges` has the range of each rate over single items.
     effort (dict): `corrections`, how many of the `values` of a page need one on average.
 

@@ -50,7 +50,7 @@ Returns:
     items_perfect (int): records that need no edit.
     protocol (str): `documented`, or `published` (`evaluate.load("hdb/record_f1", "published")`).
     signature (str): metric, protocol, options and versions in one line.
-    intervals (dict): `figures`, the 95 % interval of each rate, and how it was computed. With fewer
+    intervals (dict): `figures`, the 95% interval of each rate, and how it was computed. With fewer
         than 20 items there are none: `item_ranges` has the range of each rate over single items.
     effort (dict): `corrections`, how many of the `values` of an item need one on average; with 20
         or more also the 95 % `interval` of that.

@@ -56,7 +56,7 @@ Returns:
     items_perfect (int): items that need no edit.
     protocol (str): `documented`, or `published` (`evaluate.load("hdb/text_cer", "published")`).
     signature (str): metric, protocol, options and versions in one line.
-    intervals (dict): `figures`, the 95 % interval of each rate that has one, and how it was
+    intervals (dict): `figures`, the 95% interval of each rate that has one, and how it was
         computed; `without`, why others have none. With fewer than 20 items there are none:
         `item_ranges` has the range of each rate over single items.
     effort (dict): `corrections`, how many of the `values` of an item need one on average.

@@ -149,7 +149,7 @@ def compare_runs(
         seed: for the random numbers.
 
     Returns:
-        Differences with 95 % intervals, and whether the primary metric differs; see
+        Differences with 95% intervals, and whether the primary metric differs; see
         `hdbench.statistics.comparison.compare_runs`.
 
     Raises:

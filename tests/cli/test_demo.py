@@ -48,7 +48,7 @@ def test_it_builds_loads_scores_and_prints(ran):
     assert "3 cards without a usable answer count as complete failures. F1 (micro) " in done.stdout
     assert "8 items: 5 answered, 2 unanswered, 1 unparsable" in done.stdout
     assert "8 items: too few for an interval" in done.stdout
-    assert "95 %" not in done.stdout
+    assert "95%" not in done.stdout
     # Right on cards 1, 2, 5 (three letters of 67 misread), 7 and 8; missed on the three others.
     assert row(done.stdout, "publication.title") == ["5", "0", "3", "1.000", "0.625", "0.769"]
     assert row(done.stdout, "publication.year") == ["3", "1", "4", "0.750", "0.429", "0.545"]

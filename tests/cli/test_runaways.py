@@ -105,7 +105,7 @@ def test_a_report_and_a_citation_name_the_figure_that_compares(wine, run_hdbench
     assert done.returncode == 0, done.stderr
     page = next((wine / "report").rglob("*.html")).read_text(encoding="utf-8")
     capped = "character error rate (at most 1 per item)"
-    assert f"Runs are compared by {capped}: <b>0.0250</b>. 95 % interval: <b>0.0" in page
+    assert f"Runs are compared by {capped}: <b>0.0250</b>. 95% interval: <b>0.0" in page
     assert f"No interval, as one item can outweigh all others: see {capped}." in page
     assert "None." not in page
     cited = run_hdbench("cite", "lucky.json", cwd=wine).stdout

@@ -70,7 +70,7 @@ def test_a_dot_without_an_interval_is_open_only_beside_others():
 
     some, said = faces(ROWS)
     assert "white" in some
-    assert "95 % interval" in said
+    assert "95% interval" in said
     assert "open dot: no interval" in said
     none, said = faces([row._replace(low=None) for row in ROWS])
     assert "white" not in none
@@ -275,7 +275,7 @@ def test_no_window_system_is_touched():
 def test_what_a_figure_shows_is_also_in_words():
     plot = dots(ROWS, figure="f1", higher_is_better=True)
     assert plot.alt == (
-        "f1, 95 % interval, higher is better: reader 0.900 (0.850 to 0.950), 1; "
+        "f1, 95% interval, higher is better: reader 0.900 (0.850 to 0.950), 1; "
         "scribe 0.500, 2–3; clerk no value"
     )
     many = dots([Dot(f"{n}", 0.5) for n in range(100)], figure="f1")

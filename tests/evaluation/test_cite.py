@@ -81,7 +81,7 @@ def test_sentence_for_enough_items_has_interval_and_method(cards, run_hdbench, m
     out = scored(cards, run_hdbench, [{"id": row["id"], "prediction": RIGHT} for row in rows])
     # 0.025 ** (1 / 20) is 0.832: by draws it comes near that.
     assert re.search(
-        r"f1_micro 1\.000 \(95 % interval 0\.8[23]\d to 1\.000, bootstrap over items\)\.\n", out
+        r"f1_micro 1\.000 \(95% interval 0\.8[23]\d to 1\.000, bootstrap over items\)\.\n", out
     )
     monkeypatch.setattr(delta, "LARGE", 0)
     sentence = methods_sentence(read_result(cards / "r.json"), load_benchmark(f"{cards}/hdb/cards"))

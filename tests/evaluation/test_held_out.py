@@ -76,7 +76,7 @@ def test_public_score_is_unchanged_beside_the_held_out_score(here, run_hdbench):
     assert 0.2 < low < 0.5 < high
     shown = " ".join(done.stdout.split())
     assert "Held out (24 items)" in shown
-    assert "f1_micro, public minus held out: +0.5000 (95 % interval +0." in shown
+    assert "f1_micro, public minus held out: +0.5000 (95% interval +0." in shown
 
 
 def test_nothing_of_a_held_out_item_is_printed_or_written(here, run_hdbench):

@@ -83,7 +83,7 @@ def test_repeated_runs_of_a_model_are_one_row_with_their_spread(here):
 
 
 INCONSISTENT = (
-    "reader: its runs lie further apart than their own 95 % intervals allow: 1.000 (a), 0.500 "
+    "reader: its runs lie further apart than their own 95% intervals allow: 1.000 (a), 0.500 "
     "(b). Look at them before you rely on their mean."
 )
 

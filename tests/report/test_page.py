@@ -126,7 +126,7 @@ def test_headline_is_shown_with_interval_coverage_and_direction(report):
     # "en" is lost, and "Stellingen" and "1924" with the other item.
     assert "Per item: 4 keystrokes to correct it." in page.text
     assert "4 items: too few for an interval. Single items: 0.0000 to 1.0000." in page.text
-    assert "95 % interval:" not in page.text
+    assert "95% interval:" not in page.text
     assert "3 answered, 1 unanswered, 0 unparsable" in page.text
     assert "With so few items, no two runs can be told apart" in page.text
     assert page.row("Precision (micro)", "")[2] == "0.8333"
@@ -233,7 +233,7 @@ def test_page_of_twenty_items_explains_its_intervals(cards, report):
     metadata = cards / "hdb/cards/metadata.jsonl"
     metadata.write_text("".join(json.dumps(row) + "\n" for row in rows))
     page = Page(report(*[RIGHT] * 20))
-    assert re.search(r"95 % interval: 0\.8\d{3} to 1\.0000", page.text)
+    assert re.search(r"95% interval: 0\.8\d{3} to 1\.0000", page.text)
     assert page.row("Recall (micro)", "")[3].endswith("to 1.0000")
     assert "bootstrap over 20 items and one unseen item, 10000 resamples, seed 0" in page.text
     assert "too few" not in page.text

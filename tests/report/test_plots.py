@@ -101,7 +101,7 @@ def test_items_plot_has_the_headline_and_separates_unanswered():
     result = replace(result, model="gpt-5")
     shown = "\n".join(texts(plots(result)["items.svg"]))
     assert "F1 (micro) of all items: 0.800" in shown  # 2 * 2 / (2 * 2 + 1)
-    assert "95 % interval: 0." in shown
+    assert "95% interval: 0." in shown
     assert "answered (14)" in shown
     assert "no usable answer (7)" in shown
     assert "F1 of an item, higher is better" in shown

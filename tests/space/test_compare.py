@@ -363,7 +363,7 @@ def test_two_runs_of_which_one_item_differs_cannot_be_told_apart(context, tmp_pa
     # 47 of 48 fields are right. One pair that is exchanged or not is as far apart in both ways.
     start = (
         "run1 and run0 cannot be told apart: F1 (micro) 1.000 against 0.979 (higher is better), "
-        "a difference of 0.021 (95 % interval 0.000 to "
+        "a difference of 0.021 (95% interval 0.000 to "
     )
     assert words(found).startswith(start)
     assert "; p = 1); with these 24 items, a difference of" in words(found)

@@ -190,7 +190,7 @@ def test_another_file_is_said_to_the_operator_at_the_start(context):
             "en",
             (
                 "F1 (micro) 0.0000 on 24 items whose ground truth is not public",
-                "Public minus held out: +1.0000; 95 % interval: +0.",
+                "Public minus held out: +1.0000; 95% interval: +0.",
             ),
         ),
         (

@@ -1,4 +1,4 @@
-"""How often 95 % intervals of Krippendorff's alpha and of agreement hold the truth, by simulation.
+"""How often 95% intervals of Krippendorff's alpha and of agreement hold the truth, by simulation.
 
 `PYTHONPATH=tests python -m speed.agreement_coverage` takes ten minutes.
 

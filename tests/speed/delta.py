@@ -5,7 +5,7 @@ bootstrap on 60,000 items. Not a test: times compare within one run only.
 
 Items are generated texts of different lengths with errors of their own, of which no two are alike,
 and some rare ones. Printed are the largest difference between the ends of the two kinds of
-intervals; the share of 95 % intervals that hold the figure of the population from which 60,000
+intervals; the share of 95% intervals that hold the figure of the population from which 60,000
 items are drawn; and times for up to a million items.
 """
 

@@ -1,4 +1,4 @@
-"""How often 90 % intervals of a forecast hold the true mean, by simulation.
+"""How often 90% intervals of a forecast hold the true mean, by simulation.
 
 `PYTHONPATH=tests python -m speed.forecast_coverage [DRAWS]`: it takes some minutes.
 

@@ -1,4 +1,4 @@
-"""How often 95 % intervals hold the true figure, by simulation.
+"""How often 95% intervals hold the true figure, by simulation.
 
 `PYTHONPATH=tests python -m speed.interval_coverage [FOLDER]`: in FOLDER, which has
 `hdb/zettelkatalog` built, with the items of recorded runs of ../shared too. It takes ten minutes.

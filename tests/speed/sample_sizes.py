@@ -87,7 +87,7 @@ def main():
                 flush=True,
             )
         free = 1 - 0.05 ** (1 / items)
-        print(f"{items} items: none wrong leaves up to {free:.1%} wrong, with 95 % confidence")
+        print(f"{items} items: none wrong leaves up to {free:.1%} wrong, with 95% confidence")
 
 
 if __name__ == "__main__":

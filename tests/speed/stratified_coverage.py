@@ -1,4 +1,4 @@
-"""How often 95 % intervals of stratified samples hold the figure of the whole, by simulation.
+"""How often 95% intervals of stratified samples hold the figure of the whole, by simulation.
 
 `PYTHONPATH=tests python -m speed.stratified_coverage [DRAWS]`: it takes some minutes.
 

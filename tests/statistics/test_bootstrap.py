@@ -133,7 +133,7 @@ def test_of_few_items_each_figure_has_the_range_of_single_items():
 def test_what_was_done_is_in_what_is_returned():
     found = intervals(cards([(8, 3, 3), (5, 0, 1)] * 10), resamples=500, level=0.9, seed=7)
     assert (found.items, found.resamples, found.level, found.seed) == (20, 500, 0.9, 7)
-    assert found.describe("f1_micro").startswith("90 % interval 0.")
+    assert found.describe("f1_micro").startswith("90% interval 0.")
     assert json.loads(json.dumps(asdict(found)))["figures"]["f1_micro"].keys() == {"low", "high"}
 
 

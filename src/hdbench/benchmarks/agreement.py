@@ -22,7 +22,7 @@ class IntervalEstimate(Strict):
 
     Attributes:
         value: the figure; None where it is not defined.
-        interval: both ends of its 95 % interval over items; None if there are too few.
+        interval: both ends of its 95% interval over items; None if there are too few.
     """
 
     value: Finite | None
@@ -56,7 +56,7 @@ class Ceiling(Strict):
     Attributes:
         headline: the figure.
         value: its mean over all ordered pairs of people.
-        interval: both ends of its 95 % interval over items; None if there are too few.
+        interval: both ends of its 95% interval over items; None if there are too few.
         annotators: how many people.
         items: how many items were scored.
     """

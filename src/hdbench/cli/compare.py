@@ -48,7 +48,7 @@ def command(
     or more, the first lines say which is best and whether that is sure; they are ranked as in
     hdbench leaderboard, with the difference between any two.
 
-    Differences have 95 % intervals from a paired bootstrap over items; the primary metric, or the
+    Differences have 95% intervals from a paired bootstrap over items; the primary metric, or the
     figure that it is compared by, is tested with a paired permutation test, corrected for the
     number of pairs. Below 20 items there are no intervals, and nothing is called separable.
 
@@ -134,7 +134,7 @@ def print_pairs(console: Console, comparisons: Sequence[Comparison]) -> None:
         comparisons: from `hdbench.statistics.comparison`.
     """
     title = Message("Pairs ({figure})", figure=comparisons[0].judged_by)
-    table = localized_table(title, "A", "B", right=("A - B", "95 % interval", "p"))
+    table = localized_table(title, "A", "B", right=("A - B", "95% interval", "p"))
     table.add_column()
     for pair in comparisons:
         difference = pair.figures[pair.judged_by]
@@ -162,7 +162,7 @@ def print_comparison(console: Console, comparison: Comparison) -> None:
     """
     print_names(console, comparison)
     has_intervals = any(difference.interval for difference in comparison.figures.values())
-    head = ["95 % interval"] if has_intervals else []
+    head = ["95% interval"] if has_intervals else []
     table = localized_table(None, "figure", right=("A", "B", "A - B", *head))
     for name, difference in comparison.figures.items():
         interval = difference.interval

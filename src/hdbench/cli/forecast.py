@@ -51,7 +51,7 @@ def command(
     """What the whole collection will cost: work and money.
 
     For each model if a person checks every value, and for the rule of hdbench trust, with which
-    nobody looks at values that the models agree on. All with 90 % intervals. With a plan of single
+    nobody looks at values that the models agree on. All with 90% intervals. With a plan of single
     values, what its decision leaves to do.
 
     Args:

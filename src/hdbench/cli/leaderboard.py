@@ -51,7 +51,7 @@ def command(
 ) -> None:
     """Rank runs, with intervals and tests.
 
-    A rank is a range, such as 1–3: with 95 % confidence, the true ranks of all models lie in their
+    A rank is a range, such as 1–3: with 95% confidence, the true ranks of all models lie in their
     ranges. Runs with different protocols, item sets or prompts are never ranked together: each kind
     has its own table. Several runs of one model are one row with their mean and spread, and a note
     if they are inconsistent. Below 20 items there are figures, but no intervals or ranks.

@@ -196,7 +196,7 @@ def print_held_out(console: Console, totals: Mapping[str, Any]) -> None:
         totals: from `hdbench.evaluation.held_out`.
     """
     intervals = totals["intervals"]
-    head = [] if "why" in intervals else ["95 % interval"]
+    head = [] if "why" in intervals else ["95% interval"]
     title = Message("Held out ({count} items)", count=totals["items"])
     table = localized_table(title, "figure", right=("value", *head))
     for name, value in totals["figures"].items():
@@ -207,7 +207,7 @@ def print_held_out(console: Console, totals: Mapping[str, Any]) -> None:
     console.print(shown(_answered(totals)))
     gap = totals["gap"]
     reason = gap.get("why") or Message(
-        "95 % interval {ends}", ends=ends(*gap["interval"], form="+.4f")
+        "95% interval {ends}", ends=ends(*gap["interval"], form="+.4f")
     )
     console.print(
         localized(
@@ -248,7 +248,7 @@ def print_by_identifier(console: Console, result: Result, totals: Mapping[str, A
 
 
 def _figures_table(summary: ResultSummary) -> Table:
-    head = "95 % interval" if summary.no_intervals is None else "single items"
+    head = "95% interval" if summary.no_intervals is None else "single items"
     table = localized_table(None, "figure", right=("value", head))
     for figure in summary.figures:
         within = figure.ends and ends(figure.ends.low, figure.ends.high, form=".4f")
@@ -410,7 +410,7 @@ def print_groups(console: Console, grouped: ByColumn[Group] | ByColumn[GroupDiff
     table = localized_table(
         title,
         column,
-        right=(*counts, *figures.values(), "95 % interval"),
+        right=(*counts, *figures.values(), "95% interval"),
     )
     for group in grouped.groups:
         interval, sign = group.interval, "+" if differ else ""

@@ -180,7 +180,7 @@ def figures(
 ) -> Metric:
     """Return the figures that `hdbench score` gives, from the statistics of the items added up.
 
-    Also the coverage, and the headline's 95 % interval as `<headline>_low` and `<headline>_high`,
+    Also the coverage, and the headline's 95% interval as `<headline>_low` and `<headline>_high`,
     which exists for one epoch only: answers to one item are not independent. With several epochs,
     each answer counts as one for an item.
 

@@ -16,7 +16,7 @@ RESAMPLES = 2_000
 
 
 def field_intervals(result: "Result") -> "dict[str, Interval]":
-    """Return field → the 95 % interval of its F1, for those that enough items say something about.
+    """Return field → the 95% interval of its F1, for those that enough items say something about.
 
     A field's F1 follows from its counts as a card's micro F1 follows from those of all its fields,
     so that each field is drawn as a card that has this field alone; see

@@ -272,7 +272,7 @@ class Result:
 
     @cached_property
     def intervals(self) -> "Intervals":
-        """The 95 % intervals of the rates: `hdbench.statistics.bootstrap` with its defaults."""
+        """The 95% intervals of the rates: `hdbench.statistics.bootstrap` with its defaults."""
         from hdbench.statistics.bootstrap import intervals  # noqa: PLC0415  numpy is slow to import
 
         return intervals(self)

@@ -156,7 +156,7 @@ def html_of(result: "Result") -> str:
         rate = fields.columns
         names = ["field", *(name for name in _RATES if name in rate)]
         rows = [[*(row[name] for name in names), _interval(row)] for row in fields[:_FIELDS_SHOWN]]
-        tables.append(HtmlTable([*names, "95 % interval"], rows, "Fields"))
+        tables.append(HtmlTable([*names, "95% interval"], rows, "Fields"))
     if worst := result.worst or sorted(result.per_item, key=itemgetter(result.metric.item_figure)):
         tables.append(_worst(result, worst[:_WORST]))
     coverage = f"{result.answered:,} of {len(result.ids):,} items answered"

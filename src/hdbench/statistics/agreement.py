@@ -112,7 +112,7 @@ def field_agreement(
     `hdbench.statistics.bootstrap.intervals`. A draw in which alpha is not defined is left out; if
     these are more than 1 - level of all, or there are fewer than 10 items, there is no interval.
 
-    How often 95 % intervals of the nominal alpha held the true value in 400 samples of n items, and
+    How often 95% intervals of the nominal alpha held the true value in 400 samples of n items, and
     their mean width, for two people who each err at random:
 
         field, errors                        n    without unseen     with it

@@ -102,7 +102,7 @@ class Intervals:
         if self.why is None:
             level = 100 * self.level
             return Message(
-                "{level:g} % interval {ends}", level=level, ends=self.figures[figure].shown(digits)
+                "{level:g}% interval {ends}", level=level, ends=self.figures[figure].shown(digits)
             )
         item_range = self.item_ranges.get(figure)
         if item_range is None:
@@ -163,7 +163,7 @@ def intervals(
     item they would be too wide to say anything. `item_ranges` says how far apart the items
     themselves are, and promises nothing.
 
-    How often 95 % intervals of micro F1 held the true value in 1,000 samples, and their mean width,
+    How often 95% intervals of micro F1 held the true value in 1,000 samples, and their mean width,
     next to the expanded percentile interval, which has no unseen item (Hesterberg, "What teachers
     should know about the bootstrap", The American Statistician 69, 2015):
 

@@ -87,7 +87,7 @@ def means(
     take the place of Student's (Efron and Tibshirani, "An Introduction to the Bootstrap", 1993,
     chapter 12.5): what people do for an item is skewed, with many zeros and few large numbers.
 
-    How often 90 % intervals of 50 items held the true mean, and those of 263 items, in 600 samples
+    How often 90% intervals of 50 items held the true mean, and those of 263 items, in 600 samples
     (`tests/speed/forecast_coverage.py`):
 
         population                            this        Student     percentile

@@ -43,7 +43,7 @@ class Headline(NamedTuple):
     Attributes:
         name: `f1_micro`, or `1 - cer` if lower is better for the figure itself.
         value: its value over all items of the run.
-        interval: the 95 % interval, from low to high; None with fewer than two items.
+        interval: the 95% interval, from low to high; None with fewer than two items.
     """
 
     name: str

@@ -114,7 +114,7 @@ class BoardRow:
             runs.
         value: the headline, the mean over its runs.
         judged: the figure by which models are sorted and ranked, the mean over its runs.
-        interval: the 95 % interval of `judged` over items; None if it has none.
+        interval: the 95% interval of `judged` over items; None if it has none.
         spread: the lowest and the highest headline of its runs; None with one run.
         runs_apart: whether its runs lie further apart than their intervals allow; see `Standing`.
         better: the models that are significantly better.

@@ -76,7 +76,7 @@ def plots(
 
     `fields`: the F1 or accuracy of each field, or for a metric without fields its rates, with those
     intervals that they have; `errors`: the errors of the answered items by field and class;
-    `items`: how many items have which figure, with the headline and its 95 % interval. The same
+    `items`: how many items have which figure, with the headline and its 95% interval. The same
     result gives the same bytes. An SVG needs no fonts. If there are more than `MAX_BARS` fields,
     those that are most frequent in the ground truth are shown.
 

@@ -11,6 +11,7 @@ from hdbench.answers.run_info import NO_RUN
 from hdbench.answers.subset import subset_in_words
 from hdbench.answers.titles import Titles
 from hdbench.common.excel import workbook_into, write_text
+from hdbench.common.texts import numbers_of
 from hdbench.common.translation import translated
 from hdbench.errors import Message
 from hdbench.output.report.effort import keystrokes
@@ -215,7 +216,8 @@ def _summary(
         yield _TEXT, [say("people"), summary.people.partition(": ")[2]]
         yield _TEXT, ["", summary.people_means]
     yield _TEXT, []
-    level = say("single items") if intervals.why else f"{100 * intervals.level:g} %"
+    percent = numbers_of(language).written(f"{100 * intervals.level:g}%")
+    level = say("single items") if intervals.why else percent
     ends_of = [say(Message(template, what=level)) for template in ("{what} from", "{what} to")]
     yield _HEAD, [say("figure"), say("value"), *ends_of, say("direction")]
     for look, (figure, value) in _flat({result.headline: rates[result.headline]} | rates):

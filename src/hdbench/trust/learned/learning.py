@@ -580,7 +580,7 @@ def second_stage(
     if not chosen:
         raise HdbenchError(
             "no field is expected to keep the limit alone with {count:,} values to verify: make a "
-            "new plan without --each-field, with more values, or with a higher --limit",
+            "new plan with one promise for all fields, more values, or a higher limit",
             count=plan.verify,
         )
     is_unread = np.ones(by_item.size, np.bool_)

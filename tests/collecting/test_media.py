@@ -61,12 +61,25 @@ def test_folder_or_multipage_tiff_is_one_item_with_pages(tmp_path):
     }
 
 
-def test_texts_and_pdfs_are_items_too_but_not_beside_images(tmp_path):
-    (tmp_path / "a.txt").write_text("Wein")
-    assert find_media(tmp_path).kind == "text"
+def test_pdfs_are_items_too_but_not_beside_images(tmp_path):
     Image.new("RGB", (9, 6)).save(tmp_path / "b.pdf")
-    with pytest.raises(HdbenchError, match=r"are mixed \(a.txt and b.pdf\)"):
+    assert find_media(tmp_path).kind == "pdf"
+    picture(tmp_path / "c.png")
+    with pytest.raises(HdbenchError, match=r"are mixed \(b.pdf and c.png\)"):
         find_media(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["a.txt", "letter/a.txt"])
+def test_texts_are_items_if_there_is_nothing_else(tmp_path, name):
+    text = tmp_path / name
+    text.parent.mkdir(exist_ok=True)
+    text.write_text("Wein")
+    assert find_media(tmp_path).kind == "text"
+    for image in ("a.png", "b.png"):
+        picture(tmp_path / image)
+    found = find_media(tmp_path)
+    assert (found.kind, found.passed_over) == ("image", [name.partition("/")[0]])
+    assert [item.id for item in found.items] == ["a", "b"]
 
 
 def test_two_files_with_one_name_are_refused(tmp_path):

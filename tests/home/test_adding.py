@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import threading
 import time
 from contextlib import suppress
@@ -77,6 +78,15 @@ def test_new_items_come_behind_those_that_stay(client, at, folder):
     assert client.get(f"{at}small/5").headers["content-type"] == "image/webp"
 
 
+def test_names_that_are_left_out_are_counted(client, used, tmp_path):
+    write_scans(tmp_path / "scans", 1)
+    for number in range(9):
+        (tmp_path / f"scans/c{number}.txt").write_text("read by OCR")
+    new = begin_new(client, tmp_path)
+    send(client, f"{new}/folder", images=str(tmp_path / "scans"))
+    assert re.search(r"Passed over: c0.txt, .* and \d more</p>", client.get(new).text)
+
+
 def test_sheet_fills_the_new_items_alone(client, at, folder):
     before = truths(folder)
     new = begin(client, at)
@@ -138,6 +148,19 @@ def test_scan_of_another_kind_does_not_spoil_what_is_there(client, at):
     told = upload(client, f"{new}/scans", "box.zip", zipped(files)).json()["error"]
     assert told.startswith("b/n4.pdf: is not of the same kind as n1.png")
     assert "1 new item," in client.get(new).text
+
+
+@pytest.mark.parametrize("names", [("README.txt", "a.png"), ("a.png", "a.txt")])
+def test_text_beside_images_is_named_and_left_out(client, used, tmp_path, names):
+    for as_zip in (False, True):
+        new = begin_new(client, tmp_path)
+        sent = {name: picture() if name == "a.png" else b"Box 3" for name in names}
+        for name, data in {"box.zip": zipped(sent)}.items() if as_zip else sent.items():
+            assert upload(client, f"{new}/scans", name, data).json() == {}
+        shown = client.get(new).text
+        assert "<h1>1 item, 0 with a ground truth</h1>" in shown
+        assert f"{(set(names) - {'a.png'}).pop()}</p>" in shown
+        send(client, f"{new}/discard")
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePath, PurePosixPath
 from threading import Lock
 from typing import ClassVar
 
@@ -256,16 +256,18 @@ class CollectionDraft(ABC):
 
     def _take_in(self, files: Sequence[tuple[Path, PurePosixPath]]) -> None:
         """Move files to the scans, unless one would keep the others from being used."""
-        there = (path for path in self.scans.rglob("*") if path.is_file())
-        first = next(there, files[0][1])
+        there = [path for path in self.scans.rglob("*") if path.is_file()]
+        first: PurePath | None = next((path for path in there if not _is_text(path)), None)
         for path, name in files:
-            if KINDS[name.suffix.lower()] != KINDS[first.suffix.lower()]:
-                raise HdbenchError(
-                    "{place}: is not of the same kind as {other}: images, PDFs and texts are "
-                    "collections of their own",
-                    place=name,
-                    other=first.name,
-                )
+            if not _is_text(name):
+                first = first or name
+                if KINDS[name.suffix.lower()] != KINDS[first.suffix.lower()]:
+                    raise HdbenchError(
+                        "{place}: is not of the same kind as {other}: images and PDFs are "
+                        "collections of their own",
+                        place=name,
+                        other=first.name,
+                    )
             for _ in pages_in(path):
                 pass
         for path, name in files:
@@ -373,6 +375,11 @@ def _made(folder: Path) -> Path:
     with write_errors(folder):
         folder.mkdir(exist_ok=True)
     return folder
+
+
+def _is_text(path: PurePath) -> bool:
+    """Return whether a file is a text, which is passed over beside images or PDFs."""
+    return KINDS[path.suffix.lower()] == "text"
 
 
 def _is_scan(name: str) -> bool:

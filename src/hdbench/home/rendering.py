@@ -7,6 +7,7 @@ from typing import Any
 from hdbench.common.templates import html_templates, sentence
 from hdbench.common.texts import Texts, grouped
 from hdbench.common.translation import translated
+from hdbench.errors import shortened
 
 TEXTS = Texts(Path(__file__).with_name("texts"))
 
@@ -15,8 +16,8 @@ def render(template: str, language: str, root: str, **values: Any) -> str:
     """Return a page.
 
     In a template, `t(key, name=value)` is a text, `say(message)` a message in the page's language,
-    `grouped(1000)` a whole number, `at("runs")` the address of a page of the collection, and
-    `root` the beginning of all addresses.
+    `some_of(names)` the first of some names, `grouped(1000)` a whole number, `at("runs")` the
+    address of a page of the collection, and `root` the beginning of all addresses.
 
     Args:
         template: the name of its file.
@@ -32,6 +33,7 @@ def render(template: str, language: str, root: str, **values: Any) -> str:
         .render(
             t=partial(_text, language),
             say=lambda message: sentence(translated(message, language)),
+            some_of=lambda names: translated(shortened(names), language),
             at=lambda page: f"{base}/{page}",
             grouped=partial(grouped, language=language),
             root=root,

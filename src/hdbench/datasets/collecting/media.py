@@ -92,8 +92,9 @@ class MediaFiles(NamedTuple):
 def find_media(folder: Path) -> MediaFiles:
     """Return the items of a folder: a file each, or a folder each with the pages.
 
-    Images are JPEG, PNG, WebP or TIFF; a TIFF with several pages is one item. PDFs and texts
-    (`.txt`) are items, too, but not beside images: a benchmark shows one kind.
+    Images are JPEG, PNG, WebP or TIFF; a TIFF with several pages is one item. PDFs are items, too,
+    but not beside images: a benchmark shows one kind. Texts (`.txt`) are if there is nothing else:
+    beside images or PDFs they are a README, or what OCR has read, and are passed over.
 
     Args:
         folder: where they are. Hidden files, links, pipes and devices are passed over.
@@ -106,13 +107,17 @@ def find_media(folder: Path) -> MediaFiles:
     kinds: dict[Kind, Path] = {}
     passed_over, unusable = [], []
     plain, not_opened = _entries(folder)
+    files_of: dict[Path, list[Path]] = {}
     for entry in plain:
-        files = [entry]
+        inner = [entry]
         if entry.is_dir():
             inner, others = _entries(entry)
-            files = [file for file in inner if _kind(file)]
             not_opened += others
-        if not files or _kind(files[0]) is None:
+        files_of[entry] = [file for file in inner if _kind(file)]
+    is_text = {entry: {*map(_kind, files)} == {"text"} for entry, files in files_of.items()}
+    only_texts = all(is_text[entry] for entry, files in files_of.items() if files)
+    for entry, files in files_of.items():
+        if not files or (is_text[entry] and not only_texts):
             passed_over.append(entry.name)
             continue
         item_id = unicodedata.normalize("NFC", entry.name if entry.is_dir() else entry.stem)
@@ -155,8 +160,8 @@ def find_media(folder: Path) -> MediaFiles:
     if len(kinds) > 1 and set(kinds) != {"image", "pages"}:
         first_name, second_name, *_ = (path.name for path in kinds.values())
         raise HdbenchError(
-            "{place}: images, PDFs and texts are mixed ({first} and {second}): a benchmark shows "
-            "one kind, so make two, or turn the PDFs into images",
+            "{place}: images and PDFs are mixed ({first} and {second}): a benchmark shows one "
+            "kind, so make two, or turn the PDFs into images",
             place=folder,
             first=first_name,
             second=second_name,

@@ -239,6 +239,18 @@ def test_plan_that_a_command_made_counts_and_folder_moves(cards, tmp_path):
     moved.home.close()
 
 
+def test_plan_that_cannot_be_written_says_why(cards):
+    (cards.collection.beside / "decisions").write_text("in the way")
+    assert "decisions/cards: cannot be written" in alert(cards.plan())
+
+
+def test_what_is_learned_and_cannot_be_written_says_why(cards):
+    cards.plan()
+    cards.read()
+    (cards.collection.decisions.view().plan_file.parent / ".learned.yaml.lock").mkdir()
+    assert "decisions/cards: cannot be written" in alert(cards.send("decide/learn"))
+
+
 def test_second_plan_has_a_folder_of_its_own(cards):
     cards.plan()
     cards.plan(learn="25")

@@ -491,3 +491,26 @@ def test_token_stays_the_same_and_damage_starts_anew(used, tmp_path):
     assert path.stat().st_mode & 0o77 == 0
     path.write_text("{")
     assert len(Used(tmp_path / "state").token()) > 20
+
+
+@pytest.mark.parametrize(
+    ("form", "fields"),
+    [
+        ("{at}truth/assign", {"people": "anna, ben"}),
+        ("{at}truth/annotate", {"name": "anna"}),
+        ("{at}runs/remove", {"run": "cards_heron.jsonl"}),
+        ("/open", {"folder": "{folder}"}),
+        ("/new", {"title": "Box", "place": "{folder}"}),
+        ("/forget", {"folder": "{folder}"}),
+    ],
+)
+def test_what_cannot_be_written_says_why(client, at, folder, form, fields):
+    write_run(folder.parent, "heron")
+    (folder / "history").write_text("in the way")
+    for lock in ("runs/.cards_heron.jsonl.pid", "state/.home.json.lock"):
+        (folder.parent / lock).unlink(missing_ok=True)
+        (folder.parent / lock).mkdir()
+    given = {name: value.format(folder=folder) for name, value in fields.items()}
+    refused = send(client, form.format(at=at), **given)
+    assert refused.status_code == 400
+    assert "cannot be written" in alert(refused)

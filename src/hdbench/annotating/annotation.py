@@ -14,6 +14,7 @@ from hdbench.annotating.history import History
 from hdbench.annotating.metadata import CollectionRow, Metadata
 from hdbench.common.checked import Strict, read_yaml, unfit, validate
 from hdbench.common.jsonio import write_whole
+from hdbench.common.os_errors import write_errors
 from hdbench.errors import HdbenchError, Message
 
 ANNOTATION = "annotation.yaml"
@@ -182,7 +183,8 @@ def assign(
     for annotator in annotators:
         check_pseudonym(annotator)
     metadata, history = Metadata(folder), History(folder)
-    history.path.mkdir(exist_ok=True)
+    with write_errors(history.path):
+        history.path.mkdir(exist_ok=True)
     with metadata.writing():
         annotation = read_annotation(folder)
         history.refresh()

@@ -324,6 +324,7 @@ def build_app(home: Home) -> Starlette:
     app = guarded_app(home.routes(), _HEADERS)
     app.add_exception_handler(ClientDisconnect, _gone)
     app.add_exception_handler(404, partial(_missing, home))
+    app.add_exception_handler(HdbenchError, partial(_refused, home))
     return app
 
 
@@ -365,6 +366,13 @@ async def _missing(home: Home, request: Request, _: Exception) -> Response:
         return Response("Not Found", 404)
     error = Message("there is no such page")
     return HTMLResponse(render("problem.html", home.language(request), home.root, error=error), 404)
+
+
+async def _refused(home: Home, request: Request, error: Exception) -> Response:
+    """Answer a form that no page shows again, such as one that cannot be remembered."""
+    assert isinstance(error, HdbenchError)  # noqa: S101  it handles no others
+    text = render("problem.html", home.language(request), home.root, error=error.message)
+    return HTMLResponse(text, 400)
 
 
 def _template(page: HomePage) -> str:

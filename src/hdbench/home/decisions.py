@@ -14,6 +14,7 @@ from hdbench.annotating.checking.queue import ReadingStage
 from hdbench.annotating.working.worked_values import WORKED_VALUES, WorkedValues
 from hdbench.benchmarks.benchmark import CHECKED_VALUES, METADATA, Benchmark, load_benchmark
 from hdbench.benchmarks.names import DESCRIPTION
+from hdbench.common.os_errors import write_errors
 from hdbench.errors import HdbenchError
 from hdbench.home.background import TaskView
 from hdbench.home.stamped import Stamped, is_as_new, stamp_of
@@ -255,7 +256,8 @@ class Decisions:
         number = 1
         while (folder := parent / (name if number == 1 else f"{name}-{number}")).exists():
             number += 1
-        folder.mkdir(parents=True)
+        with write_errors(folder):
+            folder.mkdir(parents=True)
         return folder
 
     def _folders(self) -> Iterator[Path]:

@@ -244,13 +244,13 @@ class RunList:
                 return
             if view.is_going:
                 raise HdbenchError("{place}: still running: stop it first", place=view.path)
-            _pid_file(view.path).unlink(missing_ok=True)
-            if view.path.exists():
-                removed = self.folder.with_name("removed")
-                with write_errors(removed):
+            removed = self.folder.with_name("removed")
+            with write_errors(removed):
+                if view.path.exists():
                     removed.mkdir(exist_ok=True)
                     place = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=removed))
                     shutil.move(view.path, place / name)
+                _pid_file(view.path).unlink(missing_ok=True)
 
     def _stamped(self, path: Path) -> Stamped[RunView | None]:
         files = [path, path / RUN_FILE, path / OUR_ANSWERS, self._collection.folder / DESCRIPTION]

@@ -124,7 +124,7 @@ class Used:
         raise HdbenchError("another hdbench open is starting: try again in a moment")
 
     def _change(self, changed: Callable[[Remembered], dict[str, Any]]) -> None:
-        with self._changing:
+        with write_errors(self._path), self._changing:
             now = self.read()
             values = now.model_dump() | changed(now)
             for name in ("collections", "drafts"):

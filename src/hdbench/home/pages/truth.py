@@ -25,6 +25,7 @@ from hdbench.answers.titles import FieldTitles
 from hdbench.benchmarks.agreement import Agreement
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.benchmarks.names import DESCRIPTION
+from hdbench.common.os_errors import write_errors
 from hdbench.common.texts import written
 from hdbench.errors import HdbenchError, Message
 from hdbench.home.collection import Collection
@@ -105,8 +106,9 @@ async def hand_over_file(collection: Collection, request: Request) -> Response:
 async def upload(collection: Collection, request: Request) -> Response:
     """Keep a ZIP that was handed over until somebody has looked at whose it is."""
     async with uploaded(request, collection.folder) as given:
-        waiting = Path(tempfile.mkdtemp(dir=collection.folder, prefix=".merge-"))
-        given.path.replace(waiting / _INCOMING)
+        with write_errors(collection.folder):
+            waiting = Path(tempfile.mkdtemp(dir=collection.folder, prefix=".merge-"))
+            given.path.replace(waiting / _INCOMING)
     return JSONResponse({"to": f"merge?file={waiting.name}"})
 
 

@@ -8,7 +8,7 @@ from filelock import FileLock
 from hdbench.annotating.own_file import lock_file
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.jsonio import whole_file
-from hdbench.common.os_errors import read_errors
+from hdbench.common.os_errors import read_errors, write_errors
 from hdbench.errors import HdbenchError
 from hdbench.trust.learned.cuts import Probabilities
 from hdbench.trust.learned.learning import (
@@ -68,7 +68,7 @@ def learn_once(plan: ValuePlan, benchmark: Benchmark, plan_file: Path) -> Learne
             `check_only_try` and `learn`.
     """
     folder = plan_file.parent
-    with FileLock(lock_file(folder, LEARNED), thread_local=False):
+    with write_errors(folder), FileLock(lock_file(folder, LEARNED), thread_local=False):
         if is_learned(plan, plan_file):
             return read_learned(plan, plan_file)
         check_only_try(benchmark, plan.after)  # also if this plan was made before

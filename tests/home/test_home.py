@@ -283,6 +283,15 @@ def test_answers_take_the_place_of_those_that_they_repeat(client, at, folder):
     ]
 
 
+def test_file_with_the_other_answers_is_another_model(client, at, folder):
+    first, rest = answers(2), answers(4).removeprefix(answers(2))
+    for name, data in (("gpt.jsonl", first), ("gpt-rest.jsonl", rest)):
+        assert "one file for each model" in client.get(f"{at}runs").text
+        upload(client, f"{at}runs/upload", name, data)
+        said = "Each file counts as a model of its own. To add answers to this one, drop a file of "
+        assert f"{said}its name that has all of them: {name}" in client.get(f"{at}runs").text
+
+
 def test_answers_to_items_that_are_added_later_count_then(client, at, folder):
     write_run(folder.parent, "gpt", items=5)
     assert "has no id &#39;c4&#39;" in client.get(f"{at}runs").text

@@ -198,6 +198,7 @@ def test_scans_are_taken_back_and_the_sheet_stays(client, used, tmp_path):
         upload(client, f"{new}/scans", name, picture(form=name[2:]))
     upload(client, f"{new}/truth", "sheet.csv", b"id;Titel\nb;Faust\n")
     assert "and so the same id" in alert(client.get(new))
+    assert str(tmp_path) not in alert(client.get(new))
     emptied = send(client, f"{new}/without-scans").text
     assert "<h1>Add the scans first.</h1>" in emptied
     upload(client, f"{new}/scans", "b.png", picture())

@@ -294,7 +294,7 @@ def test_file_with_the_other_answers_is_another_model(client, at, folder):
 
 def test_answers_to_items_that_are_added_later_count_then(client, at, folder):
     write_run(folder.parent, "gpt", items=5)
-    assert "has no id &#39;c4&#39;" in client.get(f"{at}runs").text
+    assert "gpt.jsonl:5: cards has no id &#39;c4&#39;" in client.get(f"{at}runs").text
     with (folder / "metadata.jsonl").open("a") as file:
         file.write('{"file_name": "images/c4.png", "id": "c4", "ground_truth": null}\n')
     assert "5 of 5 answered" in client.get(f"{at}runs").text
@@ -523,3 +523,11 @@ def test_what_cannot_be_written_says_why(client, at, folder, form, fields):
     refused = send(client, form.format(at=at), **given)
     assert refused.status_code == 400
     assert "cannot be written" in alert(refused)
+
+
+def test_errors_name_files_as_people_see_them(client, at, folder):
+    (folder / "history").write_text("in the way")
+    refused = send(client, f"{at}truth/assign", people="anna, ben")
+    assert alert(refused).startswith("cards/history: cannot be written")
+    told = upload(client, f"{at}runs/upload", "gpt.jsonl", answers(5)).json()["error"]
+    assert told.startswith("gpt.jsonl:5: cards has no id 'c4'")

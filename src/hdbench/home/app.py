@@ -18,11 +18,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from hdbench.annotating.in_threads import in_thread
 from hdbench.annotating.open_pages import OpenPages
-from hdbench.annotating.server import HEADERS, HOME, Edited, guarded_app, why_not
+from hdbench.annotating.server import FOLDER, HEADERS, HOME, Edited, guarded_app, why_not
 from hdbench.common.loopback import serve_here
 from hdbench.common.texts import completed, language_of
 from hdbench.display.sheets import shared_routes
-from hdbench.errors import HdbenchError, Message
+from hdbench.errors import HdbenchError, Message, without_folders
 from hdbench.home.collection import Collection, key_of, opened
 from hdbench.home.page import Act, HomePage, Visit, is_ours, read_form
 from hdbench.home.pages import compare, decide, fields, finish, overview, review, runs, scans, truth
@@ -254,7 +254,7 @@ class Home:
             "title": collection.spec.title_in(language),
             "standing": self.standing(collection),
             "form": form,
-            "error": error,
+            "error": without_folders(error, collection.beside),
             "note": "" if error else self._notes.pop(key, ""),
             **shown,
         }
@@ -282,7 +282,9 @@ class Home:
         if request.method == "POST" and not is_ours(request):
             return Response("another origin", 403)
         try:
-            return await answer(await self.open_collection(request), request)
+            collection = await self.open_collection(request)
+            request.scope[FOLDER] = collection.beside
+            return await answer(collection, request)
         except HdbenchError as error:
             return JSONResponse({"error": why_not(error.message, request)}, 400)
 

@@ -17,7 +17,7 @@ from starlette.routing import BaseRoute, Route
 from hdbench.annotating.server import why_not
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.common.regular_files import without_links
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, without_folders
 from hdbench.home.collection import key_of, opened
 from hdbench.home.drafts import NOT_USED, Addition, CollectionDraft, NewCollection, draft_in
 from hdbench.home.page import is_ours, read_form
@@ -290,8 +290,8 @@ class _Start:
             "columns": draft.columns() if requested.truth else (),
             "requested": requested,
             "plan": plan,
-            "problem": problem,
-            "error": error,
+            "problem": without_folders(problem, draft.folder, draft.place),
+            "error": without_folders(error, draft.folder, draft.place),
             "form": form,
         }
 

@@ -1,5 +1,6 @@
 """Collections and additions that are being made, in hidden folders beside the collections."""
 
+import os
 import shutil
 import tempfile
 from abc import ABC, abstractmethod
@@ -256,8 +257,7 @@ class CollectionDraft(ABC):
 
     def _take_in(self, files: Sequence[tuple[Path, PurePosixPath]]) -> None:
         """Move files to the scans, unless one would keep the others from being used."""
-        there = [path for path in self.scans.rglob("*") if path.is_file()]
-        first: PurePath | None = next((path for path in there if not _is_text(path)), None)
+        first: PurePath | None = _first_scan(self.scans)
         for path, name in files:
             if not _is_text(name):
                 first = first or name
@@ -375,6 +375,17 @@ def _made(folder: Path) -> Path:
     with write_errors(folder):
         folder.mkdir(exist_ok=True)
     return folder
+
+
+def _first_scan(folder: Path) -> Path | None:
+    """Return some image or PDF in a folder, of which there may be thousands; None without any."""
+    with suppress(FileNotFoundError), os.scandir(folder) as entries:
+        for entry in entries:
+            path = Path(entry.path)
+            found = _first_scan(path) if entry.is_dir() else None if _is_text(path) else path
+            if found:
+                return found
+    return None
 
 
 def _is_text(path: PurePath) -> bool:

@@ -87,8 +87,12 @@ def test_files_chosen_before_the_script_are_sent(tmp_path, visit_at):
     page.get_by_label("Title").fill("Kasten 3")
     page.get_by_label("Title").press("Enter")
     drop(page, "#scans", sorted((tmp_path / "scans").iterdir()))
-    scripts[0].continue_()
+    taken = tmp_path / ".kasten-3.new/scans"
+    assert not taken.exists()
+    (script,) = scripts
+    script.continue_()
     heading(page, "3 items, 0 with a ground truth")
+    assert sorted(path.name for path in taken.iterdir()) == ["c0.png", "c1.png", "c2.png"]
 
 
 @pytest.mark.parametrize(

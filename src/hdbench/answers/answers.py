@@ -192,7 +192,10 @@ class Answers:
         return self._keys.get(self._renamed.get(item_id, item_id))
 
     def pop_key(self, item_id: str) -> Any:
-        """Do the same as `key`, for the last time: a million keys and ids are 100 MB."""
+        """Do the same as `key`, for the last time: the container forgets the key and its id.
+
+        Those of a million answers take 100 MB.
+        """
         return self._keys.pop(self._renamed.get(item_id, item_id), None)
 
     def written(self, item_id: str) -> WrittenAnswer | None:

@@ -158,7 +158,7 @@ def print_finished(
             out=applied,
         )
         print_line(console, control)
-    if disputed := finished.counts.of("open") - finished.counts.listed:
+    if disputed := finished.counts.read_again:
         again = Message(
             "{count:,} value is open that people could not read, or do not agree on: let somebody "
             "else read it: hdbench annotate {benchmark} --only {path}",

@@ -257,7 +257,7 @@ class _Start:
 
     def _become(self, request: Request) -> Path | None:
         """Return the collection that has been made of a draft; None if it is still a draft."""
-        for draft in self._drafts.values():
+        for draft in list(self._drafts.values()):  # threads add to them
             folder = draft.place / draft.name
             is_asked = key_of(draft.folder) == request.path_params["draft"]
             if is_asked and not draft.folder.is_dir() and (folder / METADATA).is_file():

@@ -72,6 +72,11 @@ class DeliveryCounts(BaseModel):
         """Return how many values have an origin."""
         return sum(counts.get(origin, 0) for counts in self.by_field.values())
 
+    @property
+    def read_again(self) -> int:
+        """Number of open values that are not on the work list: others have to read them."""
+        return self.of("open") - self.listed
+
 
 class Finished(Strict):
     """What was written: the content of `LAST`.

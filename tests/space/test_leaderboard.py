@@ -142,7 +142,6 @@ def test_ranks_and_values_are_those_of_the_command(opened, folder, run_hdbench):
     assert said in board.locator("main").inner_text()
 
 
-@pytest.mark.nightly
 def test_a_link_opens_the_same_leaderboard_again(opened, visit_at):
     page, board = opened()
     page.locator("#board-protocol").get_by_label("published").check()

@@ -159,6 +159,7 @@
     const tab = document.getElementById(`${named}-button`);
     if (tab?.matches("[role=tab]")) tab.click();
   };
+  window.hdbenchIsOpen = (id) => document.getElementById(id)?.checkVisibility() === true;
 
   // Past the title and the tabs, to what is in the open tab.
   window.hdbenchSkip = (element) => {

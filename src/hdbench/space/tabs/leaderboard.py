@@ -21,7 +21,6 @@ from hdbench.space.tabs.shared import (
     LEADERBOARD_TAB,
     PRIVATE,
     Choice,
-    Given,
     field,
     protocol_choice,
     visitor_of,
@@ -31,6 +30,9 @@ from hdbench.space.views.report_files import shared_page
 from hdbench.space.views.summary import problem, render
 
 _SCORED = 0.8  # share of the bar; the rest is for the ranking
+
+# While another tab is open, no benchmark is passed: a ranking may take minutes.
+_IF_OPEN = f"(name, ...rules) => [hdbenchIsOpen({LEADERBOARD_TAB!r}) ? name : null, ...rules]"
 
 MAX_LEFT_OUT = 20
 """Maximum number of unusable runs that are named."""
@@ -55,25 +57,24 @@ def leaderboard_tab(
         protocol = protocol_choice(say, "board-protocol")
         strict = field(gr.Checkbox, say, "leaderboard_strict", elem_id="board-strict")
     output = gr.HTML(elem_id="leaderboard", min_height=80)
-    opened = gr.State()
 
     def view(
-        values: Given, request: gr.Request, progress: gr.Progress = BAR
+        name: str | None,
+        protocol: str,
+        strict: bool,
+        request: gr.Request,
+        progress: gr.Progress = BAR,
     ) -> Iterator[str | dict[str, Any]]:
-        if not values[opened]:  # nobody has opened the tab, and a ranking may take minutes
+        if name is None:
             yield gr.skip()
             return
         language = visitor_of(request).language
-        chosen = {
-            "benchmark": values[benchmark],
-            "protocol": values[protocol],
-            "strict": "on" if values[strict] else "",
-        }
+        chosen = {"benchmark": name, "protocol": protocol, "strict": "on" if strict else ""}
         try:
-            if not context.benchmark(values[benchmark]).spec.ranked:
+            if not context.benchmark(name).spec.ranked:
                 titles = ", ".join(title for title, _ in context.ranked)
                 raise TextError("leaderboard_unranked", ranked=titles)
-            work = rankings.of(values[benchmark], values[protocol], strict=bool(values[strict]))
+            work = rankings.of(name, protocol, strict=strict)
             while not wait([work.ready], timeout=0.3).done:
                 count = {"done": work.done, "total": work.total}
                 doing = "leaderboard_scoring" if work.done < work.total else "leaderboard_ranking"
@@ -85,7 +86,7 @@ def leaderboard_tab(
                 message = " ".join([text("leaderboard_none", language), *reasons])
                 yield problem(message, language, "leaderboard_error")
                 return
-            make = partial(board_page, context, ranking, values[benchmark], language)
+            make = partial(board_page, context, ranking, name, language)
             address = shared_page((*chosen.values(), work.state), language, make)
             yield board_view(
                 ranking, address, urlencode({"tab": LEADERBOARD_TAB} | chosen), language
@@ -93,16 +94,18 @@ def leaderboard_tab(
         except HdbenchError as error:
             yield problem(reason(error, language), language, "leaderboard_error")
 
-    each_time: dict[str, Any] = {
-        "fn": view,
-        "inputs": {opened, benchmark, protocol, strict},
-        "outputs": output,
-        "show_progress_on": output,
-        "trigger_mode": "always_last",
+    # One event, so that a ranking that was asked for earlier never arrives later: it waits for the
+    # one before. A link sets fields before it opens the tab, which is none of their inputs.
+    gr.on(
+        [tab.select, benchmark.input, protocol.input, strict.input],
+        view,
+        [benchmark, protocol, strict],
+        output,
+        js=_IF_OPEN,
+        show_progress_on=output,
+        trigger_mode="always_last",
         **PRIVATE,
-    }
-    tab.select(lambda: True, None, opened, queue=False, **PRIVATE).then(**each_time)
-    gr.on([benchmark.change, protocol.change, strict.change], **each_time)
+    )
     return {"benchmark": benchmark, "protocol": protocol, "strict": strict}
 
 

@@ -114,7 +114,7 @@ class ScoringByIdentifier:
         truth = next(truth for truth in self._truths if truth.id == item.answer.id)
         protocol = item.metric.protocol
         reference = truth.reference(protocol, check_errata(self._settings.errata, protocol))
-        self._runs[-1].add(item, reference, self._authorities, self._strata.get(truth.id, 0))
+        self._runs[-1].add(item, reference, self._authorities, self._strata.get(truth.id))
 
 
 class _Run:
@@ -124,7 +124,11 @@ class _Run:
         self._counts = _Counts()
 
     def add(
-        self, item: ScoredItem, truth: dict[str, Any], authorities: Authorities, stratum: int
+        self,
+        item: ScoredItem,
+        truth: dict[str, Any],
+        authorities: Authorities,
+        stratum: int | None,
     ) -> None:
         answer = item.answer
         if item.coverage == "answered":

@@ -151,7 +151,7 @@ class PartScorer:
         following = self._benchmark.items_of(task.part)  # in the same order
         item = next(following, None)
         asked = task.asked or [True] * len(task.keys)
-        strata = task.strata or [0] * len(task.keys)
+        strata: Sequence[int | None] = task.strata or [None] * len(task.keys)
         for item_id, key, is_asked, stratum in zip(
             task.part.ids, task.keys, asked, strata, strict=True
         ):
@@ -184,7 +184,9 @@ class _Reading:
             for rule in rules
         ]
 
-    def add(self, answer: Answer, item: Item, stratum: int, schema: AnswerSchema | None) -> None:
+    def add(
+        self, answer: Answer, item: Item, stratum: int | None, schema: AnswerSchema | None
+    ) -> None:
         self._usage.add(answer.tokens, answer.seconds)
         violations = []
         if schema and isinstance(answer.prediction, dict):

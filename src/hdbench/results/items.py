@@ -81,8 +81,8 @@ class CollectedScores:
         kinds: what an unparsable answer is → number of items.
         strict: id → the statistics that an item would have if only valid JSON counted, without
             those that are zero.
-        strata: the items' strata.
-        fields: stratum → outcome → how often each field had it.
+        strata: the items' strata, if they are a stratified sample.
+        fields: stratum (0 if there are none) → outcome → how often each field had it.
         per_item: what became of every item, if that is kept.
         worst: the figure, the position and the details of the worst items, as a heap, whose first
             one is the best of them, and among equals the later one; an item that was scored here
@@ -134,7 +134,7 @@ class ScoreCollector:
         self._uncounted: defaultdict[int, dict[Outcome, list[str]]]  # by stratum
         self._uncounted = defaultdict(lambda: {outcome: [] for outcome in OUTCOMES})
 
-    def add(self, answer: Answer, prepared: Any, stratum: int = 0) -> ScoredItem | None:
+    def add(self, answer: Answer, prepared: Any, stratum: int | None = None) -> ScoredItem | None:
         """Score an item.
 
         Args:
@@ -157,7 +157,8 @@ class ScoreCollector:
         position, status = len(so_far.ids), item.status
         so_far.ids.append(answer.id)
         so_far.statuses.append(status)
-        so_far.strata.append(stratum)
+        if stratum is not None:
+            so_far.strata.append(stratum)
         if kind := _kind(answer, coverage):
             so_far.kinds[kind] += 1
         elif coverage == "answered" and status != "clean":
@@ -169,7 +170,7 @@ class ScoreCollector:
             self._rows += values.values()
         else:
             self._rows += map(values.get, metric.statistics, repeat(0))
-        uncounted = self._uncounted[stratum]
+        uncounted = self._uncounted[stratum or 0]
         for outcome, paths in score.fields.items():
             if paths:
                 uncounted[outcome] += paths
@@ -237,15 +238,14 @@ class ScoreCollector:
         for by_outcome in so_far.fields.values():
             for outcome, counts in by_outcome.items():
                 fields[outcome].update(counts)
-        is_stratified = dataset.sample is not None and len(dataset.sample.strata) > 1
         result = Result(
             metric=self._metric,
             ids=so_far.ids,
             status=Counter(so_far.statuses),
             statistics=dict(zip(self._metric.statistics, so_far.columns, strict=True)),
             outcomes=fields,
-            strata=so_far.strata if is_stratified else (),
-            stratum_outcomes=so_far.fields if is_stratified else {},
+            strata=so_far.strata,
+            stratum_outcomes=so_far.fields if so_far.strata else {},
             statuses=so_far.statuses,
             kinds=so_far.kinds,
             strict_statistics=so_far.strict,

@@ -31,6 +31,9 @@ class AnswerPlace:
 MAX_FILE = 2**48
 """Files are smaller than this, so that one number holds the file and the offset in it."""
 
+NO_LINE = -1
+"""The place of an answer that there is not, where all places are numbers."""
+
 MAX_OPEN = 64
 """Maximum number of files that are held open: a process may not open as many as it likes."""
 

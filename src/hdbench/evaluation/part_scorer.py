@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 from hdbench.answers import ReadAs
 from hdbench.answers.answer import Answer, WrittenAnswer
 from hdbench.answers.answers import AnswerReader
-from hdbench.answers.json_lines import AnswerPlace
+from hdbench.answers.json_lines import NO_LINE, AnswerPlace
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.usage import Usage
 from hdbench.benchmarks.benchmark import Benchmark, Item, Part
@@ -59,17 +59,22 @@ class Task(NamedTuple):
 
     Attributes:
         part: the items.
-        keys: with what each item's answer is loaded; None if it has none.
+        keys: with what each item's answer is loaded; None, or `NO_LINE`, if it has none.
         asked: whether each item was asked; None if all were.
         strata: each item's stratum; empty if the benchmark has none.
         answers: how many answers the whole run has.
     """
 
     part: Part
-    keys: list[Any]
+    keys: Sequence[Any]
     asked: list[bool] | None
     strata: list[int]
     answers: int
+
+    @property
+    def answered(self) -> int:
+        """The number of its items that have an answer."""
+        return len(self.keys) - self.keys.count(None) - self.keys.count(NO_LINE)
 
 
 class ReadOnce(NamedTuple):
@@ -155,7 +160,7 @@ class PartScorer:
         for item_id, key, is_asked, stratum in zip(
             task.part.ids, task.keys, asked, strata, strict=True
         ):
-            fields = None if key is None else self._source.load(key)
+            fields = None if key is None or key == NO_LINE else self._source.load(key)
             if item is None or item.id != item_id:
                 continue
             current, item = item, next(following, None)

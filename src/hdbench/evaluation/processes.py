@@ -69,8 +69,7 @@ def scorer(
             for task in islice(left, 2 if most > 1 else None):
                 start = time.thread_time()
                 part = own.score(task)
-                answers = len(task.keys) - task.keys.count(None)
-                seconds = (time.thread_time() - start) / max(1, answers) * task.answers
+                seconds = (time.thread_time() - start) / max(1, task.answered) * task.answers
                 yield part
             number = min(most, int(seconds / LEAST))
             yield from others(number).scored(left) if number > 1 else map(own.score, left)

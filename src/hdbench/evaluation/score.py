@@ -275,7 +275,7 @@ def _check_run(path: Path, run: OpenedRun) -> None:
 def _scored(
     run: OpenedRun,
     model: str | None,
-    parts: Iterable[Part],
+    parts: Sequence[Part],
     rules: Sequence[Rules],
     score: Callable[[Iterable[Task]], Iterable[ScoredTask]],
 ) -> "_ScoredRun":
@@ -288,12 +288,12 @@ def _scored(
     tasks = (
         Task(
             part,
-            [answers.pop_key(item_id) for item_id in part.ids],
+            keys,
             None if run.asked is None else [run.is_asked(item_id) for item_id in part.ids],
             [strata[item_id] for item_id in part.ids] if strata else [],
             number,
         )
-        for part in parts
+        for part, keys in zip(parts, answers.take_keys(part.ids for part in parts), strict=True)
     )
     with seldom_collected():
         for _ in progress(scored_run.taken(score(tasks)), "Scoring", answers.number):

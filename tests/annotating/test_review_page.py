@@ -183,6 +183,30 @@ def test_two_windows_of_one_person_overwrite_nothing(folder, path, visit):
     assert ReviewLog(path).of(TITLE.key, "me").reading.value == "Faust"
 
 
+def test_long_values_hide_nothing_on_a_phone(folder, tmp_path, visit):
+    long = " ".join(["Faust der Tragödie"] * 30)
+    values = (entry("b1", "title", long, "Faust"), entry("b2", "title", long, long, "control"))
+    with serving(folder, review=write_list(tmp_path / "long.jsonl", *values)) as served:
+        page = visit(served, width=390, height=700, language="de-DE")
+        page.locator("#reading").fill("Urfaust")
+        page.keyboard.press("Enter")
+        page.get_by_label("Ein Fehler der Referenz").check()
+        page.get_by_role("button", name="Urteil speichern").click()
+        expect(page.locator("#message")).to_be_in_viewport(ratio=1)
+        expect(page.locator("#evidence")).to_be_focused()
+        assert page.locator("#saving").bounding_box()["height"] < 30  # its word stands on one line
+        page.keyboard.type("auf der Karte")
+        page.keyboard.press("Enter")
+        saved(page)
+        expect(page.locator(".foot .first:visible")).to_have_text("Nächste offene")
+        page.locator("#next-open").click()
+        page.locator("#reading").fill(long)
+        page.keyboard.press("Enter")
+        expect(page.locator("#confirmed")).not_to_be_empty()
+        found = Axe().run(page)  # also that the keyboard scrolls what has no field
+        assert found.violations_count == 0, found.generate_report()
+
+
 @pytest.mark.parametrize(
     "shown",
     [pytest.param((1280, "light", "en-GB"), marks=pytest.mark.nightly), (420, "dark", "de-DE")],

@@ -77,8 +77,12 @@ function draw() {
   at("label").textContent = entry.label[language];
   const isRead = "reading" in state;
   for (const id of ["reading-form", "nothing", "save-reading"]) at(id).hidden = isRead;
+  at("undo").disabled = !isRead;
+  at("sheet").tabIndex = state.confirmed ? 0 : -1; // without a field, it is itself scrolled by keys
   at("save-verdict").hidden = !isRead || state.confirmed;
-  at("next-open").classList.toggle("first", state.progress === "judged");
+  const isJudged = state.progress === "judged";
+  at("save-verdict").classList.toggle("first", !isJudged);
+  at("next-open").classList.toggle("first", isJudged);
   at("next-open").hidden = !at("home-next").hidden;
   at("shown").hidden = !isRead;
   at("hint").textContent = say(state.seen ? "seen_hint" : "blind_hint");
@@ -169,7 +173,10 @@ function saveVerdict(event) {
   const right = verdict === "slip" ? checked(at("new").value) : "";
   if (right === null) return;
   if (!verdict) message("choose_verdict");
-  else if (verdict === "slip" && !at("evidence").value.trim()) message("evidence_needed");
+  else if (verdict === "slip" && !at("evidence").value.trim()) {
+    message("evidence_needed");
+    at("evidence").focus();
+  }
   else send("judge", { verdict, new: right, evidence: at("evidence").value });
 }
 

@@ -39,22 +39,25 @@ class History:
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / HISTORY
-        self.changes: dict[str, dict[str, Change]] = defaultdict(dict)
-        self.own: dict[str, list[str]] = {}
         self.notes: list[str] = []
-        self._read: dict[str, int] = {}  # file's name → number of bytes read
+        self._begin()
         self.refresh()
 
     def refresh(self) -> set[str]:
-        """Read the changes that were added since.
+        """Read the changes that were added since; all of them if a file was put back or removed.
 
         Returns:
-            The items that have other changes than before.
+            The items that may have other changes than before.
         """
         touched: set[str] = set()
-        for path in self._files():
-            with read_errors(path):
-                if path.stat().st_size != self._read.get(path.name, 0):
+        sizes = {path: _size(path) for path in self._files()}
+        known = {path.name: size for path, size in sizes.items()}
+        if any(known.get(name, 0) < read for name, read in self._read.items()):
+            touched |= self.changes.keys()
+            self._begin()
+        for path, size in sizes.items():
+            if size != self._read.get(path.name, 0):
+                with read_errors(path):
                     touched |= self._read_on(path)
         return touched
 
@@ -123,6 +126,11 @@ class History:
         append(path, b"".join(lines))
         return self._read_on(path)
 
+    def _begin(self) -> None:
+        self.changes: dict[str, dict[str, Change]] = defaultdict(dict)
+        self.own: dict[str, list[str]] = {}
+        self._read: dict[str, int] = {}  # file's name → number of bytes read
+
     def _folder_id(self) -> bytes:
         """Return a value that differs for a copy of the folder, here or on another computer."""
         return b"%d\n" % self.path.stat().st_ino
@@ -144,10 +152,6 @@ class History:
     def _read_on(self, path: Path) -> set[str]:
         """Take in the complete lines that were added to a file."""
         read = self._read.get(path.name, 0)
-        if read > path.stat().st_size:
-            raise HdbenchError(
-                "{place}: has become shorter: put it back as it was, and restart", place=path
-            )
         touched: set[str] = set()
         own = self.own.setdefault(path.stem, [])
         with path.open("rb") as file:
@@ -185,6 +189,11 @@ class History:
             return False
         changes[change.id] = change
         return True
+
+
+def _size(path: Path) -> int:
+    with read_errors(path):
+        return path.stat().st_size
 
 
 def _rank(change: Change) -> str:

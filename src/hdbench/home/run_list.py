@@ -223,17 +223,26 @@ class RunList:
             raise HdbenchError("{name}: was not started here: run its command again", name=name)
         self.start(started.asked, language)
 
-    def stop(self, name: str) -> None:
-        """Stop a run that was started here, as Ctrl+C does; its answers are kept."""
+    def stop(self, name: str) -> bool:
+        """Stop a run that was started here, as Ctrl+C does; its answers are kept.
+
+        Returns:
+            Whether it was running.
+        """
         path = self.folder / Path(name).name
         # The process holds the file locked: no other one can have got its number.
         started = _started(path)
-        if started is not None and is_locked(_pid_file(path)):
-            with suppress(ProcessLookupError):
-                os.killpg(started.pid, signal.SIGINT)
+        if started is None or not is_locked(_pid_file(path)):
+            return False
+        with suppress(ProcessLookupError):
+            os.killpg(started.pid, signal.SIGINT)
+        return True
 
-    def remove(self, name: str) -> None:
+    def remove(self, name: str) -> bool:
         """Move a run to the folder `removed` beside the runs; nothing is deleted.
+
+        Returns:
+            Whether it was there.
 
         Raises:
             HdbenchError: it is running, or cannot be moved.
@@ -241,7 +250,7 @@ class RunList:
         with self._removing:  # once, if a button was pressed twice
             view = next((view for view in self.views() if view.name == name), None)
             if view is None:
-                return
+                return False
             if view.is_going:
                 raise HdbenchError("{place}: still running: stop it first", place=view.path)
             removed = self.folder.with_name("removed")
@@ -251,6 +260,7 @@ class RunList:
                     place = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=removed))
                     shutil.move(view.path, place / name)
                 _pid_file(view.path).unlink(missing_ok=True)
+        return True
 
     def _stamped(self, path: Path) -> Stamped[RunView | None]:
         files = [path, path / RUN_FILE, path / OUR_ANSWERS, self._collection.folder / DESCRIPTION]

@@ -54,7 +54,8 @@ def _start(visit: Visit) -> Done:
 
 
 def _stop(visit: Visit) -> Done:
-    visit.collection.runs.stop(visit.form.get("run", ""))
+    if not visit.collection.runs.stop(visit.form.get("run", "")):
+        return Done()
     return Done(Message("It stops after the answers that are under way."))
 
 
@@ -64,7 +65,8 @@ def _resume(visit: Visit) -> Done:
 
 
 def _remove(visit: Visit) -> Done:
-    visit.collection.runs.remove(visit.form.get("run", ""))
+    if not visit.collection.runs.remove(visit.form.get("run", "")):
+        return Done()
     return Done(Message("The run is in the folder removed now, beside the collection."))
 
 

@@ -1,6 +1,7 @@
 """The decision about a collection's values, from the plan to the records, in files."""
 
 import json
+import re
 import shutil
 from types import SimpleNamespace
 from urllib.parse import quote, urlencode
@@ -406,3 +407,13 @@ def test_runs_are_of_the_items_that_a_plan_is_for(cards):
     with pytest.raises(HdbenchError, match="a decision is planned"):
         cards.collection.runs.add(path, name)
     assert path.is_file()
+
+
+def test_plan_that_another_window_made_is_not_replaced(cards):
+    (seen,) = re.findall(r'name="plan" value="(.*?)"', cards.get("decide").text)
+    assert "0 of 20 values" in cards.plan(plan=seen).text
+    refused = cards.plan(plan=seen, learn="30")
+    assert "has drawn values meanwhile" in alert(refused)
+    assert 'value="30"' in refused.text
+    (seen,) = re.findall(r'name="plan" value="(.*?)"', refused.text)
+    assert "0 of 30 values" in cards.plan(plan=seen, learn="30").text

@@ -356,6 +356,20 @@ def test_work_that_cannot_come_in_says_why(client, at, folder):
     assert not list(folder.glob(".merge-*"))
 
 
+def test_page_that_looks_again_takes_no_note_from_another(client, at):
+    form = urlencode({"people": "anna, ben", "items": "1"})
+    client.post(f"{at}truth/assign", content=form, headers=HERE | FORM, follow_redirects=False)
+    live = client.get(f"{at}runs", headers={"sec-fetch-mode": "cors"})
+    assert "is assigned" not in live.text
+    assert "1 item is assigned to anna, ben" in client.get(f"{at}truth").text
+
+
+def test_address_of_another_start_says_what_to_do(home, client, at):
+    app = TestClient(build_app(home), base_url="http://127.0.0.1")
+    told = app.get(f"/another{at}", headers={"accept-language": "de"})
+    assert told.text == "keine Adresse dieser Seiten: hdbench open nennt sie im Terminal"
+
+
 def test_editor_is_opened_under_a_pseudonym(client, at, folder):
     wrong = send(client, f"{at}truth/annotate", name="Anna Amsel")
     assert wrong.status_code == 400
@@ -388,6 +402,9 @@ def test_editor_that_another_program_has_open_is_named(client, at, folder):
         told = send(client, f"{at}truth/annotate", name="anna")
         assert "anna is annotating this folder already" in alert(told)
         assert client.get(f"{at}annotate/anna/").status_code == 503
+        kept = client.get(f"{at}annotate/anna/items/2")
+        assert kept.status_code == 507
+        assert "anna is annotating this folder already" in kept.json()["error"]
     assert client.get(f"{at}annotate/anna/").status_code == 200
 
 

@@ -227,6 +227,10 @@ class Editor:
                 ],
             }
 
+    def listed(self) -> Sequence[object]:
+        """Return what the numbers of requests stand for, in order."""
+        return self._items
+
     def item(self, number: int) -> dict[str, Any]:
         """Return an item: its state, its media, and whether it is annotated without a draft."""
         item = self._id(number)

@@ -3,6 +3,7 @@
 import secrets
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -57,6 +58,9 @@ FOLDER = "hdbench.folder"
 HOME = "hdbench.home"
 """The key of a request's scope with the address of the page that leads to this one, if any does."""
 
+_LISTED = "hdbench-listed"
+"""The header with the name of the list that a page began with, as `start` gave it."""
+
 Edited = Editor | Review | ValueCheck | WorkPage
 """What a page is served for."""
 
@@ -78,7 +82,8 @@ def routes_of(edited: Edited) -> list[BaseRoute]:
     Args:
         edited: the editor, review, check or work list.
     """
-    route = _Routes()
+    listed = _Listed(edited.listed)
+    route = _Routes(listed)
     match edited:
         case Review():
             page, requests = "review.html", _review_routes(edited, route)
@@ -90,7 +95,7 @@ def routes_of(edited: Edited) -> list[BaseRoute]:
             page, requests = "index.html", _editor_routes(edited, route)
     return [
         Route("/", lambda _: FileResponse(_PAGE / page)),
-        route("/start", _started(edited.start)),
+        route("/start", _started(edited.start, listed)),
         *requests,
         *shared_routes(),
         Mount("/", StaticFiles(directory=_PAGE)),
@@ -211,17 +216,65 @@ async def _guarded(
     return response
 
 
-class _Routes:
-    """Factory of the routes of an editor, which answers one request at a time."""
+class _Listed:
+    """What the numbers in the addresses of requests stand for.
 
-    def __init__(self) -> None:
-        self._turns = one_at_a_time()
+    A page stays open while its list is replaced, such as by an earlier state of the collection.
+
+    Args:
+        listed: returns it, in order; more can be added at the end.
+    """
+
+    def __init__(self, listed: Callable[[], Sequence[object]]) -> None:
+        self._listed = listed
+        self._checked = set[str]()
+
+    def name(self) -> str:
+        """Return a name of what is listed now."""
+        return _name_of(self._listed())
+
+    def check(self, request: Request) -> None:
+        """Refuse a request of a page that began with another list.
+
+        Raises:
+            HdbenchError: it did.
+        """
+        name = request.headers.get(_LISTED, "")
+        if not name or name in self._checked:
+            return
+        count = name.partition(" ")[0]
+        is_count = count.isdecimal() and len(count) < 10  # noqa: PLR2004
+        if not is_count or _name_of(self._listed()[: int(count)]) != name:
+            raise HdbenchError(
+                "what this page lists has been replaced: copy what you typed, and load the page "
+                "again"
+            )
+        self._checked.add(name)
+
+
+def _name_of(listed: Sequence[object]) -> str:
+    return f"{len(listed)} {sha256(repr(listed).encode(errors='replace')).hexdigest()}"
+
+
+class _Routes:
+    """Factory of the routes of an editor, which answers one request at a time.
+
+    Args:
+        listed: what the numbers in their addresses stand for.
+    """
+
+    def __init__(self, listed: _Listed) -> None:
+        self._turns, self._listed = one_at_a_time(), listed
 
     def __call__(self, path: str, answer: Answer, method: str = "GET") -> Route:
+        def checked(request: Request, body: dict[str, Any]) -> Any:
+            self._listed.check(request)
+            return answer(request, body)
+
         async def endpoint(request: Request) -> Response:
             try:
                 body = await _body(request) if method == "POST" else {}
-                answered = await in_thread(self._turns, answer, request, body)
+                answered = await in_thread(self._turns, checked, request, body)
                 return _json(_localized(answered, request))
             except StaleError as error:
                 return _json({"stale": as_json(error.state)})
@@ -257,8 +310,14 @@ def _of(read: Callable[[int], Any]) -> Answer:
     return lambda request, _: read(_number(request))
 
 
-def _started(start: Callable[[], dict[str, Any]]) -> Answer:
-    return lambda request, _: start() | {"home": request.scope.get(HOME)}
+def _started(start: Callable[[], dict[str, Any]], listed: _Listed) -> Answer:
+    return lambda request, _: (
+        start()
+        | {
+            "home": request.scope.get(HOME),
+            "listed": listed.name(),
+        }
+    )
 
 
 def _with(change: Callable[[int, dict[str, Any]], Any]) -> Answer:

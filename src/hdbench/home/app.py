@@ -5,22 +5,37 @@ from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
-from anyio import CapacityLimiter
+from anyio import CapacityLimiter, to_thread
 from starlette.applications import Starlette
 from starlette.convertors import StringConvertor, register_url_convertor
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.responses import (
+    HTMLResponse,
+    JSONResponse,
+    PlainTextResponse,
+    RedirectResponse,
+    Response,
+)
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from hdbench.annotating.in_threads import in_thread
 from hdbench.annotating.open_pages import OpenPages
-from hdbench.annotating.server import FOLDER, HEADERS, HOME, Edited, guarded_app, why_not
+from hdbench.annotating.server import (
+    FOLDER,
+    HEADERS,
+    HOME,
+    NOT_SAVED,
+    Edited,
+    guarded_app,
+    why_not,
+)
 from hdbench.common.loopback import serve_here
 from hdbench.common.texts import completed, language_of
+from hdbench.common.translation import translated
 from hdbench.display.sheets import shared_routes
 from hdbench.errors import HdbenchError, Message, without_folders
 from hdbench.home.collection import Collection, key_of, opened
@@ -46,15 +61,28 @@ PAGES: tuple[HomePage, ...] = (
 )
 """The pages of a collection; the one without a name is the first."""
 
-EDITORS: Mapping[str, Callable[["Home", Collection, str], Edited]] = {
-    truth.EDITOR: truth.editor,
-    truth.CORRECTING: truth.correcting_editor,
-    review.REVIEWING: review.review_editor,
-    decide.CHECKING: decide.check_editor,
-    decide.CONTROLLING: decide.control_editor,
-    decide.WORKING: decide.work_editor,
+
+class _Editable(NamedTuple):
+    """Something that people edit in a collection.
+
+    Attributes:
+        open: opens it for a person of some name.
+        source: returns what it is made from; with another one, it is opened anew.
+    """
+
+    open: Callable[["Home", Collection, str], Edited]
+    source: Callable[[Collection], Hashable] = lambda _: None
+
+
+EDITORS: Mapping[str, _Editable] = {
+    truth.EDITOR: _Editable(truth.editor),
+    truth.CORRECTING: _Editable(truth.correcting_editor),
+    review.REVIEWING: _Editable(review.review_editor, review.review_source),
+    decide.CHECKING: _Editable(decide.check_editor, decide.plan_source),
+    decide.CONTROLLING: _Editable(decide.control_editor, decide.plan_source),
+    decide.WORKING: _Editable(decide.work_editor, decide.plan_source),
 }
-"""Address in a collection → what opens what a person of some name edits there."""
+"""Address in a collection → what people edit there."""
 
 FILES: Sequence[tuple[str, str, Callable[[Collection, Request], Awaitable[Response]]]] = (
     ("GET", "small/{n:number}", scans.thumbnail),
@@ -194,8 +222,13 @@ class Home:
             path: the address, one of `EDITORS`.
             collection: the collection.
             name: the person's pseudonym.
+
+        Raises:
+            HdbenchError: there is nothing to edit.
         """
-        return (path, collection.key, name), partial(EDITORS[path], self, collection, name)
+        edited = EDITORS[path]
+        key = (path, collection.key, name, edited.source(collection))
+        return key, partial(edited.open, self, collection, name)
 
     def open_editor(self, path: str, collection: Collection, name: str) -> None:
         """Open what a person edits at an address, for the requests that come.
@@ -246,6 +279,8 @@ class Home:
         key = request.path_params["key"]
         collection = self.collection(key)
         visit = Visit(self, collection, language, dict(request.query_params), form)
+        # Pages that are open ask for parts of theirs, which show no note.
+        is_seen = request.headers.get("sec-fetch-mode", "navigate") == "navigate"
         shown = page.show(visit)  # first: what it finds out may change where the collection stands
         return {
             "collection": collection,
@@ -255,7 +290,7 @@ class Home:
             "standing": self.standing(collection),
             "form": form,
             "error": without_folders(error, collection.beside),
-            "note": "" if error else self._notes.pop(key, ""),
+            "note": "" if error or not is_seen else self._notes.pop(key, ""),
             **shown,
         }
 
@@ -272,7 +307,8 @@ class Home:
         except HdbenchError as error:
             values = partial(self._values, page, request, form, error.message)
             return await self.page(request, _template(page), values)
-        self._notes[key] = done.note
+        if done.note:  # otherwise it is still that of a button that was pressed twice
+            self._notes[key] = done.note
         to = page.name if done.to is None else done.to
         return RedirectResponse(f"{self.root}/{key}/{to}", 303)
 
@@ -302,19 +338,42 @@ class _Editing:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
-        parts = scope["path_params"]
+        request = Request(scope)
         with ExitStack() as stack:
             app: ASGIApp
             try:
-                collection = await self._home.open_collection(Request(scope))
-                key, opening = self._home.editing(self._path, collection, parts["name"])
-                app = await self._home.editors.enter(stack, str(key), key, opening)
-                scope[HOME] = f"{self._home.root}/{collection.key}/"
+                app = await self._entered(stack, request)
             except HdbenchError as error:
-                language = self._home.language(Request(scope))
-                text = render("problem.html", language, self._home.root, error=error.message)
-                app = HTMLResponse(text, 503)
+                app = self._refusal(request, error)
             await app(scope, receive, send)
+
+    async def _entered(self, stack: ExitStack, request: Request) -> ASGIApp:
+        """Return what is edited, which stays open as long as the stack.
+
+        Raises:
+            HdbenchError: it cannot be opened.
+        """
+        home, name = self._home, request.path_params["name"]
+        collection = await home.open_collection(request)
+        request.scope[HOME] = f"{home.root}/{collection.key}/"
+        if _is_page(request):  # it shows what the files say now
+            await to_thread.run_sync(home.editors.close_idle, 0)
+        key, opening = await to_thread.run_sync(home.editing, self._path, collection, name)
+        try:
+            return await home.editors.enter(stack, str(key), key, opening)
+        except HdbenchError:
+            # Another page of the same person may be open, in another window.
+            await to_thread.run_sync(home.editors.close_idle, 0)
+            return await home.editors.enter(stack, str(key), key, opening)
+
+    def _refusal(self, request: Request, error: HdbenchError) -> Response:
+        """Return what a person is told, or the page that is open, which keeps what was typed."""
+        if _is_page(request):
+            text = render(
+                "problem.html", self._home.language(request), self._home.root, error=error.message
+            )
+            return HTMLResponse(text, 503)
+        return JSONResponse({"error": why_not(error.message, request)}, NOT_SAVED)
 
 
 def build_app(home: Home) -> Starlette:
@@ -357,6 +416,11 @@ def serve_home(
         home.close()
 
 
+def _is_page(request: Request) -> bool:
+    """Return whether a request of something that is edited asks for its page, not for its data."""
+    return request.url.path.endswith("/")
+
+
 async def _gone(_: Request, __: Exception) -> Response:
     """Answer a browser that went away before all was sent: nobody sees it."""
     return Response(status_code=400)
@@ -365,7 +429,8 @@ async def _gone(_: Request, __: Exception) -> Response:
 async def _missing(home: Home, request: Request, _: Exception) -> Response:
     """Answer a request for a page that does not exist; only who has the token gets to know it."""
     if not request.url.path.startswith(f"{home.root}/"):
-        return Response("Not Found", 404)
+        moved = Message("not an address of these pages: hdbench open says theirs in the terminal")
+        return PlainTextResponse(translated(moved, home.language(request)), 404)
     error = Message("there is no such page")
     return HTMLResponse(render("problem.html", home.language(request), home.root, error=error), 404)
 

@@ -124,6 +124,10 @@ class ValueCheck:
             "texts": _TEXTS.translations,
         }
 
+    def listed(self) -> Sequence[object]:
+        """Return what the numbers of requests stand for, in order."""
+        return [tuple(key) for stage in self._stages for key in stage.values]
+
     def state(self) -> dict[str, Any]:
         """Return where the reading stands for this person.
 

@@ -4,11 +4,16 @@ import { element, icon } from "./elements.js";
 import { ask } from "./saving.js";
 
 export const at = (id) => document.getElementById(id);
-export const start = await ask("start");
+export const start = await ask("start").catch((error) => {
+  document.body.replaceChildren(element("p", { role: "alert", text: error.message }));
+  throw error;
+});
 export const language = start.language
   ?? Object.keys(start.texts).find((name) => navigator.language.startsWith(name)) ?? "en";
+// A server with a home has the same address when it is started anew.
+const known = (key) => (start.home && key.startsWith("unreachable") ? "unreachable_home" : key);
 export const say = (key, values = {}) =>
-  start.texts[language][key].replace(/\{(\w+)\}/g, (_, name) => written(values[name] ?? ""));
+  start.texts[language][known(key)].replace(/\{(\w+)\}/g, (_, name) => written(values[name] ?? ""));
 const written = (value) => (typeof value === "number" ? value.toLocaleString(language) : value);
 
 export function message(key, values) {

@@ -11,8 +11,11 @@ export class Refused extends Error {
   }
 }
 
+let listed = ""; // what the numbers in addresses stand for, as the server said at the start
+
 export async function ask(address, body) {
   const headers = { "accept-language": document.documentElement.lang }; // of what the server refuses
+  if (listed) headers["hdbench-listed"] = listed;
   const options = body === undefined ? { headers } : {
     method: "POST",
     keepalive: address === "leave", // it is sent though the page is closed
@@ -24,7 +27,9 @@ export async function ask(address, body) {
     throw new Refused((await response.json()).error, response.status === 507);
   }
   if (!response.ok) throw new Error(String(response.status));
-  return parse(await response.text());
+  const answer = parse(await response.text());
+  listed ||= answer?.listed ?? "";
+  return answer;
 }
 
 const pause = (time) => new Promise((resolve) => setTimeout(resolve, time));

@@ -1,5 +1,6 @@
 """The reviews that one person makes in the browser, read and saved by its page."""
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from threading import Lock
@@ -76,6 +77,10 @@ class Review:
             "texts": _TEXTS.translations,
             "entries": states,
         }
+
+    def listed(self) -> Sequence[object]:
+        """Return what the numbers of requests stand for, in order."""
+        return [entry.key for entry in self._list.entries]
 
     def entry(self, number: int) -> dict[str, Any]:
         """Return an entry: where to look, and, once it was read, the values."""

@@ -96,6 +96,10 @@ class WorkPage:
             "first": 0 if first is None else first,
         }
 
+    def listed(self) -> Sequence[object]:
+        """Return what the numbers of requests stand for, in order."""
+        return self._work.items
+
     def state(self) -> dict[str, Any]:
         """Return how many values are done, and which decision of this person can be undone."""
         with self._lock:

@@ -1,6 +1,6 @@
 """Which values can be accepted without anybody looking at them: from the plan to the work list."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -88,6 +88,12 @@ def work_editor(home: "Home", collection: Collection, name: str) -> WorkPage:
     out, built = _planned(collection).out, collection.built
     work = AppliedWorkList(out / WORK_LIST, built)
     return WorkPage(built, out, work, name, home.chosen_language)
+
+
+def plan_source(collection: Collection) -> Hashable:
+    """Return which plan people read values for, and where it is applied."""
+    view = _planned(collection)
+    return view.plan_file, view.plan_hash, view.out
 
 
 def _value_check(home: "Home", collection: Collection, path: Path, name: str) -> ValueCheck:
@@ -212,6 +218,11 @@ def _of_applied(visit: Visit, view: DecisionView, titles: Titles) -> dict[str, A
 def _plan(visit: Visit) -> Done:
     """Draw the values to read first."""
     form, collection = visit.form, visit.collection
+    known = collection.decisions.view().plan_hash
+    if form.get("plan", known) != known:
+        raise HdbenchError(
+            "another window or program has drawn values meanwhile: draw again only to replace them"
+        )
     runs = [run.path for run in _best_first(collection) if f"run:{run.name}" in form]
     if not runs:
         raise HdbenchError("choose at least one run")

@@ -1,6 +1,7 @@
 """The fields of a collection: what they are called, and what models are asked."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from hashlib import sha256
 from itertools import accumulate
 from typing import Any, NamedTuple
 
@@ -15,8 +16,8 @@ from hdbench.home.page import Done, HomePage, Visit
 MAX_TITLE = 100
 """Maximum number of characters of a field's title."""
 
-_TITLE = "title:"
-"""Prefix of the names of the form's fields that have titles."""
+_TITLE, _WAS = "title:", "was:"
+"""Prefixes of the names of the form's fields that have titles, and those that it began with."""
 
 
 class FieldView(NamedTuple):
@@ -24,7 +25,7 @@ class FieldView(NamedTuple):
 
     Attributes:
         path: its path.
-        title: its title; empty without one.
+        title: its title, as the files have it; empty without one.
         kind: what its values are.
     """
 
@@ -32,17 +33,23 @@ class FieldView(NamedTuple):
     title: str
     kind: Message
 
+    def typed(self, form: Mapping[str, str]) -> str:
+        """Return the title that was typed into a form; the files' own if nobody changed it."""
+        given, was = form.get(_TITLE + self.path, self.title), form.get(_WAS + self.path)
+        return self.title if given == was else given
+
 
 def _show(visit: Visit) -> Mapping[str, Any]:
-    collection = visit.collection
-    titles = FieldTitles(collection.schema, visit.language)
-    return {
-        "fields": list(_views(collection.fields, titles)),
-        "prompt": text_in(collection.folder, PROMPT),
-    }
+    prompt = text_in(visit.collection.folder, PROMPT)
+    return {"fields": _views(visit), "prompt": prompt, "prompt_was": _digest(prompt)}
 
 
-def _views(fields: Iterable[FieldPath], titles: FieldTitles) -> Iterator[FieldView]:
+def _views(visit: Visit) -> list[FieldView]:
+    titles = FieldTitles(visit.collection.schema, visit.language)
+    return list(_viewed(visit.collection.fields, titles))
+
+
+def _viewed(fields: Iterable[FieldPath], titles: FieldTitles) -> Iterator[FieldView]:
     """Yield the fields, before them those that they are in."""
     seen = set[str]()
     for field in fields:
@@ -61,23 +68,39 @@ def _title(path: str, titles: FieldTitles) -> str:
 
 
 def _name(visit: Visit) -> Done:
-    path = visit.collection.folder / SCHEMA
-    titles = {
-        name.removeprefix(_TITLE): title.strip()[:MAX_TITLE]
-        for name, title in visit.form.items()
-        if name.startswith(_TITLE)
-    }
+    path, form = visit.collection.folder / SCHEMA, visit.form
+    titles = {}
+    for field in _views(visit):
+        title = field.typed(form).strip()[:MAX_TITLE]
+        if title != field.title:
+            if form.get(_WAS + field.path, field.title) != field.title:
+                raise HdbenchError(
+                    "{field}: another window or program has changed the title to {title!r} "
+                    "meanwhile: save again to replace it",
+                    field=field.path,
+                    title=field.title,
+                )
+            titles[field.path] = title
     schema = parse_file(text_in(visit.collection.folder, SCHEMA), path)
     write_json(path, with_titles(schema, titles, visit.language))
     return Done(Message("It is saved."))
 
 
 def _prompt(visit: Visit) -> Done:
-    text = visit.form.get("prompt", "").strip()
+    text, now = visit.form.get("prompt", "").strip(), text_in(visit.collection.folder, PROMPT)
     if not text:
         raise HdbenchError("the prompt is empty")
+    if visit.form.get("was", _digest(now)) != _digest(now):
+        raise HdbenchError(
+            "another window or program has changed the prompt meanwhile, see below: save again to "
+            "replace it"
+        )
     write_whole(visit.collection.folder / PROMPT, f"{text}\n".encode())
     return Done(Message("It is saved."))
+
+
+def _digest(prompt: str) -> str:
+    return sha256(prompt.encode()).hexdigest()
 
 
 PAGE = HomePage("fields", _show, {"titles": _name, "prompt": _prompt})

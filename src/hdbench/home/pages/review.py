@@ -1,6 +1,6 @@
 """Values of the ground truth that most models contradict: whether it is right."""
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from hdbench.annotating.reviewing.accepted import record_review
@@ -25,6 +25,11 @@ _LISTING = "review"
 def review_editor(home: "Home", collection: Collection, name: str) -> Review:
     """Open the values that are read again for a person."""
     return Review(collection.built, _listed(collection).path, name, home.chosen_language)
+
+
+def review_source(collection: Collection) -> Hashable:
+    """Return which list people read again."""
+    return _listed(collection).path
 
 
 def _listed(collection: Collection) -> ReviewView:

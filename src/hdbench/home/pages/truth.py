@@ -166,7 +166,7 @@ def _waiting(visit: Visit, name: str) -> Path:
     """Return the ZIP of a hand-over that waits to be looked at."""
     path = visit.collection.folder / name / _INCOMING
     if not _WAITING.fullmatch(name) or path.parent.is_symlink() or not path.is_file():
-        raise HdbenchError("that file is no longer here: drop it again")
+        raise HdbenchError("that file is no longer here: if nobody took it in, drop it again")
     return path
 
 

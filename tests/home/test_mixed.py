@@ -1,0 +1,213 @@
+"""One collection in several windows, and changed by commands while its pages are open."""
+
+import json
+from contextlib import suppress
+
+import pytest
+from annotating.pages import truths
+from home.collections import Cards, make_collection, write_run
+from home.served import ServedHome
+from playwright.sync_api import expect
+
+from hdbench.annotating.checking.checked_values import CheckedValues
+from hdbench.annotating.store import Store
+from hdbench.benchmarks.benchmark import METADATA
+from hdbench.home.collection import opened
+from hdbench.trust.learned.plan import ValuePlanOptions
+
+pytestmark = pytest.mark.slow
+
+REPLACED = "what this page lists has been replaced"
+
+
+@pytest.fixture(autouse=True)
+def _state(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
+@pytest.fixture
+def serve(tmp_path):
+    """Serve collections until the test ends."""
+    served = []
+
+    def serve(folder):
+        served.append(ServedHome(tmp_path, 0, folder))
+        return served[-1]
+
+    yield serve
+    for home in served:
+        with suppress(ProcessLookupError):  # the test has ended it
+            home.process.kill()
+
+
+def is_saved(page):
+    expect(page.locator("#saving")).to_have_attribute("data-state", "saved")
+
+
+def test_two_editors_of_one_person_save_in_turn(tmp_path, browser, serve):
+    folder = make_collection(tmp_path)
+    write_run(tmp_path, "gpt")
+    home = serve(folder)
+    context = browser.new_context()
+    plain, correcting = context.new_page(), context.new_page()
+    plain.goto(f"{home.url}annotate/anna/#c2")
+    plain.locator("[id='f:titel']").wait_for()
+    correcting.goto(f"{home.url}correct/anna/#c3")
+    for number in range(3):
+        plain.locator("[id='f:titel']").fill(f"Faust {number}")
+        is_saved(plain)
+        correcting.locator("[id='f:titel']").fill(f"Urfaust {number}")
+        is_saved(correcting)
+    context.close()
+    home.end()
+    assert truths(folder)["c2"]["titel"] == "Faust 2"
+    assert truths(folder)["c3"]["titel"] == "Urfaust 2"
+
+
+def test_editor_that_another_program_has_open_keeps_what_is_typed(tmp_path, browser, serve):
+    folder = make_collection(tmp_path)
+    home = serve(folder)
+    page = browser.new_page()
+    page.goto(f"{home.url}annotate/anna/#c2")
+    page.locator("[id='f:titel']").wait_for()
+    page.wait_for_load_state("networkidle")
+    second = browser.new_page()
+    second.goto(f"{home.url}annotate/ben/")  # which closes what is not being used
+    second.locator("[id='f:titel']").wait_for()
+    with Store.open(folder, "anna"):
+        page.locator("[id='f:titel']").fill("Faust")
+        expect(page.locator("#message")).to_contain_text("anna is annotating this folder already")
+    is_saved(page)
+    page.close()
+    second.close()
+    home.end()
+    assert truths(folder)["c2"]["titel"] == "Faust"
+
+
+def test_page_of_other_items_changes_none_of_them(tmp_path, browser, serve):
+    folder = make_collection(tmp_path)
+    home = serve(folder)
+    page = browser.new_page()
+    page.goto(f"{home.url}annotate/anna/#c2")
+    page.locator("[id='f:titel']").wait_for()
+    page.wait_for_load_state("networkidle")
+    metadata = folder / METADATA
+    metadata.write_text("".join(metadata.read_text().splitlines(keepends=True)[1:]))
+    again = browser.new_page()
+    again.goto(f"{home.url}annotate/anna/#c3")
+    again.locator("[id='f:titel']").wait_for()
+    page.locator("[id='f:titel']").fill("Faust")
+    expect(page.locator("#message")).to_contain_text(REPLACED)
+    expect(page.locator("[id='f:titel']")).to_have_value("Faust")
+    assert not any((folder / "history").glob("*.jsonl"))
+    page.reload()
+    expect(page.locator("#id")).to_have_text("c2")
+    page.locator("[id='f:titel']").fill("Faust")
+    is_saved(page)
+    page.close()
+    again.close()
+    home.end()
+    assert truths(folder)["c2"]["titel"] == "Faust"
+    assert truths(folder)["c3"] is None
+
+
+def test_value_of_another_plan_is_not_saved(tmp_path, browser, serve):
+    cards = Cards(tmp_path, cards=60, truths=30)
+    collection = opened(cards.folder)
+    runs = [run.path for run in collection.run_views()]
+    collection.decisions.make(runs, ValuePlanOptions(learn=20, verify=40, limit=0.1, seed=1))
+    home = serve(cards.folder)
+    page = browser.new_page()
+    page.goto(f"{home.url}check/anna/")
+    page.locator("#reading").fill("1900")
+    page.wait_for_load_state("networkidle")
+    collection.decisions.make(runs, ValuePlanOptions(learn=20, verify=40, limit=0.1, seed=2))
+    page.keyboard.press("Enter")
+    expect(page.locator("#message")).to_contain_text(REPLACED)
+    expect(page.locator("#reading")).to_have_value("1900")
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.reload()
+    page.locator("#reading").fill("1901")
+    item = page.locator("#id").inner_text()
+    page.keyboard.press("Enter")
+    is_saved(page)
+    page.close()
+    checked = CheckedValues(collection.built)
+    checked.refresh()
+    ((reading,),) = checked.readings(collection.decisions.view().plan_hash).values()
+    assert (str(reading.value), reading.item) == ("1901", item)
+
+
+def test_history_put_back_while_its_editor_is_open(tmp_path, browser, serve):
+    folder = make_collection(tmp_path)
+    home = serve(folder)
+    page = browser.new_page()
+    page.goto(f"{home.url}annotate/anna/#c2")
+    page.locator("[id='f:titel']").fill("Faust")
+    is_saved(page)
+    history = folder / "history/anna.jsonl"
+    before = history.read_bytes()
+    page.locator("[id='f:titel']").fill("Urfaust")
+    page.wait_for_function("() => document.getElementById('saving').dataset.state === 'saving'")
+    is_saved(page)
+    assert json.loads(history.read_text().splitlines()[-1])["to"] == "Urfaust"
+    history.write_bytes(before)
+    page.reload()
+    expect(page.locator("[id='f:titel']")).to_have_value("Faust")
+    page.locator("[id='f:jahr']").fill("1808")
+    is_saved(page)
+    page.close()
+    assert home.end() == 0
+    assert truths(folder)["c2"] == {"titel": "Faust", "jahr": 1808}
+
+
+def test_titles_and_prompts_changed_in_two_windows(tmp_path, browser, serve):
+    folder = make_collection(tmp_path)
+    home = serve(folder)
+    context = browser.new_context(locale="en-GB")
+    one, other = context.new_page(), context.new_page()
+    for page in (one, other):
+        page.goto(f"{home.url}fields")
+    title = "[name='title:titel']"
+
+    def save(page, selector, text, button):
+        page.locator(selector).fill(text)
+        with page.expect_navigation():
+            page.get_by_role("button", name=button, exact=True).click()
+
+    save(one, title, "Heading", "Save the titles")
+    save(other, "[name='title:jahr']", "Of printing", "Save the titles")
+    expect(other.locator(title)).to_have_value("Heading")  # both are there
+    save(one, title, "Head", "Save the titles")
+    save(other, title, "Caption", "Save the titles")
+    expect(other.get_by_role("alert")).to_contain_text("has changed the title to 'Head' meanwhile")
+    expect(other.locator(title)).to_have_value("Caption")
+    save(other, title, "Caption", "Save the titles")
+    properties = json.loads((folder / "answer.schema.json").read_text())["properties"]
+    assert properties["titel"]["titles"]["en"] == "Caption"
+    assert properties["jahr"]["titles"]["en"] == "Of printing"
+    for page in (one, other):
+        page.goto(f"{home.url}fields")
+    save(one, "#prompt", "Read all.", "Save")
+    save(other, "#prompt", "Read the year.", "Save")
+    expect(other.get_by_role("alert")).to_contain_text("has changed the prompt meanwhile")
+    expect(other.locator("#prompt")).to_have_value("Read the year.")
+    expect(other.locator("pre")).to_have_text("Read all.")
+    assert (folder / "prompt.txt").read_text() == "Read all.\n"
+    save(other, "#prompt", "Read the year.", "Save")
+    assert (folder / "prompt.txt").read_text() == "Read the year.\n"
+    context.close()
+
+
+def test_answers_that_are_gone_are_not_said_to_be_moved(tmp_path, browser, serve):
+    folder = make_collection(tmp_path)
+    run = write_run(tmp_path, "gpt")
+    home = serve(folder)
+    page = browser.new_page()
+    page.goto(f"{home.url}runs")
+    page.locator(".runs summary").first.click()
+    run.unlink()
+    page.locator("form[action$='runs/remove'] button").click()
+    expect(page.locator("h1")).to_contain_text("no model has read them")
+    expect(page.locator(".note[role=status]")).to_have_count(0)
+    page.close()

@@ -211,3 +211,73 @@ def test_answers_that_are_gone_are_not_said_to_be_moved(tmp_path, browser, serve
     expect(page.locator("h1")).to_contain_text("no model has read them")
     expect(page.locator(".note[role=status]")).to_have_count(0)
     page.close()
+
+
+def test_what_another_window_has_undone_is_no_longer_shown(tmp_path, browser, serve):
+    home = serve(make_collection(tmp_path))
+    context = browser.new_context(locale="en-GB")
+    one, other = context.new_page(), context.new_page()
+    for page in (one, other):
+        page.goto(f"{home.url}annotate/anna/#c1")
+        page.locator("[id='f:titel']").wait_for()
+    one.locator("[id='f:titel']").fill("Faust")
+    is_saved(one)
+    for page in (other, one):
+        page.locator("#more").click()
+        page.locator("#undo").click()
+        expect(page.locator("[id='f:titel']")).to_have_value("Titel 1")
+    expect(one.locator("#message")).to_contain_text("anna has nothing to undo")
+    context.close()
+
+
+def test_dataset_that_is_gone_is_not_begun_anew(tmp_path, browser, serve):
+    cards = Cards(tmp_path, cards=60, truths=30)
+    collection = opened(cards.folder)
+    runs = [run.path for run in collection.run_views()]
+    collection.decisions.make(runs, ValuePlanOptions(learn=20, verify=40, limit=0.1))
+    home = serve(cards.folder)
+    page = browser.new_page()
+    page.goto(f"{home.url}check/anna/")
+    page.locator("#reading").fill("1900")
+    page.wait_for_load_state("networkidle")
+    built = collection.built
+    built.rename(tmp_path / "away")
+    page.keyboard.press("Enter")
+    expect(page.locator("#message")).to_contain_text("is the folder still there?")
+    assert not built.exists()
+    (tmp_path / "away").rename(built)
+    page.keyboard.press("Enter")
+    is_saved(page)
+    page.close()
+
+
+def test_reviews_that_are_gone_are_said_to_be_so(tmp_path, browser, serve):
+    cards = Cards(tmp_path, cards=60, truths=58)
+    collection = opened(cards.folder)
+    collection.ensure_built()
+    collection.reviews.make([run.path for run in collection.run_views()])
+    home = serve(cards.folder)
+    page = browser.new_page()
+    page.goto(f"{home.url}look/anna/")
+    page.locator("#reading").wait_for()
+    (tmp_path / "reviews").rename(tmp_path / "away")
+    page.locator("#next").click()
+    expect(page.locator("#message")).to_contain_text("no values are listed to be read again")
+    page.close()
+
+
+def test_broken_file_is_said_in_a_line_when_the_editor_closes(tmp_path, browser, serve):
+    folder = make_collection(tmp_path)
+    errors = tmp_path / "errors.txt"
+    with errors.open("w") as file:
+        home = ServedHome(tmp_path, 0, folder, errors=file)
+    page = browser.new_page()
+    page.goto(f"{home.url}annotate/anna/#c2")
+    page.locator("[id='f:titel']").wait_for()
+    (folder / "annotation.yaml").write_text("- 3")
+    page.locator("[id='f:titel']").fill("Faust")
+    expect(page.locator("#message")).to_contain_text("annotation.yaml")
+    page.close()
+    assert home.end() == 0
+    assert "annotation.yaml" in errors.read_text()
+    assert "Traceback" not in errors.read_text()

@@ -14,6 +14,7 @@ from starlette.routing import Router
 from hdbench.annotating.in_threads import PATIENCE, BusyError, in_thread, one_at_a_time
 from hdbench.annotating.server import Edited, routes_of
 from hdbench.common.servers import ends
+from hdbench.errors import HdbenchError
 
 logger = logging.getLogger(__name__)
 
@@ -130,6 +131,8 @@ class _OpenPage:
             return
         try:
             self.edited.close()
+        except HdbenchError as error:
+            logger.warning("%s", error)
         except Exception:  # the others are closed nevertheless
             logger.exception("a page could not be closed: what was changed is in the history")
         self.edited = self.router = None

@@ -108,6 +108,7 @@ class SharedFile(ABC, Generic[Line]):
     @contextmanager
     def _only_writer(self) -> Iterator[None]:
         with saving(self._path):
+            self._path.parent.stat()  # otherwise the lock would make a folder that is gone anew
             # Any thread must be able to release the lock.
             lock = FileLock(lock_file(self._path.parent, self._path.name), thread_local=False)
             try:

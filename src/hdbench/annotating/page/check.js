@@ -2,7 +2,7 @@
 
 import { Clock } from "./clock.js";
 import { ItemImage } from "./image.js";
-import { at, digitPlace, language, leadHome, message, say, start, translate } from "./page.js";
+import { at, digitPlace, failed, language, leadHome, message, say, start, translate } from "./page.js";
 import { ask, Refused } from "./saving.js";
 import { asTyped, entered, valueInput } from "./single.js";
 
@@ -158,8 +158,8 @@ async function leave(go) {
   try {
     keepTime();
     await go();
-  } catch {
-    message("unreachable_check");
+  } catch (error) {
+    failed(error, "unreachable_check");
   } finally {
     busy = false;
   }
@@ -196,8 +196,7 @@ async function save(what, read = null) {
     await follow(answer.stale ?? answer);
     if (answer.stale) message("stage_over");
   } catch (error) {
-    if (error instanceof Refused) message("refused", { reason: error.message });
-    else message("unreachable_check");
+    failed(error, "unreachable_check");
   } finally {
     said(outcome);
     busy = false;

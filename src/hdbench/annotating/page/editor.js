@@ -284,8 +284,9 @@ async function undo() {
     show(false);
     message("undone");
   } catch (error) {
-    if (error instanceof Refused) message("nothing_to_undo", { reason: error.message });
-    else said("unreachable");
+    if (!(error instanceof Refused)) return said("unreachable");
+    await open(number, { again: true }); // another window may have undone it
+    message("nothing_to_undo", { reason: error.message });
   }
 }
 

@@ -1,7 +1,7 @@
 // What all pages have: what the server sends at the start, and texts in the reader's language.
 
 import { element, icon } from "./elements.js";
-import { ask } from "./saving.js";
+import { ask, Refused } from "./saving.js";
 
 export const at = (id) => document.getElementById(id);
 export const start = await ask("start").catch((error) => {
@@ -18,6 +18,12 @@ const written = (value) => (typeof value === "number" ? value.toLocaleString(lan
 
 export function message(key, values) {
   at("message").textContent = key ? say(key, values) : "";
+}
+
+// Why something was not done; `unreachable` is the key of what is said without an answer.
+export function failed(error, unreachable) {
+  if (error instanceof Refused) message("refused", { reason: error.message });
+  else message(unreachable);
 }
 
 // The place, from 0 on, of the digit that was pressed, by its key: with Alt, it may make another sign.

@@ -2,8 +2,8 @@
 
 import { element, marked } from "./elements.js";
 import { ItemImage } from "./image.js";
-import { at, digitPlace, language, leadHome, message, say, start, translate } from "./page.js";
-import { ask, Refused } from "./saving.js";
+import { at, digitPlace, failed, language, leadHome, message, say, start, translate } from "./page.js";
+import { ask } from "./saving.js";
 import { asTyped, entered, valueInput } from "./single.js";
 import { readable } from "./values.js";
 
@@ -54,8 +54,8 @@ async function open(to) {
     said("");
     image.show(entry.item, entry, `entries/${number}/pages`);
     draw();
-  } catch {
-    message("unreachable_review");
+  } catch (error) {
+    failed(error, "unreachable_review");
   } finally {
     busy = false;
   }
@@ -142,8 +142,7 @@ async function send(what, body) {
     if (answer.stale) message(sent ? "changed_with" : "changed_elsewhere", { sent });
     return !answer.stale;
   } catch (error) {
-    if (error instanceof Refused) message("refused", { reason: error.message });
-    else message("unreachable_review");
+    failed(error, "unreachable_review");
     said("refused");
     return false;
   } finally {

@@ -2,9 +2,9 @@
 
 import { element, marked } from "./elements.js";
 import { ItemImage } from "./image.js";
-import { at, language, leadHome, message, say, start, translate } from "./page.js";
+import { at, failed, language, leadHome, message, say, start, translate } from "./page.js";
 import { Recurring } from "./recurring.js";
-import { ask, Refused } from "./saving.js";
+import { ask } from "./saving.js";
 import { asTyped, entered, valueInput } from "./single.js";
 
 const POLL = 4000; // milliseconds
@@ -32,8 +32,7 @@ function nothing() {
 }
 
 function undecided(error) {
-  if (error instanceof Refused) message("refused", { reason: error.message });
-  else message("unreachable_check");
+  failed(error, "unreachable_check");
   said("refused");
 }
 
@@ -101,8 +100,8 @@ async function turnTo(number) {
     await saving;
     show("cards");
     await open(number);
-  } catch {
-    message("unreachable_check");
+  } catch (error) {
+    failed(error, "unreachable_check");
   }
 }
 

@@ -1,6 +1,7 @@
 """Parts that the pages of both kinds of decisions share."""
 
 from collections.abc import Sequence
+from datetime import date, datetime
 from functools import partial
 from typing import Protocol
 
@@ -48,11 +49,18 @@ def computed(decision: Computed, language: str, source: str | None) -> Markup:
     """Return when the figures were computed, and that showing them computes nothing."""
     tell = partial(TEXTS.text, language=language, version=decision.hdbench)
     if decision.decided:
-        when = tell("computed", when=decision.decided)
+        when = tell("computed", when=_day(decision.decided))
     else:
-        when = tell("computed_later", plan=decision.created)
+        when = tell("computed_later", plan=_day(decision.created))
     shows = tell("shows_file", file=source) if source else tell("shows_figures")
     return said(f"{when} {shows}")
+
+
+def _day(moment: str) -> date | str:
+    try:
+        return datetime.fromisoformat(moment).date()
+    except ValueError:
+        return moment  # of a file that somebody has changed
 
 
 def listed(names: Sequence[str]) -> str:

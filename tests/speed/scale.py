@@ -2,7 +2,7 @@
 
     PYTHONPATH=tests python -m speed.scale docs
 
-writes `scale.json` and `scale.svg` into `docs`; it takes a quarter of an hour on two idle cores and
+writes `scale.json` and `scale.svg` into `docs`; it takes ten minutes on two idle cores and
 1.5 GB of disk. With a number after `docs`, no more items than that are scored. Each measurement is
 a process of its own, from its start to its end. Not a test: nothing here passes or fails by the
 clock.

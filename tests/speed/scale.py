@@ -223,7 +223,7 @@ def write_plot(path: Path, rows: list[dict[str, Any]]) -> None:
             )
         speed.set(xscale="log", yscale="log", xlabel="items", ylabel="items per second")
         memory.set(xscale="log", yscale="log", xlabel="items", ylabel="peak memory in MB")
-        memory.legend(frameon=False)
+        figure.legend(loc="outside upper center", ncols=len(lines), frameon=False)
         figure.savefig(path, transparent=True, metadata={"Date": None})
 
 

@@ -80,15 +80,18 @@ class OpenPages:
                 opened.users -= 1
                 opened.used = time.monotonic()
 
-    def close_idle(self, seconds: float) -> None:
-        """Close the pages that have not been used for some time."""
+    def close_idle(self, seconds: float) -> bool:
+        """Close the pages that have not been used for some time; return whether any was open."""
         late = time.monotonic() - seconds
+        was_open = False
         for opened in list(self._open.values()):
             with opened.opening:  # a request that comes now waits, and opens it again
+                was_open |= opened.edited is not None
                 with self._lock:
                     is_idle = not opened.users and opened.used <= late
                 if is_idle:
                     opened.close()
+        return was_open
 
     def close(self) -> None:
         """Close all pages, and open no more."""

@@ -176,6 +176,40 @@ def test_a_link_opens_the_same_leaderboard_again(opened, visit_at):
     expect(shown(board)).to_have_text(kept)
 
 
+HUB = "https://huggingface.co/spaces/hdb/hdbench"
+AROUND = """<!doctype html><title>hdbench</title>
+<iframe src="{}" width=1200 height=800></iframe>
+<script>
+const told = [];
+addEventListener("message", ({{ data }}) => {{ if ("queryString" in data) told.push(data); }});
+</script>"""
+
+
+LOADED = """window.loaded = 0;
+document.addEventListener("load", ({ target }) => { loaded += target.tagName === "IFRAME"; }, true);
+"""
+
+
+def test_the_hub_around_the_space_gets_its_link(browser, url):
+    link = "tab=leaderboards&benchmark=cards&protocol=published&strict=on"
+    context = browser.new_context(permissions=["local-network-access"])
+    page = context.new_page()
+    page.add_init_script(LOADED)
+    around = AROUND.format(f"{url}?__sign=secret&{link}#open=on")
+    page.route(HUB, lambda route: route.fulfill(body=around, content_type="text/html"))
+    page.goto(HUB)
+    board = page.frame_locator("iframe").frame_locator("#leaderboard iframe")
+    expect(board.get_by_role("heading", name="published, strict")).to_have_count(2)
+    board.get_by_role("button", name="model", exact=True).first.press("Enter")
+    told = {"queryString": link, "hash": "open=on&board-1=model+ascending"}
+    page.wait_for_function("(hash) => told.at(-1)?.hash === hash", arg=told["hash"])
+    assert page.evaluate("told.at(-1)") == told
+    assert page.evaluate("told.filter((each) => each.queryString.includes('secret'))") == []
+    page.wait_for_timeout(1000)
+    assert page.frames[1].evaluate("loaded") <= 2  # with and without what is chosen in it
+    context.close()
+
+
 def test_the_frame_has_the_colors_and_the_window_of_the_page(visit_at, url):
     link = f"{url}?__theme=dark&tab=leaderboards"
     page = visit_at(link, awaited="#leaderboard", color_scheme="light")

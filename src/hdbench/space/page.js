@@ -146,7 +146,10 @@
     if (target !== board()) return;
     const scheme = new URLSearchParams(location.search).get("__theme");
     if (scheme) target.contentWindow.postMessage({ scheme }, "*");
-    if (chosen) target.contentWindow.location.replace(`${target.src}#${chosen}`);
+    if (chosen && !target.dataset.placed) { // once: the frame is loaded again by it
+      target.dataset.placed = "true";
+      target.contentWindow.location.replace(`${target.src}#${chosen}`);
+    }
     address();
   }, true);
   document.addEventListener("click", ({ target }) => {

@@ -64,6 +64,7 @@ def test_two_editors_of_one_person_save_in_turn(tmp_path, browser, serve):
     assert truths(folder)["c3"]["titel"] == "Urfaust 2"
 
 
+@pytest.mark.nightly
 def test_editor_open_in_another_program_keeps_what_is_typed(tmp_path, browser, serve):
     folder = make_collection(tmp_path)
     home = serve(folder)
@@ -199,6 +200,7 @@ def test_titles_and_prompts_changed_in_two_windows(tmp_path, browser, serve):
     context.close()
 
 
+@pytest.mark.nightly
 def test_answers_that_are_gone_are_not_said_to_be_moved(tmp_path, browser, serve):
     folder = make_collection(tmp_path)
     run = write_run(tmp_path, "gpt")
@@ -213,6 +215,7 @@ def test_answers_that_are_gone_are_not_said_to_be_moved(tmp_path, browser, serve
     page.close()
 
 
+@pytest.mark.nightly
 def test_what_another_window_has_undone_is_no_longer_shown(tmp_path, browser, serve):
     home = serve(make_collection(tmp_path))
     context = browser.new_context(locale="en-GB")
@@ -251,6 +254,7 @@ def test_dataset_that_is_gone_is_not_begun_anew(tmp_path, browser, serve):
     page.close()
 
 
+@pytest.mark.nightly
 def test_reviews_that_are_gone_are_said_to_be_so(tmp_path, browser, serve):
     cards = Cards(tmp_path, cards=60, truths=58)
     collection = opened(cards.folder)
@@ -266,6 +270,7 @@ def test_reviews_that_are_gone_are_said_to_be_so(tmp_path, browser, serve):
     page.close()
 
 
+@pytest.mark.nightly
 def test_broken_file_is_said_in_a_line_when_the_editor_closes(tmp_path, browser, serve):
     folder = make_collection(tmp_path)
     errors = tmp_path / "errors.txt"

@@ -286,21 +286,3 @@ def test_broken_file_is_said_in_a_line_when_the_editor_closes(tmp_path, browser,
     assert home.end() == 0
     assert "annotation.yaml" in errors.read_text()
     assert "Traceback" not in errors.read_text()
-
-
-def test_what_is_sent_shows_how_far_it_is_and_what_failed(tmp_path, browser, serve):
-    home = serve(make_collection(tmp_path))
-    (tmp_path / "gpt.jsonl").write_bytes(b" " * 4_000_000)
-    page = browser.new_page()
-    page.goto(f"{home.url}runs")
-    slow = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 500_000}
-    page.context.new_cdp_session(page).send("Network.emulateNetworkConditions", slow)
-    page.locator("#answers").set_input_files(tmp_path / "gpt.jsonl")
-    page.wait_for_function(
-        "() => { const bar = document.querySelector('.drop progress');"
-        " return bar.checkVisibility() && 0 < bar.value && bar.value < bar.max; }"
-    )
-    home.process.kill()
-    expect(page.locator(".drop [role=alert]")).to_contain_text("gpt.jsonl: was not sent")
-    expect(page.locator(".drop progress")).to_be_hidden()
-    page.close()

@@ -31,43 +31,26 @@ async function filesOf(entry, folder) {
   return (await Promise.all(entries.map((inner) => filesOf(inner, inside)))).flat();
 }
 
-// Sends a file, and returns what the server says of it; `fetch` does not tell how much has been sent.
-const post = (address, file, onSent) => new Promise((answered, failed) => {
-  const request = new XMLHttpRequest();
-  request.open("POST", address);
-  request.responseType = "json";
-  request.upload.onprogress = (event) => onSent(event.loaded);
-  request.onload = () => (request.response ? answered(request.response) : failed(new Error(request.status)));
-  request.onerror = failed;
-  request.send(file);
-});
-
 async function send(drop, files) {
   const status = drop.querySelector("[role=status]"), alert = drop.querySelector("[role=alert]");
-  const bar = drop.querySelector("progress");
   const refused = [];
-  let to = "", before = 0;
+  let to = "";
   alert.hidden = true;
-  bar.hidden = false;
-  bar.value = 0;
-  bar.max = files.reduce((sum, [file]) => sum + file.size, 1);
   sending += 1;
   for (const [number, [file, name]] of files.entries()) {
     status.textContent = `${number + 1} / ${files.length} · ${file.name}`;
     if (file.name.startsWith(".")) continue;
     try {
-      const address = `${drop.dataset.upload}?name=${encodeURIComponent(name.replace("./", ""))}`;
-      const said = await post(address, file, (sent) => { bar.value = before + sent; });
+      const answer = await fetch(`${drop.dataset.upload}?name=${encodeURIComponent(name.replace("./", ""))}`, { method: "POST", body: file });
+      const said = await answer.json();
       if (said.error) refused.push(said.error);
       to = said.to ?? to;
-    } catch {
-      refused.push(`${file.name}: ${drop.dataset.unsent}`);
+    } catch (error) {
+      refused.push(`${file.name}: ${error.message}`);
     }
-    before += file.size;
   }
   sending -= 1;
   status.textContent = "";
-  bar.hidden = true;
   if (refused.length) {
     alert.textContent = refused.slice(0, 5).join(" · ");
     alert.hidden = false;

@@ -17,6 +17,7 @@ from hdbench.trust.learned.plan import ValuePlanOptions
 
 pytestmark = pytest.mark.slow
 
+TITLE = "[id='f:titel']"
 REPLACED = "what this page lists has been replaced"
 
 
@@ -40,6 +41,12 @@ def serve(tmp_path):
             home.process.kill()
 
 
+def open_editor(page, address):
+    """Open an editor, and wait until an item is there."""
+    page.goto(address)
+    page.locator(TITLE).wait_for()
+
+
 def is_saved(page):
     expect(page.locator("#saving")).to_have_attribute("data-state", "saved")
 
@@ -50,13 +57,12 @@ def test_two_editors_of_one_person_save_in_turn(tmp_path, browser, serve):
     home = serve(folder)
     context = browser.new_context()
     plain, correcting = context.new_page(), context.new_page()
-    plain.goto(f"{home.url}annotate/anna/#c2")
-    plain.locator("[id='f:titel']").wait_for()
+    open_editor(plain, f"{home.url}annotate/anna/#c2")
     correcting.goto(f"{home.url}correct/anna/#c3")
     for number in range(3):
-        plain.locator("[id='f:titel']").fill(f"Faust {number}")
+        plain.locator(TITLE).fill(f"Faust {number}")
         is_saved(plain)
-        correcting.locator("[id='f:titel']").fill(f"Urfaust {number}")
+        correcting.locator(TITLE).fill(f"Urfaust {number}")
         is_saved(correcting)
     context.close()
     home.end()
@@ -69,14 +75,12 @@ def test_editor_open_in_another_program_keeps_what_is_typed(tmp_path, browser, s
     folder = make_collection(tmp_path)
     home = serve(folder)
     page = browser.new_page()
-    page.goto(f"{home.url}annotate/anna/#c2")
-    page.locator("[id='f:titel']").wait_for()
+    open_editor(page, f"{home.url}annotate/anna/#c2")
     page.wait_for_load_state("networkidle")
     second = browser.new_page()
-    second.goto(f"{home.url}annotate/ben/")  # which closes what is not being used
-    second.locator("[id='f:titel']").wait_for()
+    open_editor(second, f"{home.url}annotate/ben/")  # which closes what is not being used
     with Store.open(folder, "anna"):
-        page.locator("[id='f:titel']").fill("Faust")
+        page.locator(TITLE).fill("Faust")
         expect(page.locator("#message")).to_contain_text("anna is annotating this folder already")
     is_saved(page)
     page.close()
@@ -89,21 +93,19 @@ def test_page_of_other_items_changes_none_of_them(tmp_path, browser, serve):
     folder = make_collection(tmp_path)
     home = serve(folder)
     page = browser.new_page()
-    page.goto(f"{home.url}annotate/anna/#c2")
-    page.locator("[id='f:titel']").wait_for()
+    open_editor(page, f"{home.url}annotate/anna/#c2")
     page.wait_for_load_state("networkidle")
     metadata = folder / METADATA
     metadata.write_text("".join(metadata.read_text().splitlines(keepends=True)[1:]))
     again = browser.new_page()
-    again.goto(f"{home.url}annotate/anna/#c3")
-    again.locator("[id='f:titel']").wait_for()
-    page.locator("[id='f:titel']").fill("Faust")
+    open_editor(again, f"{home.url}annotate/anna/#c3")
+    page.locator(TITLE).fill("Faust")
     expect(page.locator("#message")).to_contain_text(REPLACED)
-    expect(page.locator("[id='f:titel']")).to_have_value("Faust")
+    expect(page.locator(TITLE)).to_have_value("Faust")
     assert not any((folder / "history").glob("*.jsonl"))
     page.reload()
     expect(page.locator("#id")).to_have_text("c2")
-    page.locator("[id='f:titel']").fill("Faust")
+    page.locator(TITLE).fill("Faust")
     is_saved(page)
     page.close()
     again.close()
@@ -144,17 +146,17 @@ def test_history_put_back_while_its_editor_is_open(tmp_path, browser, serve):
     home = serve(folder)
     page = browser.new_page()
     page.goto(f"{home.url}annotate/anna/#c2")
-    page.locator("[id='f:titel']").fill("Faust")
+    page.locator(TITLE).fill("Faust")
     is_saved(page)
     history = folder / "history/anna.jsonl"
     before = history.read_bytes()
-    page.locator("[id='f:titel']").fill("Urfaust")
+    page.locator(TITLE).fill("Urfaust")
     page.wait_for_function("() => document.getElementById('saving').dataset.state === 'saving'")
     is_saved(page)
     assert json.loads(history.read_text().splitlines()[-1])["to"] == "Urfaust"
     history.write_bytes(before)
     page.reload()
-    expect(page.locator("[id='f:titel']")).to_have_value("Faust")
+    expect(page.locator(TITLE)).to_have_value("Faust")
     page.locator("[id='f:jahr']").fill("1808")
     is_saved(page)
     page.close()
@@ -221,14 +223,13 @@ def test_what_another_window_has_undone_is_no_longer_shown(tmp_path, browser, se
     context = browser.new_context(locale="en-GB")
     one, other = context.new_page(), context.new_page()
     for page in (one, other):
-        page.goto(f"{home.url}annotate/anna/#c1")
-        page.locator("[id='f:titel']").wait_for()
-    one.locator("[id='f:titel']").fill("Faust")
+        open_editor(page, f"{home.url}annotate/anna/#c1")
+    one.locator(TITLE).fill("Faust")
     is_saved(one)
     for page in (other, one):
         page.locator("#more").click()
         page.locator("#undo").click()
-        expect(page.locator("[id='f:titel']")).to_have_value("Titel 1")
+        expect(page.locator(TITLE)).to_have_value("Titel 1")
     expect(one.locator("#message")).to_contain_text("anna has nothing to undo")
     context.close()
 
@@ -277,10 +278,9 @@ def test_broken_file_is_said_in_a_line_when_the_editor_closes(tmp_path, browser,
     with errors.open("w") as file:
         home = ServedHome(tmp_path, 0, folder, errors=file)
     page = browser.new_page()
-    page.goto(f"{home.url}annotate/anna/#c2")
-    page.locator("[id='f:titel']").wait_for()
+    open_editor(page, f"{home.url}annotate/anna/#c2")
     (folder / "annotation.yaml").write_text("- 3")
-    page.locator("[id='f:titel']").fill("Faust")
+    page.locator(TITLE).fill("Faust")
     expect(page.locator("#message")).to_contain_text("annotation.yaml")
     page.close()
     assert home.end() == 0

@@ -207,7 +207,7 @@ class Answers:
                 for ids in parts
             )
         places = [
-            array("q", (self._keys.get(self._renamed.get(each, each), NO_LINE) for each in ids))
+            array("q", [NO_LINE if key is None else key for key in map(self.key, ids)])
             for ids in parts
         ]
         self._keys.clear()

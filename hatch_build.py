@@ -1,5 +1,6 @@
 """Compiles the catalogues of translations when the package is built."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,9 @@ class CatalogueHook(BuildHookInterface[Any]):
         """Compile all catalogues before the files of the package are collected."""
         for source in Path(self.root, "src/hdbench/locale").glob("*/LC_MESSAGES/*.po"):
             compiled = source.with_suffix(".mo")
-            with source.open("rb") as catalog, compiled.open("wb") as file:
+            # Where the package is editable, other processes may read the one that is there.
+            part = compiled.with_suffix(f".{os.getpid()}")
+            with source.open("rb") as catalog, part.open("wb") as file:
                 mofile.write_mo(file, pofile.read_po(catalog, abort_invalid=True))
+            part.replace(compiled)
             build_data["artifacts"].append(str(compiled.relative_to(self.root)))

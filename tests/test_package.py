@@ -2,10 +2,12 @@
 
 import os
 import re
+import runpy
 import subprocess
 import sys
 import tarfile
 import zipfile
+from gettext import GNUTranslations
 from pathlib import Path
 
 import pytest
@@ -88,6 +90,20 @@ def test_it_has_its_translations_compiled(installed, tmp_path):
     done = run(installed, "-m", "hdbench", "--language", "de", "cite", "nothing", cwd=tmp_path)
     assert done.stderr.startswith("Fehler: nothing: ")
     assert not [*installed.rglob("*.po"), *installed.rglob("locale/*.yaml")]
+
+
+def test_a_build_leaves_a_catalogue_whole_that_others_read(tmp_path):
+    hook = runpy.run_path(str(ROOT / "hatch_build.py"))["CatalogueHook"]
+    folder = tmp_path / "src/hdbench/locale/de/LC_MESSAGES"
+    folder.mkdir(parents=True)
+    (folder / "hdbench.po").write_text('msgid "card"\nmsgstr "Karte"\n')
+    (folder / "hdbench.mo").write_bytes(b"the one before")
+    with (folder / "hdbench.mo").open("rb") as read:
+        hook(str(tmp_path), {}, None, None, "", "wheel").initialize("standard", {"artifacts": []})
+        assert read.read() == b"the one before"
+    with (folder / "hdbench.mo").open("rb") as file:
+        assert GNUTranslations(file).gettext("card") == "Karte"
+    assert sorted(path.name for path in folder.iterdir()) == ["hdbench.mo", "hdbench.po"]
 
 
 def test_its_recipes_are_not_to_be_edited(installed, tmp_path):

@@ -81,7 +81,7 @@ hdbench.output.publishing.repositories hdbench.output.publishing.wheel hdbench.o
 hdbench.output.report.plots hdbench.output.report.workbook
 hdbench.running.dry_run hdbench.running.evaluating
 hdbench.cli.score hdbench.cli.compare hdbench.cli.leaderboard hdbench.cli.report hdbench.cli.run
-hdbench.evaluation.held_out json_repair xlsxwriter
+json_repair xlsxwriter
 """
 
 

@@ -34,7 +34,6 @@ if __name__ == "__main__":
         namespace(),
         results_repository=os.environ.get("HDBENCH_RESULTS_REPOSITORY"),
         models=tuple(os.environ.get("HDBENCH_MODELS", "").split()),
-        held_out=path("HDBENCH_HELD_OUT"),
         annotate=path("HDBENCH_ANNOTATE_FOLDER"),
         accounts=path("HDBENCH_ANNOTATE_ACCOUNTS"),
         operator=os.environ.get("HDBENCH_OPERATOR"),

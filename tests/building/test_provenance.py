@@ -13,7 +13,6 @@ from hdbench.benchmarks.provenance import Provenance
 from hdbench.benchmarks.spec import read_spec
 from hdbench.datasets.building.builder import build
 from hdbench.datasets.building.recipe import find_recipe
-from hdbench.datasets.collecting.held_out import hold_out
 
 ROWS = [
     {"ground_truth": {"text": "roter Wein"}, "provenance": "draft:qwen-1", "draft_model": "Qwen"},
@@ -133,11 +132,3 @@ def test_building_again_is_no_change_of_the_data(tmp_path, run_hdbench):
     (folder / "metadata.jsonl").write_text(text.replace('"blind"', '"imported"'))
     done = run_hdbench("build", "./lines", cwd=tmp_path)
     assert "has other data under the same version" in " ".join(done.stderr.split())
-
-
-def test_what_is_held_out_does_not_say_how_it_was_made(tmp_path):
-    folder = write(tmp_path / "lines")
-    hold_out(folder, 0.5, 1)
-    for row in lines(folder):
-        assert (row["ground_truth"] is None) <= ("provenance" not in row)
-    assert sum(row["ground_truth"] is None for row in lines(folder)) == 5

@@ -22,7 +22,6 @@ PATHS = {
         "score {path} one.jsonl",
         "score cards one.jsonl --json {path}",
     ],
-    "held out": ["score cards one.jsonl --held-out {path}"],
     "report": ["report cards {path} -o r", "report one.jsonl cards -o {path}"],
     "export": [
         "export cards {path} --out t.csv",

@@ -295,30 +295,6 @@ def test_on_a_terminal_no_means_that_nothing_is_written(folder):
     assert not (folder / "letters").exists()
 
 
-def test_a_part_is_held_out_beside_the_folder_and_never_in_it(folder, run_hdbench):
-    odd = TABLE.replace("1912", "17.9.1912").replace("1913", "18.9.1913")  # which a note quotes
-    (folder / "t.csv").write_text(odd + "b3;Weber;1914;Genf\n")
-    options = ("--truth", "t.csv", "--held-out", "33%", "--seed", "1", "--licence", "cc0-1.0")
-    done = run_hdbench("new", "letters", "scans", *options, cwd=folder)
-    assert done.returncode == 0, done.stderr
-    [held] = map(json.loads, (folder / "letters.held-out.jsonl").read_text().splitlines())
-    assert rows(folder)[held["id"]]["ground_truth"] is None
-    assert spec(folder)["held_out"]["items"] == 1
-    built = run_hdbench("build", "letters", cwd=folder)
-    assert "3 rows, 1 without a ground truth" in built.stdout, built.stderr
-    for path in filter(
-        os.path.isfile, [*folder.glob("letters/**/*"), *folder.glob("hdb/letters/**/*")]
-    ):
-        text = path.read_bytes()
-        assert held["ground_truth"]["verfasser"].encode() not in text, path
-        assert str(held["ground_truth"]["jahr"]).encode() not in text, path
-    again = run_hdbench("new", "letters2", "scans", "--held-out", "all", cwd=folder)
-    assert again.stderr == "error: --held-out all: must be a share such as 30%\n"
-    none = run_hdbench("new", "letters3", "scans", "--held-out", "30%", cwd=folder)
-    assert none.returncode == 2
-    assert not (folder / "letters3").exists()
-
-
 def test_marc_records_fill_the_default_fields(folder, run_hdbench):
     with (folder / "r.mrc").open("wb") as file:
         for number in (1, 2):

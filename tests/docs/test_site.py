@@ -97,7 +97,6 @@ def test_command_reference_lists_commands_with_options(site):
     text = lxml.html.parse(site / "docs/reference/cli.html").getroot().text_content()
     for shown in (
         "hdbench score",
-        "--held-out FILE",
         "hdbench errata from-review",
         "hdbench hand-over",
     ):

@@ -4,12 +4,9 @@ import json
 from dataclasses import replace
 
 import pytest
-from helpers.run_folders import RIGHT, SPEC, write_run
+from helpers.run_folders import RIGHT, write_run
 
-from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.datasets.collecting.held_out import hold_out
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.held_out import read_held_out
 from hdbench.evaluation.runs import load_runs
 from hdbench.evaluation.score import Settings, score
 from hdbench.output.leaderboard.boards import leaderboards
@@ -193,23 +190,3 @@ def test_the_report_says_it_in_one_line(here, run_hdbench):
     run_hdbench("report", "run", "--out", "report", cwd=here)
     page = (here / "report/index.html").read_text()
     assert "and 1.0000 with them (--errata proposed)" in page
-
-
-def test_held_out_items_keep_what_was_published(here):
-    folder = here / "own"
-    folder.mkdir()
-    (folder / "benchmark.yaml").write_text(json.dumps(SPEC))
-    rows = [
-        {"id": f"a{n}", "ground_truth": RIGHT, "ground_truth_published": MISSPELT} for n in range(4)
-    ]
-    (folder / "metadata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    hold_out(folder, 0.5, seed=1)
-    public = [json.loads(line) for line in (folder / "metadata.jsonl").read_text().splitlines()]
-    held = [json.loads(line) for line in (here / "own.held-out.jsonl").read_text().splitlines()]
-    assert [row for row in public if row["ground_truth"] is None] == [
-        {"id": row["id"], "ground_truth": None} for row in held
-    ]
-    assert [row["ground_truth_published"] for row in held] == [MISSPELT] * 2
-    found = read_held_out(load_benchmark("own"), here / "own.held-out.jsonl")
-    assert [item.reference("published") for item in found] == [MISSPELT] * 2
-    assert [item.reference("documented") for item in found] == [RIGHT] * 2

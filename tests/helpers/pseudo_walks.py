@@ -109,7 +109,7 @@ WALKS = {
             ("build zettelkatalog --sample --out other", 0),
             ("publish other --dry-run --namespace hdb", 0),
             ("sample cat.csv -n 8 --by Sprache", 0),
-            ("new karten scans --truth cat.csv --title Karten --held-out 30%", 0),
+            ("new karten scans --truth cat.csv --title Karten", 0),
             ("new probe scans --truth cat.csv --sample sample.yaml", 0),
             ("new leer scans --fields title,year", 0),
             ("check karten", 0),

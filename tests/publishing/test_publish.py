@@ -436,17 +436,6 @@ def test_a_pipe_in_a_folder_is_refused(publish, place, name):
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize(
-    "name", ["x.held-out.jsonl", "images/X.Held-Out.JSONL", ".h/x.held-out.jsonl"]
-)
-def test_held_out_ground_truths_in_a_folder_are_refused(publish, place, name):
-    path = place / "hdb/zettelkatalog" / name
-    path.parent.mkdir(exist_ok=True)
-    path.write_text("{}")
-    assert f"{name}: has ground truths that are held out" in publish(status=2)
-
-
-@pytest.mark.nightly
 def test_the_wheel_is_the_same_each_time(hub, publish):
     publish("--only", "zettel_f1")
     first = files(hub, "spaces", "hdb/zettel_f1")[WHEEL]

@@ -93,11 +93,6 @@ def test_every_part_of_a_record_that_has_figures_is_renamed():
         "intervals": {"figures": intervals, "item_ranges": intervals, "without": {"cer": "why"}},
         "people": {"headline": "f1_micro", "value": 0.9},
         "by": {"column": "c", "groups": [{"value": "f1_micro", "f1_micro": 0.3}]},
-        "held_out": {
-            "figures": {"f1_micro": 0.2},
-            "intervals": intervals,
-            "gap": {"figure": "f1_micro"},
-        },
         "runs": {"f1_micro": 1},
     }
     old = json.loads(as_before(json.dumps(record)))

@@ -19,7 +19,6 @@ from hdbench.scoring.metric import OUTCOMES
 from hdbench.statistics import delta
 from hdbench.statistics.bootstrap import DELTA_METHOD, METHOD, WITHIN_STRATA, intervals
 from hdbench.statistics.comparison import compare, compare_runs
-from hdbench.statistics.gap import gap
 from hdbench.statistics.ranking import rank_models
 from hdbench.statistics.resampling import tables
 
@@ -202,17 +201,6 @@ def test_ranks_are_those_of_drawn_items(monkeypatch):
         width = other.interval.high - other.interval.low
         assert one.interval.low == pytest.approx(other.interval.low, abs=0.05 * width)
         assert one.interval.high == pytest.approx(other.interval.high, abs=0.05 * width)
-
-
-def test_the_gap_to_held_out_items_is_that_of_drawn_items(monkeypatch):
-    public, held_out = run_of("zettel_f1"), run_of("zettel_f1", 1)
-    drawn = gap(public, held_out)
-    monkeypatch.setattr(delta, "LARGE", 300)
-    found = gap(public, held_out)
-    assert (drawn.method, found.method) == (METHOD, DELTA_METHOD)
-    width = drawn.interval.high - drawn.interval.low
-    assert found.interval.low == pytest.approx(drawn.interval.low, abs=0.05 * width)
-    assert found.interval.high == pytest.approx(drawn.interval.high, abs=0.05 * width)
 
 
 def test_a_result_file_names_the_method_and_is_read_back(always, tmp_path):

@@ -283,7 +283,7 @@ class Benchmark:
     def items(self) -> Iterator[Item]:
         """Return the items that have a ground truth, in the dataset's order, without their media.
 
-        Those without one, because it is missing or held out, are shown to models, but not scored.
+        Those without one, are shown to models, but not scored.
 
         Raises:
             HdbenchError: a line of the metadata is unusable, or an id occurs twice.

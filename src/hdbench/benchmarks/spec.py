@@ -41,9 +41,6 @@ DEFAULT = "default"
 PUBLISHED_ENDING = "-published"
 """Ending of the configuration of a metric that has a benchmark's published rules."""
 
-HELD_OUT_ENDING = ".held-out.jsonl"
-"""Ending of a file with held-out ground truths; it is never in a dataset's folder."""
-
 BUILT = (
     "agreement.json",
     "answer.schema.json",
@@ -185,18 +182,6 @@ class Rights(Strict):
         return f"stated by {self.stated_by}, since {self.since}: {self.ground}"
 
 
-class HeldOut(Strict):
-    """The ground truths that are not published.
-
-    Attributes:
-        items: how many there are.
-        sha256: that of the file that has them.
-    """
-
-    items: int = Field(gt=0)
-    sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
-
-
 Word = Annotated[
     str, StringConstraints(pattern=r"^[^\W\d_]([\w' -]*[^\W_])?$", max_length=40, strict=True)
 ]
@@ -256,7 +241,6 @@ class BenchmarkSpec(Strict):
             later may have seen it, and leaderboards mark them.
         canary: a GUID of its own, by which corpora can be searched for the benchmark. It stands in
             the card and in `benchmark.yaml`, and in nothing that a model is shown or asked for.
-        held_out: the items whose ground truth is in a file of its own, which is not published.
         item_name: what an item is called in sentences about results; `item` without it.
     """
 
@@ -286,7 +270,6 @@ class BenchmarkSpec(Strict):
     sample: Sample | None = None
     public_since: datetime.date | None = None
     canary: UUID | None = None
-    held_out: HeldOut | None = None
     item_name: ItemName | None = None
 
     @field_validator("headline")

@@ -11,7 +11,6 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from hdbench.benchmarks.spec import HELD_OUT_ENDING
 from hdbench.cli.arguments import names_in
 from hdbench.cli.terminal import localized, localized_table, one_line, say, shown
 from hdbench.common.printing import MAX_NOTE, printable
@@ -25,7 +24,7 @@ from hdbench.datasets.collecting.plan import (
     make_plan,
     read_sources,
 )
-from hdbench.datasets.collecting.writing import HeldOutShare, write_collection
+from hdbench.datasets.collecting.writing import write_collection
 from hdbench.errors import HdbenchError, Message, shortened
 
 MAX_SHOWN = 8
@@ -52,8 +51,6 @@ def command(
     like: Annotated[str | None, typer.Option(metavar="BENCHMARK")] = None,
     mapping: Annotated[list[str] | None, typer.Option("--map", metavar="COLUMN=FIELD")] = None,
     sample: Annotated[Path | None, typer.Option(metavar="FILE")] = None,
-    held_out: Annotated[str | None, typer.Option(metavar="SHARE")] = None,
-    seed: Annotated[int, typer.Option(min=0)] = 0,
     fields: Annotated[str | None, typer.Option(metavar="FIELD,…")] = None,
     title: str = "",
     licence: str = "other",
@@ -77,9 +74,6 @@ def command(
             file. May be repeated.
         sample: What hdbench sample wrote: only its items are taken, and scores become estimates for
             the whole.
-        held_out: The share of the ground truth, such as 30%, that goes into a file of its own
-            beside the folder and is never published or shown: hdbench score --held-out FILE.
-        seed: The seed of the draw for --held-out.
         fields: Without a ground truth: the fields that it will have, with commas between them;
             persons[].name for those of a list. By default one text, a transcription.
         title: What people call the collection.
@@ -87,7 +81,6 @@ def command(
         language: The language of the items: de, fr, la, …
     """
     columns, mapping_file = _mapping(mapping or [])
-    part = HeldOutShare(_share(held_out), seed) if held_out else None
     requested = CollectionRequest(
         name=name,
         images=images,
@@ -107,12 +100,8 @@ def command(
     _show(plan, console)
     if sys.stdin.isatty():
         plan = _asked(plan, sources, console)
-    folder = write_collection(plan, held_out=part)
+    folder = write_collection(plan)
     _say_next(folder, plan)
-    if part:
-        beside = folder.with_name(folder.name + HELD_OUT_ENDING)
-        typer.echo()
-        say("{place}: the held-out ground truths; keep this file to yourself", place=beside)
 
 
 def _mapping(texts: Sequence[str]) -> tuple[dict[str, str], Path | None]:
@@ -131,14 +120,6 @@ def _mapping(texts: Sequence[str]) -> tuple[dict[str, str], Path | None]:
         else:
             columns[column] = path
     return columns, mapping_file
-
-
-def _share(text: str) -> float:
-    """Read a share as people write it: 30%, or 0.3."""
-    try:
-        return float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
-    except ValueError as error:
-        raise HdbenchError("--held-out {text}: must be a share such as 30%", text=text) from error
 
 
 def _show(plan: CollectionPlan, console: Console) -> None:

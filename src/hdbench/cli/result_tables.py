@@ -188,37 +188,6 @@ def _with_difference(value: float, difference: float) -> str:
     return f"{number(value, '.4f')} ({number(difference, '+.4f')})"
 
 
-def print_held_out(console: Console, totals: Mapping[str, Any]) -> None:
-    """Print the totals of held-out items, and how far they lie from those of the public ones.
-
-    Args:
-        console: the terminal.
-        totals: from `hdbench.evaluation.held_out`.
-    """
-    intervals = totals["intervals"]
-    head = [] if "why" in intervals else ["95% interval"]
-    title = Message("Held out ({count} items)", count=totals["items"])
-    table = localized_table(title, "figure", right=("value", *head))
-    for name, value in totals["figures"].items():
-        within = [ends(*intervals[name], form=".4f")] if name in intervals else []
-        table.add_row(name, number(value, ".4f"), *within)
-    console.print()
-    console.print(table)
-    console.print(shown(_answered(totals)))
-    gap = totals["gap"]
-    reason = gap.get("why") or Message(
-        "95% interval {ends}", ends=ends(*gap["interval"], form="+.4f")
-    )
-    console.print(
-        localized(
-            "{figure}, public minus held out: {difference:+.4f} ({why})",
-            figure=gap["figure"],
-            difference=gap["difference"],
-            why=reason,
-        )
-    )
-
-
 def print_by_identifier(console: Console, result: Result, totals: Mapping[str, Any]) -> None:
     """Print the figures with values that share an identifier counted as equal.
 

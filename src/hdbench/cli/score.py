@@ -26,7 +26,6 @@ from hdbench.cli.arguments import (
 from hdbench.cli.result_tables import (
     print_by_identifier,
     print_groups,
-    print_held_out,
     print_result,
     print_under,
 )
@@ -36,7 +35,6 @@ from hdbench.common.translation import current_language
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.by_column import ByColumn, Group, by_column
 from hdbench.evaluation.by_identifier import ScoringByIdentifier, read_scoring_authorities
-from hdbench.evaluation.held_out import score_held_out, totals
 from hdbench.evaluation.recognition import recognized_in
 from hdbench.evaluation.runs import benchmark_of
 from hdbench.evaluation.score import Settings, score_under, with_names
@@ -56,7 +54,6 @@ def command(
     also: Also = None,
     name: Name = None,
     by: By = None,
-    held_out: Annotated[Path | None, typer.Option(metavar="FILE")] = None,
     authority: Authority = None,
     json_out: JsonOut = None,
     details: Annotated[bool, typer.Option("--details")] = False,
@@ -84,8 +81,6 @@ def command(
             its own.
         option: An option of the metric, with its value as JSON, such as threshold=0.8; may be
             repeated.
-        held_out: The benchmark's held-out ground truths: their score and how far it lies from the
-            public one, in totals only.
         json_out: Write the result to this file.
         details: List what was done to read the answers, and count the keystrokes that would correct
             them; with --json also each field and item.
@@ -108,21 +103,14 @@ def command(
         details=details,
         workers=workers,
     )
-    if held_out is not None and also:
-        raise HdbenchError("--held-out does not go with --also: leave one of them out")
     rules = beside(settings, also or ())
     by_identifier = _by_identifier(benchmark, settings, authority or ())
     under = [*rules.values(), *(scoring.settings for scoring in by_identifier)]
-    unseen = {}
-    with answers_at(predictions) as (path, called):
-        if held_out:
-            unseen = score_held_out(benchmark, path, held_out, settings, name=called)
-        with _naming_another(benchmark, predictions):
-            scored = score_under(benchmark, path, under, name=called)
+    with answers_at(predictions) as (path, called), _naming_another(benchmark, predictions):
+        scored = score_under(benchmark, path, under, name=called)
     results, *other_results = _named(scored[: len(rules)], name)
     records = [to_record(result, details=details) for result in results.values()]
     groups = _groups(results, by)
-    apart = dict(zip(results, unseen.values(), strict=False))  # now by the models' names
     equated = {
         model: figures
         for scoring in by_identifier
@@ -136,8 +124,6 @@ def command(
             record["also"] = added
         if model in groups:
             record["by"] = groups[model].to_dict()
-        if model in apart:
-            record["held_out"] = totals(results[model], apart[model])
         if model in equated:
             record["by_identifier"] = equated[model]
     if json_out:
@@ -187,8 +173,6 @@ def _print(
             print_under(Console(), {name: by_model[model] for name, by_model in under.items()})
         if model in groups:
             print_groups(Console(), groups[model])
-        if "held_out" in record:
-            print_held_out(Console(), record["held_out"])
         if "by_identifier" in record:
             print_by_identifier(Console(), result, record["by_identifier"])
 

@@ -17,7 +17,6 @@ def command(
     namespace: Path = DEFAULT_OUT,
     model: list[str] | None = None,
     results_repository: Annotated[str | None, typer.Option(metavar="ID")] = None,
-    held_out: Annotated[Path | None, typer.Option(envvar="HDBENCH_HELD_OUT", metavar="DIR")] = None,
     annotate: Annotated[
         Path | None, typer.Option(envvar="HDBENCH_ANNOTATE_FOLDER", metavar="DIR")
     ] = None,
@@ -38,8 +37,6 @@ def command(
         model: A model that visitors may run here: a repository on the Hub, a folder, or tesseract.
             Repeat it for several.
         results_repository: The dataset on the Hub that submissions go to, such as hdb/results.
-        held_out: A folder with held-out ground truths, NAME.held-out.jsonl, of which visitors see
-            totals only, three times a day.
         annotate: A folder with collections, whose ground truths can be made in the browser by those
             who have an account. Needs --accounts.
         accounts: The file with their accounts; hdbench space-account writes it.
@@ -53,7 +50,6 @@ def command(
         namespace,
         results_repository=results_repository,
         models=tuple(model or ()),
-        held_out=held_out,
         annotate=annotate,
         accounts=accounts,
         operator=operator,

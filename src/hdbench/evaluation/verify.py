@@ -30,7 +30,7 @@ SINCE_READING_2 = ("unparsable_kinds", "strictly")
 DIGITS = 9
 """Decimals to which intervals and bounds are compared: libraries compute them."""
 INPUTS = {"metric", "rules", "reading", "protocol", "options", "versions"}
-APART = {"also", "held_out", "by_identifier"}
+APART = {"also", "by_identifier"}
 """The keys that hold records of their own, which are compared like the first, and what follows from
 files that are not public."""
 
@@ -248,8 +248,6 @@ def _compare(
     if old.reading_version == 1:
         again = {name: value for name, value in again.items() if name not in SINCE_READING_2}
     outcome = Verification(old.model, also, new.metric.rules, new.reading_version)
-    if "held_out" in record:
-        outcome.notes.append(Message("held_out: not compared: its ground truths are not public"))
     if "by_identifier" in record:
         outcome.notes.append(
             Message("by_identifier: not compared: it needs the authority files: score again")

@@ -44,7 +44,7 @@ _TEXT_KEYS = {"key": str, "values": dict}
 _NAMES_A_FIGURE = ("headline", "figure")
 _HOLDS_FIGURES = {
     *("", "strictly", "intervals", "figures", "item_ranges", "without"),
-    *("by", "groups", "held_out", "by_identifier", "gap", "people"),
+    *("by", "groups", "by_identifier", "people"),
 }
 """The keys of a record whose values name a figure, and those of its parts in which figures are
 keys; the record itself has none."""

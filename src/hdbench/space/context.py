@@ -29,7 +29,6 @@ class SpaceContext:
         models: the local models that a visitor may run, each a repository on the Hub or a folder.
         max_run_items: maximum items that a visitor may have a model read.
         max_run_seconds: maximum seconds of such a run.
-        held_out: a folder with held-out ground truths, of which visitors see totals only.
         annotate: a folder with collections whose ground truths people with an account can make.
         accounts: the file with these accounts.
         max_per_account: maximum bytes that one account may save there.
@@ -49,7 +48,6 @@ class SpaceContext:
     models: tuple[str, ...] = ()
     max_run_items: int = 20
     max_run_seconds: float = 300
-    held_out: Path | None = None
     annotate: Path | None = None
     accounts: Path | None = None
     max_per_account: int = 200 * 2**20

@@ -121,7 +121,7 @@ class Differences(ABC):
         """Return the interval of a difference with one unseen item for each run."""
         name, ends = self._wanted[figure], []
         for run, drawn in zip((a, b), self._draws(a, b, figure), strict=True):
-            rng = np.random.default_rng((self._seed, 5, run))  # 3 and 4 are those of `gap`
+            rng = np.random.default_rng((self._seed, 5, run))
             _, worth = self._runs[run].support(name)
             ends.append(with_unseen(drawn, rng.beta(1, worth, len(drawn))))
         one, other = ends

@@ -32,7 +32,7 @@ class RecipeRow(NamedTuple):
 
     Attributes:
         media: the paths in the source of what a model is shown: one, or a letter's pages.
-        ground_truth: all that scoring needs, and nothing else; None if it is missing or held out.
+        ground_truth: all that scoring needs, and nothing else; None if it is missing.
         columns: the values of the benchmark's own columns.
         text: what a model is given where the benchmark has texts instead of media.
         published: the ground truth as published; None if it is `ground_truth`.

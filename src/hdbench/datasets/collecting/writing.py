@@ -4,9 +4,9 @@ import datetime
 import json
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import yaml
 from PIL import Image
@@ -15,13 +15,12 @@ from hdbench import __version__
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.benchmarks.provenance import IMPORTED, Provenance
 from hdbench.benchmarks.sample import STRATUM
-from hdbench.benchmarks.spec import HELD_OUT_ENDING, MEDIA_KEYS
+from hdbench.benchmarks.spec import MEDIA_KEYS
 from hdbench.common.jsonio import full_disk_errors, write_json
 from hdbench.common.os_errors import write_errors
 from hdbench.common.pictures import FORMATS
 from hdbench.common.progress import progress
 from hdbench.datasets.building.media import MEDIA_FOLDERS
-from hdbench.datasets.collecting.held_out import hold_out
 from hdbench.datasets.collecting.media import MediaItem, Page, safe_name
 from hdbench.datasets.collecting.plan import CollectionPlan
 from hdbench.datasets.templates import markdown_templates
@@ -31,22 +30,12 @@ MAX_TEXT = 2**20
 """Maximum number of bytes of a text item."""
 
 
-class HeldOutShare(NamedTuple):
-    """Part of the ground truths that is held out: its share, and the seed of the draw."""
-
-    share: float
-    seed: int
-
-
-def write_collection(
-    plan: CollectionPlan, out: Path = Path(), held_out: HeldOutShare | None = None
-) -> Path:
+def write_collection(plan: CollectionPlan, out: Path = Path()) -> Path:
     """Write a benchmark's folder; images are copied, and the originals stay as they are.
 
     Args:
         plan: what to write.
         out: the folder to write it into.
-        held_out: the part of the ground truths that goes into a file beside the folder instead.
 
     Returns:
         The benchmark's folder.
@@ -55,11 +44,6 @@ def write_collection(
         HdbenchError: it exists already, or a file cannot be read or written.
     """
     folder = out / plan.requested.name
-    beside = out / f"{plan.requested.name}{HELD_OUT_ENDING}"
-    if held_out and beside.exists():
-        raise HdbenchError(
-            "{place}: exists already: move it away, or choose another name", place=beside
-        )
     with (
         full_disk_errors(folder),
         tempfile.TemporaryDirectory(prefix=f".{plan.requested.name}.", dir=out) as partial,
@@ -73,13 +57,9 @@ def write_collection(
         (new_folder / "benchmark.yaml").write_text(_yaml(plan.spec), encoding="utf-8")
         write_json(new_folder / "answer.schema.json", plan.schema)
         (new_folder / "prompt.txt").write_text(plan.prompt, encoding="utf-8")
-        # Notes quote values, and none of those that are held out may stand in the folder.
-        notes = [] if held_out else plan.notes
-        for name, text in _cards(plan, notes).items():
+        for name, text in _cards(plan).items():
             (new_folder / name).write_text(text, encoding="utf-8")
         with write_errors(folder):
-            if held_out:
-                hold_out(new_folder, held_out.share, held_out.seed).rename(beside)
             new_folder.rename(folder)
     return folder
 
@@ -176,7 +156,7 @@ def text_of_item(path: Path) -> str:
         raise HdbenchError("{place}: not UTF-8: save it as UTF-8", place=path) from error
 
 
-def _cards(plan: CollectionPlan, notes: Sequence[str]) -> Mapping[str, str]:
+def _cards(plan: CollectionPlan) -> Mapping[str, str]:
     """Return the card's template and the changelog."""
     # They are Markdown, and the card has placeholders: the filters keep values from being either.
     environment = markdown_templates("hdbench.datasets.collecting")
@@ -191,7 +171,7 @@ def _cards(plan: CollectionPlan, notes: Sequence[str]) -> Mapping[str, str]:
         "metric": plan.spec["metric"],
         "fields": plan.fields,
         "origin": requested.truth.name if requested.truth else "",
-        "notes": [*_mapping(plan), *notes],
+        "notes": [*_mapping(plan), *plan.notes],
         "items": len(plan.media.items),
         "truths": len(plan.truths),
         "today": datetime.date.today().isoformat(),

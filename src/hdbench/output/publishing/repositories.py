@@ -12,7 +12,7 @@ from hdbench.annotating.history import HISTORY
 from hdbench.annotating.reviewing.looks import LOOKS
 from hdbench.annotating.working.worked_values import WORKED_VALUES
 from hdbench.benchmarks.benchmark import CHECKED_VALUES, load_benchmark
-from hdbench.benchmarks.spec import HELD_OUT_ENDING, Rights
+from hdbench.benchmarks.spec import Rights
 from hdbench.common.checked import validate
 from hdbench.common.folder_files import text_in
 from hdbench.common.names import did_you_mean
@@ -97,8 +97,8 @@ def find_repositories(
 
     Raises:
         HdbenchError: there is none, or none with a name in `only`; a card has no YAML or no
-            licence; a dataset has no open licence and no statement of rights; there is a link or a
-            file with held-out ground truths among the files.
+            licence; a dataset has no open licence and no statement of rights; there is a link
+            among the files.
     """
     if not folder.is_dir():
         raise HdbenchError(
@@ -197,12 +197,6 @@ def _files(folder: Path) -> Iterator[Path]:
     comments, and the assignments.
     """
     for path in sorted((folder, *folder.rglob("*"))):
-        if path.name.casefold().endswith(HELD_OUT_ENDING):
-            raise HdbenchError(
-                "{place}: has ground truths that are held out: move it out of the folder, as all "
-                "that is in it is published",
-                place=path,
-            )
         parts = path.relative_to(folder).parts
         if any(part.startswith(".") or part.casefold() in _STAY for part in parts):
             continue

@@ -1,12 +1,9 @@
 """An upload scored for a visitor or a program, with nothing of the server in the results."""
 
-import datetime
 import io
 import zipfile
-from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
-from threading import Lock
 from typing import Any, NamedTuple
 
 import hdbench.answers.tables  # noqa: F401  loaded once here, and not in each process
@@ -15,11 +12,9 @@ from hdbench.answers.answers import UnknownIdsError
 from hdbench.answers.bounds import Bounds
 from hdbench.answers.titles import Titles
 from hdbench.benchmarks.benchmark import Benchmark
-from hdbench.benchmarks.spec import HELD_OUT_ENDING
 from hdbench.common.progress import Listener, listening
 from hdbench.common.thumbnails import keep_in
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.held_out import read_held_out, score_held_out, totals
 from hdbench.evaluation.score import Settings, score_runs
 from hdbench.output.report.page import report_page
 from hdbench.output.report.tables import csv_files
@@ -38,17 +33,6 @@ MAX_RUNS = 50
 MAX_FIELDS = 200_000
 """Maximum fields in one model's answers and their references: 263 cards have about 4,000. Each is
 processed several times for the report and the downloads."""
-
-MAX_LOOKS = 3
-"""Maximum times a day that the totals of a benchmark are shown to one address."""
-
-MIN_ANSWERED = 20
-"""Minimum number of held-out items with an answer, or all of them if there are fewer: the totals of
-one answer would tell whether it is right. Anyone who makes up the others can still learn that, but
-no faster than `MAX_LOOKS` allows."""
-
-MAX_COUNTED = 100_000
-"""Maximum number of addresses per day: any others are shown no totals."""
 
 
 class Upload(NamedTuple):
@@ -158,23 +142,20 @@ class View(Score):
         runs: the models in the file.
         chosen: the model that is shown.
         files: the downloads, the report last; none while they are being made.
-        looked: whether held-out totals are shown.
     """
 
     first: str
     runs: list[str | None]
     chosen: str | None
     files: list[Path]
-    looked: bool = False
 
 
-def view(  # noqa: PLR0917  what a visitor gives, and where it is shown
+def view(
     context: SpaceContext,
     upload: Upload,
     language: str,
     folder: Path,
     thumbnails: Path,
-    look: "HeldOutAccess | None" = None,
 ) -> View:
     """Score a file, and make its report and downloads; sends what is ready first.
 
@@ -186,7 +167,6 @@ def view(  # noqa: PLR0917  what a visitor gives, and where it is shown
         language: the interface's language.
         folder: the folder for the downloads.
         thumbnails: the folder of small pictures, for all future reports.
-        look: access to the totals of held-out items; None if there are none.
 
     Raises:
         HdbenchError: the file cannot be scored.
@@ -196,8 +176,6 @@ def view(  # noqa: PLR0917  what a visitor gives, and where it is shown
     chosen = upload.run if upload.run in results else next(iter(results))
     result = results[chosen]
     send(Progress(0.4, text("progress_intervals", language)))
-    unseen, withheld = _unseen(benchmark, upload._replace(run=chosen), result, look, language)
-
     titles = benchmark.field_titles(language)
 
     def shown(files: list[Path]) -> View:
@@ -207,11 +185,9 @@ def view(  # noqa: PLR0917  what a visitor gives, and where it is shown
             chosen,
             language,
             done=bool(files),
-            held_out=unseen,
-            withheld=withheld,
             titles=titles,
         )
-        return View(first, list(results), chosen, files, unseen is not None)
+        return View(first, list(results), chosen, files)
 
     send(shown([]))
     keep_in(thumbnails)
@@ -248,37 +224,6 @@ def _write_downloads(
     return [table, archive, record, report]
 
 
-def _unseen(
-    benchmark: Benchmark,
-    upload: Upload,
-    public: Result,
-    look: "HeldOutAccess | None",
-    language: str,
-) -> tuple[dict[str, Any] | None, str | None]:
-    """Return the totals of held-out items, or the reason why they are not shown, or neither.
-
-    There is neither if no item is held out, none was answered, as in the example file, or the file
-    with the ground truths has changed.
-    """
-    held_out = benchmark.spec.held_out
-    if look is None or held_out is None:
-        return None, None
-    if look.path is None:
-        return None, text("held_out_used_up", language)
-    settings = upload.settings(details=False)
-    try:
-        with listening(_to_nobody):
-            scored = score_held_out(benchmark.id, upload.path, look.path, settings)
-    except HdbenchError:  # its message would name items
-        return None, None
-    figures = totals(public, scored[upload.run])
-    least = min(MIN_ANSWERED, held_out.items)
-    if 0 < figures["answered"] < least:
-        few = {"answered": figures["answered"], "least": least}
-        return None, text("held_out_few_answers", language, **few)
-    return (figures if figures["answered"] else None), None
-
-
 def records(context: SpaceContext, upload: Upload) -> list[dict[str, Any]]:
     """Score a file for a program: the records that `hdbench score --json` writes.
 
@@ -299,69 +244,3 @@ def sendable(value: Any) -> Any:
         {'\\ud800': ['Müller']}
     """
     return mapped(value, lambda text: text.encode(errors="backslashreplace").decode())
-
-
-class HeldOutAccess(NamedTuple):
-    """Access to held-out totals for one scored file.
-
-    Attributes:
-        path: the file with the ground truths; None if today's looks are used up.
-    """
-
-    path: Path | None
-
-
-class HeldOutQuota:
-    """Counts looks in memory, by address and benchmark; any number of threads may use it.
-
-    Args:
-        context: the Space's context; without `held_out`, there is nothing to look at.
-
-    Raises:
-        HdbenchError: a file in the folder does not match its benchmark's held-out items.
-    """
-
-    def __init__(self, context: SpaceContext) -> None:
-        self._paths: dict[str, Path] = {}
-        self._lock = Lock()
-        self._day = _today()
-        self._counts: Counter[tuple[str, str]] = Counter()
-        if context.held_out is None:
-            return
-        for name, benchmark in context.benchmarks.items():
-            path = context.held_out / f"{name}{HELD_OUT_ENDING}"
-            if path.is_file():
-                read_held_out(benchmark, path)
-                self._paths[name] = path.resolve()
-
-    def take(self, address: str, benchmark: str) -> HeldOutAccess | None:
-        """Return access to held-out totals, which counts from now on.
-
-        Args:
-            address: the visitor's address.
-            benchmark: the benchmark's name.
-
-        Returns:
-            None if the benchmark has nothing that is held out.
-        """
-        if benchmark not in self._paths:
-            return None
-        key = (address, benchmark)
-        with self._lock:
-            if self._day != _today():
-                self._day, self._counts = _today(), Counter()
-            is_new = key not in self._counts
-            if self._counts[key] >= MAX_LOOKS or (is_new and len(self._counts) >= MAX_COUNTED):
-                return HeldOutAccess(None)
-            self._counts[key] += 1
-            return HeldOutAccess(self._paths[benchmark])
-
-    def give_back(self, address: str, benchmark: str) -> None:
-        """Uncount a look that showed nothing."""
-        with self._lock:
-            if self._counts[address, benchmark]:
-                self._counts[address, benchmark] -= 1
-
-
-def _today() -> datetime.date:
-    return datetime.datetime.now(datetime.UTC).date()

@@ -14,7 +14,7 @@ from hdbench.answers.answers import UnknownIdsError
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.recognition import recognized
 from hdbench.space.context import SpaceContext
-from hdbench.space.jobs.scoring import HeldOutQuota, Upload, records
+from hdbench.space.jobs.scoring import Upload, records
 from hdbench.space.jobs.submit_hub import AN_HOUR, Hourly, open_pull_request
 from hdbench.space.jobs.submitting import (
     MAX_NAME,
@@ -58,7 +58,6 @@ def score_tab(
         benchmark: the choice of all tabs.
         first_looks: the view of each benchmark before anything is scored.
     """
-    quota = HeldOutQuota(context)
     with gr.Row(elem_id="scoring"):
         # On a phone these are one above the other, in this order.
         with gr.Column(elem_id="first-look"):
@@ -96,7 +95,7 @@ def score_tab(
         upload = Upload(values[benchmark], path, *(values[setting] for setting in settings))
         visitor = shared.visitor_of(request)
         try:
-            for outputs in shared.result_views(workers, context, upload, visitor, progress, quota):
+            for outputs in shared.result_views(workers, context, upload, visitor, progress):
                 submitted = [upload if outputs[2] else None for _ in scored]
                 yield [None, gr.update(visible=False), *outputs, *submitted]
         except UnknownIdsError as error:

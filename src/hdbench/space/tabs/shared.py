@@ -15,7 +15,7 @@ from hdbench.errors import HdbenchError, escaped
 from hdbench.output.report.items import cut
 from hdbench.scoring.metric import PROTOCOLS
 from hdbench.space.context import SpaceContext
-from hdbench.space.jobs.scoring import HeldOutQuota, Upload, View, view
+from hdbench.space.jobs.scoring import Upload, View, view
 from hdbench.space.jobs.turns import QueueFullError
 from hdbench.space.jobs.working import Progress, Task, TaskProcesses, Waits
 from hdbench.space.server.limits import network
@@ -251,17 +251,14 @@ def refusal(error: HdbenchError, language: str, lead: str) -> str:
     return problem(reason(error, language), language, lead)
 
 
-def result_views(  # noqa: PLR0917  what a visitor gives, and where it is shown
+def result_views(
     workers: TaskProcesses,
     context: SpaceContext,
     upload: Upload,
     visitor: Visitor,
     progress: gr.Progress,
-    quota: HeldOutQuota | None = None,
 ) -> Iterator[list[Any]]:
     """Yield the outputs of a scored file: first the score, then the report and the downloads.
-
-    With a `quota`, the first view has the totals of held-out items, as often as it allows.
 
     Raises:
         UnknownIdsError: the file has ids that are not in the benchmark.
@@ -271,23 +268,17 @@ def result_views(  # noqa: PLR0917  what a visitor gives, and where it is shown
         message = text("choose_file", language, megabytes=context.max_upload >> 20)
         yield refused_view(problem(message, language))
         return
-    look = quota.take(visitor.address, upload.benchmark) if quota else None
-    looked = False
     try:
         with TemporaryDirectory() as folder:
-            task = (view, context, upload, language, Path(folder), thumbnails(), look)
+            task = (view, context, upload, language, Path(folder), thumbnails())
             for message in shown_work(workers, visitor, progress, *task):
                 if isinstance(message, View):
-                    looked = looked or message.looked
                     # Gradio copies the files before this goes on, where they are deleted.
                     yield _outputs(message, language)
     except UnknownIdsError:
         raise
     except HdbenchError as error:
         yield refused_view(refusal(error, language, "error"))
-    finally:
-        if quota and look and look.path and not looked:
-            quota.give_back(visitor.address, upload.benchmark)
 
 
 def refused_view(message: str) -> list[Any]:

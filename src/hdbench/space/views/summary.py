@@ -29,8 +29,6 @@ def summary(
     language: str,
     *,
     done: bool,
-    held_out: Mapping[str, Any] | None = None,
-    withheld: str | None = None,
     titles: Titles = str,
 ) -> str:
     """Return the first view of a scored file as HTML: untrusted text is escaped.
@@ -41,8 +39,6 @@ def summary(
         run: the model to show; if there are several, the others are listed.
         language: the interface's language.
         done: whether the report is ready.
-        held_out: the totals of held-out items, if they are shown.
-        withheld: the reason why they are not shown, if it should be shown.
         titles: path of a field → its title, for warnings.
     """
     result = results[run]
@@ -57,9 +53,6 @@ def summary(
         ends=partial(_ends, language=language),
         made=file.name == MADE,
         done=done,
-        held_out=held_out,
-        withheld=withheld,
-        signed=lambda value: decimal(f"{value:+.4f}", language),
     )
 
 

@@ -4,7 +4,6 @@ import datetime
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 
@@ -434,12 +433,14 @@ def test_killed_build_keeps_the_old_one_and_can_be_repeated(
     )
     script.write_text(sound.replace("        yield RecipeRow(", held_up))
     given = [published.recipe, "--run-script", "--source", published.source]
-    process = subprocess.Popen([sys.executable, "-m", "hdbench", "build", *given], cwd=tmp_path)
+    command = [sys.executable, "-m", "hdbench", "build", *given]
     partial = tmp_path / "hdb/.zettelkatalog.partial"
-    until(lambda: len(list((partial / "images").glob("*"))) == 2, "the build")
-    assert_refused(build(), "hdb/zettelkatalog: another hdbench is building it")
-    process.send_signal(signal.SIGKILL)
-    process.wait()
+    with subprocess.Popen(command, cwd=tmp_path) as process:
+        try:
+            until(lambda: len(list((partial / "images").glob("*"))) == 2, "the build")
+            assert_refused(build(), "hdb/zettelkatalog: another hdbench is building it")
+        finally:
+            process.kill()
     visible = {path: data for path, data in tree(tmp_path / "hdb").items() if path[0] != "."}
     assert visible == before
     script.write_text(sound)

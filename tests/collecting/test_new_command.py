@@ -269,8 +269,12 @@ def at_a_terminal(folder, said):
     with subprocess.Popen(
         command, cwd=folder, stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     ) as process:
-        os.write(ours, said.encode())
-        told = process.stdout.read().decode()
+        try:
+            os.write(ours, said.encode())
+            told = process.stdout.read().decode()
+            process.wait(timeout=120)
+        finally:
+            process.kill()
     os.close(ours)
     os.close(theirs)
     return process.returncode, told

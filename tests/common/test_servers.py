@@ -48,10 +48,10 @@ SERVER = """
 def test_a_process_ends_whatever_its_threads_do(kind, status, told, number):
     command = [sys.executable, "-c", textwrap.dedent(SERVER), kind]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout.readline() == "ready\n"
-        server.send_signal(number)
-        server.send_signal(number)  # whoever is impatient
         try:
+            assert server.stdout.readline() == "ready\n"
+            server.send_signal(number)
+            server.send_signal(number)  # whoever is impatient
             assert server.wait(timeout=15) == status
         finally:
             server.kill()

@@ -164,8 +164,10 @@ def test_pages_with_outputs_fit_and_are_accessible(run, tmp_path, browser):
     for sheet in ("docs/site.css", "src/hdbench/display/tokens.css"):
         shutil.copyfile(ROOT / sheet, pages.parent / Path(sheet).name)
     shutil.copyfile(ROOT / "zensical.toml", tmp_path / "zensical.toml")
+    shutil.copytree(ROOT / "docs/theme", tmp_path / "docs/theme")
     build = [sys.executable, "-m", "zensical", "build"]
-    assert subprocess.run(build, cwd=tmp_path, capture_output=True).returncode == 0
+    done = subprocess.run(build, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
     found = []
     page = browser.new_page()
     for name in NOTEBOOKS:

@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import threading
@@ -56,9 +55,11 @@ def killed_in_the_middle(arguments, folder, cwd, **environment):
             assert process.poll() is None, (cwd / "killed.log").read_text()
             return path.exists() and path.read_bytes().count(b"\n") >= 2
 
-        until(has_two, "the second answer")
-        process.send_signal(signal.SIGKILL)
-        process.wait()
+        try:
+            until(has_two, "the second answer")
+        finally:
+            process.kill()
+            process.wait()
     return path.read_bytes()
 
 

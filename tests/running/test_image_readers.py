@@ -187,20 +187,23 @@ def test_leaving_while_decoding_ends_the_processes_at_once(large):
 @pytest.mark.nightly
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_whatever_ends_the_program_ends_its_processes(large, how):
-    program = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-c", BUSY, str(large)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,  # a terminal's
-    )
-    assert program.stdout.readline() == "read\n"
-    started = children(psutil.Process(program.pid))
-    assert len(started) == 2
-    if how == signal.SIGINT:
-        os.killpg(program.pid, how)  # as a terminal sends Ctrl+C to all its processes
-    else:
-        program.kill()
-    _, shown = program.communicate(timeout=120)
+    ) as program:
+        try:
+            assert program.stdout.readline() == "read\n"
+            started = children(psutil.Process(program.pid))
+            assert len(started) == 2
+            if how == signal.SIGINT:
+                os.killpg(program.pid, how)  # as a terminal sends Ctrl+C to all its processes
+            else:
+                program.kill()
+            _, shown = program.communicate(timeout=120)
+        finally:
+            program.kill()
     assert shown.count("Traceback") == (how == signal.SIGINT)  # the program's own
     until(lambda: not any(map(psutil.Process.is_running, started)), "their end")

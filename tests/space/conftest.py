@@ -33,11 +33,13 @@ def url(sample, scratch):
     with reading:
         with writing:
             server = forks().start(*command, cwd=sample, env=env, stdout=writing)
-        address = reading.readline().strip()
-        assert address.startswith("http://127.0.0.1:")
-        yield address
-        server.terminate()
-        server.wait(timeout=180)
+        try:
+            address = reading.readline().strip()
+            assert address.startswith("http://127.0.0.1:")
+            yield address
+        finally:
+            server.terminate()
+            server.wait(timeout=180)
     assert [each.name for each in scratch.iterdir() if each.name.startswith("hdbench")] == []
 
 

@@ -390,7 +390,8 @@ def test_where_lower_is_better_the_lower_one_reads_better(sample, run_hdbench, t
     files = [tmp_path / "cut.jsonl", tmp_path / "full.jsonl"]
     _, (found,) = compare_wanted(SpaceContext(tmp_path / "hdb"), Wanted("avisblatt", files, []))
     assert found.figures["cer"].difference > 0
-    assert words(found).startswith("full reads better than cut: cer 0.000 against 0.")
+    told = "full reads better than cut: character error rate 0.000 against 0."
+    assert words(found).startswith(told)
     assert "(lower is better)" in words(found)
     assert "interval −" not in words(found)
 

@@ -220,7 +220,7 @@ def test_own_image_gets_an_answer_and_record_but_no_score(visit, sample):
     page.locator("#run-first table").wait_for()
     answer = json.loads(page.locator("#run-answers pre").inner_text())
     rows = [each.inner_text().split("\t") for each in page.locator("#run-first tbody tr").all()]
-    assert ["type.type", answer["type"]["type"]] in rows
+    assert ["Card › Type", answer["type"]["type"]] in rows
     expect(page.locator("#run-report iframe")).to_have_count(0)
     page.locator("#run-download-jsonl").wait_for()
     expect(page.locator("#run-download-json")).to_be_hidden()

@@ -27,8 +27,10 @@ def annotating(catalogue, person):
         text=True,
         env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
     ) as process:
-        yield process.stdout.readline().strip()
-        process.terminate()
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.terminate()
     assert process.returncode == 0
 
 

@@ -20,12 +20,6 @@ def namespace() -> Path:
     return fetched
 
 
-def path(setting: str) -> Path | None:
-    """The folder or file that a setting names, if the operator has made it."""
-    named = os.environ.get(setting)
-    return Path(named) if named else None
-
-
 if __name__ == "__main__":
     # Not above: each process that scores a file loads this one too, and Gradio takes long to load.
     from hdbench.space.app import serve
@@ -34,9 +28,6 @@ if __name__ == "__main__":
         namespace(),
         results_repository=os.environ.get("HDBENCH_RESULTS_REPOSITORY"),
         models=tuple(os.environ.get("HDBENCH_MODELS", "").split()),
-        annotate=path("HDBENCH_ANNOTATE_FOLDER"),
-        accounts=path("HDBENCH_ANNOTATE_ACCOUNTS"),
-        operator=os.environ.get("HDBENCH_OPERATOR"),
         contact=os.environ.get("HDBENCH_CONTACT"),
     )
     try:

@@ -18,7 +18,7 @@ def folder(tmp_path):
 
 
 def test_requests_come_while_idle_pages_are_closed(folder):
-    pages = OpenPages()
+    pages = OpenPages(idle=900)
 
     def ask():
         for _ in range(300):
@@ -35,7 +35,7 @@ def test_requests_come_while_idle_pages_are_closed(folder):
 
 
 def test_request_waiting_while_the_server_ends_opens_nothing(folder, monkeypatch):
-    pages = OpenPages()
+    pages = OpenPages(idle=900)
     ask = pages.page("anna", partial(Editor, folder, "anna"))
 
     class Waited(_OpenPage):

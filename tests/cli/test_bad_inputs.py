@@ -52,9 +52,6 @@ PATHS = {
     "agreement": ["agreement {path}"],
     "status": ["status {path}"],
     "run": ["run --model tesseract --images {path} --out o"],
-    "space": [
-        "space-account anna --accounts {path}",
-    ],
     "sample": ["sample {path} -n 3"],
     "check": ["check {path}"],
     "errata": ["errata from-review {path} {path} --approved-by me"],
@@ -82,7 +79,6 @@ NAMED = [
     "run {name} --model x",
     "run cards --model {name} --backend {name}",
     "errata add {name} 1 f 1 2 --kind form --evidence x --proposed-by a --approved-by b",
-    "space-account {name} --accounts acc",
 ]
 
 NUMBERED = [

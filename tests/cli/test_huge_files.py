@@ -29,7 +29,6 @@ COMMANDS = {
     "cards/prompt.txt": ["score cards one.jsonl", "run cards --model m {endpoint} -o new"],
     "collection/metadata.jsonl": ["annotate collection --port 0", "agreement collection"],
     "collection/answer.schema.json": ["annotate collection --port 0"],
-    "accounts": ["space-account anna --accounts accounts"],
 }
 
 

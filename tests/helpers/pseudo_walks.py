@@ -130,8 +130,6 @@ WALKS = {
             ("reconcile nothing.csv", 2),
             ("reconcile cat.csv other/cat.csv", 2),
             ("space --namespace nothing", 2),
-            ("space-account anna --accounts a.json", 0),
-            ("space-account anna --accounts a.json", 0),
             ("check nothing", 2),
             ("build nothing", 2),
         ],

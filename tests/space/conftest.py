@@ -53,10 +53,10 @@ def samples_url(samples):
 
 @pytest.fixture(scope="module")
 def furnished_url(shown):
-    """The address of a Space over `shown` with all parts: it has an operator, runs a model, and
-    takes submissions."""
+    """The address of a Space over `shown` that runs a model and takes submissions."""
     settings = {"HDBENCH_MODELS": "tesseract", "HDBENCH_RESULTS_REPOSITORY": "hdb/results"}
-    with serving(APP, cwd=shown, HDBENCH_OPERATOR="UB Musterstadt", **settings) as url:
+    settings |= {"HDBENCH_CONTACT": "mailto:ub@example.org"}
+    with serving(APP, cwd=shown, **settings) as url:
         wait_for_client(url)
         yield url
 

@@ -52,7 +52,9 @@ SEEN = """() => Promise.all([...document.images].map((each) => {
 
 @pytest.fixture(scope="module")
 def url(shown):
-    with serving(APP, cwd=shown, HDBENCH_MODELS="tesseract", HDBENCH_OPERATOR="UB Example") as url:
+    with serving(
+        APP, cwd=shown, HDBENCH_MODELS="tesseract", HDBENCH_CONTACT="mailto:ub@example.org"
+    ) as url:
         wait_for_client(url)
         yield url
 
@@ -178,7 +180,7 @@ def test_the_space(camera, url, decision):
     camera.take(page, "trust", page.locator("#decision"))
 
     tab("about")
-    page.get_by_text("UB Example").wait_for()
+    page.get_by_text("ub@example.org").wait_for()
     camera.take(page, "about")
 
     tab("run")

@@ -85,7 +85,7 @@ def in_the_other_tabs(page, walk, see):
     board.see("leaderboards")
     assert board.left == {}
     go_to_tab(page, "Hintergrund")
-    page.get_by_text("UB Musterstadt").wait_for()
+    page.get_by_text("ub@example.org").wait_for()
     page.get_by_role("button", name="Zettelkatalog").click()
     see("about")
 

@@ -37,7 +37,8 @@ def pseudo(pseudo_locale):
 def url(pseudo, shown):
     """The address of a Space with all parts."""
     settings = {"HDBENCH_MODELS": "tesseract", "HDBENCH_RESULTS_REPOSITORY": "hdb/results"}
-    environment = pseudo.environment | settings | {"HDBENCH_OPERATOR": "UB Musterstadt"}
+    settings |= {"HDBENCH_CONTACT": "mailto:ub@example.org"}
+    environment = pseudo.environment | settings
     with serving(APP, cwd=shown, process=pseudo.forks, **environment) as url:
         wait_for_client(url)
         yield f"{url}?lang={LANGUAGE}"
@@ -99,7 +100,7 @@ def test_the_other_tabs_have_no_english(visit_at, url, walk):
     board = page.locator("#leaderboard iframe").element_handle().content_frame()
     walk.see(board, "leaderboards")
     go_to_tab(page, foreign("About"))
-    page.get_by_text("UB Musterstadt").wait_for()
+    page.get_by_text("ub@example.org").wait_for()
     page.get_by_role("button", name="Zettelkatalog").click()
     walk.see(page, "about")
     walk.check()

@@ -15,7 +15,7 @@ from hdbench.annotating.form import form_of
 from hdbench.annotating.history import HISTORY, SUFFIX
 from hdbench.annotating.media import BrowserImage, CollectionMedia
 from hdbench.annotating.metadata import TakenError, check_collection
-from hdbench.annotating.store import Saving, Store, unbounded
+from hdbench.annotating.store import Store
 from hdbench.annotating.suggestions import Suggestions, read_authorities
 from hdbench.answers.answers import Answers
 from hdbench.answers.files import open_container
@@ -34,9 +34,6 @@ from hdbench.errors import HdbenchError, Message
 
 TIMES = "times"
 """The folder with the times, in the folder of the histories, which is never published."""
-
-MAX_STAY = 100
-"""Maximum number of bytes in the line of a stay, besides the item's id."""
 
 MAX_SECONDS = 86_400
 """Maximum number of seconds of a stay at an item."""
@@ -150,7 +147,6 @@ class Editor:
         language: the page's language; None for the browser's.
         only: id → the fields to look at: only these items are shown, in this order; None for all
             items.
-        saving: see `Store.open`.
 
     Raises:
         HdbenchError: the collection or a run cannot be used, the pseudonym is taken, or the
@@ -164,8 +160,6 @@ class Editor:
         drafts: Sequence[Path] = (),
         language: str | None = None,
         only: Mapping[str, Sequence[str]] | None = None,
-        *,
-        saving: Saving = unbounded,
     ) -> None:
         check_collection(folder)
         schema = AnswerSchema.load(folder / SCHEMA)
@@ -178,8 +172,7 @@ class Editor:
         annotation = read_annotation(folder)
         self._authorities = read_authorities(folder, annotation.authorities, fields)
         self._times = Times(folder, annotator) if annotation.keep_time else None
-        self._saving = saving
-        self._store = Store.open(folder, annotator, saving)
+        self._store = Store.open(folder, annotator)
         try:
             self._drafts = read_drafts(drafts, self._store.items, str(folder), schema)
             self._look_at = {} if only is None else _in_collection(only, self._store.items, folder)
@@ -357,8 +350,7 @@ class Editor:
             self._write()
             if self._times and "seconds" in body:
                 item = self._id(body.get("item"))
-                with self._saving(len(item.encode(errors="replace")) + MAX_STAY):
-                    self._times.add(item, body["seconds"])
+                self._times.add(item, body["seconds"])
 
     def _id(self, number: Any) -> str:
         return _at(self._items, number, Message("there is no such item"))

@@ -18,9 +18,6 @@ from hdbench.errors import HdbenchError
 
 logger = logging.getLogger(__name__)
 
-IDLE = 900.0
-"""Seconds without a request after which a page that many may use is closed."""
-
 Opening = Callable[[], Edited]
 """Opens what a page edits."""
 
@@ -32,23 +29,23 @@ class OpenPages:
         idle: seconds without a request after which a page is closed; the next one opens it again.
     """
 
-    def __init__(self, idle: float = IDLE) -> None:
+    def __init__(self, idle: float) -> None:
         self._idle = idle
         self._lock = threading.Lock()
-        self._turns: dict[str, CapacityLimiter] = defaultdict(one_at_a_time)
+        self._turns: dict[Hashable, CapacityLimiter] = defaultdict(one_at_a_time)
         self._open: dict[Hashable, _OpenPage] = {}
         self._ended = threading.Event()
         threading.Thread(target=self._closing, daemon=True).start()
 
-    async def enter(self, stack: ExitStack, person: str, key: Hashable, opening: Opening) -> Router:
-        """Enter `page` in a thread: no more than one of them for each person.
+    async def enter(self, stack: ExitStack, key: Hashable, opening: Opening) -> Router:
+        """Enter `page` in a thread: no more than one of them for each page.
 
         Raises:
-            BusyError: the person's other requests take too long.
+            BusyError: the page's other requests take too long.
             HdbenchError: see `page`.
         """
         entered = self.page(key, opening)
-        return await in_thread(self._turns[person], stack.enter_context, entered)
+        return await in_thread(self._turns[key], stack.enter_context, entered)
 
     @contextmanager
     def page(self, key: Hashable, opening: Opening) -> Iterator[Router]:

@@ -3,8 +3,8 @@
 import threading
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -48,15 +48,6 @@ class StaleError(HdbenchError):
         self.state = state
 
 
-Saving = Callable[[int], AbstractContextManager[None]]
-"""Returns a context for writing a number of bytes, which may refuse them."""
-
-
-def unbounded(_: int) -> AbstractContextManager[None]:
-    """Let any number of bytes be written."""
-    return nullcontext()
-
-
 class Store:
     """A folder that one annotator has open, beside others with their own histories.
 
@@ -68,9 +59,8 @@ class Store:
         notes: messages about repaired or skipped lines, for the user.
     """
 
-    def __init__(self, folder: Path, annotator: str, stack: ExitStack, saving: Saving) -> None:
+    def __init__(self, folder: Path, annotator: str, stack: ExitStack) -> None:
         self.annotator = annotator
-        self._saving = saving
         self._metadata = Metadata(folder)
         self.items = list(self._metadata.rows)
         self._history = History(folder)
@@ -99,7 +89,7 @@ class Store:
             self.flush(wait=False)
 
     @classmethod
-    def open(cls, folder: Path, annotator: str, saving: Saving = unbounded) -> Self:
+    def open(cls, folder: Path, annotator: str) -> Self:
         """Open a folder, and bring its `metadata.jsonl` up to date.
 
         If another process is writing that file, it is brought up to date later.
@@ -107,14 +97,13 @@ class Store:
         Args:
             folder: the collection.
             annotator: the pseudonym.
-            saving: context for writing a change of some number of bytes; may refuse it.
 
         Raises:
             HdbenchError: the folder is not a collection in the plain form, the pseudonym is not
                 usable, or another process has the folder open under it.
         """
         with ExitStack() as stack:
-            store = cls(folder, annotator, stack, saving)
+            store = cls(folder, annotator, stack)
             store._stack = stack.pop_all()
             return store
 
@@ -314,9 +303,8 @@ class Store:
     def _save(self, state: ItemState, new: "_NewChange") -> ItemState:
         """Write a change on top of the item's state."""
         lines = self._lines(state, new)
-        with self._saving(sum(map(len, lines))):
-            self._history.note_written_here(self.annotator)
-            self._forget(self._history.append(self.annotator, lines))
+        self._history.note_written_here(self.annotator)
+        self._forget(self._history.append(self.annotator, lines))
         return self._state(state.item)
 
     def _lines(self, state: ItemState, new: "_NewChange") -> list[bytes]:

@@ -61,7 +61,6 @@ _PANELS: dict[str | None, dict[str, str]] = {
     },
     "Share": {
         "space": "Serve the web application: score and compare in the browser.",
-        "space-account": "Give somebody an account for annotating in the Space, or a new password.",
         "publish": "Publish datasets, metrics, runs and the Space on the Hub.",
     },
 }

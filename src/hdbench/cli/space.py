@@ -17,13 +17,6 @@ def command(
     namespace: Path = DEFAULT_OUT,
     model: list[str] | None = None,
     results_repository: Annotated[str | None, typer.Option(metavar="ID")] = None,
-    annotate: Annotated[
-        Path | None, typer.Option(envvar="HDBENCH_ANNOTATE_FOLDER", metavar="DIR")
-    ] = None,
-    accounts: Annotated[
-        Path | None, typer.Option(envvar="HDBENCH_ANNOTATE_ACCOUNTS", metavar="FILE")
-    ] = None,
-    operator: Annotated[str | None, typer.Option(envvar="HDBENCH_OPERATOR", metavar="NAME")] = None,
     contact: Annotated[
         str | None, typer.Option(envvar="HDBENCH_CONTACT", metavar="ADDRESS")
     ] = None,
@@ -37,10 +30,6 @@ def command(
         model: A model that visitors may run here: a repository on the Hub, a folder, or tesseract.
             Repeat it for several.
         results_repository: The dataset on the Hub that submissions go to, such as hdb/results.
-        annotate: A folder with collections, whose ground truths can be made in the browser by those
-            who have an account. Needs --accounts.
-        accounts: The file with their accounts; hdbench space-account writes it.
-        operator: Who runs this: your institution, as visitors are told under About.
         contact: Where you can be reached: https://… or mailto:…
     """
     with needed("space", "the web application needs"):
@@ -50,9 +39,6 @@ def command(
         namespace,
         results_repository=results_repository,
         models=tuple(model or ()),
-        annotate=annotate,
-        accounts=accounts,
-        operator=operator,
         contact=contact,
     )
     serve(context, host=host, port=port, started=typer.echo)

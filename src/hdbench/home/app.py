@@ -363,7 +363,7 @@ class _Editing:
         give_up = time.monotonic() + PATIENCE
         while True:
             try:
-                return await home.editors.enter(stack, str(key), key, opening)
+                return await home.editors.enter(stack, key, opening)
             except HdbenchError:
                 # The same person may have another page open, which makes way when it has answered.
                 others = await to_thread.run_sync(home.editors.close_idle, 0)

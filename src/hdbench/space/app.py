@@ -9,14 +9,12 @@ from typing import Any
 
 import gradio as gr
 from starlette.middleware import Middleware
-from starlette.routing import Mount
 
 from hdbench import __version__
 from hdbench.common.servers import GRACE, end_in_time, interrupt_on_sigterm, listening
 from hdbench.common.thumbnails import keep_in
 from hdbench.display.marks import STYLE
 from hdbench.display.sheets import TOKENS
-from hdbench.space.annotate.pages import Annotate
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs import working
 from hdbench.space.jobs.recorded_runs import run_reports
@@ -71,8 +69,6 @@ def build_app(context: SpaceContext, looks: FirstLooks) -> gr.Blocks:
         shared.settings()
         gr.Markdown(say("title"), elem_id="title")
         gr.Markdown(say("intro"))
-        if context.annotate:
-            gr.Markdown(say("annotate_link"))
         shared.announcer()
         with gr.Column(elem_id="chosen"):
             benchmark = gr.Dropdown(
@@ -122,7 +118,7 @@ def serve(
         started: called with the address when the server is ready.
 
     Raises:
-        HdbenchError: see `build_app`, `Annotate` and `listening`.
+        HdbenchError: see `build_app` and `listening`.
     """
     if port is not None:
         listening(host or "127.0.0.1", port).close()  # Gradio would name one of its own options
@@ -130,9 +126,6 @@ def serve(
     with ExitStack() as stack:
         removed = ExitStack()
         interrupt_on_sigterm(end_in_time(working.end, removed.close))  # the folder must not stay
-        annotate = Annotate(context) if context.annotate or context.accounts else None
-        if annotate is not None:
-            stack.callback(annotate.close)
         temporary.remove_left_behind()
         folder = stack.enter_context(temporary.temporary_folder(temporary.SERVED))
         removed.callback(shutil.rmtree, folder, ignore_errors=True)
@@ -178,7 +171,6 @@ def serve(
                     REPORTS,
                     looks.route,
                     run_reports(context, folder / "run-reports"),
-                    *([Mount(limits.ANNOTATE.rstrip("/"), annotate)] if annotate else []),
                 ],
             },
         )
@@ -198,7 +190,6 @@ def _texts(context: SpaceContext, looks: FirstLooks) -> gr.I18n:
     values = {
         "megabytes": context.max_upload >> 20,
         "minutes": context.keep_seconds // 60,
-        "operator": context.operator,
         "contact": f"[{address.removeprefix('mailto:')}]({address})",
         "version": __version__,
     }

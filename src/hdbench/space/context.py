@@ -29,12 +29,7 @@ class SpaceContext:
         models: the local models that a visitor may run, each a repository on the Hub or a folder.
         max_run_items: maximum items that a visitor may have a model read.
         max_run_seconds: maximum seconds of such a run.
-        annotate: a folder with collections whose ground truths people with an account can make.
-        accounts: the file with these accounts.
-        max_per_account: maximum bytes that one account may save there.
-        max_annotated: maximum bytes that all accounts may save there.
-        operator: the operator's name, as shown to visitors.
-        contact: where they can be reached: an address (https or mailto).
+        contact: where the operator can be reached: an address (https or mailto).
     """
 
     namespace: Path
@@ -48,11 +43,6 @@ class SpaceContext:
     models: tuple[str, ...] = ()
     max_run_items: int = 20
     max_run_seconds: float = 300
-    annotate: Path | None = None
-    accounts: Path | None = None
-    max_per_account: int = 200 * 2**20
-    max_annotated: int = 2 * 2**30
-    operator: str | None = None
     contact: str | None = None
 
     @property

@@ -12,7 +12,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from hdbench.common.texts import language_of
-from hdbench.space.server.limits import ANNOTATE, UPLOAD, WITHOUT_BODY, WindowCounter, visitor
+from hdbench.space.server.limits import UPLOAD, WITHOUT_BODY, WindowCounter, visitor
 from hdbench.space.texts import text
 
 MAX_ASKED = 100
@@ -42,7 +42,7 @@ class Gate:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or pass it on."""
         is_asked = scope["type"] == "http" and scope["method"] not in WITHOUT_BODY
-        if not is_asked or scope["path"].startswith((UPLOAD, ANNOTATE)):
+        if not is_asked or scope["path"].startswith(UPLOAD):
             await self._app(scope, receive, send)
             return
         request = Request(scope, receive)

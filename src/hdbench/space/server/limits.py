@@ -28,9 +28,6 @@ logger = logging.getLogger(__name__)
 UPLOAD = "/gradio_api/upload"
 """Prefix of the paths of requests that upload files."""
 
-ANNOTATE = "/annotate/"
-"""Prefix of the paths of requests from people with an account."""
-
 WITHOUT_BODY = frozenset({"GET", "HEAD", "OPTIONS"})
 """Methods of requests that have no body and ask for no work."""
 
@@ -123,7 +120,7 @@ class Guard:
             body.refuse(411, "refused_no_length")
         elif path.startswith(UPLOAD):
             self._uploads.admit(body, visitor(scope), int(length))
-        elif int(length) > MAX_BODY and not path.startswith(ANNOTATE):  # which limits it itself
+        elif int(length) > MAX_BODY:
             body.refuse(413, "refused_too_large")
         return body
 

@@ -25,10 +25,7 @@ def about_tab(context: SpaceContext, say: Say) -> None:
         context: the Space's context.
         say: the texts.
     """
-    if context.operator is None:
-        run_by = "about_run_by_unknown"
-    else:
-        run_by = "about_run_by" if context.contact else "about_run_by_only"
+    run_by = "about_run_by" if context.contact else "about_run_by_unknown"
     about = ("about_operator", run_by, "about_privacy", "about_privacy_what")
     for key in ("about", *about, "about_cite", "about_cite_how", "cards_benchmarks"):
         gr.Markdown(say(key))

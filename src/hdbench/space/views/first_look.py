@@ -127,7 +127,6 @@ class FirstLooks:
             title=loaded.spec.title_in(language),
             look=look,
             titles=look and self._titles(benchmark, language),
-            annotate=self._context.annotate is not None,
             tutorial=documentation(text("first_look_tutorial", language)),
         )
 

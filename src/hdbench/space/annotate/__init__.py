@@ -1,1 +1,0 @@
-"""The editor of ground truths in the Space, for those who have an account."""

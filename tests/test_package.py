@@ -87,7 +87,7 @@ def test_it_is_whole_in_any_directory(installed, tmp_path):
 
 
 def test_it_has_its_translations_compiled(installed, tmp_path):
-    done = run(installed, "-m", "hdbench", "--language", "de", "cite", "nothing", cwd=tmp_path)
+    done = run(installed, "-m", "hdbench", "--language", "de", "verify", "nothing", cwd=tmp_path)
     assert done.stderr.startswith("Fehler: nothing: ")
     assert not [*installed.rglob("*.po"), *installed.rglob("locale/*.yaml")]
 

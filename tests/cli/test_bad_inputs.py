@@ -31,7 +31,6 @@ PATHS = {
     "leaderboard": ["leaderboard {path}", "leaderboard cards one.jsonl {path}"],
     "audit": ["audit cards {path}"],
     "verify": ["verify {path}", "verify r.json --answers {path}", "verify r.json {path}"],
-    "cite": ["cite {path}"],
     "trust": [
         "trust plan cards {path} runs/one",
         "trust plan {path} runs/one runs/two",

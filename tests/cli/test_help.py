@@ -126,7 +126,7 @@ def test_by_default_everything_is_in_english(shown):
         ("trust xyzzy", "Den Befehl 'xyzzy' gibt es nicht."),
         ("run", "Das Argument 'BENCHMARK' fehlt."),
         ("score", "Das Argument '[BENCHMARK] ANTWORTEN' fehlt."),
-        ("cite a b c", "Zu viele Argumente: b c"),
+        ("check a b c", "Zu viele Argumente: b c"),
         ("run a", "Die Option '--model' fehlt."),
         ("run a --model", "Die Option '--model' braucht einen Wert."),
         ("--version=1", "Die Option '--version' nimmt keinen Wert an."),

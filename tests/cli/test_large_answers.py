@@ -69,7 +69,6 @@ def peak(folder, *arguments):
         ["compare", "hdb/cards", "a{}.jsonl", "b{}.jsonl"],
         ["leaderboard", "hdb/cards", "a{}.jsonl", "b{}.jsonl"],
         ["report", "hdb/cards", "a{}.jsonl", "-o", "report{}"],
-        ["cite", "a{}.jsonl"],
         ["verify", "a{}.jsonl"],
         ["compare", "a{}.jsonl", "b{}.jsonl"],
     ],

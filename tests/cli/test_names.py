@@ -95,7 +95,6 @@ COMMANDS = {
     "compare": ("compare", "NAME", ANSWERS, "other.jsonl"),
     "leaderboard": ("leaderboard", "NAME", ANSWERS, "other.jsonl"),
     "verify": ("verify", "NAME", "result.json"),
-    "cite": ("cite", "NAME"),
     "run": ("run", "NAME", "--model", "tesseract", "--dry-run"),
     "images": ("run", "NAME", "--images", "scans", "--model", "tesseract", "--dry-run"),
     "new": ("new", "letters", "scans", "--like", "NAME"),

@@ -3,12 +3,16 @@ import hashlib
 import json
 import re
 from dataclasses import replace
+from html import unescape
 from html.parser import HTMLParser
 from itertools import pairwise
+from pathlib import Path
 
+import bibtexparser
 import pytest
 from helpers.run_folders import run_info
 
+from hdbench import YEAR, __version__
 from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.errors import HdbenchError
@@ -453,3 +457,18 @@ def test_of_one_item_there_is_no_interval_and_it_says_why(cards, report):
     page = Page(report(RIGHT))
     assert "1 item: too few for an interval." in page.text
     assert page.row("F1 (micro)", "")[2:4] == ("1.0000", "not computed")
+
+
+def test_the_benchmark_and_hdbench_stand_there_as_bibtex(cards, report):
+    spec = json.loads((cards / "hdb/cards/benchmark.yaml").read_text())
+    citation = "@misc{cards2025,\n  title = {Cards \\& <Letters>},\n  author = {Zürcher, A},\n}"
+    (cards / "hdb/cards/benchmark.yaml").write_text(json.dumps(spec | {"citation": citation}))
+    html = report(RIGHT)
+    Page(html)
+    library = bibtexparser.parse_string(unescape(re.search("<pre>(.*?)</pre>", html, re.DOTALL)[1]))
+    assert not library.failed_blocks
+    benchmark, software = library.entries
+    assert benchmark["title"] == "Cards \\& <Letters>"
+    assert (software["version"], software["year"]) == (__version__, str(YEAR))
+    changes = (Path(__file__).parents[2] / "CHANGELOG.md").read_text()
+    assert f"\n## [{__version__}] - {YEAR}-" in changes

@@ -57,7 +57,6 @@ _PANELS: dict[str | None, dict[str, str]] = {
         "verify": "Compute a result or a decision again: is it equal, and if not, what differs "
         "and why?",
         "audit": "Find ground truths that most good models contradict.",
-        "cite": "Print BibTeX, and a sentence for the methods section.",
     },
     "Share": {
         "space": "Serve the web application: score and compare in the browser.",

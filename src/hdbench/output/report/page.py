@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 from markupsafe import Markup
 
+from hdbench import YEAR, __version__
 from hdbench.answers.answer import STATUSES
 from hdbench.answers.run_info import RunInfo
 from hdbench.benchmarks.benchmark import Benchmark
@@ -51,6 +52,15 @@ MAX_TYPICAL = 5
 
 FEW_PICTURES = 100
 """Number of pictures up to which a page has them in twice the width, to be zoomed."""
+
+SOFTWARE = f"""\
+@software{{hdbench,
+  title   = {{{{hdbench}}: Benchmarks of the Digital Humanities, Built, Loaded and Scored}},
+  author  = {{{{The hdbench authors}}}},
+  year    = {{{YEAR}}},
+  version = {{{__version__}}},
+  license = {{Apache-2.0}}
+}}"""
 
 PartKind = Literal["all", "worst", "drawn"]
 
@@ -209,6 +219,7 @@ def report_page(
         most_typical=MAX_TYPICAL,
         is_published=benchmark.spec.source is not None,
         method=_method(result, language),
+        bibtex=_bibtex(benchmark),
         label_style=_label_style(language),
         beside=beside or {},
     )
@@ -411,6 +422,11 @@ def _method(result: Result, language: str) -> dict[str, str]:
         "method_versions": _listed(dict(result.versions)),
     }
     return {label: cut(str(value), MAX_MESSAGE) for label, value in values.items() if value}
+
+
+def _bibtex(benchmark: Benchmark) -> list[str]:
+    """Return what to cite, as lines of BibTeX: the benchmark, if it says how, and hdbench."""
+    return "\n\n".join(filter(None, [benchmark.spec.citation.strip(), SOFTWARE])).splitlines()
 
 
 def _published(run: RunInfo, language: str) -> str:

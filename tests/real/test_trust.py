@@ -11,8 +11,6 @@ from pathlib import Path
 import pytest
 
 from hdbench.benchmarks.benchmark import METADATA, load_benchmark
-from hdbench.space.context import SpaceContext
-from hdbench.space.jobs.deciding import decide_example
 from hdbench.statistics.acceptance import by_rule, last_accepted, walk
 from hdbench.trust.checked import check_sample
 from hdbench.trust.decision import decide
@@ -131,12 +129,3 @@ def test_a_decision_after_the_fact_is_no_promise(cards, published):
     assert decision.outcome.threshold == 0.9
     assert round(decision.outcome.share, 3) == 0.802
     assert decision.counting.left_out == {}
-
-
-def test_the_example_of_the_space_is_no_promise(published):
-    decision = decide_example(SpaceContext(published.folder / "hdb"))
-
-    # Three good models, 300 + 600 values: a middle one of twelve samples, see texts/space.yaml.
-    assert round(100 * decision.accepted / decision.values) == 41
-    assert not decision.holds
-    assert "example_readings" in {warned.key for warned in decision.warnings}

@@ -134,7 +134,7 @@ def compare(page, *models):
 
 
 @pytest.mark.needs("tesseract")
-def test_the_space(camera, url, decision):
+def test_the_space(camera, url):
     texts = translations()[camera.language]
 
     def tab(name):
@@ -173,11 +173,6 @@ def test_the_space(camera, url, decision):
     tab("leaderboard")
     page.frame_locator("#leaderboard iframe").locator("tbody th").nth(2).wait_for()
     camera.take(page, "leaderboard", page.locator("#leaderboard"))
-
-    tab("trust")
-    page.locator("#decision-file input[type=file]").set_input_files(decision)
-    page.locator("#decision iframe").wait_for()
-    camera.take(page, "trust", page.locator("#decision"))
 
     tab("about")
     page.get_by_text("ub@example.org").wait_for()

@@ -4,7 +4,6 @@ import re
 
 import pytest
 from helpers.english import words
-from helpers.planned_cards import RIGHT, agreeing
 from helpers.pseudo_locale import LANGUAGE, PseudoLocale, Walk, book_texts, foreign
 from playwright.sync_api import expect
 from space.german import NAMES as FIGURES
@@ -12,7 +11,6 @@ from space.pages import go_to_tab, report, save, settled, upload
 from space.servers import APP, serving, wait_for_client
 
 from hdbench.answers.answer import STATUSES
-from hdbench.benchmarks.benchmark import load_benchmark
 
 pytestmark = pytest.mark.nightly
 
@@ -103,53 +101,4 @@ def test_the_other_tabs_have_no_english(visit_at, url, walk):
     page.get_by_text("ub@example.org").wait_for()
     page.get_by_role("button", name="Zettelkatalog").click()
     walk.see(page, "about")
-    walk.check()
-
-
-def test_decisions_have_no_english(visit_at, url, walk, tmp_path):
-    catalogue = agreeing(tmp_path, items=700)
-    sample = catalogue.plan(90).sample
-    catalogue.check(sample, lambda place: RIGHT | ({"title": "Urfaust"} if place < 2 else {}))
-    page = visit_at(url)
-    go_to_tab(page, foreign("How much to check?"))
-    walk.see(page, "trust")
-    chosen = page.locator("#decision-file input[type=file]")
-    chosen.set_input_files({"name": "0.json", "mimeType": "text/json", "buffer": b"{}"})
-    page.locator("#decision .hdb-problem").wait_for()
-    walk.see(page, "no decision")
-    page.locator("#decision-file").get_by_role("button").first.click()
-    content = catalogue.decide().model_dump_json().encode()
-    chosen.set_input_files({"name": "1.json", "mimeType": "text/json", "buffer": content})
-    page.locator("#decision").get_by_text("1.json").wait_for()
-    report(page, "#decision")
-    walk.see(page, "decision")
-    [frame] = [each for each in page.frames if each != page.main_frame]
-    walk.see(frame, "its page")
-    walk.check()
-
-
-@pytest.mark.needs("tesseract")
-def test_running_a_model_has_no_english(visit_at, url, shown, walk):
-    page = visit_at(url)
-    go_to_tab(page, foreign("Run a model"))
-    page.get_by_role("button", name=foreign("Prompt")).click()
-    page.locator("#run-prompt textarea").wait_for()
-    walk.see(page, "run")
-    page.locator("#run-items input[type=number]").fill("2")
-    page.locator("#run-items input[type=number]").press("Tab")
-    page.locator("#run-start").click()
-    page.locator("#run-cancel").wait_for()
-    walk.see(page, "waiting")
-    report(page, "#run-report")
-    walk.see(page, "run result")
-    go_to_tab(page, foreign("Your own image"))
-    page.locator("#run-start-image").click()
-    page.locator("#run-status [role=alert]").wait_for()
-    walk.see(page, "no image")
-    image = load_benchmark(str(shown / "hdb/zettelkatalog")).media()["sample-01-0"][0]
-    page.locator("#run-image input[type=file]").set_input_files(image)
-    page.locator("#run-image").get_by_role("link").wait_for()
-    page.locator("#run-start-image").click()
-    page.locator("#run-first table").wait_for()
-    walk.see(page, "own image")
     walk.check()

@@ -22,7 +22,7 @@ from hdbench.space.jobs.submit_hub import bound_time
 from hdbench.space.server import limits, temporary
 from hdbench.space.server.asking import Gate
 from hdbench.space.server.page import PageLanguage, gradio_words
-from hdbench.space.tabs import about, compare, leaderboard, run, score, shared, trust
+from hdbench.space.tabs import about, compare, leaderboard, run, score, shared
 from hdbench.space.texts import translations
 from hdbench.space.views.first_look import FirstLooks
 from hdbench.space.views.report_files import REPORTS, thumbnails
@@ -86,8 +86,6 @@ def build_app(context: SpaceContext, looks: FirstLooks) -> gr.Blocks:
             if context.results and context.ranked:
                 with gr.Tab(say("tab_leaderboard"), elem_id=shared.LEADERBOARD_TAB) as tab:
                     linked = leaderboard.leaderboard_tab(context, say, benchmark, tab)
-            with gr.Tab(say("tab_trust"), id="trust") as tab:
-                trust.trust_tab(context, workers, say, tab)
             with gr.Tab(say("tab_about"), id="about"):
                 about.about_tab(context, say)
         shared.at_first(app, context, linked)

@@ -61,7 +61,7 @@ def problem(message: str, language: str, lead: str = "error") -> str:
     return render("problem.html", language, message=cut(message, MAX_MESSAGE), lead=lead)
 
 
-def frame(address: str, language: str, title: str = "report", note: str | None = None) -> str:
+def frame(address: str, language: str) -> str:
     """Return a report in a frame: it may run its own script, but reach nothing around it.
 
     Its links to the Hub open in a new tab, as on any page: the Hub cannot be framed. No
@@ -70,10 +70,8 @@ def frame(address: str, language: str, title: str = "report", note: str | None =
     Args:
         address: its address.
         language: the interface's language.
-        title: the key of its title.
-        note: a note to read first.
     """
-    return render("frame.html", language, address=address, title=title, note=note)
+    return render("frame.html", language, address=address)
 
 
 def four_digits(value: float, language: str) -> str:

@@ -176,7 +176,6 @@ print(load_dataset("hdb/sciencemetabench", split="val")["ground_truth"][0]["kind
     [
         ("marc.read_marc", "MARC files need pymarc"),
         ("page_xml.read_page_xml", "XML files need lxml"),
-        ("pica_files.read_pica", "XML files need lxml"),
         ("alto.read_alto", "XML files need lxml"),
     ],
 )

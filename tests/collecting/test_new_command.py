@@ -316,28 +316,6 @@ def test_marc_records_fill_the_default_fields(folder, run_hdbench):
     assert rows(folder, "others")["b1"]["ground_truth"] == {"titel": "Müller 1"}
 
 
-def test_pica_records_fill_the_default_fields_or_the_mapping_s(folder, run_hdbench):
-    records = [f"003@ $0b{number}\n021A $aDer @Müller {number}$dRoman\n" for number in (1, 2)]
-    (folder / "records.txt").write_text("\n".join(records), encoding="utf-8")
-    options = ("--truth", "records.txt")
-    assert run_hdbench("new", "books", "scans", *options, cwd=folder).returncode == 0
-    assert rows(folder, "books")["b2"]["ground_truth"]["title"] == "Der Müller 2 : Roman"
-    (folder / "mine.yaml").write_text("key: 003@$0\nrecord:\n  titel: 021A$a\n")
-    done = run_hdbench("new", "others", "scans", *options, "--map", "mine.yaml", cwd=folder)
-    assert done.returncode == 0, done.stderr
-    assert rows(folder, "others")["b1"]["ground_truth"] == {"titel": "Der Müller 1"}
-    (folder / "records.xml").write_text(
-        '<r xmlns="http://www.loc.gov/zing/srw/"><record>'
-        '<record xmlns="info:srw/schema/5/picaXML-v1.0"><datafield tag="003@">'
-        '<subfield code="0">b1</subfield></datafield><datafield tag="021A"><subfield code="a">'
-        "Die Stadt</subfield></datafield></record></record></r>"
-    )
-    options = ("--truth", "records.xml", "--map", "mine.yaml")
-    done = run_hdbench("new", "replies", "scans", *options, cwd=folder)
-    assert done.returncode == 0, done.stderr
-    assert rows(folder, "replies")["b1"]["ground_truth"] == {"titel": "Die Stadt"}
-
-
 PAGE = """<?xml version="1.0"?>
 <PcGts xmlns="http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-15"><Page
  imageFilename="{name}" imageWidth="9" imageHeight="9"><TextRegion id="r"><TextLine id="l">

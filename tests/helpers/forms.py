@@ -314,63 +314,6 @@ def marc21_book(key: int, titles: int = 1) -> bytes:
     return marc21([("001", b"%d" % key), *[("245", b"10\x1faDie Stadt")] * titles])
 
 
-def pica(records: Iterable[str]) -> bytes:
-    """PICA Plain."""
-    return "\n".join(records).encode()
-
-
-def pica_record(*fields: str, key: int = 1) -> str:
-    """A record of PICA Plain."""
-    return f"003@ $0{key}\n" + "".join(f"{field}\n" for field in fields)
-
-
-def pica_xml(records: Iterable[str]) -> bytes:
-    """PICA XML with such records of PICA Plain, without signs that XML has in another way."""
-    lines = []
-    for record in records:
-        lines.append("<record>")
-        for line in record.splitlines():
-            tag, *subfields = line.split("$")
-            inner = "".join(f'<subfield code="{s[0]}">{s[1:]}</subfield>' for s in subfields)
-            lines.append(f'<datafield tag="{tag.strip()}">{inner}</datafield>')
-        lines.append("</record>")
-    return f"<collection>{''.join(lines)}</collection>".encode()
-
-
-def normalized_pica(records: Iterable[str]) -> bytes:
-    """Normalized PICA with such records of PICA Plain."""
-    return (
-        pica(records)
-        .replace(b"\n\n", b"\x1e\r")
-        .replace(b"\n", b"\x1e")
-        .replace(b"\r", b"\n")
-        .replace(b"$", b"\x1f")
-    )
-
-
-def pica_form(make: Callable[[Iterable[str]], bytes]) -> Form:
-    """Return the dimensions of a form of PICA."""
-    return Form(
-        read_truths,
-        {
-            "records": (
-                500,
-                wrote(lambda n: make(pica_record("021A $aDie", key=m) for m in range(n))),
-            ),
-            "fields": (1_000, wrote(lambda n: make([pica_record(*["021A $aDie"] * n)]))),
-            "names": (
-                1_000,
-                wrote(lambda n: make([pica_record("021A $aDie", *["028A $aOtt$dAnna"] * n)])),
-            ),
-            "subfields": (2_000, wrote(lambda n: make([pica_record(f"021A {'$aDie' * n}")]))),
-            "length of a subfield": (
-                50_000,
-                wrote(lambda n: make([pica_record(f"021A $aDie{' @D' * n}")])),
-            ),
-        },
-    )
-
-
 def benchmark(rows: Callable[[int], Iterable[dict[str, Any]]], **spec: Any) -> Write:
     """Write a benchmark's folder."""
 
@@ -654,9 +597,6 @@ TRUTHS: dict[str, Form] = {
             ),
         },
     ),
-    "PICA Plain": pica_form(pica),
-    "normalized PICA": pica_form(normalized_pica),
-    "PICA XML": pica_form(pica_xml),
     "PAGE XML": Form(
         read_truths,
         {

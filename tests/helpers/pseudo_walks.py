@@ -191,7 +191,6 @@ WALKS = {
             ("verify d.json", 0),
             ("trust apply plan.yaml -o out --control 20", 0),
             ("trust control out", 2),
-            ("trust finish out --format pica-plain", 2),
             ("trust finish out --format csv", 0),
             ("trust finish out", 0),
             ("trust finish out --format dublin-core", 2),

@@ -359,7 +359,7 @@ def test_mapping_is_kept_and_files_are_plain_ones(cards):
     assert "drop a mapping first" in alert(
         cards.send("finish/write", group="dublin-core", form="dublin-core")
     )
-    assert "no such form" in alert(cards.send("finish/write", group="pica", form="marcxml"))
+    assert "no such form" in alert(cards.send("finish/write", group="table", form="marcxml"))
     mapping = 'record: {title: "{title}", creator: "{author}"}\n'
     for group, answer in (("dublin-core", {}), ("table", {"error": "takes no mapping"})):
         kept = cards.client.post(

@@ -40,7 +40,7 @@ record:
   identifier: "{id}"
 """
 
-FORMS = ["csv", "xlsx", "openrefine", "marcxml", "pica-plain", "pica-xml"]
+FORMS = ["csv", "xlsx", "openrefine", "marcxml"]
 
 
 def main() -> None:

@@ -299,14 +299,11 @@ new_records:
   kinds: [{leader/05-09: nam#a, leader/17-19: 7i#, 008/18-34: "|||||#||||||||#||"}]
   fields: ["245|00|$a{title}", "264|#1|$c{year}"]
 """
-PICA = "{key: 006Y$0, record: {title: 021A$a, year: 011@$a}}"
 OWN = 'record: {title: "{title}", date: "{year}"}'
 MAPPINGS = {
     "csv": "",
     "openrefine": "",
     "marcxml": MARC,
-    "pica-plain": PICA,
-    "pica-xml": PICA,
     "csv, mapped": OWN,
     "dublin-core": OWN,
 }
@@ -470,7 +467,6 @@ new_records:
     - 245$a{title}
     - {each: keywords, field: "650|#4|$a{keywords}$0{keywords: identifier}"}
 """
-SUBJECTS_PICA = "key: 006Y$0\nrecord: {title: 021A$a, keywords: {each: 044K$a, identifier: $7}}\n"
 
 
 def test_identifiers_come_back_from_openrefine_into_records(collection, run_hdbench):
@@ -494,44 +490,35 @@ def test_identifiers_come_back_from_openrefine_into_records(collection, run_hdbe
             lines.writerow([row["id"], row["state"], "Recht", "4048737-4"])
             lines.writerow(["", "", "Diss.", "4113937-9"])
     work_off(collection, second["id"], "title", "another")
-    for form, mapping, name, written in (
-        (
-            "marcxml",
-            SUBJECTS_MARC,
-            "records.xml",
-            '<subfield code="a">Diss.</subfield>{}(DE-588)4113937-9<',
-        ),
-        ("pica-plain", SUBJECTS_PICA, "records.pica.txt", "044K $7gnd/4113937-9$aDiss.\n"),
-    ):
-        (collection.folder / "mapping.yaml").write_text(mapping)
-        done = run(form, "--mapping", "mapping.yaml", "--identifiers", "back.csv")
-        assert done.returncode == 0, done.stderr
-        assert "\n2 values have an identifier\n" in done.stdout
-        assert "note: 2 identifiers from OpenRefine are left out, as their record" in done.stderr
-        text = (out / name).read_text()
-        assert text.count(written.format('<subfield code="0">')) == 1
-    (collection.folder / "mapping.yaml").write_text(SUBJECTS_PICA.replace(", identifier: $7", ""))
-    refused = run("pica-plain", "--mapping", "mapping.yaml", "--identifiers", "back.csv")
+    (collection.folder / "mapping.yaml").write_text(SUBJECTS_MARC)
+    done = run("marcxml", "--mapping", "mapping.yaml", "--identifiers", "back.csv")
+    assert done.returncode == 0, done.stderr
+    assert "\n2 values have an identifier\n" in done.stdout
+    assert "note: 2 identifiers from OpenRefine are left out, as their record" in done.stderr
+    written = '<subfield code="a">Diss.</subfield><subfield code="0">(DE-588)4113937-9<'
+    assert (out / "records.xml").read_text().count(written) == 1
+    without = SUBJECTS_MARC.replace("$0{keywords: identifier}", "")
+    (collection.folder / "mapping.yaml").write_text(without)
+    refused = run("marcxml", "--mapping", "mapping.yaml", "--identifiers", "back.csv")
     assert refused.returncode == 2
     assert "mapping.yaml: has no place for identifiers: name one, as in" in refused.stderr
-    only_title = "key: 006Y$0\nrecord: {title: {at: 021A$a, identifier: $7}, keywords: 044K$a}\n"
+    only_title = without.replace("245$a{title}", '"245$a{title}$0{title: identifier}"')
     (collection.folder / "mapping.yaml").write_text(only_title)
-    refused = run("pica-plain", "--mapping", "mapping.yaml", "--identifiers", "back.csv")
+    refused = run("marcxml", "--mapping", "mapping.yaml", "--identifiers", "back.csv")
     assert refused.returncode == 2
     assert "mapping.yaml: has no place for identifiers of keywords: name" in refused.stderr
 
 
-def test_pica_leaves_out_what_the_mapping_says_and_what_is_open(collection, run_hdbench):
+def test_marc_leaves_out_what_the_mapping_says_and_what_is_open(collection, run_hdbench):
     finished(collection)
     before = records(collection)
     is_open = {item for item, fields in before.items() if fields["title"]["origin"] == "open"}
     decided = [item for item in before if item not in is_open]
     text = before[decided[0]]["title"]["value"]
     alike = [item for item in decided if before[item]["title"]["value"] == text]
-    (collection.folder / "mapping.yaml").write_text(
-        f"{SUBJECTS_PICA}kinds: [{{when: {{title: ['{text}']}}, leave_out: a reference}}]\n"
-    )
-    command = ("trust", "finish", str(collection.benchmark), "out", "--format", "pica-plain")
+    left_out = f"kinds: [{{when: {{title: ['{text}']}}, leave_out: a reference}}, "
+    (collection.folder / "mapping.yaml").write_text(MARC.replace("kinds: [", left_out))
+    command = ("trust", "finish", str(collection.benchmark), "out", "--format", "marcxml")
     done = run_hdbench(*command, "--mapping", "mapping.yaml", cwd=collection.folder)
     assert done.returncode == 0, done.stderr
     out = collection.folder / "out/finished"
@@ -539,8 +526,8 @@ def test_pica_leaves_out_what_the_mapping_says_and_what_is_open(collection, run_
         reasons = {row["id"]: row["why"] for row in csv.DictReader(file) if not row["field"]}
     assert is_open
     assert reasons == dict.fromkeys(alike, "a reference") | dict.fromkeys(is_open, KIND_OPEN)
-    written = (out / "records.pica.txt").read_text()
-    assert written.count("006Y $0") == len(before) - len(reasons)
+    written = (out / "records.xml").read_text()
+    assert written.count("</record>") == len(before) - len(reasons)
     assert f"{len(reasons)} items and " in done.stdout
 
 

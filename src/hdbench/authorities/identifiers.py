@@ -104,13 +104,3 @@ def in_marc(identifier: str) -> str:
     if _GND.fullmatch(identifier):
         return f"(DE-588){identifier}"
     return (address_of(identifier) if _WIKIDATA.fullmatch(identifier) else None) or identifier
-
-
-def in_pica(identifier: str) -> str:
-    """Return an identifier as K10plus has it: one of the GND gets that name before it.
-
-    Example:
-        >>> in_pica("118540475"), in_pica("Q78")
-        ('gnd/118540475', 'Q78')
-    """
-    return f"gnd/{identifier}" if _GND.fullmatch(identifier) else identifier

@@ -66,11 +66,11 @@ def command(
         images: A folder with an image, a PDF or a text (.txt) for each item, or with a folder for
             each item that has several pages.
         truth: The ground truth, as far as there is one: CSV, XLSX, JSON, JSON Lines, MARC21,
-            MARCXML, PICA, PAGE XML, ALTO, or a folder with a file for each image.
+            MARCXML, PAGE XML, ALTO, or a folder with a file for each image.
         like: A benchmark whose fields, prompt and metric are taken over.
         mapping: Where a column of the table goes: Verfasser=author.name, Jahr=year,
             Personen=persons[], Datei=id for the one that names the images, Notiz=- for one that is
-            not used, Jahrhundert=column:century for one to group by. For MARC and PICA: a mapping
+            not used, Jahrhundert=column:century for one to group by. For MARC: a mapping
             file. May be repeated.
         sample: What hdbench sample wrote: only its items are taken, and scores become estimates for
             the whole.
@@ -105,7 +105,7 @@ def command(
 
 
 def _mapping(texts: Sequence[str]) -> tuple[dict[str, str], Path | None]:
-    """Return the columns' fields from `--map`, and the mapping file for MARC or PICA."""
+    """Return the columns' fields from `--map`, and the mapping file for MARC."""
     columns: dict[str, str] = {}
     mapping_file = None
     for text in texts:

@@ -50,8 +50,8 @@ def command(
             if it is not the one that the plan names.
         out: The folder to write; by default finished in OUT.
         form: csv, xlsx: also a table with a row for each item. openrefine, openrefine-xlsx: also
-            one that OpenRefine opens. marcxml, pica-…, dublin-core: also records in these forms.
-        mapping: How records of MARC or PICA are made of the fields; by default as those of a card
+            one that OpenRefine opens. marcxml, dublin-core: also records in these forms.
+        mapping: How MARC records are made of the fields; by default as those of a card
             catalogue are. Dublin Core needs one; with csv, it says the columns.
         identifiers: An authority file with the identifiers of values, for all fields or for one; or
             a CSV file that OpenRefine exported. It may be given several times.

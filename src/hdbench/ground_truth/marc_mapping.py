@@ -1,14 +1,14 @@
 """Mapping of a MARC record's fields to those of a ground truth; `marc.yaml` is the default."""
 
 import re
-from collections.abc import Iterator
+import unicodedata
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hdbench.common.checked import read_plain_yaml
 from hdbench.errors import HdbenchError, Message
-from hdbench.ground_truth.mapped_values import first_of, has_something, on_one_line
 from hdbench.ground_truth.marc_records import NewRecords, read_new_records
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class First(NamedTuple):
 
     def read(self, record: "Record") -> str | None:
         """Return the text in a record."""
-        return first_of(map(trimmed, self.texts(record)))
+        return _first_of(map(trimmed, self.texts(record)))
 
     def texts(self, record: "Record") -> Iterator[str]:
         """Return everything that is found, untrimmed."""
@@ -96,7 +96,7 @@ class Each(NamedTuple):
             return list(filter(None, texts))
         objects = (
             {
-                name: first_of(trimmed(place.value(field)) for place in places)
+                name: _first_of(trimmed(place.value(field)) for place in places)
                 for name, places in self.fields.items()
             }
             for _, field in matches
@@ -130,11 +130,11 @@ class MarcMapping(NamedTuple):
     def truth(self, record: "Record") -> tuple[str | None, dict[str, Any] | None]:
         """Return the key of a record, and its ground truth; None for what it does not have."""
         truth = self.record.read(record)
-        return self.key_of(record), truth if has_something(truth) else None
+        return self.key_of(record), truth if _has_something(truth) else None
 
     def key_of(self, record: "Record") -> str | None:
         """Return the key of a record."""
-        return first_of(self.key.texts(record))
+        return _first_of(self.key.texts(record))
 
     def node(self, field: str) -> "First | Each | Nested | None":
         """Return the source of a field, such as `imprint.place`; None if the mapping has none."""
@@ -225,6 +225,11 @@ def _unmarked(text: str) -> str:
     return on_one_line(_SORTING.sub(r"\1", text))
 
 
+def on_one_line(text: str) -> str:
+    """Return a value in NFC, with single spaces."""
+    return " ".join(unicodedata.normalize("NFC", text).split())
+
+
 def trimmed(text: str) -> str:
     """Return a value without ISBD punctuation at its end, and without brackets around it.
 
@@ -241,3 +246,20 @@ def trimmed(text: str) -> str:
         text = text[:-1]
     inner = text.removeprefix("[").removesuffix("]")
     return inner if inner and "[" not in inner and "]" not in inner else text
+
+
+def _first_of(texts: Iterable[str]) -> str | None:
+    """Return the first text that is not empty; None if all are."""
+    return next(filter(None, texts), None)
+
+
+def _has_something(value: Any) -> bool:
+    """Return whether there is a value anywhere in a record.
+
+    Example:
+        >>> _has_something({"title": None, "author": {"name": None}}), _has_something({"pages": 0})
+        (False, True)
+    """
+    if isinstance(value, dict):
+        return any(map(_has_something, value.values()))
+    return value not in (None, [])

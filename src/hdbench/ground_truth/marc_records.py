@@ -143,19 +143,6 @@ def read_new_records(value: Any, path: Path) -> NewRecords:
     return _Reader(path).new_records(value)
 
 
-def read_left_out(value: Any, path: Path) -> tuple[Kind, ...]:
-    """Return the kinds of items of which no record is made.
-
-    Args:
-        value: what stands at `kinds` in the file.
-        path: the file.
-
-    Raises:
-        HdbenchError: it is unusable; the message names the key.
-    """
-    return _Reader(path).left_out(value)
-
-
 class _Reader:
     """Reads values of a file, and names its keys in messages."""
 
@@ -202,10 +189,6 @@ class _Reader:
             material,
             tuple(sorted(common + own, key=lambda template: template.tag)),
         )
-
-    def left_out(self, value: Any) -> tuple[Kind, ...]:
-        kinds = self._list(value, "kinds")
-        return tuple(self._left_out(kind, f"kinds[{n}]") for n, kind in enumerate(kinds, 1))
 
     def _left_out(self, value: Any, key: str) -> Kind:
         self._keys(value, key, {"leave_out"}, {"when"})

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from hdbench.answers.letters import text_of
 from hdbench.authorities.reconciled import IDENTIFIER
-from hdbench.ground_truth.mapped_values import on_one_line
 from hdbench.ground_truth.marc_filling import NO_PLACE, NO_XML, Left
+from hdbench.ground_truth.marc_mapping import on_one_line
 from hdbench.ground_truth.marc_templates import FieldTemplate
 
 ITEM = "id"

@@ -56,7 +56,7 @@ class CollectionRequest:
         truth: where the ground truth is; None if there is none yet.
         like: the benchmark whose fields and rules are taken over, by its name or folder.
         columns: column of the table → where it goes: a field's path, `id`, `column:NAME`, or `-`.
-        mapping: the mapping file for MARC or PICA.
+        mapping: the mapping file for MARC.
         sample: the file of `hdbench sample`, if only its items are wanted.
         fields: the fields to be filled in, if there is neither a ground truth nor `like`.
         title: what people call the collection; its name if empty.

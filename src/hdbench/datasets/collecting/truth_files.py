@@ -14,7 +14,6 @@ from hdbench.ground_truth.json_truths import read_json_truths
 from hdbench.ground_truth.letters import read_letters
 from hdbench.ground_truth.marc import read_marc
 from hdbench.ground_truth.page_xml import read_page_xml
-from hdbench.ground_truth.pica_files import is_pica, read_pica
 from hdbench.ground_truth.table import read_table
 
 HEAD = 4_096
@@ -27,7 +26,7 @@ _TRANSCRIPTIONS = {"PcGts": read_page_xml, "alto": read_alto}
 """The name of the outermost element → what reads such a file, or a folder of them."""
 
 ACCEPTED = Message(
-    "a ground truth is CSV, XLSX, JSON, JSON Lines, MARC21, MARCXML, PICA, PAGE XML, ALTO, a "
+    "a ground truth is CSV, XLSX, JSON, JSON Lines, MARC21, MARCXML, PAGE XML, ALTO, a "
     "folder of such XML, or a folder with a JSON or text file for each image"
 )
 
@@ -37,7 +36,7 @@ def open_truth(path: Path, mapping: Path | None = None) -> Table | Truths:
 
     Args:
         path: the file or folder.
-        mapping: for MARC and PICA, which fields go where.
+        mapping: for MARC, which fields go where.
 
     Raises:
         HdbenchError: it is none of the forms that are read, or is unusable.
@@ -55,8 +54,6 @@ def open_truth(path: Path, mapping: Path | None = None) -> Table | Truths:
                 "{place}: neither a file nor a folder: {accepted}", place=path, accepted=ACCEPTED
             )
         head = _head(path)
-    if is_pica(head) or path.suffix.lower() in (".pica", ".pp"):
-        return read_pica(path, mapping)
     start = head.lstrip(b"\xef\xbb\xbf \t\r\n")
     if start.startswith(b"<"):
         return _open_xml(path, head, mapping)

@@ -58,7 +58,6 @@ GROUPS = (
     FormGroup("columns", ("csv",), mapping=True, needs_mapping=True),
     FormGroup("openrefine", ("openrefine", "openrefine-xlsx")),
     FormGroup("marc", ("marcxml",), mapping=True),
-    FormGroup("pica", ("pica-plain", "pica-normalized", "pica-xml"), mapping=True),
     FormGroup("dublin-core", ("dublin-core",), mapping=True, needs_mapping=True),
 )
 """All forms of `hdbench trust finish`."""

@@ -12,7 +12,6 @@ from hdbench.common.progress import progress
 from hdbench.common.resuming import made_from
 from hdbench.errors import HdbenchError
 from hdbench.ground_truth.marc_records import NewRecords
-from hdbench.ground_truth.pica_mapping import PicaMapping
 from hdbench.output.exporting.applied import WIDTH, check_table
 from hdbench.output.exporting.cells import Cell
 from hdbench.output.exporting.columns import FieldColumns
@@ -22,11 +21,9 @@ from hdbench.output.exporting.dublin_core import (
     write_mapped_csv,
 )
 from hdbench.output.exporting.finished_records import (
-    FILES,
-    Mappings,
     WrittenRecords,
-    read_library_mapping,
-    write_records_of,
+    read_new_records_mapping,
+    write_marc_records,
 )
 from hdbench.output.exporting.finished_rows import (
     ORIGIN,
@@ -53,16 +50,12 @@ FinishForm = Literal[
     "openrefine-xlsx",
     "dublin-core",
     "marcxml",
-    "pica-plain",
-    "pica-normalized",
-    "pica-xml",
 ]
 
 _OPENREFINE_FILES = {"openrefine": "openrefine.csv", "openrefine-xlsx": "openrefine.xlsx"}
 
 _WITH_IDENTIFIERS = {
     NewRecords: "100$a{author}$0{author: identifier}",
-    PicaMapping: "author: {at: 028A$a, identifier: $7}",
     RecordMapping: 'creator: "{author: identifier}"',
 }
 """Kind of mapping → an example of a place for identifiers."""
@@ -98,13 +91,12 @@ def writer_of(  # noqa: PLR0917
     Raises:
         HdbenchError: the files do not go with the form, or are unusable.
     """
-    if mapping and form not in (*FILES, "csv", "dublin-core"):
-        raise HdbenchError("--mapping: goes with --format csv, dublin-core, marcxml or pica-…")
-    can_identify = form in (*FILES, "dublin-core") or (form == "csv" and mapping)
+    if mapping and form not in ("csv", "dublin-core", "marcxml"):
+        raise HdbenchError("--mapping: goes with --format csv, dublin-core or marcxml")
+    can_identify = form in ("dublin-core", "marcxml") or (form == "csv" and mapping)
     if identifiers and not can_identify:
         raise HdbenchError(
-            "--identifiers: goes with --format marcxml, pica-… or dublin-core, or with csv and "
-            "--mapping"
+            "--identifiers: goes with --format marcxml or dublin-core, or with csv and --mapping"
         )
     if link and form not in _OPENREFINE_FILES:
         raise HdbenchError("--link: goes with --format openrefine or openrefine-xlsx")
@@ -113,12 +105,10 @@ def writer_of(  # noqa: PLR0917
     given = filter(None, [mapping, benchmark.schema, benchmark.metadata, *sources])
     options = made_from(form, list(fields), link, str(benchmark.folder.resolve()), files=given)
     records = folder / RECORDS
-    if form in FILES:
-        library = read_library_mapping(form, mapping)
+    if form == "marcxml":
+        library = read_new_records_mapping(mapping)
         _check_places(library, identifiers, mapping)
-        return partial(
-            write_records_of, applied, folder, form, library, identifiers, options=options
-        )
+        return partial(write_marc_records, applied, folder, library, identifiers, options=options)
     if form == "dublin-core":
         if mapping is None:
             raise HdbenchError(
@@ -151,7 +141,7 @@ def writer_of(  # noqa: PLR0917
 
 
 def _check_places(
-    mapping: Mappings | RecordMapping, identifiers: Identifiers | None, path: Path | None
+    mapping: NewRecords | RecordMapping, identifiers: Identifiers | None, path: Path | None
 ) -> None:
     """Refuse identifiers of fields for which a mapping has no place.
 

@@ -1,51 +1,31 @@
-"""The finished collection as records that library systems load: MARC and PICA."""
+"""The finished collection as MARC records, which library systems load."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from pydantic import BaseModel, Field
 
-from hdbench.answers.fields import put
-from hdbench.answers.letters import text_of
-from hdbench.authorities.identifiers import in_marc, in_pica
-from hdbench.authorities.reconciled import Fields, IdentifierCounts, Identifiers
+from hdbench.authorities.identifiers import in_marc
+from hdbench.authorities.reconciled import IdentifierCounts, Identifiers
 from hdbench.common.csv_files import csv_rows
 from hdbench.common.extras import needed
 from hdbench.common.resuming import made_from, resumable_files
 from hdbench.errors import HdbenchError
-from hdbench.ground_truth.marc_filling import Left, Process
+from hdbench.ground_truth.marc_filling import Process
 from hdbench.ground_truth.marc_making import LeftOut, make_record
 from hdbench.ground_truth.marc_mapping import read_mapping
-from hdbench.ground_truth.marc_records import CARD_CATALOGUE, NewRecords, fitting_kind
-from hdbench.ground_truth.pica import PicaRecord
-from hdbench.ground_truth.pica_export import NewRecord, new_record
-from hdbench.ground_truth.pica_files import PicaForm, write_records
-from hdbench.ground_truth.pica_mapping import CARDS_MAPPING, PicaMapping, read_pica_mapping
+from hdbench.ground_truth.marc_records import CARD_CATALOGUE, NewRecords
 from hdbench.output.exporting.finished_rows import FinishedRecord, finished_records
 from hdbench.output.exporting.marc_collection import marc_collection
 from hdbench.trust.applied_folder import read_applied, read_begun
 from hdbench.trust.finishing import RECORDS
 
-FILES = {
-    "marcxml": "records.xml",
-    "pica-plain": "records.pica.txt",
-    "pica-normalized": "records.pica.dat",
-    "pica-xml": "records.pica.xml",
-}
-"""Form → the file of the records."""
-
-_PICA_FORMS: dict[str, PicaForm] = {
-    "pica-plain": "plain",
-    "pica-normalized": "normalized",
-    "pica-xml": "xml",
-}
+MARC_FILE = "records.xml"
+"""The records."""
 
 LEFT_LIST = "not_in_records.csv"
 """Items without a record, and values that are in none, each with the reason."""
-
-Mappings = NewRecords | PicaMapping
 
 
 class WrittenRecords(NamedTuple):
@@ -64,19 +44,16 @@ class WrittenRecords(NamedTuple):
     values_left: int
 
 
-def read_library_mapping(form: str, path: Path | None) -> Mappings:
+def read_new_records_mapping(path: Path | None) -> NewRecords:
     """Return how records are made; without a file, as the cards of the card catalogue are.
 
     Args:
-        form: one of `FILES`.
         path: the mapping.
 
     Raises:
         HdbenchError: the mapping is unusable, or does not say how whole records are made.
         MissingExtraError: pymarc or lxml is not installed.
     """
-    if form != "marcxml":
-        return read_pica_mapping(path or CARDS_MAPPING)
     with needed("truths", "MARC records need"):
         import lxml.etree  # noqa: F401, PLC0415
         import pymarc  # noqa: F401, PLC0415
@@ -101,22 +78,20 @@ class _Counts(BaseModel):
     identifiers: IdentifierCounts = Field(default_factory=IdentifierCounts)
 
 
-def write_records_of(
+def write_marc_records(
     applied_folder: Path,
     folder: Path,
-    form: str,
-    mapping: Mappings,
+    mapping: NewRecords,
     identifiers: Identifiers | None = None,
     *,
     options: str = "",
 ) -> WrittenRecords:
-    """Write the records of `hdbench trust finish` in a library's form; it is resumable.
+    """Write the records of `hdbench trust finish` as MARCXML; it is resumable.
 
     Args:
         applied_folder: the folder of `hdbench trust apply`.
-        folder: the folder with the records; it gets the file in `FILES`, and `LEFT_LIST`.
-        form: one of `FILES`.
-        mapping: see `read_library_mapping`.
+        folder: the folder with the records; it gets `MARC_FILE` and `LEFT_LIST`.
+        mapping: see `read_new_records_mapping`.
         identifiers: identifiers of values, for which the mapping has places.
         options: all that the file depends on besides the folders, as one text.
 
@@ -129,102 +104,46 @@ def write_records_of(
     process = Process(
         f"hdbench trust, plan {plan.hash()}", round(1 - plan.limit, 6), f"{day:%Y%m%d}"
     )
-    records, path = folder / RECORDS, folder / FILES[form]
+    records, path = folder / RECORDS, folder / MARC_FILE
     hash_ = made_from(options, applied.hash(), files=[records])
     with resumable_files([path, folder / LEFT_LIST], hash_, _Counts()) as writing:
         file, left_file = writing.files
         counts = writing.state
         write_left = csv_rows(left_file, ("id", "field", "value", "why"))
-
-        def leave(item: str, values: Mapping[str, Any], left: list[Left]) -> None:
-            counts.records += 1
-            counts.placed += len(values) - len(left)
-            counts.values_left += len(left)
-            for part in left:
-                write_left((item, part.name, values.get(part.name, ""), part.why))
-
-        def leave_out(item: str, why: str) -> None:
-            counts.left_out += 1
-            write_left((item, "", "", why))
-
         if identifiers:
             identifiers.counts = counts.identifiers
-
-        def identified(
-            item: str,
-            fields: Fields,
-            written: Callable[[str], str],
-            splits: Mapping[str, str] = {},
-        ) -> dict[str, list[str]]:
-            if identifiers is None:
-                return {}
-            known = identifiers.of(item, fields, splits)
-            return {name: list(map(written, of_field)) for name, of_field in known.items()}
-
         items = writing.progress(
             finished_records(records, writing.done), "Writing the records", applied.items
         )
-        if isinstance(mapping, NewRecords):
-            with marc_collection(file) as write:
-                for record in items:
-                    item, values, origins, undecided = _known(record, process)
-                    known = identified(item, record.fields, in_marc, mapping.splits)
-                    made = make_record(
-                        mapping,
-                        item,
-                        values,
-                        origins,
-                        day,
-                        identifiers=known,
-                        undecided=undecided,
-                    )
-                    if isinstance(made, LeftOut):
-                        leave_out(item, made.why)
-                    else:
-                        write(made.record)
-                        leave(item, values, made.left)
-        else:
-
-            def pica_records() -> Iterator[PicaRecord]:
-                for record in items:
-                    item, values, _, undecided = _known(record, process)
-                    known = identified(item, record.fields, in_pica)
-                    new = _new_pica_record(mapping, item, values, known, undecided)
-                    if isinstance(new, LeftOut):
-                        leave_out(item, new.why)
-                    else:
-                        leave(item, values, new.left)
-                        yield new.record
-
-            write_records(file, pica_records(), _PICA_FORMS[form])
+        with marc_collection(file) as write:
+            for record in items:
+                item, values, origins, undecided = _known(record, process)
+                known = identifiers.of(item, record.fields, mapping.splits) if identifiers else {}
+                made = make_record(
+                    mapping,
+                    item,
+                    values,
+                    origins,
+                    day,
+                    identifiers={name: list(map(in_marc, each)) for name, each in known.items()},
+                    undecided=undecided,
+                )
+                if isinstance(made, LeftOut):
+                    counts.left_out += 1
+                    write_left((item, "", "", made.why))
+                    continue
+                write(made.record)
+                counts.records += 1
+                counts.placed += len(values) - len(made.left)
+                counts.values_left += len(made.left)
+                for part in made.left:
+                    write_left((item, part.name, values.get(part.name, ""), part.why))
         if not counts.placed:  # and so nothing is written
             raise HdbenchError(
-                "{form}: none of the values has a place in the mapping: give one for the fields of "
-                "this benchmark",
-                form=form,
+                "marcxml: none of the values has a place in the mapping: give one for the fields "
+                "of this benchmark"
             )
     return WrittenRecords(path, counts.records, counts.left_out, counts.values_left)
-
-
-def _new_pica_record(
-    mapping: PicaMapping,
-    item: str,
-    values: Mapping[str, Any],
-    identifiers: Mapping[str, Sequence[str]],
-    undecided: Collection[str],
-) -> NewRecord | LeftOut:
-    kind = fitting_kind(mapping.kinds, lambda name: text_of(values.get(name)), undecided)
-    if kind:
-        return LeftOut(kind.leave_out, [])
-    nested: dict[str, Any] = {}
-    for name, value in values.items():
-        put(nested, name.split("."), value)
-    try:
-        return new_record(mapping, nested, item, identifiers)
-    except ValueError as error:
-        raise HdbenchError(
-            "{item}: {why}: give the item another id", item=item, why=error
-        ) from error
 
 
 class _Known(NamedTuple):

@@ -115,10 +115,12 @@ def pytest_runtest_setup(item):
 
 
 @pytest.fixture(autouse=True)
-def _in_english():
-    """The next test is told everything in English again: the language is one for the process."""
+def _as_before_a_command():
+    """The next test is told everything in English again, and scripts import what is beside them:
+    both are set for the process by a command that is called in it."""
     yield
     set_language("en")
+    os.environ.pop("PYTHONSAFEPATH", None)
 
 
 @pytest.fixture(scope="session")

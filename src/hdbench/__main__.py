@@ -1,4 +1,4 @@
-"""`python -m hdbench`."""
+"""`python -P -m hdbench`: without -P, Python imports what lies in the working folder."""
 
 from hdbench.cli import main
 

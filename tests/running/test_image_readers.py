@@ -111,7 +111,7 @@ def test_small_images_start_no_process(tmp_path):
 def test_what_cannot_be_read_fails_alone(large, tmp_path, monkeypatch):
     (tmp_path / "site").mkdir()
     (tmp_path / "site/sitecustomize.py").write_text(POISON)
-    monkeypatch.syspath_prepend(tmp_path / "site")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "site"))
     large.with_name("broken.jpg").write_bytes(large.read_bytes()[:5000])
     for name in ("poison.jpg", "once.jpg"):
         large.with_name(name).write_bytes(large.read_bytes())
@@ -169,7 +169,7 @@ PIL.Image.Image.resize = together
 
 def test_requested_number_of_processes_decode_at_once(large, tmp_path, monkeypatch):
     (tmp_path / "sitecustomize.py").write_text(TOGETHER)
-    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     with ImageReaders(ImageLimits(512), 3) as readers:
         results = [readers.submit([large]) for _ in range(6)]
         assert [len(each.result()) for each in results] == [1] * 6

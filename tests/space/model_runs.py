@@ -1,7 +1,8 @@
 """What tests of runs of local models need."""
 
-import os
-from pathlib import Path
+from contextlib import suppress
+
+import psutil
 
 from hdbench.benchmarks.benchmark import load_benchmark
 
@@ -12,14 +13,9 @@ def image_of(sample):
 
 def processes():
     """The command lines of all processes that run a model for a Space of this worker's."""
-    worker = f"PYTEST_XDIST_WORKER={os.environ.get('PYTEST_XDIST_WORKER', '')}"
+    ours = psutil.Process().children(recursive=True)
     found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            command = path.read_bytes().decode(errors="replace").split("\0")
-            is_ours = worker in path.with_name("environ").read_text(errors="replace")
-        except OSError:  # it has ended
-            continue
-        if "hdbench.cli.model_process" in command and (is_ours or worker.endswith("=")):
-            found.append(command)
-    return found
+    for process in ours:
+        with suppress(psutil.Error):  # it has ended
+            found.append(process.cmdline())
+    return [command for command in found if "hdbench.cli.model_process" in command]

@@ -3,12 +3,11 @@
 import csv
 import functools
 import io
-import os
-import subprocess
 from typing import NamedTuple
 
 from PIL import Image
 
+from hdbench.common import processes
 from hdbench.errors import HdbenchError, Message
 
 PROGRAM = "tesseract"
@@ -111,15 +110,10 @@ def check_languages(languages: str) -> None:
 
 def _tesseract(arguments: list[str], data: bytes, timeout: float) -> str:
     # Its threads gain little on one image and get in the way of reading several at once.
-    environment = os.environ | {"OMP_THREAD_LIMIT": "1"}
+    variables = {"OMP_THREAD_LIMIT": "1"}
     try:
-        done = subprocess.run(  # noqa: S603  no shell, and nothing of an answer in the arguments
-            [PROGRAM, *arguments],
-            input=data,
-            capture_output=True,
-            check=True,
-            timeout=timeout,
-            env=environment,
+        done = processes.run(
+            [PROGRAM, *arguments], given=data, timeout=timeout, variables=variables
         )
     except FileNotFoundError as error:
         raise HdbenchError(
@@ -127,11 +121,11 @@ def _tesseract(arguments: list[str], data: bytes, timeout: float) -> str:
             program=PROGRAM,
             packages=_PACKAGES,
         ) from error
-    except subprocess.TimeoutExpired as error:
+    except processes.TimeoutExpired as error:
         raise HdbenchError(
             "tesseract was stopped after {seconds:g} seconds", seconds=timeout
         ) from error
-    except subprocess.CalledProcessError as error:
+    except processes.CalledProcessError as error:
         said = " ".join(error.stderr.decode("utf-8", "replace").split())
         raise HdbenchError(
             "tesseract: {why}",

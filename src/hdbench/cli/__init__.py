@@ -1,6 +1,7 @@
 """The command line. It reads options, calls, and prints, but decides nothing."""
 
 import gc
+import os
 import sys
 
 from hdbench.cli.app import app
@@ -10,6 +11,8 @@ from hdbench.errors import HdbenchError
 
 def main() -> None:
     """Run the command line; an error is one line on standard error, and exit status 2."""
+    # What libraries start imports nothing from the working folder either.
+    os.environ["PYTHONSAFEPATH"] = "1"
     # By default cycles are sought after 700 new objects, a twentieth of a short command's time.
     gc.set_threshold(20_000, *gc.get_threshold()[1:])
     arguments = [argument for argument in sys.argv[1:] if argument != "--debug"]

@@ -98,7 +98,7 @@ def _command() -> str:
     if shutil.which("hdbench"):
         return "hdbench"
     started = Path(sys.argv[0])
-    return f"{sys.executable} -m hdbench" if started.name == "__main__.py" else str(started)
+    return f"{sys.executable} -P -m hdbench" if started.name == "__main__.py" else str(started)
 
 
 def _refuse_to_replace(folder: Path) -> None:

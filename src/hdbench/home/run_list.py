@@ -3,8 +3,6 @@
 import os
 import shutil
 import signal
-import subprocess
-import sys
 import tempfile
 import threading
 from collections.abc import Sequence, Set
@@ -23,6 +21,7 @@ from hdbench.answers.run_info import RUN_FILE, is_run, read_run_info
 from hdbench.answers.run_names import run_name as run_stem
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.benchmarks.names import DESCRIPTION
+from hdbench.common import processes
 from hdbench.common.checked import Strict
 from hdbench.common.names import check_name
 from hdbench.common.os_errors import read_errors, write_errors
@@ -198,7 +197,7 @@ class RunList:
         built = self._collection.ensure_built()
         name = run_name(load_benchmark(str(built)), asked.model)
         folder = self.folder / name
-        command = [sys.executable, "-m", "hdbench", "--language", language]
+        command = processes.python("hdbench", "--language", language)
         command += ["run", self._collection.built_name, f"--model={asked.model}"]
         command += ["--backend", asked.kind.name, "-o", f"{RUNS}/{name}"]
         if asked.endpoint is not None:
@@ -393,7 +392,7 @@ def _started(run: Path) -> StartedRun | None:
     return None
 
 
-def _spawn(command: Sequence[str], cwd: Path, run: Path, asked: Asked) -> None:
+def _spawn(command: Sequence[str], folder: Path, run: Path, asked: Asked) -> None:
     """Start a process that holds the file with its number locked until it ends.
 
     Raises:
@@ -406,12 +405,13 @@ def _spawn(command: Sequence[str], cwd: Path, run: Path, asked: Asked) -> None:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             raise HdbenchError("{place}: already running", place=run) from error
-        process = subprocess.Popen(  # noqa: S603  no shell
+        process = processes.start(
             command,
-            cwd=cwd,
-            stdin=subprocess.DEVNULL,
+            folder=folder,  # the dataset's name, which the run records, is a path from there
+            asks_servers=True,
+            stdin=processes.DEVNULL,
             stdout=log,
-            stderr=subprocess.STDOUT,
+            stderr=processes.STDOUT,
             start_new_session=True,
             pass_fds=[held.fileno()],  # with which it inherits the lock
         )

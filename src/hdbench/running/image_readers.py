@@ -10,7 +10,6 @@ import os
 import pickle
 import queue
 import signal
-import subprocess
 import sys
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -20,6 +19,7 @@ from typing import Any, BinaryIO, Self, cast
 
 from PIL import Image
 
+from hdbench.common import processes
 from hdbench.errors import HdbenchError, Message
 from hdbench.running.backend import ImageLimits, InShard
 from hdbench.running.images import File, decoded, pixels, read_files, why_unreadable
@@ -112,14 +112,11 @@ class _ImageProcess:
     """A process that decodes images, one item at a time."""
 
     def __init__(self) -> None:
-        path = os.pathsep.join(filter(None, sys.path))
-        self._process = subprocess.Popen(
-            # Without -P, the folder that the user is in could hold a module that is imported.
-            [sys.executable, "-P", "-m", "hdbench.running.image_readers"],
-            env=os.environ | {"PYTHONPATH": path},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,  # decoders also write warnings about readable files
+        self._process = processes.start(
+            processes.python("hdbench.running.image_readers"),
+            stdin=processes.PIPE,
+            stdout=processes.PIPE,
+            stderr=processes.DEVNULL,  # decoders also write warnings about readable files
         )
         self._requests = cast(BinaryIO, self._process.stdin)
         self._answers = cast(BinaryIO, self._process.stdout)

@@ -16,6 +16,7 @@ from typing import IO, TYPE_CHECKING
 from datatrove.io import get_datafolder
 from datatrove.utils.logging import add_task_logger, close_task_logger
 
+from hdbench.common import processes
 from hdbench.common.translation import VARIABLE, current_language, set_language, translated
 from hdbench.errors import HdbenchError, Message, escaped
 from hdbench.running.cluster.step import Asking, launch_is_over, on_sigterm, release_locks
@@ -196,8 +197,8 @@ def accelerators() -> Sequence[str]:
     if chosen is not None:
         return [device.strip() for device in chosen.split(",") if device.strip()]
     try:
-        done = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=True)  # noqa: S607
-    except (OSError, subprocess.CalledProcessError):
+        done = processes.run(["nvidia-smi", "-L"])
+    except (OSError, processes.CalledProcessError):
         return []
     return [str(number) for number, _ in enumerate(done.stdout.splitlines())]
 

@@ -6,8 +6,6 @@ import os
 import re
 import shutil
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing, suppress
@@ -24,6 +22,7 @@ from hdbench.answers.run_info import RUN_FILE
 from hdbench.answers.subset import OF_ALL, STOPPED
 from hdbench.answers.text import read_text
 from hdbench.benchmarks.benchmark import Benchmark
+from hdbench.common import processes
 from hdbench.common.jsonio import write_json, write_whole
 from hdbench.common.thumbnails import FORMATS, MAX_PIXELS, thumbnail
 from hdbench.common.translation import translated
@@ -108,8 +107,8 @@ class ModelRun(NamedTuple):
     def command(self) -> list[str]:
         """Return the command line."""
         arguments = ["--model", self.model, "-o", str(self.path)]
-        program = [sys.executable, "-m", "hdbench.cli.model_process", "--language", self.language]
-        return [*program, "run", *self.options, *arguments]
+        arguments = ["--language", self.language, "run", *self.options, *arguments]
+        return processes.python("hdbench.cli.model_process", *arguments)
 
 
 Watch = Callable[[list[str], Path, float], Generator[int | str | None, None, None]]
@@ -297,8 +296,14 @@ def watched(
     ending: Ended | None = None
     with (
         (folder / _LOG).open("wb") as log,
-        subprocess.Popen(  # noqa: S603  no shell, and no visitor's text is in it
-            command, stdin=subprocess.PIPE, stdout=log, stderr=log, start_new_session=True
+        processes.start(  # no visitor's text is in the command
+            command,
+            folder=Path.cwd(),  # from which the benchmark is named
+            asks_servers=True,
+            stdin=processes.PIPE,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
         ) as process,
     ):
         try:

@@ -12,14 +12,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
-from multiprocessing.forkserver import ensure_running, set_forkserver_preload
-from multiprocessing.process import BaseProcess
 from pathlib import Path
-from threading import Event, Lock
+from threading import Event
 from typing import Any, NamedTuple
 
+from hdbench.common import processes
+from hdbench.common.processes import Connection, Worker
 from hdbench.common.progress import Listener
 from hdbench.common.servers import ends
 from hdbench.errors import HdbenchError, Message
@@ -55,8 +53,7 @@ Task = Callable[..., Any]
 
 def load() -> None:
     """Load the modules that each process needs, so that no visitor has to wait for them."""
-    set_forkserver_preload(list(TASKS))
-    ensure_running()
+    processes.load(TASKS)
 
 
 def end() -> None:
@@ -139,8 +136,6 @@ class TaskProcesses:
 
     def __init__(self, context: SpaceContext) -> None:
         self._turns = Turns(context.at_once, context.max_waiting, context.max_per_visitor)
-        self._starting = Lock()
-        self._processes = get_context("forkserver")
 
     def work(self, address: str, task: Task, *arguments: Any) -> Iterator[Any]:
         """Do a task when it is its turn.
@@ -175,7 +170,7 @@ class TaskProcesses:
     def _attempt(self, turn: Turn, task: Task, arguments: tuple[Any, ...]) -> Iterator[Any]:
         """Yield the messages of a process until it is done or has to make way."""
         paused, ran, before = False, 0.0, time.monotonic()
-        with self._process(task, arguments) as (process, pipe):
+        with _process(task, arguments) as (process, pipe):
             while (lane := self._turns.look(turn)) != Lane.STOPPED:
                 _check_goes_on()
                 now = time.monotonic()
@@ -202,27 +197,16 @@ class TaskProcesses:
                 if isinstance(message, _Done):
                     return
 
-    @contextmanager
-    def _process(
-        self, task: Task, arguments: tuple[Any, ...]
-    ) -> Iterator[tuple[BaseProcess, Connection]]:
-        """Start a process that does a task; yield it and the end of the pipe that it reports on."""
-        receiving, sending = self._processes.Pipe(duplex=False)
-        with tempfile.TemporaryDirectory(prefix="hdbench-", ignore_cleanup_errors=True) as scratch:
-            limits = (MAX_SECONDS, MAX_MEMORY, MAX_WRITTEN)
-            process = self._processes.Process(
-                target=_run, args=(sending, limits, scratch, task, arguments), daemon=True
-            )
-            with self._starting:  # multiprocessing's list of processes is not thread-safe
-                process.start()
-            sending.close()
-            try:
-                yield process, receiving
-            finally:
-                receiving.close()
-                with self._starting:
-                    process.kill()
-                    process.join()
+
+@contextmanager
+def _process(task: Task, arguments: tuple[Any, ...]) -> Iterator[tuple[Worker, Connection]]:
+    """Start a process that does a task; yield it and the end of the pipe that it reports on."""
+    limits = (MAX_SECONDS, MAX_MEMORY, MAX_WRITTEN)
+    with (
+        tempfile.TemporaryDirectory(prefix="hdbench-", ignore_cleanup_errors=True) as scratch,
+        processes.worker(_run, limits, scratch, task, arguments) as started,
+    ):
+        yield started
 
 
 def _run(
@@ -261,7 +245,7 @@ def _run(
         pipe.send(message)
 
 
-def _signal(process: BaseProcess, number: int) -> None:
+def _signal(process: Worker, number: int) -> None:
     if process.pid is not None and process.is_alive():
         with suppress(ProcessLookupError):  # it has just ended
             os.kill(process.pid, number)

@@ -18,7 +18,7 @@ from hdbench.scoring import METRICS, make_metric
 from hdbench.scoring.metric import LESS, figure_of, judging_figure
 from hdbench.statistics.bootstrap import METHOD, OF_FEWER, OF_SHARES, Interval, intervals
 from hdbench.statistics.comparison import compare, compare_runs
-from hdbench.statistics.differences import DrawnDifferences, NormalDifferences
+from hdbench.statistics.differences import PAIRED
 from hdbench.statistics.means import Design, share
 from hdbench.statistics.ranking import rank_models
 from hdbench.statistics.rare_failures import Rest, share_bounds, share_difference_bounds
@@ -333,7 +333,7 @@ def test_few_perfect_answers_are_not_called_more_precise():
     assert interval.low < 0 < interval.high
     assert interval.low == pytest.approx(0.025 ** (1 / 21) - (1 - 7 / 263), abs=0.03)
     assert found.detectable > (interval.high - interval.low) / 2
-    assert found.method == DrawnDifferences.basis + OF_FEWER
+    assert found.method == PAIRED + OF_FEWER
     # The paired test would call that a difference: half of the answers belong to either run then.
     assert not found.separable
     many = answered([11] * 240 + [0] * 23, [0] * 240 + [11] * 23, 263)
@@ -348,19 +348,6 @@ def test_few_perfect_answers_are_not_called_more_precise():
     assert (found.separable, found.better) == (True, "A")
     # Recall counts every card in both, and is compared as before.
     assert found.figures["recall_micro"].interval.high < 0
-
-
-def test_delta_method_agrees_with_drawn_interval_for_few_items():
-    few, many = answered([10] * 30, [1] * 30, 263), answered([8, 10] * 131 + [9], [2] * 263, 263)
-    runs = tables([few, many], few.ids)
-    name = "precision_micro"
-    difference = few.rates[name] - many.rates[name]
-    drawn, normal = (
-        kind.interval(0, 1, 0, difference, 0.95)
-        for kind in (DrawnDifferences(runs, [name], 10_000, 0), NormalDifferences(runs, [name], 0))
-    )
-    assert normal.low == pytest.approx(drawn.low, abs=0.004)
-    assert normal.high == pytest.approx(drawn.high, abs=0.004)
 
 
 # Declarations

@@ -28,7 +28,6 @@ from hdbench.evaluation.score import Settings
 from hdbench.output.leaderboard import formats
 from hdbench.output.leaderboard.boards import leaderboards
 from hdbench.results.result import Result
-from hdbench.statistics.bootstrap import method_in_words
 from hdbench.statistics.comparison import Comparison, compare_runs
 
 
@@ -193,9 +192,6 @@ def print_comparison(console: Console, comparison: Comparison) -> None:
             headline=comparison.headline,
         )
         console.print(line, soft_wrap=True, markup=False)
-    if has_intervals and not comparison.resamples:
-        line = localized("intervals by the {method}", method=method_in_words(comparison.method))
-        console.print(line, soft_wrap=True)
     if comparison.detectable is not None:
         line = localized(
             "{items} items can show a difference of {detectable:.3f} or more, four times in five",

@@ -11,7 +11,7 @@ from hdbench.results.result import Result
 from hdbench.results.warning_texts import Message, in_words, message
 from hdbench.scoring.metric import judging_figure
 from hdbench.statistics.bootstrap import MIN_ITEMS, Interval, intervals
-from hdbench.statistics.differences import differences
+from hdbench.statistics.differences import Differences
 from hdbench.statistics.resampling import tables
 
 MAX_GROUPS = 50
@@ -183,8 +183,8 @@ def differences_by_column(
         interval = None
         if len(positions) >= MIN_ITEMS:
             both = tables(parts, parts[0].ids)
-            apart = differences(both, [judged_by], RESAMPLES, seed)
-            interval = apart.interval(0, 1, 0, one - other, LEVEL)
+            apart = Differences(both, [judged_by], RESAMPLES, seed)
+            interval = apart.interval(0, 1, 0, LEVEL)
         return GroupDifference(value, len(positions), one, other, one - other, interval)
 
     return _by(a, benchmark, column, group)

@@ -311,11 +311,6 @@ class AvisblattCer(Metric):
             matches[outcome].append(FieldMatch(_field(ad.place), outcome, ad.text, text, alike))
         return [match for rows in matches.values() for match in rows]
 
-    @property
-    def rounds(self) -> bool:
-        """Return whether its rates are rounded."""
-        return self._published
-
     def rates(self, totals: Mapping[str, float]) -> dict[str, Any]:
         """The figures, from the statistics added up over pages.
 

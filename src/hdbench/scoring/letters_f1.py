@@ -274,11 +274,6 @@ class LettersF1(Metric):
             ]
         return wrong + absent + right
 
-    @property
-    def rounds(self) -> bool:
-        """Return whether its rates are rounded."""
-        return self._published
-
     def rates(self, totals: Mapping[str, float]) -> dict[str, Any]:
         """The figures, from the statistics added up over letters.
 

@@ -259,11 +259,6 @@ class Metric(ABC):
         return tuple(name for name in self.statistics if name not in EFFORT)
 
     @property
-    def rounds(self) -> bool:
-        """Return whether its rates are rounded: a small change of the sums then changes nothing."""
-        return False
-
-    @property
     def options(self) -> dict[str, Any]:
         """Every option's value."""
         return {name: getattr(self, name) for name in self.option_names}

@@ -265,11 +265,6 @@ class RecordF1(Metric):
         """Added up and rounded once, or plainly from left to right, as `sum` states."""
         return self._total(column)
 
-    @property
-    def rounds(self) -> bool:
-        """Return whether its rates are rounded."""
-        return "run" in self._read.digits
-
     def rates(self, totals: Mapping[str, float]) -> dict[str, Any]:
         """The figures, from the statistics added up over items.
 

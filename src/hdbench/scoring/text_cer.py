@@ -276,11 +276,6 @@ class TextCer(Metric):
                     texts=", ".join(self._options["texts"]),
                 )
 
-    @property
-    def rounds(self) -> bool:
-        """Return whether its rates are rounded."""
-        return "run" in self._digits
-
     def rates(self, totals: Mapping[str, float]) -> dict[str, Any]:
         """The figures, from the statistics added up over items.
 

@@ -1,17 +1,14 @@
 """Intervals for a run's figures, by bootstrapping its items."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
 from hdbench.errors import Message, joined
 from hdbench.scoring.metric import figure_of
-from hdbench.statistics.delta import covariances, interval_ends, is_large
 from hdbench.statistics.rare_failures import Rest, joined_level, parts_of, share_bounds
 from hdbench.statistics.resampling import (
     Array,
@@ -25,7 +22,6 @@ from hdbench.statistics.resampling import (
 from hdbench.statistics.scored import Scored
 
 METHOD = "bootstrap over items and one unseen item, percentile intervals"
-DELTA_METHOD = "delta method over items and one unseen item, normal intervals"
 WITHIN_STRATA = ", within strata"
 OF_SHARES = "; shares of items by Clopper and Pearson"
 OF_FEWER = "; ratios over the items that say something about them"
@@ -65,7 +61,7 @@ class Intervals:
 
     Attributes:
         items: the number of items; these are what was drawn.
-        resamples: how often they were drawn; 0 by the delta method.
+        resamples: how often they were drawn.
         level: the nominal share of such intervals that contain the true figure.
         seed: the seed of the random generator.
         figures: rate → its interval, if it has one; empty if there are too few items.
@@ -85,11 +81,6 @@ class Intervals:
     why: str | None
     method: str = METHOD
     without: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def by_delta(self) -> bool:
-        """Return whether they are by the delta method: there were too many items to draw."""
-        return self.method.startswith(DELTA_METHOD)
 
     def range_of(self, figure: str) -> Interval | None:
         """Return the interval of a figure or, if there is none, its range over single items."""
@@ -205,13 +196,6 @@ def intervals(
     In a draw with nothing to divide by, a figure is what the metric's rules say; if they give it no
     value, that draw is left out of its interval.
 
-    With more than 50,000 items that all differ in their statistics, 10,000 draws would take minutes
-    to hours. The intervals are then by the delta method, with the unseen item (`delta.covariances`
-    and `delta.interval_ends`), and `method` says so: they end where those of the bootstrap do, to
-    0.00003, unless a figure rests on few of the items. That one has the same weakness by the
-    bootstrap: the unseen item counts as one of all the items, not of those few. Rounded rates
-    (`Metric.rounds`) keep the bootstrap.
-
     Args:
         result: any result; its per-item statistics are what is drawn.
         only: the one rate that is wanted, for which this takes less time.
@@ -229,16 +213,10 @@ def intervals(
         ranges, method = item_ranges(result, names), method_of([result])
         return Intervals(items, resamples, level, seed, {}, ranges, too_few(items), method)
     table = Rest(*tables([result], result.ids)[0])
-    large = is_large([table])
     without = {name: why for name in names if (why := why_without(table, name)) is not None}
     names = [name for name in names if name not in without]
     figures = {}
-    if large:
-        resamples = 0
-        for name in names:
-            variance = float(covariances([table], [name])[0, 0, 0])
-            figures[name] = delta_interval([table], name, table.value(name), variance, level)
-    elif names:
+    if names:
         [drawn] = bootstrap([table], names, resamples, seed)
         for name, column in zip(names, drawn.T, strict=True):
             figures[name] = drawn_interval([table], name, column, level, seed)
@@ -246,7 +224,7 @@ def intervals(
         figure = figure_of(result.metric, name)
         if figure is not None and figure.share_of is not None:
             figures[name] = Interval(*share_bounds([table], figure.share_of, level))
-    method = method_of([result], large=large) + _adapted(table, names)
+    method = method_of([result]) + _adapted(table, names)
     return Intervals(items, resamples, level, seed, figures, {}, None, method, without)
 
 
@@ -301,29 +279,6 @@ def drawn_interval(
     return Interval(low, min(1.0, high))
 
 
-def delta_interval(
-    runs: Sequence[Rest], figure: str, value: float, variance: float, level: float
-) -> Interval:
-    """Return the same for more items than can be drawn, by the delta method.
-
-    Args:
-        runs: see `drawn_interval`.
-        figure: see there.
-        value: the rate, or its rest.
-        variance: its variance.
-        level: the nominal coverage.
-    """
-    run, parts = runs[0], parts_of(runs[0].metric, figure)
-    spread = math.sqrt(max(0.0, variance))
-    if parts is None:
-        return Interval(*interval_ends(run, figure, value, spread, level))
-    part_level = joined_level(level)
-    low, high = share_bounds(runs, parts.statistic, part_level)
-    low += interval_ends(run, figure, value, spread, part_level)[0]
-    high += value - NormalDist().inv_cdf(expanded_tail(run.independent, part_level)) * spread
-    return Interval(low, min(1.0, high))
-
-
 def _adapted(table: StatisticsTable, names: Sequence[str]) -> str:
     """Return what differs in the method, as the declarations of the rates demand."""
     figures = [figure for name in names if (figure := figure_of(table.metric, name)) is not None]
@@ -337,15 +292,10 @@ def method_in_words(method: str) -> Message:
     return joined([Message(part) for part in method.split("; ")], "; ")
 
 
-def method_of(results: Sequence[Scored], *, large: bool = False) -> str:
-    """Return how intervals of figures on these items are computed.
-
-    Args:
-        results: the results.
-        large: whether there are too many items to draw; see `is_large`.
-    """
+def method_of(results: Sequence[Scored]) -> str:
+    """Return how intervals of figures on the items of these results are computed."""
     is_plain = all(result.weighed is None for result in results)
-    return (DELTA_METHOD if large else METHOD) + ("" if is_plain else WITHIN_STRATA)
+    return METHOD if is_plain else METHOD + WITHIN_STRATA
 
 
 def too_few(items: int) -> str:

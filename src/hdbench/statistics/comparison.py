@@ -15,7 +15,7 @@ from hdbench.display.table import RowTable
 from hdbench.errors import HdbenchError, Message, escaped
 from hdbench.scoring.metric import figure_names, figure_of, judging_figure
 from hdbench.statistics.bootstrap import MIN_ITEMS, Interval
-from hdbench.statistics.differences import Differences, DrawnDifferences, differences
+from hdbench.statistics.differences import PAIRED, Differences
 from hdbench.statistics.rare_failures import parts_of
 from hdbench.statistics.resampling import check_settings, rate_names, tables
 from hdbench.statistics.scored import Scored
@@ -100,7 +100,7 @@ class Comparison:
         fields: field → its rates.
         item_figure: the figure of one item, higher is better; see `Metric`.
         items_apart: the items in which that differs most, at most ten.
-        resamples: how often items were drawn for the intervals; 0 by the delta method.
+        resamples: how often items were drawn for the intervals.
         method: how the intervals are computed.
         level: the intervals' nominal coverage; 1 - level is the tests' level.
         seed: the seed of the random generators.
@@ -251,10 +251,6 @@ def compare_runs(
     pairs need many permutations: if `resamples` is less than twice the number of pairs / (1 -
     level), that many are taken.
 
-    With more than 50,000 items that all differ in their statistics, the intervals are by the delta
-    method (`delta.covariances`, `NormalDifferences`), and p is that of the normal distribution that
-    the exchanged differences then have; see `permutation_test`.
-
     Where the headline declares another figure by which it is judged, that figure is tested. Where
     that one is at its worst in some items, too rare to be resampled, two runs are separable only if
     the interval of its difference, which joins the bounds of the shares of such items, also
@@ -318,7 +314,7 @@ def compare_runs(
     runs = tables(scored, first.ids)
     items = len(first.ids)
     item_counts = [run.support(tested)[0] for run in runs]
-    apart = differences(runs, wanted, resamples, seed) if items >= MIN_ITEMS else None
+    apart = Differences(runs, wanted, resamples, seed) if items >= MIN_ITEMS else None
     pairs = list(combinations(range(len(names)), 2))
     permutations = max(resamples, math.ceil(2 * len(pairs) / (1 - level)))
     tests = [permutation_test(runs[a], runs[b], tested, permutations, seed) for a, b in pairs]
@@ -336,7 +332,7 @@ def compare_runs(
             rests_on_few = apart.rests_on_few(a, b, position)
             if rests_on_few or parts_of(first.metric, tested) is not None:
                 joined, of_all = figure.interval, 1 - (1 - level) / len(pairs)
-                ends = apart.interval(a, b, position, figure.difference, of_all)
+                ends = apart.interval(a, b, position, of_all)
                 if ends is None or ends.low <= 0 <= ends.high:
                     doubt = "few items" if rests_on_few else "rare failures"
             detectable = _detectable(apart.spread(a, b, position), level, joined)
@@ -368,8 +364,8 @@ def compare_runs(
                 fields=_field_effects(scored[a], scored[b]),
                 item_figure=scored[a].metric.item_figure,
                 items_apart=_items_apart(scored[a], scored[b]),
-                resamples=resamples if apart is None else apart.resamples,
-                method=DrawnDifferences.basis if apart is None else apart.method,
+                resamples=resamples,
+                method=PAIRED if apart is None else apart.method,
                 level=level,
                 seed=seed,
                 estimated=scored[a].estimated,
@@ -483,7 +479,7 @@ def _differences(
             continue
         interval = why = None
         if apart is not None:
-            interval = apart.interval(*pair, position, a - b, level)
+            interval = apart.interval(*pair, position, level)
             why = apart.why_without(*pair, position)
         figures[name] = Difference(a, b, a - b, interval, why)
     return figures

@@ -1,10 +1,7 @@
 """Variation of the difference between two runs on the same items."""
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from statistics import NormalDist
-from typing import ClassVar
 
 import numpy as np
 
@@ -16,7 +13,6 @@ from hdbench.statistics.bootstrap import (
     why_without,
     with_unseen,
 )
-from hdbench.statistics.delta import covariances, is_large, spread_of_difference
 from hdbench.statistics.rare_failures import (
     Parts,
     Rest,
@@ -26,40 +22,37 @@ from hdbench.statistics.rare_failures import (
 )
 from hdbench.statistics.resampling import NOTHING, Array, StatisticsTable, bootstrap, expanded_tail
 
-_DRAWS = 10_000
+PAIRED = "paired bootstrap over items, expanded percentile intervals"
 
 
-class Differences(ABC):
-    """The differences of the runs' figures, with their intervals.
+class Differences:
+    """The differences of the runs' figures on drawn items, with their intervals.
 
     Attributes:
-        basis: how the intervals of most figures are computed.
-        method: the same, and what differs for ratios about which few items say something.
-        resamples: how often items are drawn; 0 by the delta method.
+        method: how the intervals are computed.
 
     Args:
         runs: runs with the same items in the same order.
         wanted: the names of the figures.
-        seed: the seed of the random numbers.
+        resamples: how often items are drawn.
+        seed: the seed of `numpy.random.default_rng`.
     """
 
-    basis: ClassVar[str]
-    method: str
-    resamples: int
-
-    def __init__(self, runs: Sequence[StatisticsTable], wanted: Sequence[str], seed: int) -> None:
+    def __init__(
+        self, runs: Sequence[StatisticsTable], wanted: Sequence[str], resamples: int, seed: int
+    ) -> None:
         self._runs = runs
         self._wanted = wanted
         self._seed = seed
         fewer = any(run.rests_on_few(name) for run in runs for name in wanted)
-        self.method = self.basis + (OF_FEWER if fewer else "")
+        self.method = PAIRED + (OF_FEWER if fewer else "")
         self._independent = runs[0].independent
         all_parts = (parts_of(runs[0].metric, name) for name in wanted)
         self._parts = {parts.figure: parts for parts in all_parts if parts is not None}
+        self._names = [*wanted, *(parts.share for parts in self._parts.values())]
+        self._drawn = bootstrap(runs, self._names, resamples, seed)
 
-    def interval(
-        self, a: int, b: int, figure: int, difference: float, level: float
-    ) -> Interval | None:
+    def interval(self, a: int, b: int, figure: int, level: float) -> Interval | None:
         """Return the interval of a difference.
 
         That of a share of items is by Clopper and Pearson. That of a figure which is at its worst
@@ -72,7 +65,6 @@ class Differences(ABC):
             a: the place of a run.
             b: the place of another run.
             figure: the place of a figure.
-            difference: the figure of a less that of b.
             level: the nominal coverage.
 
         Returns:
@@ -89,7 +81,7 @@ class Differences(ABC):
         if parts is None and self.rests_on_few(a, b, figure):
             return self._with_unseen(a, b, figure, level)
         if parts is None:
-            return self._resampled(a, b, figure, difference, level)
+            return difference_interval(self._apart(a, b, figure), self._independent, level)
         part_level, rests = joined_level(level), [Rest(*run) for run in pair]
         middle = rests[0].value(name) - rests[1].value(name)
         margin = _student(self._independent, part_level) * self._spread_of_rest(a, b, parts)
@@ -120,135 +112,27 @@ class Differences(ABC):
     def _with_unseen(self, a: int, b: int, figure: int, level: float) -> Interval:
         """Return the interval of a difference with one unseen item for each run."""
         name, ends = self._wanted[figure], []
-        for run, drawn in zip((a, b), self._draws(a, b, figure), strict=True):
+        for run in (a, b):
+            drawn = self._drawn[run][:, figure]
             rng = np.random.default_rng((self._seed, 5, run))
             _, worth = self._runs[run].support(name)
             ends.append(with_unseen(drawn, rng.beta(1, worth, len(drawn))))
         one, other = ends
         return difference_with_unseen(one, other, level)
 
-    @abstractmethod
-    def _draws(self, a: int, b: int, figure: int) -> tuple[Array, Array]:
-        """Return the figures of two runs on drawn items."""
-
-    @abstractmethod
-    def spread(self, a: int, b: int, figure: int) -> float:
-        """Return the standard error of a difference."""
-
-    @abstractmethod
-    def _resampled(
-        self, a: int, b: int, figure: int, difference: float, level: float
-    ) -> Interval | None:
-        """Return the interval of the difference of a figure that is resampled as a whole."""
-
-    @abstractmethod
-    def _spread_of_rest(self, a: int, b: int, parts: Parts) -> float:
-        """Return the standard error of the difference between the rests of a figure."""
-
-
-class DrawnDifferences(Differences):
-    """The differences of the runs' figures on drawn items.
-
-    Args:
-        runs: see `Differences`.
-        wanted: see there.
-        resamples: how often items are drawn.
-        seed: the seed of `numpy.random.default_rng`.
-    """
-
-    basis: ClassVar = "paired bootstrap over items, expanded percentile intervals"
-
-    def __init__(
-        self, runs: Sequence[StatisticsTable], wanted: Sequence[str], resamples: int, seed: int
-    ) -> None:
-        super().__init__(runs, wanted, seed)
-        self.resamples = resamples
-        self._names = [*wanted, *(parts.share for parts in self._parts.values())]
-        self._drawn = bootstrap(runs, self._names, resamples, seed)
-
     def spread(self, a: int, b: int, figure: int) -> float:
         """Return the standard deviation of the drawn differences."""
         return float(np.nanstd(self._apart(a, b, figure), ddof=1))
 
-    def _resampled(
-        self, a: int, b: int, figure: int, difference: float, level: float
-    ) -> Interval | None:
-        """Return the expanded percentile interval; see `difference_interval`."""
-        return difference_interval(self._apart(a, b, figure), self._independent, level)
-
     def _spread_of_rest(self, a: int, b: int, parts: Parts) -> float:
+        """Return the standard deviation of the drawn differences between a figure's rests."""
         whole, share = (
             self._apart(a, b, self._names.index(name)) for name in (parts.figure, parts.share)
         )
         return float((whole - share).std(ddof=1))
 
-    def _draws(self, a: int, b: int, figure: int) -> tuple[Array, Array]:
-        return self._drawn[a][:, figure], self._drawn[b][:, figure]
-
     def _apart(self, a: int, b: int, figure: int) -> Array:
-        one, other = self._draws(a, b, figure)
-        return one - other
-
-
-class NormalDifferences(Differences):
-    """The same by the delta method.
-
-    Args:
-        runs: see `Differences`.
-        wanted: see there.
-        seed: the seed of the unseen items.
-    """
-
-    basis: ClassVar = "delta method over items, normal intervals"
-    resamples: int = 0
-
-    def __init__(self, runs: Sequence[StatisticsTable], wanted: Sequence[str], seed: int) -> None:
-        super().__init__(runs, wanted, seed)
-        self._covariances = covariances(runs, wanted)
-        rests = [Rest(*run) for run in runs]
-        self._of_rests = {name: covariances(rests, [name])[0] for name in self._parts}
-
-    def spread(self, a: int, b: int, figure: int) -> float:
-        """Return the standard error by the delta method."""
-        return spread_of_difference(self._covariances[figure], a, b)
-
-    def _resampled(
-        self, a: int, b: int, figure: int, difference: float, level: float
-    ) -> Interval | None:
-        """Return the interval of `difference_interval` for normal draws."""
-        spread = self.spread(a, b, figure)
-        if spread < NOTHING:
-            return None
-        margin = -NormalDist().inv_cdf(expanded_tail(self._independent, level)) * spread
-        return Interval(difference - margin, difference + margin)
-
-    def _draws(self, a: int, b: int, figure: int) -> tuple[Array, Array]:
-        """Figures drawn from the normal distribution that they have, at least 0."""
-        name, runs = self._wanted[figure], [self._runs[run] for run in (a, b)]
-        values = [run.value(name) for run in runs]
-        spread = self._covariances[figure][np.ix_((a, b), (a, b))]
-        rng = np.random.default_rng((self._seed, 6))
-        one, other = rng.multivariate_normal(values, spread, _DRAWS).clip(0).T
-        return one, other
-
-    def _spread_of_rest(self, a: int, b: int, parts: Parts) -> float:
-        return spread_of_difference(self._of_rests[parts.figure], a, b)
-
-
-def differences(
-    runs: Sequence[StatisticsTable], wanted: Sequence[str], resamples: int, seed: int
-) -> Differences:
-    """Return the runs' differences: drawn, or by the delta method if that would take too long.
-
-    Args:
-        runs: see `DrawnDifferences`, as for all the rest.
-        wanted: the names of the figures.
-        resamples: how often items are drawn.
-        seed: the seed of the draws.
-    """
-    if is_large(runs):
-        return NormalDifferences(runs, wanted, seed)
-    return DrawnDifferences(runs, wanted, resamples, seed)
+        return self._drawn[a][:, figure] - self._drawn[b][:, figure]
 
 
 def difference_interval(drawn: Array, items: int, level: float) -> Interval | None:

@@ -3,11 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from hdbench.scoring.metric import EFFORT, Corrected
 from hdbench.statistics.bootstrap import MIN_ITEMS, Interval, figure_interval
-from hdbench.statistics.delta import covariances, interval_ends, is_large
 from hdbench.statistics.resampling import bootstrap, mean_table
 from hdbench.statistics.scored import Scored
 
@@ -65,11 +62,6 @@ def effort(
     mean, values = table.value(name), others.value(looked_at)
     if len(result.ids) < MIN_ITEMS or corrected == "character":
         return Effort(corrected, mean, values, None)
-    if is_large([table]):
-        spread = float(np.sqrt(covariances([table], [name])[0, 0, 0]))
-        low, high = interval_ends(table, name, mean / values, spread / values, level)
-    else:
-        [drawn] = bootstrap([table], [name], resamples, seed)
-        share = figure_interval(drawn[:, 0] / values, table.effective, level, seed)
-        low, high = share.low, share.high
-    return Effort(corrected, mean, values, Interval(low * values, high * values))
+    [drawn] = bootstrap([table], [name], resamples, seed)
+    share = figure_interval(drawn[:, 0] / values, table.effective, level, seed)
+    return Effort(corrected, mean, values, Interval(share.low * values, share.high * values))

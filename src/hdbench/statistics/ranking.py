@@ -12,13 +12,11 @@ from hdbench.errors import HdbenchError
 from hdbench.scoring.metric import figure_names, judging_figure
 from hdbench.statistics.bootstrap import (
     Interval,
-    delta_interval,
     drawn_interval,
     item_ranges,
     why_without,
 )
 from hdbench.statistics.comparison import check_comparable, check_counted
-from hdbench.statistics.delta import covariances, is_large
 from hdbench.statistics.rare_failures import Rest, joined_level, parts_of, share_difference_bounds
 from hdbench.statistics.resampling import (
     NOTHING,
@@ -161,9 +159,6 @@ def rank_models(
     the same level (Bonferroni), do not make up for the difference of the rests; see
     `hdbench.statistics.rare_failures`.
 
-    With more than 50,000 items that all differ in their statistics, the intervals are by the delta
-    method, and the draws are from the normal distribution with the covariances that it gives.
-
     Degenerate cases: models that never differ are not different; two that differ by the same amount
     in every draw are. With fewer than 20 items there are no intervals and no ranks: drawing so few
     says too little about others. The best figure's set begins with 1, and every set contains the
@@ -201,8 +196,7 @@ def rank_models(
         ranges = [item_ranges(result, [figure]).get(figure) for result in results]
         intervals = [*ranges, *(None for _ in ranked)]
     else:
-        vary = _by_delta if is_large(runs) else _by_drawing
-        intervals, drawn = vary(ranked, figure, resamples, level, seed)
+        intervals, drawn = _drawn(ranked, figure, resamples, level, seed)
         apart = values[:, None] - values
         ahead = apart < 0 if higher_is_better else apart > 0  # of the row's model
         independent = ranked[0].runs[0].independent
@@ -278,7 +272,7 @@ def _read(models: Mapping[str, Sequence[Scored]], headline: str) -> list[_Model]
     return read
 
 
-def _by_drawing(
+def _drawn(
     models: Sequence[_Model], figure: str, resamples: int, level: float, seed: int
 ) -> tuple[list[Interval], Array]:
     """Return how figures, or their rests, vary over drawn items.
@@ -296,28 +290,6 @@ def _by_drawing(
     drawn = np.array([sum(own) / len(own) for own in _by_model(models, columns)])
     rows = zip(groups, [*columns, *drawn], strict=True)
     return [drawn_interval(group, figure, row, level, seed) for group, row in rows], drawn
-
-
-def _by_delta(
-    models: Sequence[_Model], figure: str, resamples: int, level: float, seed: int
-) -> tuple[list[Interval], Array]:
-    """Return the same by the delta method: the draws are from the normal distribution."""
-    groups = _groups(models)
-    runs = [run for [run] in groups[: -len(models)]]
-    covariance = covariances(runs, [figure])[0]
-    shares = np.zeros((len(models), len(runs)))  # a model's figure is the mean of its runs
-    for row, columns in zip(shares, _by_model(models, range(len(runs))), strict=True):
-        row[columns] = 1 / len(columns)
-    of_models = shares @ covariance @ shares.T
-    of_runs = np.array([run.value(figure) for run in runs])
-    values = shares @ of_runs
-    variances = [*np.diag(covariance), *np.diag(of_models)]
-    intervals = [
-        delta_interval(group, figure, float(value), float(variance), level)
-        for group, value, variance in zip(groups, [*of_runs, *values], variances, strict=True)
-    ]
-    rng = np.random.default_rng(seed)
-    return intervals, rng.multivariate_normal(values, of_models, resamples, method="eigh").T
 
 
 def _groups(models: Sequence[_Model]) -> list[list[Rest]]:

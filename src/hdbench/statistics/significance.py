@@ -1,13 +1,11 @@
 """Tests of differences between two runs, and of several differences together."""
 
-import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from hdbench.statistics.delta import is_large, spread_of_exchanges
-from hdbench.statistics.resampling import NOTHING, Array, Counts, StatisticsTable, chunks, distinct
+from hdbench.statistics.resampling import Array, Counts, StatisticsTable, chunks, distinct
 
 
 class PermutationTest(NamedTuple):
@@ -15,8 +13,7 @@ class PermutationTest(NamedTuple):
 
     Attributes:
         p: the two-sided p value.
-        permutations: the number of exchanges from which it was computed; 0 if it is that of a
-            normal distribution.
+        permutations: the number of exchanges from which it was computed.
         exact: whether these were all possible exchanges.
     """
 
@@ -37,11 +34,6 @@ def permutation_test(
     is never too small (Phipson and Smyth, "Permutation P-values should never be zero", 2010). Items
     in which the runs agree change nothing and are skipped.
 
-    With more than 50,000 items that differ, and whose statistics are all different, each exchange
-    takes too long. The differences are then close to normally distributed around 0, and p follows
-    from their standard error (`spread_of_exchanges`). It is at least 1 / (permutations + 1), as if
-    that many had been drawn: of such a distribution, the far tails are not known.
-
     Args:
         a: a run.
         b: a run on the same items in the same order.
@@ -52,8 +44,6 @@ def permutation_test(
     same = (a.values == b.values).all(axis=1)
     pairs, times = np.hstack([a.values[~same], b.values[~same]]), np.ones(np.sum(~same), np.int64)
     exact = len(pairs) < permutations.bit_length()  # 2 ** items <= permutations
-    if not exact and is_large([run._replace(values=run.values[~same]) for run in (a, b)]):
-        return _normal_test(a, b, figure, permutations)
     if exact:
         permutations = 2 ** len(pairs)
     else:
@@ -78,16 +68,6 @@ def permutation_test(
     if exact:
         return PermutationTest(larger / permutations, permutations, exact=True)
     return PermutationTest((larger + 1) / (permutations + 1), permutations, exact=False)
-
-
-def _normal_test(
-    a: StatisticsTable, b: StatisticsTable, figure: str, permutations: int
-) -> PermutationTest:
-    """Return the test by the standard error of the exchanged differences."""
-    spread = spread_of_exchanges(a, b, figure)
-    z = abs(a.value(figure) - b.value(figure)) / spread if spread > NOTHING else 0.0
-    p = max(math.erfc(z / math.sqrt(2)), 1 / (permutations + 1))
-    return PermutationTest(p, 0, exact=False)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -393,8 +393,7 @@ def _method(result: Result, language: str) -> dict[str, str]:
     tell, intervals = partial(TEXTS.text, language=language), result.intervals
     options = given_options(result.metric)
     drawn = tell(
-        ("delta" if intervals.by_delta else "bootstrap")
-        + ("" if result.weighed is None else "_strata"),
+        "bootstrap" if result.weighed is None else "bootstrap_strata",
         items=intervals.items,
         resamples=intervals.resamples,
         seed=intervals.seed,

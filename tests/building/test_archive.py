@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.datasets.building.archive import citation_cff, datacite, write_archive
+from hdbench.datasets.building.archive import citation_cff, write_archive
 
 ALL = (
     "advertxml",
@@ -58,18 +58,6 @@ def collect(item, path, value, into):
         into[item, path] = value if isinstance(value, str) else json.dumps(value)
 
 
-@pytest.mark.parametrize("name", ALL)
-def test_a_doi_can_be_registered_with_the_metadata(samples, name):
-    from datacite import schema45  # noqa: PLC0415  slow to import
-
-    about = json.loads((samples / "hdb" / name / "datacite.json").read_text())
-    about["doi"] = "10.5281/zenodo.1"  # which the repository gives
-    schema45.validator.validate(about)
-    assert about["version"].endswith("+sample")
-    assert about["rightsList"][0]["rights"] == "CC0-1.0"  # the samples are this project's own
-    assert len(about["creators"]) > 0
-
-
 def test_the_citation_file_has_what_its_format_asks_for(sample):
     cited = yaml.safe_load((sample / "hdb/zettelkatalog/CITATION.cff").read_text())
     assert cited["authors"] == [
@@ -89,11 +77,8 @@ def test_without_authors_the_maintainers_or_nobody_made_it(sample):
     nobody = spec.model_copy(update={"citation": "", "maintainers": (), "licence": "other"})
     assert citation_cff(nobody)["authors"] == [{"name": "Anonymous"}]
     assert "license" not in citation_cff(nobody)
-    assert "publicationYear" not in datacite(nobody, 1)
     kept = nobody.model_copy(update={"maintainers": ("Stadtbibliothek",)})
-    assert datacite(kept, 1)["creators"] == [
-        {"name": "Stadtbibliothek", "nameType": "Organizational"}
-    ]
+    assert citation_cff(kept)["authors"] == [{"name": "Stadtbibliothek"}]
 
 
 def test_an_item_without_a_ground_truth_has_no_row(tmp_path, sample):
@@ -104,4 +89,3 @@ def test_an_item_without_a_ground_truth_has_no_row(tmp_path, sample):
     (tmp_path / "metadata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     write_archive(load_benchmark(str(sample / "hdb/zettelkatalog")).spec, tmp_path)
     assert (tmp_path / "ground_truth.csv").read_text() == "id,field,value\nb,tags,[]\nb,n,null\n"
-    assert json.loads((tmp_path / "datacite.json").read_text())["sizes"] == ["2 images"]

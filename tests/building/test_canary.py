@@ -20,11 +20,10 @@ def test_the_card_has_it_in_a_line_and_no_other_file(tmp_path, run_hdbench):
     assert (built / "README.md").read_text().splitlines().count(LINE) == 1
     having = {path.name for path in built.rglob("*") if path.is_file() and GUID in path.read_text()}
     assert having == {"README.md", "benchmark.yaml"}
-    assert {"prompt.txt", "answer.schema.json", "metadata.jsonl", "croissant.json"} <= {
+    assert {"prompt.txt", "answer.schema.json", "metadata.jsonl"} <= {
         path.name for path in built.iterdir()
     }
     assert str(read_spec(built / "benchmark.yaml").canary) == GUID
-    assert "canary" not in (built / "croissant.json").read_text()
 
 
 def test_without_one_the_card_says_nothing_of_it(tmp_path, run_hdbench):

@@ -384,7 +384,6 @@ def test_another_namespace_is_that_of_the_cards_too(hub, publish, place):
     assert repository.private
     sent = files(hub, "datasets", "hdb-operator/zettelkatalog")
     assert b'load_dataset("hdb-operator/zettelkatalog"' in sent["README.md"]
-    assert b"datasets/hdb-operator/zettelkatalog" in sent["croissant.json"]
     form = b"https://huggingface.co/datasets/hdb-operator/zettelkatalog/discussions/new"
     assert form in sent["benchmark.yaml"]
     for path, content in sent.items():

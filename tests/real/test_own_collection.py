@@ -135,7 +135,7 @@ def test_it_is_built_loaded_and_can_be_archived(desk, built, monkeypatch):
     assert sum(truth is None for truth in rows["ground_truth"]) == 2
     assert rows[0]["image"].size[0] > 100
     there = {path.name for path in (desk / "hdb/karten").iterdir()}
-    assert there >= {"SHA256SUMS", "ground_truth.csv", "CITATION.cff", "datacite.json"}
+    assert there >= {"SHA256SUMS", "ground_truth.csv", "CITATION.cff"}
 
 
 @pytest.fixture(scope="module")

@@ -47,8 +47,6 @@ BUILT = (
     "benchmark.yaml",
     "CHANGELOG.md",
     "CITATION.cff",
-    "croissant.json",
-    "datacite.json",
     "eval.yaml",
     "example.png",
     "example_predictions.jsonl",

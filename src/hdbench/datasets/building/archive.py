@@ -10,18 +10,15 @@ import yaml
 
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.benchmarks.spec import BenchmarkSpec
-from hdbench.common.jsonio import read_jsonl, write_json
+from hdbench.common.jsonio import read_jsonl
 from hdbench.common.regular_files import file_sha256
-from hdbench.datasets.building.citation import Creator, creators, year
+from hdbench.datasets.building.citation import Creator, creators
 from hdbench.datasets.building.licences import OPEN_LICENCES
 
 CHECKSUMS = "SHA256SUMS"
 TABLE = "ground_truth.csv"
 CITATION = "CITATION.cff"
-DATACITE = "datacite.json"
-
 _ANONYMOUS = Creator("Anonymous", True)
-_OF_MEDIA = {"image": "images", "pages": "images", "pdf": "PDFs", "text": "texts"}
 
 
 def write_archive(spec: BenchmarkSpec, folder: Path) -> None:
@@ -31,8 +28,7 @@ def write_archive(spec: BenchmarkSpec, folder: Path) -> None:
         spec: what the dataset says about itself.
         folder: the dataset's folder, with everything else in it.
     """
-    rows = sum(_write_table(folder))
-    write_json(folder / DATACITE, datacite(spec, rows))
+    _write_table(folder)
     (folder / CITATION).write_text(
         yaml.safe_dump(citation_cff(spec), sort_keys=False, allow_unicode=True), encoding="utf-8"
     )
@@ -40,46 +36,6 @@ def write_archive(spec: BenchmarkSpec, folder: Path) -> None:
         f"{file_sha256(path)}  {path.relative_to(folder).as_posix()}\n" for path in _files(folder)
     ]
     (folder / CHECKSUMS).write_text("".join(lines), encoding="utf-8")
-
-
-def datacite(spec: BenchmarkSpec, items: int) -> dict[str, Any]:
-    """Return the metadata with which a repository such as Zenodo registers a DOI, as DataCite 4.5.
-
-    The DOI and the publisher are the repository's to fill in.
-
-    Args:
-        spec: what the dataset says about itself.
-        items: how many items it has.
-    """
-    published = year(spec.citation)
-    rights = {"rights": "No licence is stated"}
-    if spec.licence in OPEN_LICENCES:
-        identifier = OPEN_LICENCES[spec.licence]
-        rights = {
-            "rights": identifier,
-            "rightsIdentifier": identifier,
-            "rightsIdentifierScheme": "SPDX",
-            "schemeUri": "https://spdx.org/licenses/",
-            "rightsUri": f"https://spdx.org/licenses/{identifier}.html",
-        }
-    return {
-        "schemaVersion": "http://datacite.org/schema/kernel-4",
-        "creators": [
-            {
-                "name": creator.name,
-                "nameType": "Organizational" if creator.is_organisation else "Personal",
-            }
-            for creator in _creators(spec)
-        ],
-        "titles": [{"title": spec.title}],
-        "publisher": {"name": "(the repository)"},
-        **({"publicationYear": published} if published else {}),
-        "types": {"resourceTypeGeneral": "Dataset", "resourceType": "Benchmark"},
-        "version": spec.version,
-        "sizes": [f"{items} {_OF_MEDIA[spec.media]}"],
-        "formats": ["application/jsonl", "text/csv"],
-        "rightsList": [rights],
-    }
 
 
 def citation_cff(spec: BenchmarkSpec) -> dict[str, Any]:
@@ -111,8 +67,8 @@ def _cff_author(creator: Creator) -> dict[str, str]:
     return {"family-names": family.strip(), "given-names": given_names.strip()}
 
 
-def _write_table(folder: Path) -> Iterator[int]:
-    """Write the ground truths as a table, one row per value; yield 1 for each item."""
+def _write_table(folder: Path) -> None:
+    """Write the ground truths as a table, one row per value."""
     with (folder / TABLE).open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(("id", "field", "value"))
@@ -120,7 +76,6 @@ def _write_table(folder: Path) -> Iterator[int]:
             truth = line.value["ground_truth"]
             values = () if truth is None else _values(json.loads(truth), "")
             writer.writerows((line.value["id"], path, value) for path, value in values)
-            yield 1
 
 
 def _values(value: Any, path: str) -> Iterator[tuple[str, str]]:

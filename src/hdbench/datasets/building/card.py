@@ -17,10 +17,9 @@ from hdbench.benchmarks.truths import TRUTH, TRUTHS
 from hdbench.common import pdf
 from hdbench.common.checked import parse_yaml
 from hdbench.common.folder_files import MissingFileError, text_in
-from hdbench.common.jsonio import read_jsonl, write_json
+from hdbench.common.jsonio import read_jsonl
 from hdbench.common.markdown import as_code, as_text
 from hdbench.common.names import check_name
-from hdbench.datasets.building.croissant import CROISSANT, croissant
 from hdbench.datasets.building.licences import UNSTATED
 from hdbench.datasets.building.media import MEDIA_FOLDERS
 from hdbench.datasets.building.metadata import Built
@@ -86,7 +85,7 @@ class Card(NamedTuple):
 def write_cards(
     recipe: Recipe, built: Built, folder: Path, agreement: Agreement | None = None
 ) -> None:
-    """Write the README.md of a built repository, its translations, and its Croissant metadata.
+    """Write the README.md of a built repository, and its translations.
 
     The recipe's own README.md is YAML between two `---` lines, and Markdown with placeholders, see
     `fill`. What `load_dataset` needs is added to the YAML, as `configs`; at the end, the provenance
@@ -103,8 +102,7 @@ def write_cards(
         "configs": [_config(recipe.spec, built)],
     }
     values = _values(recipe, built, folder)
-    card = fill_card(recipe.folder, header, values)
-    text = card.text
+    text = fill_card(recipe.folder, header, values).text
     if values["provenance"] not in text:
         text += f"\n## How the ground truth was made\n\n{values['provenance']}\n"
     if agreement is not None:
@@ -115,8 +113,6 @@ def write_cards(
     for path in translations(recipe.folder):
         body = text_in(recipe.folder, path.name).removesuffix("\n")
         (folder / path.name).write_text(fill(body, values, path) + "\n", encoding="utf-8")
-    about = croissant(recipe.spec, built, folder, _summary(card.body), card.header)
-    write_json(folder / CROISSANT, about)
 
 
 def translations(folder: Path) -> list[Path]:
@@ -205,12 +201,6 @@ def _provenance(built: Built) -> str:
 def _by_draft(provenance: Provenance) -> str:
     model = f" of {as_code(provenance.model)}" if provenance.model else ""
     return f"by correcting drafts{model} (run {as_code(provenance.run or '')})"
-
-
-def _summary(body: str) -> str:
-    """Return the first paragraph below the title of a card, or the title if nothing follows."""
-    title, *paragraphs = body.strip().split("\n\n")
-    return " ".join((paragraphs or [title.lstrip("# ")])[0].replace("**", "").split())
 
 
 def _picture(media: str | list[str] | None, folder: Path) -> str:

@@ -1,4 +1,4 @@
-"""The authors and the year in a benchmark's BibTeX."""
+"""The authors in a benchmark's BibTeX."""
 
 import re
 import unicodedata
@@ -32,17 +32,6 @@ def creators(citation: str) -> list[Creator]:
         for name in names
         if name
     ]
-
-
-def year(citation: str) -> str | None:
-    """Return the year of a BibTeX entry.
-
-    Example:
-        >>> year("  year = {2025},")
-        '2025'
-    """
-    match = re.search(r"^\s*year\s*=\s*\{?(\d{4})", citation, re.MULTILINE)
-    return match[1] if match else None
 
 
 def _plain(tex: str) -> str:

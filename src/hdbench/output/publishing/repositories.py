@@ -27,7 +27,7 @@ from hdbench.output.publishing.wheel import make_wheel
 SAMPLE = "+sample"
 """Ending of a sample's version."""
 
-_WITH_NAMES = (".md", "benchmark.yaml", "croissant.json", "eval.yaml")
+_WITH_NAMES = (".md", "benchmark.yaml", "eval.yaml")
 """The files that name repositories with their namespace."""
 
 _STAY = ("__pycache__", HISTORY, ANNOTATION, CHECKED_VALUES, WORKED_VALUES)

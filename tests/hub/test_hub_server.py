@@ -248,7 +248,12 @@ def test_a_failure_is_seen_as_often_as_it_was_ordered(hub, client):
     assert asked == [WRITER] * 2
 
 
-EVAL = {"name": "Cards", "description": "", "tasks": [{"id": "documented"}]}
+EVAL = {
+    "name": "Cards",
+    "description": "",
+    "evaluation_framework": "mteb",
+    "tasks": [{"id": "documented"}],
+}
 TASK = {"field_spec": {"input": "q", "target": "a"}, "solvers": [{"name": "generate"}]}
 
 
@@ -262,6 +267,7 @@ TASK = {"field_spec": {"input": "q", "target": "a"}, "solvers": [{"name": "gener
         ("eval.yaml", json.dumps(EVAL | {"tasks": [{"id": "x"}, {"id": "x"}]}), "tasks"),
         ("eval.yaml", json.dumps(EVAL | {"tasks": [{"split": "test"}]}), "tasks.0.id"),
         ("eval.yaml", json.dumps({"tasks": [{"id": "x"}]}), "name: Field required"),
+        ("eval.yaml", json.dumps(EVAL | {"evaluation_framework": None}), "evaluation_framework"),
         ("eval.yaml", json.dumps(EVAL | {"evaluation_framework": "hdbench"}), "must be one of"),
         ("eval.yaml", json.dumps(EVAL | {"evaluation_framework": "inspect-ai"}), "field_spec"),
     ],
@@ -274,7 +280,6 @@ def test_what_the_hub_validates_is_refused_with_the_reason(path, content, why):
     "declaration",
     [
         EVAL,
-        EVAL | {"evaluation_framework": "mteb"},
         EVAL
         | {
             "evaluation_framework": "inspect-ai",

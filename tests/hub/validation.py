@@ -1,8 +1,7 @@
 """The files that the Hub validates when they are pushed, and the reasons why it refuses them.
 
 By https://huggingface.co/docs/hub/eval-results and the list of frameworks in huggingface.js,
-`packages/tasks/src/eval.ts`. A benchmark without a framework of that list names none: the Hub's own
-staff has registered such ones.
+`packages/tasks/src/eval.ts`.
 """
 
 import re
@@ -35,13 +34,13 @@ class _Declaration(BaseModel):
 
     name: str
     description: str
-    evaluation_framework: str | None = None
+    evaluation_framework: str
     tasks: list[_Task]
 
     @field_validator("evaluation_framework")
     @classmethod
     def _is_on_the_list(cls, name):
-        if name not in (None, *FRAMEWORKS):
+        if name not in FRAMEWORKS:
             raise ValueError(f"must be one of {', '.join(FRAMEWORKS)}")
         return name
 

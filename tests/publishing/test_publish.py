@@ -14,6 +14,7 @@ import pytest
 import yaml
 from helpers.plain import PLAIN
 from hub.server import EXPIRED, READER, WRITER
+from hub.validation import FRAMEWORKS
 
 from hdbench import __version__
 from hdbench.common import resources
@@ -228,13 +229,34 @@ def test_a_bad_card_is_found_before_anything_is_sent(hub, publish, place):
     assert hub.repositories == {}
 
 
-def test_declaration_refused_by_the_hub_publishes_nothing(hub, publish, place):
-    path = place / "hdb/zettelkatalog/eval.yaml"
-    declared = yaml.safe_load(path.read_text()) | {"evaluation_framework": "inspect-ai"}
-    path.write_text(yaml.safe_dump(declared))
-    told = publish("--only", "zettelkatalog", status=2)
-    assert "the Hub answered 400 Invalid eval.yaml: field_spec: Field required" in told
-    assert files(hub, "datasets", "hdb/zettelkatalog") == {}
+def test_a_benchmark_is_declared_once_the_hub_knows_the_framework(hub, publish, place, monkeypatch):
+    """It may be declared after the version was published, and stays declared."""
+    publish("--only", "zettelkatalog")
+    before = files(hub, "datasets", "hdb/zettelkatalog")
+    assert "eval.yaml" not in before
+    told = publish("--only", "zettelkatalog", "--as-benchmark", status=2)
+    assert "the Hub answered 400 Invalid eval.yaml: evaluation_framework: " in told
+    assert files(hub, "datasets", "hdb/zettelkatalog") == before
+    monkeypatch.setattr("hub.validation.FRAMEWORKS", [*FRAMEWORKS, "hdbench"])
+    publish("--only", "zettelkatalog", "--as-benchmark")
+    after = files(hub, "datasets", "hdb/zettelkatalog")
+    declared = yaml.safe_load(after.pop("eval.yaml"))
+    assert after == before
+    spec = yaml.safe_load((place / "hdb/zettelkatalog/benchmark.yaml").read_text())
+    assert declared.pop("description") == (
+        f"{spec['title']}, version {spec['version']}. Figure: f1_micro of zettel_f1 (higher is "
+        "better)."
+    )
+    assert declared == {
+        "name": spec["title"],
+        "evaluation_framework": "hdbench",
+        "tasks": [
+            {"id": "documented", "config": "default", "split": "test"},
+            {"id": "published", "config": "default", "split": "test"},
+        ],
+    }
+    publish("--only", "zettelkatalog")
+    assert "eval.yaml" in files(hub, "datasets", "hdb/zettelkatalog")
 
 
 RIGHTS = {"stated_by": "A. Muster, Basel", "since": "2026-01-24", "ground": "the owner's letter"}

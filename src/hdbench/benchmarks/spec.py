@@ -47,7 +47,6 @@ BUILT = (
     "benchmark.yaml",
     "CHANGELOG.md",
     "CITATION.cff",
-    "eval.yaml",
     "example.png",
     "example_predictions.jsonl",
     "ground_truth.csv",

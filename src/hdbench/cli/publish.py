@@ -31,6 +31,7 @@ def command(
     dry_run: Annotated[bool, typer.Option("--dry-run")] = False,
     private: Annotated[bool, typer.Option("--private")] = False,
     yes: Annotated[bool, typer.Option("--yes")] = False,
+    as_benchmark: Annotated[bool, typer.Option("--as-benchmark")] = False,
 ) -> None:
     """Publish datasets, metrics, runs and the Space on the Hub.
 
@@ -47,12 +48,15 @@ def command(
         dry_run: Only list what would be published.
         private: Make new repositories private.
         yes: Publish without asking.
+        as_benchmark: Declare the datasets as benchmarks, with a leaderboard on their pages; the Hub
+            takes this once it knows hdbench as an evaluation framework.
     """
     repositories = find_repositories(
         folder,
         endpoint=constants.ENDPOINT,
         namespace=namespace,
         only=only or (),
+        as_benchmark=as_benchmark,
     )
     if dry_run:
         print_repositories(Console(), repositories)

@@ -28,15 +28,8 @@ from hdbench.datasets.building.namespace import writing
 from hdbench.datasets.building.recipe import Recipe
 from hdbench.datasets.building.source import SourceFiles
 from hdbench.errors import HdbenchError, Message
-from hdbench.scoring.metric import PROTOCOLS
 
 _SPACES: tuple[Literal["metrics", "spaces"], ...] = ("metrics", "spaces")
-
-_RULES = {
-    "documented": "as the benchmark describes it",
-    "published": "as its published results were scored",
-}
-"""Descriptions of the protocols for the Hub."""
 
 _AGAINST_DATES = {
     "id": Message("give the items other ids"),
@@ -97,7 +90,6 @@ def build(
             allow_unicode=True,
         )
         (folder / "benchmark.yaml").write_text(description, encoding="utf-8")
-        (folder / "eval.yaml").write_text(eval_yaml(spec), encoding="utf-8")
         if agreement is not None:
             write_json(folder / AGREEMENT, agreement.model_dump(mode="json"))
         write_cards(recipe, built, folder, agreement)
@@ -134,33 +126,6 @@ def _plain(spec: BenchmarkSpec) -> dict[str, Any]:
     """Return the values of a spec in types that YAML can hold."""
     values = spec.model_dump(exclude_none=True, exclude_unset=True)
     return values if spec.canary is None else values | {"canary": str(spec.canary)}
-
-
-def eval_yaml(spec: BenchmarkSpec) -> str:
-    """Return the Hub's declaration of a benchmark: a task for each protocol.
-
-    Model results name its tasks, as those of `hdbench export --format eval-results` do. It names
-    no `evaluation_framework`: the Hub accepts only those on its own list
-    (`packages/tasks/src/eval.ts` of huggingface.js), which does not have hdbench, and does not
-    need one. `inspect-ai` is on it, but requires scorers for each task, and only inspect-ai's
-    built-in ones are allowed: they would give a different figure under this benchmark's name. The
-    benchmark's task for inspect-ai is in `hdbench.integrations.inspect_task`.
-
-    Args:
-        spec: the benchmark's specification.
-    """
-    rules = "; ".join(f"{name}: {_RULES[name]}" for name in PROTOCOLS)
-    better = (
-        "higher is better" if spec.higher_is_better else "lower is better: results hold 1 minus it"
-    )
-    declaration = {
-        "name": spec.title,
-        "description": f"{spec.title}, version {spec.version}, scored by hdbench's own "
-        f"{spec.metric}: {spec.headline} ({better}). {rules}. In inspect-ai: pip install "
-        f"'hdbench[inspect]', then inspect eval hdbench/benchmark -T benchmark=<this dataset>.",
-        "tasks": [{"id": name, "config": "default", "split": spec.split} for name in PROTOCOLS],
-    }
-    return yaml.safe_dump(declaration, sort_keys=False, allow_unicode=True, width=100)
 
 
 def install_spaces(out: Path) -> list[Path]:

@@ -13,10 +13,11 @@ from hdbench.common.hub import one_line_errors
 from hdbench.common.progress import progress
 from hdbench.datasets.building.card import CARD
 from hdbench.errors import HdbenchError, Message, joined
-from hdbench.output.publishing.repositories import SAMPLE, Repository
+from hdbench.output.publishing.repositories import DECLARATION, SAMPLE, Repository
 
 AGAIN = Message("what was published before that stays; the same command resumes where it stopped")
-_OF_THE_HUB = ".gitattributes"
+_STAY = {".gitattributes", DECLARATION}
+"""Files that are never removed from the Hub."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +129,10 @@ def _files(hub: HfApi, repository: Repository, revision: str | None) -> dict[str
 
 
 def _check_version(hub: HfApi, repository: Repository, remote: _HubState | None) -> None:
-    """Refuse other content under an existing tag: a tagged version must not change."""
+    """Refuse other content under an existing tag: a tagged version must not change.
+
+    The declaration as a benchmark may be added later: no figure depends on it.
+    """
     if remote is None or repository.tag is None:
         return
     full = [tag for tag in remote.tags if tag.startswith("hdbench-") and not tag.endswith(SAMPLE)]
@@ -140,14 +144,13 @@ def _check_version(hub: HfApi, repository: Repository, remote: _HubState | None)
         )
     if repository.tag in remote.tags:
         changed, removed = _differences(repository, _files(hub, repository, repository.tag))
-        if changed or removed:
-            example = (changed or removed)[0]
+        if differing := [path for path in (*changed, *removed) if path != DECLARATION]:
             raise HdbenchError(
                 "{repository}: {tag} is already published with another {file}: raise the version, "
                 "so that nobody's figures change under the same name",
                 repository=repository.id,
                 tag=repository.tag,
-                file=example,
+                file=differing[0],
             )
 
 
@@ -191,7 +194,7 @@ def _differences(repository: Repository, files: dict[str, RepoFile]) -> tuple[li
         for path in repository.files
         if path not in files or not _is_same(repository.content(path), files[path])
     ]
-    removed = sorted(set(files) - set(repository.files) - {_OF_THE_HUB})
+    removed = sorted(set(files) - set(repository.files) - _STAY)
     return changed, removed
 
 

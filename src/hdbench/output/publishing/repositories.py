@@ -6,13 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+import yaml
+
 from hdbench import NAMESPACE, __version__
 from hdbench.annotating.annotation import ANNOTATION
 from hdbench.annotating.history import HISTORY
 from hdbench.annotating.reviewing.looks import LOOKS
 from hdbench.annotating.working.worked_values import WORKED_VALUES
 from hdbench.benchmarks.benchmark import CHECKED_VALUES, load_benchmark
-from hdbench.benchmarks.spec import Rights
+from hdbench.benchmarks.spec import BenchmarkSpec, Rights
 from hdbench.common.checked import validate
 from hdbench.common.folder_files import text_in
 from hdbench.common.names import did_you_mean
@@ -23,11 +25,18 @@ from hdbench.datasets.building.results_dataset import NAME as RESULTS
 from hdbench.errors import HdbenchError, Message
 from hdbench.output.publishing.wheel import NAME as WHEEL
 from hdbench.output.publishing.wheel import make_wheel
+from hdbench.scoring.metric import PROTOCOLS
+
+DECLARATION = "eval.yaml"
+"""The file by which a dataset is a benchmark on the Hub."""
+
+FRAMEWORK = "hdbench"
+"""What the Hub's list of evaluation frameworks calls this package."""
 
 SAMPLE = "+sample"
 """Ending of a sample's version."""
 
-_WITH_NAMES = (".md", "benchmark.yaml", "eval.yaml")
+_WITH_NAMES = (".md", "benchmark.yaml")
 """The files that name repositories with their namespace."""
 
 _STAY = ("__pycache__", HISTORY, ANNOTATION, CHECKED_VALUES, WORKED_VALUES)
@@ -84,6 +93,7 @@ def find_repositories(
     endpoint: str,
     namespace: str | None = None,
     only: Collection[str] = (),
+    as_benchmark: bool = False,
 ) -> list[Repository]:
     """Return the repositories in a namespace folder, checked as far as possible without the Hub.
 
@@ -94,6 +104,7 @@ def find_repositories(
         endpoint: the Hub's address, from which Spaces install their wheel.
         namespace: the name on the Hub; by default the folder's.
         only: names of repositories, with the namespace or without it; by default all.
+        as_benchmark: declare each benchmark as one on the Hub: see `declaration`.
 
     Raises:
         HdbenchError: there is none, or none with a name in `only`; a card has no YAML or no
@@ -118,7 +129,7 @@ def find_repositories(
         )
     owner = namespace or folder.resolve().name
     repositories = [
-        _repository(folder / name, owner, names, endpoint)
+        _repository(folder / name, owner, names, endpoint, as_benchmark=as_benchmark)
         for name in names
         if name in only or not only
     ]
@@ -142,7 +153,9 @@ def find_repositories(
     return sorted(repositories, key=lambda repository: (repository.kind == "space", repository.id))
 
 
-def _repository(folder: Path, owner: str, names: list[str], endpoint: str) -> Repository:
+def _repository(
+    folder: Path, owner: str, names: list[str], endpoint: str, *, as_benchmark: bool
+) -> Repository:
     repository_id = f"{owner}/{folder.name}"
     files: dict[str, Path | bytes] = {
         path.relative_to(folder).as_posix(): path for path in _files(folder)
@@ -176,7 +189,26 @@ def _repository(folder: Path, owner: str, names: list[str], endpoint: str) -> Re
             card=card["license"],
             recipe=spec.licence,
         )
+    if as_benchmark:
+        files[DECLARATION] = declaration(spec).encode()
     return Repository(repository_id, "dataset", files, spec.version, spec.licence, spec.rights)
+
+
+def declaration(spec: BenchmarkSpec) -> str:
+    """Return what declares a dataset as a benchmark on the Hub, as YAML: a task for each protocol.
+
+    The Hub takes it only if `FRAMEWORK` is among the frameworks that it knows; results on the pages
+    of models name the tasks. See https://huggingface.co/docs/hub/eval-results.
+    """
+    better = "higher is better" if spec.higher_is_better else "lower is better: hand in 1 minus it"
+    values = {
+        "name": spec.title,
+        "description": f"{spec.title}, version {spec.version}. Figure: {spec.headline} of "
+        f"{spec.metric} ({better}).",
+        "evaluation_framework": FRAMEWORK,
+        "tasks": [{"id": name, "config": "default", "split": spec.split} for name in PROTOCOLS],
+    }
+    return yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=100)
 
 
 def _card(path: Path) -> dict[str, Any]:

@@ -76,7 +76,7 @@ CHROMIUM = (
 IMPORTED = """
 httpx2 hdbench.cli hdbench.compare
 hdbench.datasets.building.builder hdbench.datasets.building.errata_add
-hdbench.evaluation.verify hdbench.output.exporting.run_answers hdbench.output.leaderboard.formats
+hdbench.evaluation.verify hdbench.output.leaderboard.formats
 hdbench.output.publishing.repositories hdbench.output.publishing.wheel hdbench.output.report.folder
 hdbench.output.report.plots hdbench.output.report.workbook
 hdbench.running.dry_run hdbench.running.evaluating

@@ -19,7 +19,6 @@ from hdbench.benchmarks.benchmark import CHECKED_VALUES, load_benchmark
 from hdbench.datasets.building.builder import build
 from hdbench.datasets.building.recipe import find_recipe
 from hdbench.evaluation.score import Settings
-from hdbench.output.exporting.export import export
 from hdbench.output.publishing import repositories
 from hdbench.output.report.page import report_page
 from hdbench.results.files import write_results
@@ -147,26 +146,11 @@ def test_what_leaves_is_listed_and_what_stays_is_said(annotated, tmp_path, run_h
     assert not any(word in listed for word in ("history", "annotation.yaml", *SECRETS))
     assert f"{(built / 'README.md').stat().st_size:,} B" in listed
 
-    answers = {f"a{number}": {"prediction": {"text": "roter Wein"}} for number in range(2)}
-    write_run(tmp_path / "run", answers, benchmark="hdb/lines")
-    for form in ("csv", "model-index"):
-        done = run_hdbench("export", "run", "--format", form, "-o", form, cwd=tmp_path)
-        assert done.returncode == 0, done.stderr
-        shown = done.stdout + done.stderr
-        assert f"{form}: " in shown
-        assert f"{(tmp_path / form).stat().st_size:,} B: the " in shown
-        assert STAY in shown
-        assert says_nothing((tmp_path / form).read_bytes() + shown.encode())
-    assert b"roter Wein" in (tmp_path / "csv").read_bytes()
-
 
 def test_answers_results_and_reports_know_nothing_of_them(annotated, tmp_path, monkeypatch):
     built = built_from(annotated)
     monkeypatch.chdir(tmp_path)
     run = write_run(tmp_path / "run", {"a0": {"prediction": {"text": "x"}}}, benchmark="hdb/lines")
-    for form in ("csv", "jsonl"):
-        export(run, form, out=tmp_path / form)
-        assert says_nothing((tmp_path / form).read_bytes())
     result = score("hdb/lines", run, Settings(details=True))
     write_results(tmp_path / "r.json", [result], details=True)
     assert says_nothing((tmp_path / "r.json").read_bytes())

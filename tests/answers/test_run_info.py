@@ -193,7 +193,7 @@ def test_own_images_without_any_benchmark_id_are_refused(here):
         score("hdb/cards", folder)
     assert str(refused.value) == (
         f"{folder}: none of its own images has the id of an item of hdb/cards (such as 'x'): name "
-        "the benchmark that has these ids; hdbench export makes a table of the answers"
+        "the benchmark that has these ids"
     )
 
 

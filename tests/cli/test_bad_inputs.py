@@ -23,10 +23,6 @@ PATHS = {
         "score cards one.jsonl --json {path}",
     ],
     "report": ["report cards {path} -o r", "report one.jsonl cards -o {path}"],
-    "export": [
-        "export cards {path} --out t.csv",
-        "export {path} --format eval-results",
-    ],
     "compare": ["compare cards {path} one.jsonl", "compare {path} {path}"],
     "leaderboard": ["leaderboard {path}", "leaderboard cards one.jsonl {path}"],
     "audit": ["audit cards {path}"],

@@ -17,8 +17,6 @@ COMMANDS = {
     "build letters --accept-licence --out built": "built/letters",
     "demo zettelkatalog": "hdb/zettelkatalog",
     "report one.jsonl hdb/cards -o report": "report",
-    "export hdb/cards one.jsonl --out t.csv": "t.csv",
-    "export hdb/cards one.jsonl --out t.xlsx": "t.xlsx",
     "compare hdb/cards one.jsonl two.jsonl --json c.json": "c.json",
 }
 

@@ -72,7 +72,6 @@ WALK = [
     (("leaderboard", "runs"), 0),
     (("leaderboard", "runs", "--changes"), 0),
     (("leaderboard", "runs", "--language", "de"), 2),
-    (("export", "runs/one"), 0),
     (("trust", "plan", "cards", *RUNS, "--items", "60", "-o", "p.yaml"), 0),
     (("trust", "decide", "p.yaml", "--page", "d.html"), 0),
     (("trust", "consensus", "cards", *RUNS, "-o", "runs/all"), 0),

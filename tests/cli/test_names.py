@@ -91,7 +91,6 @@ ANSWERS = "hdb/zettelkatalog/example_predictions.jsonl"
 COMMANDS = {
     "score": ("score", "NAME", ANSWERS),
     "report": ("report", "NAME", ANSWERS, "-o", "out"),
-    "export": ("export", "NAME", ANSWERS),
     "compare": ("compare", "NAME", ANSWERS, "other.jsonl"),
     "leaderboard": ("leaderboard", "NAME", ANSWERS, "other.jsonl"),
     "verify": ("verify", "NAME", "result.json"),

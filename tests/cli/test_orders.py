@@ -30,11 +30,6 @@ ORDERS = [
         "report hdb/cards one.jsonl -o r",
     ),
     (
-        "export cards one.jsonl --out t.csv",
-        "export one.jsonl cards --out t.csv",
-        "export hdb/cards one.jsonl --out t.csv",
-    ),
-    (
         "compare cards one.jsonl two.jsonl",
         "compare cards one.jsonl two.jsonl",
         "compare one.jsonl two.jsonl hdb/cards",

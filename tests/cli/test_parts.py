@@ -48,16 +48,6 @@ def ran(run_hdbench, here, *arguments):
 
 
 @pytest.mark.parametrize(("parts", "whole"), [("parts", "whole"), ("shards", "one")])
-def test_export_gives_the_same_bytes(runs, run_hdbench, parts, whole):
-    for name in (parts, whole):
-        given = ("export", "hdb/cards", name, "--format", "csv")
-        ran(run_hdbench, runs, *given, "-o", f"{name}.csv")
-    exported = (runs / f"{parts}.csv").read_bytes()
-    assert exported == (runs / f"{whole}.csv").read_bytes()
-    assert exported.count(b"Stellingen") == 4
-
-
-@pytest.mark.parametrize(("parts", "whole"), [("parts", "whole"), ("shards", "one")])
 def test_compare_gives_the_same_figures(runs, run_hdbench, parts, whole):
     found = []
     for name in (parts, whole):

@@ -173,14 +173,6 @@ def test_a_result_keeps_the_choice_and_is_not_mixed_with_others(here, run_hdbenc
     assert "--errata: does not go with --changes" in done.stderr
 
 
-def test_the_hub_ranks_no_score_with_proposed_corrections(here, run_hdbench):
-    write_results(here / "proposed.json", [score("hdb/cards", "run", Settings(errata="proposed"))])
-    export = ("export", "proposed.json", "--format", "eval-results")
-    done = run_hdbench(*export, cwd=here)
-    assert done.returncode == 2
-    assert "scored with errata proposed" in done.stderr
-
-
 def test_the_report_says_it_in_one_line(here, run_hdbench):
     for options, f1 in (((), "0.8750"), (("--errata", "proposed"), "1.0000")):
         done = run_hdbench("report", "run", *options, "--out", "report", cwd=here)

@@ -11,22 +11,12 @@ from helpers.plain_evaluate import evaluate
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.common.jsonio import read_jsonl
 from hdbench.evaluation.score import Settings, score
-from hdbench.output.exporting.export import export
 
 PROTOCOLS = ("documented", "published")
 
 protocols = pytest.mark.parametrize("protocol", PROTOCOLS)
 
 COLUMNS = {"documented": "ground_truth", "published": "ground_truth_published"}
-
-TABLES = {
-    *("advertxml", "avisblatt", "companylists", "manuscripts", "sciencemetabench"),
-    "zettelkatalog",
-}
-"""The benchmarks whose records a table can hold: without lists in lists, and fields of objects."""
-
-NOT_READ_BACK = {("companylists", "published")}
-"""A table of entries has no place for what stands beside them, the page's id, which is scored."""
 
 _PERSONS = (
     *("has_signatures", "sender_persons.alternateName", "receiver_persons.alternateName"),
@@ -104,24 +94,10 @@ def by_configuration(folder, protocol, answers, _):
     )
 
 
-def by_table(form):
-    """A table that `hdbench export` writes."""
-
-    def scored(folder, protocol, answers, _):
-        table = Path("gold").with_suffix(f".{form}")
-        table.unlink(missing_ok=True)
-        export(_written(_lines(answers, "prediction")), form, out=table, benchmark=str(folder))
-        return score(str(folder), table, Settings(protocol)).figures()
-
-    return scored
-
-
 WAYS = {"program": by_program, "text": by_text, "command": by_command, "module": by_module}
 
 WAYS_OF_RECIPES = {"configuration": by_configuration}
 """The ways that only benchmarks have of which hdbench has a recipe."""
-
-WAYS_OF_TABLES = {"csv": by_table("csv"), "xlsx": by_table("xlsx")}
 
 
 def figures_of_gold(folder, protocol, run_hdbench, *, recipe=True):
@@ -136,12 +112,9 @@ def figures_of_gold(folder, protocol, run_hdbench, *, recipe=True):
     Yields:
         The way, and the figures.
     """
-    name = Path(folder).name
     ways = dict(WAYS)
     if recipe:
         ways |= WAYS_OF_RECIPES
-    if not recipe or (name in TABLES and (name, protocol) not in NOT_READ_BACK):
-        ways |= WAYS_OF_TABLES
     truths = rows_of(folder, protocol)
     for way, scored in ways.items():
         yield way, scored(folder, protocol, truths, run_hdbench)

@@ -24,7 +24,7 @@ MAX_ANNOTATORS = 100
 """Maximum number of people that an item is assigned to."""
 
 _HEAD = """\
-# Who annotates what in this collection. It stays here: build, publish and export leave it out.
+# Who annotates what in this collection. It stays here: build and publish leave it out.
 """
 
 

@@ -235,7 +235,7 @@ def id_heading(header: Sequence[str], schema: AnswerSchema | None) -> str | None
 
 
 def is_mapped(header: Sequence[str], schema: AnswerSchema) -> bool:
-    """Return whether the columns are called as in the tables that `hdbench export` writes.
+    """Return whether the columns are called as in the schema.
 
     These have the id under `id`, and whole answers under `text` or `prediction` or the fields under
     their names in the schema.

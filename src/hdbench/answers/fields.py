@@ -14,7 +14,7 @@ from hdbench.errors import HdbenchError, Message
 ABOUT = frozenset(
     {"id", "sha256", "model", "prediction", "text", "tokens", "usage", "tokens_input"}
     | {"input_tokens", "tokens_output", "output_tokens", "seconds", "duration", "error", "status"}
-    | {"file_name", "other_fields"}  # of `hdbench export`
+    | {"file_name", "other_fields"}
 )
 """Keys of an entry and columns of a table that are not fields of the record, unless the schema has
 them."""

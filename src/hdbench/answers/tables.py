@@ -365,7 +365,7 @@ class _Reader:
         return answer
 
     def _beside(self, row: TableRow) -> dict[str, Any]:
-        """Return the fields beside the list of objects, which `hdbench export` writes as JSON."""
+        """Return the fields beside the list of objects, as the JSON in a column of their own."""
         index = self._columns.about.get("other_fields")
         others = None if index is None else structured_of(row.cells[index])
         if not isinstance(others, dict):

@@ -45,7 +45,6 @@ _PANELS: dict[str | None, dict[str, str]] = {
     "Score answers": {
         "score": "Score a file of answers.",
         "report": "Write a report on a run: every item, Excel, CSV and plots.",
-        "export": "Write a run's answers as a table, or its score for the Hub.",
     },
     "Compare models": {
         "compare": "Compare runs on the same items: can they be told apart?",

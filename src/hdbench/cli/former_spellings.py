@@ -14,7 +14,7 @@ _OWN_COMMANDS = {
 """Option of `annotate` → the command that it has become."""
 
 _BENCHMARK_OPTIONS = {"run": "--as"} | dict.fromkeys(
-    ("score", "report", "export", "compare", "leaderboard", "audit", "verify", "forecast", "trust"),
+    ("score", "report", "compare", "leaderboard", "audit", "verify", "forecast", "trust"),
     "--benchmark",
 )
 """Command → the option that named the benchmark, which is the first argument now."""

@@ -164,8 +164,8 @@ def command(
     if trouble := outcome.trouble(max_failed):
         say_error(HdbenchError("{place}: {why}", place=folder, why=trouble))
         raise typer.Exit(1)
-    step = "export" if images is not None else f"score {loaded.id}"
-    say("next: hdbench {step} {folder}", step=step, folder=folder)
+    if images is None:
+        say("next: hdbench score {benchmark} {folder}", benchmark=loaded.id, folder=folder)
 
 
 def _say_left_out(choice: Choice) -> None:

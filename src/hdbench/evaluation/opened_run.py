@@ -121,8 +121,7 @@ class OpenedRun:
             such = Message(" (such as {id!r})", id=next(iter(own))) if own else ""
             raise HdbenchError(
                 "{place}: none of its own images has the id of an item of {benchmark}{such}: "
-                "name the benchmark that has these ids; hdbench export makes a table of the "
-                "answers",
+                "name the benchmark that has these ids",
                 place=path,
                 benchmark=self.benchmark.id,
                 such=such,

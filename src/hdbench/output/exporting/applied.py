@@ -11,7 +11,7 @@ from hdbench.common.jsonio import read_jsonl
 from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError
 from hdbench.output.exporting.cells import Cell, cell
-from hdbench.output.exporting.columns import FieldColumns
+from hdbench.output.exporting.columns import field_columns
 from hdbench.output.exporting.formats import check_size, write_table
 from hdbench.trust.applied_folder import CHECK, VALUES, read_applied, read_begun
 
@@ -35,7 +35,7 @@ def write_applied(out: Path, form: str, benchmark: Benchmark) -> Path:
 
     Columns: `id`, and for each field its value, what becomes of it (`taken`, `checked`, or why a
     person has to look at it) and its trust score. A cell that might be a formula is made harmless
-    as in `hdbench.output.exporting.export`.
+    as in `hdbench.output.exporting.cells`.
 
     Args:
         out: the folder.
@@ -59,7 +59,7 @@ def write_applied(out: Path, form: str, benchmark: Benchmark) -> Path:
         raise HdbenchError(
             "{benchmark}: has no answer.schema.json, which says its fields", benchmark=benchmark.id
         )
-    columns = FieldColumns(schema).fields
+    columns = field_columns(schema)
     fields = [(name, columns.get(name)) for name in plan.fields]
 
     def rows() -> Iterator[list[Cell]]:

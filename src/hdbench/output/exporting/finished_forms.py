@@ -14,7 +14,7 @@ from hdbench.errors import HdbenchError
 from hdbench.ground_truth.marc_records import NewRecords
 from hdbench.output.exporting.applied import WIDTH, check_table
 from hdbench.output.exporting.cells import Cell
-from hdbench.output.exporting.columns import FieldColumns
+from hdbench.output.exporting.columns import field_columns
 from hdbench.output.exporting.dublin_core import (
     read_dublin_core_mapping,
     write_dublin_core,
@@ -180,7 +180,7 @@ def _write_table(
     """Write the records of `hdbench trust finish` as a table beside them, a row for each item.
 
     Columns: `id`, and for each field its value and its origin. A cell that might be a formula is
-    made harmless as in `hdbench.output.exporting.export`. Only CSV is resumable.
+    made harmless as in `hdbench.output.exporting.cells`. Only CSV is resumable.
 
     Args:
         folder: the folder with the records.
@@ -195,7 +195,7 @@ def _write_table(
     Raises:
         HdbenchError: the table is too large for Excel, or the file cannot be written.
     """
-    columns = FieldColumns(schema_with_fields(benchmark)).fields
+    columns = field_columns(schema_with_fields(benchmark))
     head = ["id", *(title for name in fields for title in (name, name + ORIGIN))]
 
     def row(record: FinishedRecord) -> list[Cell]:

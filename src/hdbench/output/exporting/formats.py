@@ -1,12 +1,9 @@
-"""Answers as files in which nothing that a model wrote is executed."""
+"""Tables as files in which nothing that a model wrote is executed."""
 
 import datetime
-import json
 from collections.abc import Iterable, Sequence
 from io import BytesIO
-from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from hdbench.common.csv_files import write_csv
 from hdbench.common.excel import workbook_into, write_text
@@ -18,56 +15,8 @@ from hdbench.output.exporting.cells import Cell
 MAX_ROWS, MAX_COLUMNS = 1_048_576, 16_384
 """Maximum number of rows in an Excel sheet, including its header."""
 
-PARQUET_COLUMNS = ("id", "model", "status", "prediction", "text", "error")
-ROW_GROUP = 10_000
-"""Number of rows of a Parquet file that are in memory at a time."""
-
 _NARROWEST = 10
 _CREATED = datetime.datetime(1980, 1, 1)  # the current time would make each export different
-
-
-def write_jsonl(path: Path, values: Iterable[Any]) -> int:
-    """Write JSON values, one per line; a lone surrogate in a model's text becomes a JSON escape.
-
-    Returns:
-        The number of lines.
-    """
-    lines = 0
-    with path.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
-        for value in values:
-            file.write(json.dumps(value, ensure_ascii=False) + "\n")
-            lines += 1
-    return lines
-
-
-def write_parquet(path: Path, lines: Iterable[dict[str, Any]]) -> int:
-    """Write the objects of JSON Lines as Parquet, a group of rows at a time.
-
-    Every column is text, and a prediction is its JSON: what a model writes has no fixed type. A
-    lone surrogate becomes a JSON escape, as in JSON Lines.
-
-    Returns:
-        The number of rows.
-    """
-    import pyarrow as pa  # noqa: PLC0415  slow to import
-    import pyarrow.parquet as pq  # noqa: PLC0415
-
-    schema = pa.schema([(name, pa.string()) for name in PARQUET_COLUMNS])
-    rows, remaining = 0, iter(lines)
-    with pq.ParquetWriter(path, schema, compression="zstd") as file:
-        while group := [_as_texts(line) for line in islice(remaining, ROW_GROUP)]:
-            file.write_table(pa.Table.from_pylist(group, schema))
-            rows += len(group)
-    return rows
-
-
-def _as_texts(line: dict[str, Any]) -> dict[str, str]:
-    texts = {
-        name: json.dumps(value, ensure_ascii=False) if name == "prediction" else value
-        for name, value in line.items()
-        if value is not None
-    }
-    return {name: text.encode(errors="backslashreplace").decode() for name, text in texts.items()}
 
 
 def write_table(

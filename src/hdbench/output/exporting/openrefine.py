@@ -11,7 +11,7 @@ from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError
 from hdbench.output.exporting.cells import Cell
-from hdbench.output.exporting.columns import FieldColumns
+from hdbench.output.exporting.columns import field_columns
 from hdbench.output.exporting.finished_rows import (
     ORIGIN,
     FinishedRecord,
@@ -73,7 +73,7 @@ def write_for_openrefine(
         HdbenchError: the benchmark has no schema, the table is too large for Excel, or the file
             cannot be written.
     """
-    columns = FieldColumns(schema_with_fields(benchmark)).fields
+    columns = field_columns(schema_with_fields(benchmark))
     media = benchmark.media()
     head = [ID, STATE, *([LINK] if link else []), *([IMAGES] if any(media.values()) else [])]
     about = len(head)

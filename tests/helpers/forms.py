@@ -8,7 +8,6 @@ import gzip
 import io
 import json
 import random
-import tarfile
 import warnings
 import zipfile
 from collections.abc import Callable, Iterable, Mapping
@@ -32,9 +31,6 @@ from hdbench.datasets.building.checks.folder import check_folder
 from hdbench.datasets.collecting.matching import match_truths
 from hdbench.datasets.collecting.media import MediaFiles, MediaItem
 from hdbench.datasets.collecting.truth_files import open_truth
-from hdbench.running.image_shards.sources import questions_in
-from hdbench.trust.listed import read_listed
-from hdbench.trust.score_table import read_scores
 
 TEXT = {"type": "string"}
 PERSONS = {"type": "array", "items": {"type": "object", "properties": {"name": TEXT}}}
@@ -147,20 +143,11 @@ def tables(write: Callable[[list[list[str]]], bytes], first: str = "id") -> dict
         "rows": (2_000, of(lambda n: grid(n, 3, first=first))),
         "columns": (200, of(lambda n: grid(10, n, first=first))),
         "cell length": (200_000, of(lambda n: grid(2, 3, "a" * n, first=first))),
-        "rows under a wide header": (
-            200,
-            of(lambda n: [*grid(0, 500, first=first), *([f"{m}", "a"] for m in range(n))]),
-        ),
-        "columns of one name": (200, of(lambda n: [[first, *["title"] * n], ["1", *["a"] * n]])),
         "columns of nearly one name": (
             200,
             of(lambda n: [[first, *(f"a{marks(m)}" for m in range(n))], ["1", *["a"] * n]]),
         ),
         "rows of one id": (2_000, of(lambda n: [[first, "title"], *([["1", "a"]] * n)])),
-        "blank rows": (
-            5_000,
-            of(lambda n: [*grid(1, 3, first=first), *([[" ", " ", " "]] * n), ["2", "a", "a"]]),
-        ),
         "values in a cell": (
             5_000,
             of(
@@ -333,19 +320,6 @@ def item(number: int, **truth: Any) -> dict[str, Any]:
     return {"id": f"{number}", "text": f"{WORD}{number}", "ground_truth": record}
 
 
-def packed(members: Callable[[int], Iterable[str]]) -> Write:
-    """Write a tar file."""
-
-    def write(path: Path, n: int) -> None:
-        with tarfile.open(path, "w") as tar:
-            for name in members(n):
-                member = tarfile.TarInfo(name)
-                member.size = 3
-                tar.addfile(member, io.BytesIO(b"\x89PN"))
-
-    return write
-
-
 def nearly(number: int) -> str:
     """Ids that are nearly alike."""
     return f"{'ab' * 20}_{number:06}_{'cd' * 20}"
@@ -362,32 +336,14 @@ ANSWERS: dict[str, Form] = {
         {
             "answers": (2_000, lines(answer)),
             "ids nearly alike": (1_000, lines(lambda n: {"id": nearly(n), "prediction": card(n)})),
-            "pages of an item": (1_000, lines(lambda n: {"id": f"a_p{n}", "prediction": card(n)})),
-            "models": (1_000, lines(lambda n: {"id": "1", "model": f"m{n}", "prediction": {}})),
             "length of an id": (200_000, one(lambda n: {"id": "1" * n, "prediction": {}})),
-            "digits and marks in an id": (
-                20_000,
-                one(lambda n: {"id": "1-_ " * n, "prediction": {}}),
-            ),
             "keys of a record": (
                 20_000,
                 one(lambda n: {"id": "1", "prediction": {f"k{m}": m for m in range(n)}}),
             ),
-            "keys of an entry": (
-                20_000,
-                one(lambda n: {"id": "1", "prediction": {}, **{f"k{m}": 1 for m in range(n)}}),
-            ),
-            "dotted keys": (
-                10_000,
-                one(lambda n: {"id": "1", "title.a": 1, **{f"title.a.k{m}": 1 for m in range(n)}}),
-            ),
             "objects in a list": (
                 5_000,
                 one(lambda n: {"id": "1", "prediction": {"persons": [{"name": "Ott"}] * n}}),
-            ),
-            "length of a text": (
-                500_000,
-                one(lambda n: {"id": "1", "prediction": {"title": "a" * n}}),
             ),
             "keys of one name": (
                 20_000,
@@ -421,59 +377,33 @@ ANSWERS: dict[str, Form] = {
         {
             "characters": (200_000, said(lambda n: "a" * n)),
             "opening braces": (5_000, said(lambda n: "{" * n)),
-            "opening brackets": (5_000, said(lambda n: "[" * n)),
             "empty objects": (2_000, said(lambda n: "{}" * n)),
             "records": (200, said(lambda n: json.dumps(card(1)) * n)),
             "fences": (2_000, said(lambda n: "```json\n" * n)),
-            "records in fences": (
-                100,
-                said(lambda n: f"```json\n{json.dumps(card(1))}\n```\n" * n),
-            ),
             "quotation marks": (10_000, said(lambda n: '{"title": ' + '"' * n)),
             "backslashes": (20_000, said(lambda n: '{"title": "' + "\\" * n)),
             "thoughts": (5_000, said(lambda n: "<think>" * n)),
-            "ended thoughts": (5_000, said(lambda n: "</think>" * n)),
-            "tags": (5_000, said(lambda n: "<a " * n)),
-            "rulers": (5_000, said(lambda n: "|\n" * n)),
-            "commas": (20_000, said(lambda n: "a," * n)),
             "key and colon": (5_000, said(lambda n: "title: \n" * n)),
             "entities": (10_000, said(lambda n: '{"title": "' + "&amp;" * n + '"}')),
-            "percent signs": (10_000, said(lambda n: "%7B" * n)),
             "comments": (5_000, said(lambda n: '{"title": 1, ' + "/*" * n)),
-            "blanks": (50_000, said(lambda n: "{" + " " * n + "a" + "\n" * n)),
             "a list cut off": (2_000, said(lambda n: '{"persons": [' + '{"name": "Ott"}, ' * n)),
-            "persons, one by one": (200, said(lambda n: '{"persons": [{"name": "Ott"}]}\n' * n)),
             "every sign": (2_000, said(lambda n: letters("{}[]\"',:\\`\n<>/&%1a" * (n // 10)))),
         },
     ),
     "CSV": Form(read_answers, tables(table)),
-    "TSV": Form(read_answers, tables(lambda rows: table(rows, "\t"))),
     "XLSX": Form(read_answers, tables(workbook)),
     "ZIP": Form(
         read_answers,
         {
             "members": (1_000, wrote(lambda n: zipped(cards(n)))),
             "members of one name": (1_000, wrote(of_one_name)),
-            "other members": (
-                2_000,
-                wrote(lambda n: zipped([*cards(1), *((f"{m}.x", b"") for m in range(n))])),
-            ),
             "length of a name": (5_000, wrote(lambda n: zipped([(f"{'a' * n}.json", b"{}")]))),
-            "folders in a name": (1_000, wrote(lambda n: zipped([("a/" * n + "1.json", b"{}")]))),
         },
     ),
     "a folder": Form(
         read_answers,
         {
             "files": (500, in_folder(cards)),
-            "other files": (
-                500,
-                in_folder(lambda n: [*cards(1), *((f"{m}.x", b"") for m in range(n))]),
-            ),
-            "parts": (
-                100,
-                in_folder(lambda n: [(f"part-{m}.jsonl", jsonl([answer(m)])) for m in range(n)]),
-            ),
         },
     ),
     "gzip": Form(
@@ -502,12 +432,6 @@ ANSWERS: dict[str, Form] = {
                     lambda n: {"id": ["1"], "title": ["a"], **{f"k{m}": ["a"] for m in range(n)}}
                 ),
             ),
-            "rows of one text": (
-                200,
-                parquet(lambda n: {"id": [str(m) for m in range(n)], "title": ["a" * 20_000] * n}),
-            ),
-            "length of a text": (500_000, parquet(lambda n: {"id": ["1"], "title": ["a" * n]})),
-            "texts in a list": (20_000, parquet(lambda n: {"id": ["1"], "persons": [["Ott"] * n]})),
         },
     ),
 }
@@ -515,20 +439,12 @@ ANSWERS: dict[str, Form] = {
 
 TRUTHS: dict[str, Form] = {
     "CSV of ground truths": Form(read_truths, tables(table, "Dateiname")),
-    "XLSX of ground truths": Form(read_truths, tables(workbook, "Dateiname")),
     "JSON of ground truths": Form(
         read_truths,
         {
             "entries": (
                 2_000,
                 wrote(lambda n: json.dumps([{"id": str(m), **card(m)} for m in range(n)]).encode()),
-            ),
-            "lines": (2_000, lines(lambda n: {"id": str(n), **card(n)})),
-            "keys": (20_000, one(lambda n: {"id": "1", **{f"k{m}": 1 for m in range(n)}})),
-            "dotted keys": (5_000, one(lambda n: {"id": "1", **{f"a.k{m}": 1 for m in range(n)}})),
-            "keys of one name": (
-                20_000,
-                wrote(lambda n: b'{"id": "1", ' + b'"a": 1, ' * n + b'"b": 1}'),
             ),
             "depth": (20_000, wrote(lambda n: nested(n).encode())),
         },
@@ -545,11 +461,6 @@ TRUTHS: dict[str, Form] = {
         {
             "records": (300, wrote(lambda n: b"".join(marc21_book(m) for m in range(n)))),
             "fields": (500, wrote(lambda n: marc21_book(1, n))),
-            "length of a field": (
-                2_000,
-                wrote(lambda n: marc21([("001", b"1"), ("245", b"10\x1faDie" + b" :" * (n // 2))])),
-            ),
-            "padding": (200_000, wrote(lambda n: marc21_book(1) + b"\n" * n + marc21_book(2))),
         },
     ),
     "MARCXML": Form(
@@ -560,21 +471,9 @@ TRUTHS: dict[str, Form] = {
                 wrote(lambda n: marcxml(marc_record(marc_field("aDie"), key=m) for m in range(n))),
             ),
             "fields": (1_000, wrote(lambda n: marcxml([marc_record(*[marc_field("aDie")] * n)]))),
-            "names": (
-                1_000,
-                wrote(
-                    lambda n: marcxml(
-                        [marc_record(marc_field("aDie"), *[marc_field("aOtt", tag="700")] * n)]
-                    )
-                ),
-            ),
             "subfields": (
                 2_000,
                 wrote(lambda n: marcxml([marc_record(marc_field(*["aDie"] * n))])),
-            ),
-            "length of a subfield": (
-                50_000,
-                wrote(lambda n: marcxml([marc_record(marc_field("aDie" + " :" * n))])),
             ),
             "depth": (
                 60,
@@ -587,14 +486,6 @@ TRUTHS: dict[str, Form] = {
                     )
                 ),
             ),
-            "records in records": (
-                50,
-                wrote(
-                    lambda n: marcxml(
-                        ["<record>" * n + marc_record(marc_field("aDie")) + "</record>" * n]
-                    )
-                ),
-            ),
         },
     ),
     "PAGE XML": Form(
@@ -602,56 +493,14 @@ TRUTHS: dict[str, Form] = {
         {
             "regions": (1_000, pages(lambda n: "".join(region(text_line(), m) for m in range(n)))),
             "regions in order": (1_000, pages(reading_order)),
-            "lines": (
-                1_000,
-                pages(lambda n: region("".join(text_line(number=m) for m in range(n)))),
-            ),
-            "lines without text": (
-                1_000,
-                pages(lambda n: region(text_line() + "<TextLine/>\n" * n)),
-            ),
-            "TextEquiv of a line": (
-                30_000,
-                pages(lambda n: region(f"<TextLine>{_equivalents(n)}</TextLine>")),
-            ),
-            "words": (
-                1_000,
-                pages(
-                    lambda n: region(
-                        f"<TextLine>{'<Word>' + _equivalents(1) + '</Word>'}</TextLine>" * n
-                    )
-                ),
-            ),
-            "length of a line": (500_000, pages(lambda n: region(text_line("a" * n)))),
-            "elements of a line": (5_000, pages(lambda n: region(text_line("<b>a</b>" * n)))),
             "depth": (60, pages(lambda n: "<TextRegion>" * n + text_line() + "</TextRegion>" * n)),
-            "length of custom": (
-                50_000,
-                pages(
-                    lambda n: f'<TextRegion custom="{"readingOrder " * n}"/>' + region(text_line())
-                ),
-            ),
-            "files": (
-                100,
-                in_folder(lambda n: [(f"{m}.xml", page(region(text_line()), m)) for m in range(n)]),
-            ),
         },
     ),
     "ALTO": Form(
         read_truths,
         {
             "blocks": (1_000, blocks(lambda n: f"<TextBlock>{strings(1)}</TextBlock>" * n)),
-            "lines": (1_000, blocks(lambda n: f"<TextBlock>{strings(1) * n}</TextBlock>")),
             "lines in order": (1_000, wrote(in_order)),
-            "strings": (5_000, blocks(lambda n: f"<TextBlock>{strings(n)}</TextBlock>")),
-            "length of a string": (
-                500_000,
-                blocks(
-                    lambda n: (
-                        f'<TextBlock><TextLine><String CONTENT="{"a" * n}"/></TextLine></TextBlock>'
-                    )
-                ),
-            ),
             "depth": (
                 60,
                 blocks(
@@ -667,18 +516,6 @@ TRUTHS: dict[str, Form] = {
 }
 
 
-def _equivalents(n: int) -> str:
-    return "".join(
-        f'<TextEquiv index="{m % 10}"><Unicode>Wort</Unicode></TextEquiv>\n' for m in range(n)
-    )
-
-
-def read_given(path: Path) -> object:
-    """Read a table of confidences, for the items that it names."""
-    _, *rows = path.read_text().splitlines()
-    return read_scores(path, ["title"], [row.partition(",")[0] for row in rows])
-
-
 OTHERS: dict[str, Form] = {
     "a benchmark": Form(
         read_benchmark,
@@ -688,32 +525,16 @@ OTHERS: dict[str, Form] = {
                 300,
                 benchmark(lambda n: ({**item(m), "id": nearly(m)} for m in range(n))),
             ),
-            "texts nearly alike": (
-                300,
-                benchmark(lambda n: ({**item(m), "text": WORD * 20 + str(m)} for m in range(n))),
-            ),
-            "values nearly alike": (
-                300,
-                benchmark(lambda n: (item(m, title=nearly(m)) for m in range(n))),
-            ),
             "fields of a ground truth": (
                 2_000,
                 benchmark(lambda n: [item(1, **{f"k{m}": m for m in range(n)})]),
             ),
-            "objects of a ground truth": (
-                2_000,
-                benchmark(lambda n: [item(1, persons=[{"name": "Ott"}] * n)]),
-            ),
-            "columns": (2_000, benchmark(lambda n: [item(1) | {f"k{m}": 1 for m in range(n)}])),
-            "length of a text": (200_000, benchmark(lambda n: [item(1) | {"text": "a" * n}])),
-            "length of an id": (20_000, benchmark(lambda n: [item(1) | {"id": "a" * n}])),
         },
     ),
     "YAML": Form(
         read_yaml,
         {
             "keys": (1_000, wrote(lambda n: "".join(f"k{m}: 1\n" for m in range(n)).encode())),
-            "items": (2_000, wrote(lambda n: b"- a\n" * n)),
             "depth": (100, wrote(lambda n: b"[" * n + b"]" * n)),
             "aliases of aliases": (
                 25,
@@ -727,74 +548,6 @@ OTHERS: dict[str, Form] = {
                 ),
             ),
             "aliases": (1_000, wrote(lambda n: b"a: &a [1]\nb: [" + b"*a, " * n + b"]")),
-            "merged keys": (
-                500,
-                wrote(
-                    lambda n: (
-                        b"a: &a {"
-                        + b"".join(b"k%d: 1, " % m for m in range(n))
-                        + b"}\nb:\n  <<: ["
-                        + b"*a, " * 3
-                        + b"]"
-                    )
-                ),
-            ),
-            "length of a text": (100_000, wrote(lambda n: b"a: " + b"b" * n)),
-        },
-    ),
-    "a tar file": Form(
-        lambda path: list(questions_in(str(path))),
-        {
-            "members": (1_000, packed(lambda n: [f"{m}.png" for m in range(n)])),
-            "images of an item": (1_000, packed(lambda n: [f"1.{m}.png" for m in range(n)])),
-            "other members": (1_000, packed(lambda n: ["1.png", *(f"{m}.x" for m in range(n))])),
-            "length of a name": (50_000, packed(lambda n: ["a/" * (n // 2) + "1.png"])),
-        },
-    ),
-    "Parquet of images": Form(
-        lambda path: list(questions_in(str(path))),
-        {
-            "rows": (
-                2_000,
-                parquet(lambda n: {"id": [str(m) for m in range(n)], "image": [b"\x89PNG"] * n}),
-            ),
-            "columns": (
-                300,
-                parquet(
-                    lambda n: {"id": ["1"], "image": [b"a"], **{f"k{m}": [1] for m in range(n)}}
-                ),
-            ),
-        },
-    ),
-    "confidences": Form(
-        read_given,
-        {
-            "rows": (
-                2_000,
-                wrote(lambda n: table([["id", "score"], *([m, 0.5] for m in range(n))])),
-            ),
-            "columns": (
-                10_000,
-                wrote(
-                    lambda n: table(
-                        [["id", "score", *(f"k{m}" for m in range(n))], ["1", *["0.5"] * (n + 1)]]
-                    )
-                ),
-            ),
-        },
-    ),
-    "a work list": Form(
-        read_listed,
-        {
-            "rows": (
-                2_000,
-                wrote(lambda n: table([["id", "fields"], *([m, "title"] for m in range(n))])),
-            ),
-            "fields": (10_000, wrote(lambda n: b'id,fields\n1,"' + b"title," * n + b'"\n')),
-            "columns": (
-                10_000,
-                wrote(lambda n: table([["id", "fields", *range(n)], ["1", "title", *range(n)]])),
-            ),
         },
     ),
 }

@@ -19,7 +19,6 @@ from hdbench.errors import HdbenchError
 
 ROUNDS = 3
 ENOUGH = 0.5  # seconds, in which a busy machine makes little difference
-ENDINGS = {"a tar file": ".tar", "Parquet of images": ".parquet"}
 
 
 class Measured(NamedTuple):
@@ -39,7 +38,7 @@ class Measured(NamedTuple):
 def measured(form: str, write: Write, n: int) -> Measured:
     """Measure in a process of its own."""
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / f"file{ENDINGS.get(form, '')}"
+        path = Path(folder) / "file"
         write(path, n)
         reading, writing = os.pipe()
         child = os.fork()

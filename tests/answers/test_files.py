@@ -91,13 +91,6 @@ def test_a_byte_order_mark_names_the_encoding(tmp_path, form, encoding):
         assert read(tmp_path / "answers") == {"1": {"prediction": {"title": "Müller 😀"}}}
 
 
-def test_what_was_decoded_from_utf_16_is_noted(tmp_path):
-    (tmp_path / "answers").write_bytes(LINE.decode().encode("utf-16"))
-    container = open_container(tmp_path / "answers", SCHEMA)
-    assert container.notes == [f"{tmp_path}/answers: is in UTF-16, and was read as such"]
-    container.close()
-
-
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(100)
 
 
@@ -307,10 +300,3 @@ def test_damaged_files_give_answers_or_one_line(data, changes, packed):
             pass
         finally:
             container.close()
-
-
-def test_a_name_that_is_not_utf8_is_shown_in_bytes(tmp_path):
-    path = Path(os.fsdecode(os.fsencode(tmp_path) + b"/b\xff.csv"))
-    path.write_text("id,title\n1,Stellingen\n")
-    with pytest.raises(HdbenchError, match=r"b\\xff\.csv: its name is not in UTF-8: rename it$"):
-        open_container(path, None)

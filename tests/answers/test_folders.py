@@ -98,35 +98,6 @@ def test_other_files_are_counted_and_hidden_ones_are_not(pack):
     assert "2 other files were passed over, such as 1.jpg" in notes[0]
 
 
-@pytest.mark.parametrize(
-    ("files", "message"),
-    [
-        ({"1.jpg": b"", "2.jpg": b""}, "no answers here: .* it holds 1.jpg"),
-        ({"1.json": A, "1.JSON": B}, r"1\.json: a second answer for id '1': keep one"),
-        ({"1.json": A, "2.json.gz": b""}, r"2\.json\.gz: unpack it: only plain files"),
-        ({"1.json": A, "answers.csv": "id"}, r"holds answers\.csv and 1\.json: give the one file"),
-        ({"a.csv": "id", "b.jsonl": "{}"}, r"holds a\.csv and b\.jsonl: give the one file"),
-        ({"request_T1_1.json": A, "request_T2_2.json": A}, "requests of the runs T1 and T2: keep"),
-        (
-            {"request_T1_1.json": A},
-            r"request_T1_1\.json: not a request of the framework: it has neither",
-        ),
-        ({"request_T1_1.json": "[]"}, r"request_T1_1\.json: not a request of the framework"),
-        ({"1.json": A, "2.json": '{"title": 1, "title": 2}'}, r"2\.json: .* 'title' occurs twice"),
-        ({"1.json": A, "2.json": '{"id": "1", "prediction": 1}'}, r"2\.json: it says \"id\": '1'"),
-        ({"1.json": A, "2.json": "[" * 100_000}, r"2\.json: not usable JSON: nested more than"),
-        ({"1.txt": b"a\nb\xe4", "2.txt": ""}, r"1\.txt:2: not UTF-8 \(byte 2 of the line\)"),
-        (
-            {"1.json": {"text": "a"}, "1.txt": "b"},
-            r"1\.txt: a second text of this answer: keep one",
-        ),
-    ],
-)
-def test_what_cannot_be_read_is_named(pack, files, message):
-    with pytest.raises(HdbenchError, match=message):
-        read(pack(files))
-
-
 def test_an_empty_folder_has_no_answers(tmp_path):
     with pytest.raises(HdbenchError, match=r"no answers here: they must be in files <id>\.json or"):
         open_container(tmp_path, SCHEMA)

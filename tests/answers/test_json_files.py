@@ -1,7 +1,6 @@
 """JSON Lines, a JSON list, a JSON object id → answer."""
 
 import json
-import os
 import tracemalloc
 
 import pytest
@@ -131,18 +130,6 @@ def test_unusable_files_are_refused_with_the_place(read, content, message):
     assert f"answers.json{message}" in str(caught.value)
 
 
-def test_of_two_answers_both_lines_are_named(read):
-    with pytest.raises(HdbenchError, match="id '1', the first is on line 3: keep one"):
-        read("\n".join([entry("0"), "", entry("1"), entry("1")]))
-
-
-def test_a_damaged_first_line_is_named_where_the_name_says_lines(read):
-    with pytest.raises(HdbenchError, match=r"answers\.jsonl:1: not JSON"):
-        read(f'{{"id": "0"\n{entry("1")}', "answers.jsonl")
-    with pytest.raises(HdbenchError, match=r"answers\.jsonl\.gz:1: not JSON"):
-        read(f'{{"id": "0"\n{entry("1")}', "answers.jsonl.gz")
-
-
 def test_a_list_or_object_is_read_whole_only_up_to_a_size(read, monkeypatch):
     monkeypatch.setattr("hdbench.answers.json_files.MAX_WHOLE", 2**20)
     too_large = json.dumps([{"id": "1", "text": "x" * 2**20}], indent=1)
@@ -196,8 +183,3 @@ FAR = {"ids": ["0"] * 400_000}
 def test_a_result_is_told_from_answers_in_any_layout(tmp_path, content, expected):
     (tmp_path / "file").write_text(content)
     assert is_result(tmp_path / "file") == expected
-
-
-def test_what_cannot_be_read_is_not_a_result(tmp_path):
-    os.mkfifo(tmp_path / "pipe")
-    assert not any(is_result(tmp_path / name) for name in ("pipe", ".", "missing"))

@@ -75,19 +75,6 @@ def test_parts_are_one_file_in_natural_order(tmp_path, ending):
     ]
 
 
-@pytest.mark.parametrize("ending", ["jsonl.gz", "jsonl.zst", "parquet"])
-def test_one_file_may_be_packed_too(tmp_path, ending):
-    path = write_part(tmp_path / f"answers.{ending}", [entry(number) for number in range(12)])
-    assert answers_in(path) == {None: EXPECTED}
-    assert answers_in(tmp_path) == {None: EXPECTED}  # alone in its folder
-
-
-def test_parts_may_be_packed_in_different_ways(tmp_path):
-    write_part(tmp_path / "1.jsonl", [entry(0)])
-    write_part(tmp_path / "2.jsonl.zst", [entry(1)])
-    assert set(answers_in(tmp_path)[None]) == {"0000", "0001"}
-
-
 def test_parts_may_be_in_a_zip_or_beside_run_json(tmp_path):
     folder = tmp_path / "run"
     folder.mkdir()
@@ -154,14 +141,6 @@ def test_a_text_of_parquet_may_be_written_as_bytes(tmp_path):
     }
 
 
-@pytest.mark.parametrize("column", ["text", "tokens"])
-def test_a_text_of_parquet_that_is_no_utf8_is_refused(tmp_path, column):
-    value = {"text": b"Z\xfcrich", "tokens": [b"Z\xfcrich"]}[column]
-    path = tmp_path / "answers.parquet"
-    pq.write_table(pa.table({"id": ["1"], column: [value]}), path)
-    assert refused(path) == f"{path}: a text in it is not UTF-8"
-
-
 @pytest.mark.parametrize("wrap", [lambda text: text, lambda text: {"title": text}])
 def test_text_shared_by_all_parquet_rows_is_not_copied(tmp_path, monkeypatch, wrap):
     monkeypatch.setattr(unpacking, "MAX_UNPACKED", 2**22)
@@ -189,20 +168,6 @@ def test_the_parts_in_a_zip_have_one_bound_together(tmp_path, monkeypatch):
     assert "7.parquet: larger than" in refused(tmp_path / "run.zip")
 
 
-def test_parts_of_two_kinds_are_refused(tmp_path):
-    write_part(tmp_path / "1.jsonl", [entry(0)])
-    write_part(tmp_path / "2.parquet", [entry(1)])
-    message = refused(tmp_path)
-    assert "holds 1.jsonl and 2.parquet: the parts of a run all have one form (" in message
-
-
-def test_parts_beside_files_of_single_items_are_refused(tmp_path):
-    write_part(tmp_path / "1.jsonl", [entry(0)])
-    write_part(tmp_path / "2.jsonl", [entry(1)])
-    (tmp_path / "0007.txt").write_text("{}")
-    assert "1.jsonl and 2.jsonl: give the one file" in refused(tmp_path)
-
-
 def test_an_id_in_two_parts_is_refused(tmp_path):
     write_part(tmp_path / "1.jsonl", [entry(5), entry(0)])
     write_part(tmp_path / "2.jsonl", [entry(1), entry(0)])
@@ -218,42 +183,10 @@ def test_a_part_that_breaks_off_is_named_with_its_line(tmp_path):
     assert refused(tmp_path).startswith(f"{tmp_path / '2.jsonl'}:3: not JSON: ")
 
 
-@pytest.mark.parametrize("ending", ["jsonl.gz", "jsonl.zst", "parquet"])
-def test_a_packed_part_of_no_bytes_was_cut_off(tmp_path, ending):
-    write_part(tmp_path / f"1.{ending}", [entry(0)])
-    (tmp_path / f"2.{ending}").touch()
-    assert (
-        refused(tmp_path) == f"{tmp_path}/2.{ending}: is empty, so it was cut off: write it again"
-    )
-
-
 def test_a_part_of_plain_lines_may_be_empty(tmp_path):
     write_part(tmp_path / "1.jsonl", [entry(0)])
     write_part(tmp_path / "2.jsonl", [])
     assert list(answers_in(tmp_path)[None]) == ["0000"]
-
-
-def test_two_columns_of_parquet_with_one_name_are_refused(tmp_path):
-    path = tmp_path / "answers.parquet"
-    columns = [pa.array([text]) for text in ("1", "{}", "[]")]
-    pq.write_table(pa.table(columns, names=["id", "text", "text"]), path)
-    assert refused(path) == f"{path}: two columns have the same name: keep one"
-
-
-@pytest.mark.parametrize("ending", ["jsonl.gz", "jsonl.zst", "parquet"])
-def test_a_packed_part_that_breaks_off_is_named(tmp_path, ending):
-    write_part(tmp_path / f"1.{ending}", [entry(0)])
-    second = write_part(tmp_path / f"2.{ending}", [entry(number) for number in range(1, 500)])
-    second.write_bytes(second.read_bytes()[:-200])
-    message = refused(tmp_path)
-    assert message.startswith(f"{second}: a damaged ")
-    assert "\n" not in message
-
-
-def test_what_is_no_part_at_all_is_named(tmp_path):
-    write_part(tmp_path / "1.jsonl", [entry(0)])
-    (tmp_path / "2.jsonl").write_bytes(b"\x89PNG" + bytes(20))
-    assert f"{tmp_path / '2.jsonl'}: this is a PNG image" in refused(tmp_path)
 
 
 @pytest.fixture

@@ -115,13 +115,6 @@ def test_numbers_take_the_types_of_the_schema(file):
     assert read.where(read.runs[None]["1.5"]) == "answers.xlsx: Sheet1, row 4"
 
 
-def test_without_a_schema_numbers_stay_numbers(file):
-    write(file, [["id", "a.b", "c"], ["1", 1957, 2.5]])
-    assert answers(open_xlsx(AnswersSource(file, "answers.xlsx", None))) == {
-        "1": {"prediction": {"a": {"b": 1957}, "c": 2.5}}
-    }
-
-
 def test_dates_that_a_spreadsheet_made_are_named(file):
     write(
         file,
@@ -185,13 +178,6 @@ def test_the_visible_sheet_with_ids_is_read_and_others_are_named(file):
     )
 
 
-def test_a_workbook_without_ids_or_cells_is_refused(file):
-    write(file, [["name", "text"], ["1", "a"]])
-    assert refusal(file) == "answers.xlsx: Sheet1: needs a column id; it has: name, text"
-    write(file, [])
-    assert refusal(file) == "answers.xlsx: empty: needs the column names in the first row"
-
-
 def test_formula_error_is_refused_and_missing_value_is_empty(file):
     rows = [["id", "publication.title", "send_date"], ["1", "a", "b"], ["2", "#N/A", "b"]]
     write(file, rows)
@@ -223,36 +209,12 @@ def test_a_formula_has_the_value_that_was_saved_and_none_without(file):
     assert answers(open_xlsx(AnswersSource(file, "answers.xlsx", None))) == {"1": {"text": "Basel"}}
 
 
-def test_errors_in_a_sheet_that_is_not_read_do_no_harm(file):
-    workbook = openpyxl.Workbook()
-    workbook.active.append(["id", "text"])
-    workbook.active.append(["1", "a"])
-    workbook.create_sheet("Sums").append(["#REF!", "#REF!"])
-    workbook.save(file)
-    assert answers(open_xlsx(AnswersSource(file, "answers.xlsx", None))) == {"1": {"text": "a"}}
-
-
 def test_a_truncated_workbook_is_refused(file):
     write(file, [["id", "text"], *([str(n), "a"] for n in range(100))])
     data = file.read_bytes()
     for length in range(0, len(data), 97):
         file.write_bytes(data[:length])
         assert refusal(file).startswith("answers.xlsx: a damaged XLSX workbook")
-
-
-def test_another_file_under_the_name_of_a_workbook_is_refused(file):
-    with zipfile.ZipFile(file, "w") as archive:
-        archive.writestr("00414956.json", "{}")
-    assert refusal(file) == "answers.xlsx: not an XLSX workbook: save it as XLSX or CSV"
-    with zipfile.ZipFile(file, "w") as archive:
-        archive.writestr("[Content_Types].xml", "<Types/>")
-        archive.writestr("word/document.xml", "<document/>")
-    assert refusal(file) == "answers.xlsx: not an XLSX workbook: save it as XLSX or CSV"
-    file.write_text("id,text\n1,a\n")
-    assert refusal(file).startswith("answers.xlsx: a damaged XLSX workbook")
-    assert refusal(file.with_name("none.xlsx")) == (
-        "answers.xlsx: cannot be read: No such file or directory"
-    )
 
 
 def test_a_zip_bomb_is_refused_before_it_is_unpacked(file):

@@ -128,17 +128,6 @@ def test_a_column_is_known_however_its_name_is_spelled(header):
     )
 
 
-def test_a_column_that_the_schema_does_not_have_is_named():
-    assert table("id,publication.year,Jahr,Notiz\n1,1957,1957,?\n", CARDS).notes == [
-        "answers.csv: columns that are not in the benchmark's schema, read as part of the "
-        "answers: Jahr, Notiz"
-    ]
-    assert table("id,date,tags_section,Nr\n1,1731,kauf,3\n", PAGES).notes == [
-        "answers.csv: columns that are not in the benchmark's schema, read as part of the "
-        "answers: Nr"
-    ]
-
-
 def test_a_whole_number_may_have_the_decimals_of_a_spreadsheet():
     cells = "id;publication.year\n1;1957,0\n2;1957.00\n3;1957,00\n4;1.000\n5;1957,5\n"
     years = [f["prediction"]["publication"]["year"] for f in answers(table(cells, CARDS)).values()]
@@ -185,15 +174,6 @@ def test_encodings_of_windows_are_read(encoding):
         if encoding == "cp1252"
         else []
     )
-
-
-def test_a_text_in_no_encoding_is_refused_with_its_line():
-    with pytest.raises(HdbenchError, match=r"^answers.csv:2: neither UTF-8 nor cp1252"):
-        read_csv(b"id,text\n1,\x81\n", "answers.csv", None)
-    with pytest.raises(HdbenchError, match=r"^answers.csv:2: not UTF-8"):
-        read_csv(b"\xef\xbb\xbfid,text\n1,\xfc\n", "answers.csv", None)
-    with pytest.raises(HdbenchError, match=r"^answers.csv: NUL bytes in its first row"):
-        read_csv("id,text\n1,a\n".encode("utf-16-le"), "answers.csv", None)
 
 
 def test_a_nul_in_an_answer_is_kept_as_models_write_it():
@@ -319,12 +299,6 @@ def test_one_text_a_page_is_the_answer_of_a_model():
     ]
 
 
-def test_two_raw_answers_for_one_page_are_refused():
-    assert "answers.csv:3: a second answer for id 'p1'" in refusal(
-        'id,text\np1,"{""advertisements"": []}"\np1,"```json"\n', PAGES
-    )
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -366,11 +340,6 @@ def test_an_unusable_table_is_refused_in_one_line(text, message):
     assert refusal(text, CARDS) == message
 
 
-def test_a_quote_that_is_never_closed_is_refused_where_it_begins():
-    message = refusal('id,text\n1,a\n2,"b\n3,c\n4,d\n')
-    assert message.startswith("answers.csv:3: not CSV: unexpected end of data")
-
-
 def test_fewer_cells_are_empty_ones_and_a_missing_value_too():
     read = table("id,publication.title,publication.year,,\n1,a\n2,b,#N/A,,\n", CARDS)
     assert [fields["prediction"]["publication"] for fields in answers(read).values()] == [
@@ -380,15 +349,6 @@ def test_fewer_cells_are_empty_ones_and_a_missing_value_too():
     assert read.notes == [
         "answers.csv: cells with #N/A, read as empty: 1, "
         "the first is answers.csv:3, column publication.year"
-    ]
-
-
-def test_a_column_without_a_name_is_not_read_and_that_is_said():
-    read = table(",id,text\n0,1,a\n1,2,b\n")
-    assert answers(read) == {"1": {"text": "a"}, "2": {"text": "b"}}
-    assert read.notes == [
-        "answers.csv: cells in columns without a name, not read: 2, "
-        "the first is answers.csv:2, column 1"
     ]
 
 

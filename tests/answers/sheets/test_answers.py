@@ -1,13 +1,9 @@
 """Answers in tables as people keep them."""
 
-import csv
-
-import openpyxl
 import pytest
 
-from hdbench.answers.container import AnswersSource
 from hdbench.answers.schema import AnswerSchema
-from hdbench.answers.tables import open_xlsx, read_csv
+from hdbench.answers.tables import read_csv
 from hdbench.errors import HdbenchError
 
 TEXT = {"type": "string"}
@@ -63,19 +59,6 @@ def test_sheet_is_read_with_same_mapping_as_hdbench_new():
         "Jahr → jahr, Datum → datum"
     )
     assert "t.csv: cells read as empty: 2, the first is t.csv:3, column Jahr: '-'" in found.notes
-
-
-def test_a_workbook_is_read_in_the_same_way(tmp_path):
-    workbook = openpyxl.Workbook()
-    workbook.active.append(["Kartei der Bibliothek"])
-    for line in SHEET:
-        workbook.active.append(next(csv.reader([line], delimiter=";")))
-    workbook.create_sheet("Notizen").append(["Stand: 1912"])
-    workbook.save(tmp_path / "t.xlsx")
-    found = open_xlsx(AnswersSource(tmp_path / "t.xlsx", "t.xlsx", CARDS, ids=IDS))
-    assert records(found) == RECORDS
-    assert found.where(found.runs[None]["Kasten3 0002"]) == "t.xlsx: Sheet, row 4"
-    assert any("not read: Notizen" in note for note in found.notes)
 
 
 def test_the_column_of_ids_is_found_by_its_values():
@@ -138,27 +121,6 @@ def test_a_list_may_be_json(key, title):
     assert not any("read as one value" in note for note in found.notes)
 
 
-@pytest.mark.parametrize(("key", "title"), HEADINGS)
-def test_cells_with_a_different_list_separator_are_noted(key, title):
-    found = read(
-        f"{key};{title}",
-        'Kasten3_0001;"Ehe; Lied"',
-        'Kasten3_0002;"Ehe, Lied"',
-        "Kasten3_0003;Tiere / Zoo",
-    )
-    assert records(found)["Kasten3_0002"] == {"schlagwoerter": ["Ehe, Lied"]}
-    assert found.notes[-1] == whole(title, 2, "Ehe, Lied", ";")
-    found = read(f"{key};{title}", 'Kasten3_0001;"Ehe, Lied"', "Kasten3_0002;Zoo")
-    assert found.notes[-1] == whole(title, 1, "Ehe, Lied", "|")
-
-
-def test_a_comma_in_a_name_or_title_is_not_said():
-    schema = AnswerSchema({"properties": {"verfasser": LIST, "titel": LIST}})
-    found = read("id;verfasser;titel", "1;Müller, Anna;Ehe, Lied", schema=schema)
-    assert records(found) == {"1": {"verfasser": ["Müller, Anna"], "titel": ["Ehe, Lied"]}}
-    assert found.notes == []
-
-
 def test_raw_answers_may_stand_under_the_name_of_an_image():
     found = read("Bild;text", 'Kasten3_0001;"{""titel"": ""Zoo""}"')
     assert found.load(found.runs[None]["Kasten3_0001"]) == {"text": '{"titel": "Zoo"}'}
@@ -166,14 +128,6 @@ def test_raw_answers_may_stand_under_the_name_of_an_image():
     found = read("Bild;Titel;prediction", 'Kasten3_0001;A;"{""titel"": ""Zoo""}"')
     assert records(found) == {"Kasten3_0001": '{"titel": "Zoo"}'}
     assert "t.csv: columns that were not read: titel" in found.notes
-
-
-def test_headings_with_umlauts_are_the_fields_without():
-    found = read("id;titel;Schlagwörter", "1;Zoo;Tiere")
-    assert records(found) == {"1": {"titel": "Zoo", "schlagwoerter": ["Tiere"]}}
-    schema = AnswerSchema({"properties": {"größe_cm": TEXT, "straße": TEXT}})
-    found = read("id;Groesse (cm);Strasse", "1;21;Rheinweg", schema=schema)
-    assert records(found) == {"1": {"größe_cm": "21", "straße": "Rheinweg"}}
 
 
 def test_a_column_with_models_divides_a_sheet_into_runs():
@@ -200,31 +154,3 @@ def test_the_objects_of_a_list_stand_one_a_row():
             "persons": [{"name": "Ott", "ort": "Basel"}, {"name": "Frey", "ort": "Bern"}],
         }
     }
-
-
-@pytest.mark.parametrize(
-    ("row", "cell"),
-    [(";Summe;;5825", "column B: 'Summe'"), (";;;5825", "column D: '5825'")],
-)
-def test_a_row_of_totals_is_said_with_its_column(row, cell):
-    for header in ("Bild;Titel;Schlagwörter;Jahr", "id;titel;schlagwoerter;jahr"):
-        assert refusal(header, "Kasten3_0001;Zoo;Tiere;1912", "", row) == (
-            f"t.csv:4 ({cell}, a total?): has no id: enter it, or delete the row"
-        )
-
-
-def test_a_total_in_the_column_of_ids_is_said_too():
-    for header in ("Bild;Titel;Jahr", "id;titel;jahr"):
-        found = read(header, "Kasten3_0001;Zoo;1912", "Total: 2;;3824")
-        assert found.where(found.runs[None]["Total: 2"]) == (
-            "t.csv:3 (column A: 'Total: 2', a total?)"
-        )
-
-
-def test_what_is_no_answer_is_refused():
-    assert refusal("Bild;Titel", "Kasten3_0001;A", ";B") == (
-        "t.csv:3: has no id: enter it, or delete the row"
-    )
-    assert refusal("Bild;Titel", "Kasten3_0001;A", "Kasten3_0001;B") == (
-        "t.csv:3: a second answer for id 'Kasten3_0001', the first is in t.csv:2: keep one"
-    )

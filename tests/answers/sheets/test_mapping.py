@@ -1,11 +1,9 @@
 import csv
 import io
 import tempfile
-from functools import partial
 from pathlib import Path
 
 import pytest
-from helpers.work import growth
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -158,12 +156,6 @@ def test_a_column_of_years_or_dates_without_a_name_that_says_so():
     assert proposal(table("A;C", "1912;1850", "1913;1851"), paths)["A"].path is None
 
 
-def test_words_spelled_alike_need_cells_of_the_fields_kind():
-    paths = [FieldPath("folios", "integer")]
-    assert proposal(table("Folio", "12", "13"), paths)["Folio"].path == "folios"
-    assert proposal(table("Folio", "gross", "klein"), paths)["Folio"].path is None
-
-
 @pytest.mark.parametrize(
     ("files", "key"),
     [
@@ -185,18 +177,6 @@ def test_of_two_columns_that_name_the_files_the_one_called_so():
     made = table("Nr;Dateiname", "1;1.jpg", "2;2.jpg")
     assert proposal(made, files=["1.jpg", "2.jpg"])["Dateiname"].key
     assert proposal(made, files=["1.jpg", "2.jpg"])["Nr"].path == "nr"
-
-
-def test_without_files_the_key_has_a_name_for_it():
-    found = proposal(table("Titel;ID;Image", "A;1;a.jpg"))
-    assert [column.key for column in found.values()] == [False, False, True]
-    found = proposal(table("ID-Typ;ID", "1;7", "1;8"))
-    assert [column.key for column in found.values()] == [False, True]
-    same = proposal(table("Titel;ID", "A;1", "B;1"))["ID"]
-    assert (same.key, same.path) == (False, "id_2")  # an answer's `id` is the item's
-    found = proposal(table("Titel;Inventarnummer", "A;1"), files=["x.jpg"])
-    assert found["Inventarnummer"].why == "by its name: no file is called so"
-    assert not any(column.key for column in proposal(table("Titel;Ort", "A;B")).values())
 
 
 @pytest.mark.parametrize(
@@ -229,15 +209,6 @@ def test_the_kind_of_a_column_is_that_of_all_its_cells(cells, kind, values):
     assert column.kind == kind
     assert column.path == ("feld[]" if kind == "list" else "feld")
     assert [record["feld"] for record in records(made, given={"Nr": "nr"})] == values
-
-
-def test_a_year_that_is_no_year_is_told():
-    made = table("Jahr", "1912", "1913", "17.9.1912")
-    assert proposal(made)["Jahr"].why == "text, as '17.9.1912' is no plain whole number"
-    assert truths(made).notes == [
-        "t.csv: Jahr: kept as text, as 1 of 3 values are no plain whole numbers, the first is "
-        "t.csv:4: '17.9.1912'"
-    ]
 
 
 def test_semicolons_divide_short_texts_only():
@@ -304,16 +275,6 @@ def test_what_is_given_wins():
     assert found["Datei"].key  # named by its values, and a field by what was given
     found = proposal(made, FIELDS, files, Titel="id")
     assert [column.key for column in found.values()] == [False, True, False, False]
-
-
-def test_formula_error_is_refused_except_in_unused_columns():
-    made = table("Datei;Titel;Nr", "1.jpg;A;#VALUE!", "2.jpg;B;7")
-    assert refusal(made, given={"Titel": "-"}) == (
-        "t.csv:2, column Nr: holds the error #VALUE!: enter the value, empty the cell, or leave "
-        "the column out"
-    )
-    assert records(made, given={"Nr": "-"}) == [{"titel": "A"}, {"titel": "B"}]
-    assert "column Nr: holds" in refusal(made, given={"Nr": "id"})
 
 
 def test_own_fields_are_named_after_their_columns():
@@ -421,95 +382,6 @@ def test_an_empty_row_and_one_without_a_key():
         (None, {"titel": "C"}),
         ("2.jpg", None),
     ]
-
-
-@pytest.mark.parametrize(
-    ("given", "expected"),
-    [
-        (
-            {"Tite": "title"},
-            "Tite=title: t.csv has no column of that name: it has Titel, Jahr; did you mean Titel?",
-        ),
-        (
-            {"Titel": "imprint.yaer"},
-            "Titel=imprint.yaer: there is no such field: there are "
-            f"{', '.join(field.path for field in FIELDS)}; did you mean imprint.year?",
-        ),
-        ({"Titel": "id", "Jahr": "id"}, "Jahr=id: another column is already given as id"),
-        (
-            {"Titel": "title", "Jahr": "title"},
-            "t.csv: the columns 'Titel' and 'Jahr' both go to title",
-        ),
-        ({"Titel": "-", "Jahr": "-"}, "t.csv: no column goes to a field"),
-    ],
-)
-def test_what_is_given_must_fit(given, expected):
-    made = table("Titel;Jahr", "A;1912")
-    assert refusal(made, FIELDS, given=given).startswith(expected)
-
-
-@pytest.mark.parametrize(
-    "path", ["", "a..b", ".a", "a[].", "[]", "a[]b", " a", "a" + ".b" * 10, "a[].b[].c"]
-)
-def test_paths_that_are_none(path):
-    assert "not the path of a field" in refusal(table("Titel", "A"), given={"Titel": path})
-
-
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        ("a", "a.b"),
-        ("a.b", "a"),
-        ("a[]", "a[].b"),
-        ("a[].b", "a.c"),
-        ("a[]", "a"),
-        ("a.b.c", "a.b"),
-    ],
-)
-def test_a_column_within_the_value_of_another(first, second):
-    made = table("Titel;Jahr", "A;1912")
-    assert "both go to a" in refusal(made, given={"Titel": first, "Jahr": second})
-
-
-def test_letters_with_two_alternatives_go_to_the_first():
-    made = table("Datei;Titel;Datum;Absender;Empfänger", "1.jpg;A;1912;Ott;Wyss")
-    found = proposal(made, LETTERS, ["1.jpg"])
-    assert [column.path for column in found.values()][1:] == [
-        "letter_title[]",
-        "send_date[]",
-        "sender_persons[]",
-        "receiver_persons[]",
-    ]
-
-
-def read_rows(folder, number):
-    """The truths in a table with as many rows."""
-    names = [f"{row:06}.jpg" for row in range(number)]
-    lines = [f"{name};Titel {row};1912;=1+1" for row, name in enumerate(names)]
-    file = folder / "t.csv"
-    file.write_text("\n".join(["Datei;Titel;Jahr;Notiz", *lines]))
-    return truths(read_table(file), FIELDS, names)
-
-
-def test_twice_as_many_rows_are_twice_the_work(tmp_path):
-    assert growth(partial(read_rows, tmp_path), 1_000) < 2.2
-
-
-@pytest.mark.nightly
-def test_a_hundred_thousand_rows(tmp_path):
-    read = read_rows(tmp_path, 100_000)
-    assert read.truths[-1] == (
-        "t.csv:100001",
-        "099999.jpg",
-        {"title": "Titel 99999", "imprint": {"year": 1912}},
-    )
-
-
-def test_a_thousand_columns():
-    cells = [str(number) for number in range(1000)]
-    made = Table("t", [f"Feld {cell}" for cell in cells], [("t:2", cells)], [])
-    assert records(made)[0]["feld_999"] == 999
-    assert not any(column.path for column in proposal(made, FIELDS).values())
 
 
 CELLS = st.one_of(

@@ -26,7 +26,6 @@ if __name__ == "__main__":
 
     settings = SpaceContext(
         namespace(),
-        results_repository=os.environ.get("HDBENCH_RESULTS_REPOSITORY"),
         models=tuple(os.environ.get("HDBENCH_MODELS", "").split()),
         contact=os.environ.get("HDBENCH_CONTACT"),
     )

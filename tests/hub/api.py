@@ -179,14 +179,11 @@ class Call:
 
     def refs(self, kind, repo):
         found = self.repository(kind, repo)
-        branches = {name: oid for name, oid in found.branches.items() if "/" not in name}
-        pulls = {name: oid for name, oid in found.branches.items() if name not in branches}
-        listed = {
-            "branches": _refs("refs/heads/", branches),
+        return {
+            "branches": _refs("refs/heads/", found.branches),
             "tags": _refs("refs/tags/", found.tags),
             "converts": [],
         }
-        return listed | ({"pullRequests": _refs("", pulls)} if "include_prs" in self.query else {})
 
     def commits(self, kind, repo, revision):
         repository, oid = self.revision(kind, repo, revision)
@@ -215,7 +212,7 @@ class Call:
         return {}
 
     def preupload(self, kind, repo, revision):
-        self.writing(None if "create_pr" in self.query else repo.split("/")[0])
+        self.writing(repo.split("/")[0])
         repository, oid = self.revision(kind, repo, revision)
         there = repository.commits[oid].files
         return {
@@ -266,13 +263,12 @@ class Call:
         return self._content(self.hub.large[oid], {"ETag": f'"{oid}"'})
 
     def commit(self, kind, repo, revision):
-        as_pull = "create_pr" in self.query
-        self.writing(None if as_pull else repo.split("/")[0])
+        self.writing(repo.split("/")[0])
         repository, head = self.revision(kind, repo, revision)
         lines = [json.loads(line) for line in self.body.splitlines()]
         header = lines[0]["value"]
         parent = repository.oid(header["parentCommit"]) if "parentCommit" in header else head
-        if parent is None or (parent != head and not as_pull):
+        if parent is None or parent != head:
             raise Refused(412, "A commit has happened since. Please refresh and try again.")
         files = dict(repository.commits[parent].files)
         for line in lines[1:]:
@@ -283,13 +279,8 @@ class Call:
         about = header["summary"], header.get("description", "")
         commit = Commit(files, *about, self.account.name, parent)
         place = f"{self.hub.url}/{'' if kind == 'models' else kind + '/'}{repo}"
-        made = {"success": True}
-        if as_pull:
-            pull, oid = repository.open_pull(commit)
-            made["pullRequestUrl"] = f"{place}/discussions/{pull.number}"
-        else:
-            oid = repository.add(commit, revision)
-        return made | {"commitOid": oid, "commitUrl": f"{place}/commit/{oid}"}
+        oid = repository.add(commit, revision)
+        return {"success": True, "commitOid": oid, "commitUrl": f"{place}/commit/{oid}"}
 
     def _change(self, files, key, value):
         """Do one line of a commit."""
@@ -310,18 +301,6 @@ class Call:
                 del files[each]
         else:
             raise Refused(400, f"unknown operation {key}")
-
-    def discussions(self, kind, repo):
-        found = self.repository(kind, repo)
-        status = self.query.get("status", "all")
-        pulls = [
-            _pull(found, pull)
-            for pull in reversed(found.pulls)
-            if status in ("all", "open" if pull.status == "open" else "closed")
-        ]
-        start = int(self.query.get("p", 0)) * self.hub.page_size
-        page = pulls[start : start + self.hub.page_size]
-        return {"discussions": page, "count": len(pulls), "start": start}
 
     def resolve(self, kind, repo, revision, path):
         repository, oid = self.revision(kind.strip("/"), repo, revision)
@@ -373,7 +352,6 @@ _ROUTES = [
     (("PUT",), rf"{_REPO}/settings", Call.settings),
     (("POST",), rf"{_REPO}/preupload/{_REVISION}", Call.preupload),
     (("POST",), rf"{_REPO}/commit/{_REVISION}", Call.commit),
-    (("GET",), rf"{_REPO}/discussions", Call.discussions),
     (("POST",), rf"{_PLACE}\.git/info/lfs/objects/batch", Call.lfs_batch),
     (("PUT",), "/lfs/(?P<oid>[0-9a-f]{64})", Call.lfs_upload),
     (("POST",), "/lfs/verify", Call.lfs_verify),
@@ -401,15 +379,3 @@ def _entries(files, folder):
 
 def _refs(prefix, refs):
     return [{"name": name, "ref": prefix + name, "targetCommit": oid} for name, oid in refs.items()]
-
-
-def _pull(repository, pull):
-    return {
-        "num": pull.number,
-        "title": pull.title,
-        "author": {"name": pull.author},
-        "status": pull.status,
-        "createdAt": TIME,
-        "isPullRequest": True,
-        "repo": {"name": repository.id, "type": repository.kind[:-1]},
-    }

@@ -1,4 +1,4 @@
-"""What a Hub holds, in memory: repositories, their commits, branches, tags and pulls."""
+"""What a Hub holds, in memory: repositories, their commits, branches and tags."""
 
 import hashlib
 from contextlib import suppress
@@ -59,17 +59,6 @@ class Commit(NamedTuple):
 
 
 @dataclass
-class Pull:
-    """A pull request; its files are those of the ref `refs/pr/<number>`."""
-
-    number: int
-    title: str
-    description: str
-    author: str
-    status: str = "open"
-
-
-@dataclass
 class Repository:
     """A repository of a kind, as `datasets`, with a first commit as on the Hub."""
 
@@ -81,7 +70,6 @@ class Repository:
     commits: dict[str, Commit] = field(default_factory=dict)
     branches: dict[str, str] = field(default_factory=dict)
     tags: dict[str, str] = field(default_factory=dict)
-    pulls: list[Pull] = field(default_factory=list)
 
     def __post_init__(self):
         attributes = File(b"*.parquet filter=lfs diff=lfs merge=lfs -text\n")
@@ -110,27 +98,6 @@ class Repository:
         while oid:
             yield oid
             oid = self.commits[oid].parent
-
-    def open_pull(self, commit):
-        """Put a commit on a branch of its own, as a pull request."""
-        pull = Pull(len(self.pulls) + 1, commit.title, commit.description, commit.author)
-        self.pulls.append(pull)
-        return pull, self.add(commit, f"refs/pr/{pull.number}")
-
-    def merge(self, number):
-        """Bring what a pull request changed into main."""
-        proposed = self.commits[self.branches[f"refs/pr/{number}"]]
-        before, main = self.commits[proposed.parent].files, self.branches["main"]
-        changed = {path: f for path, f in proposed.files.items() if before.get(path) != f}
-        kept = {
-            path: file
-            for path, file in self.commits[main].files.items()
-            if path in proposed.files or path not in before
-        }
-        pull = self.pulls[number - 1]
-        pull.status = "merged"
-        title = f"{pull.title} (#{number})"
-        return self.add(Commit(kept | changed, title, "", pull.author, main))
 
     def about(self, revision, *, blobs=False):
         """What the Hub says of the repository at a revision."""

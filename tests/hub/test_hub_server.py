@@ -143,31 +143,6 @@ def test_a_tag_is_made_once_and_can_be_downloaded_later(hub, client):
     assert "409" in client(again, fails=True)
 
 
-def test_a_pull_request_changes_main_when_it_is_merged(hub, client):
-    repository = hub.add("datasets", "hdb/results", {"a.txt": b"a", "b.txt": b"b"})
-    made = client(
-        'add = CommitOperationAdd("new/c.txt", b"c")\n'
-        'delete = CommitOperationDelete("b.txt")\n'
-        'info = api.create_commit("hdb/results", [add, delete], repo_type="dataset",\n'
-        '    commit_message="A run", commit_description="It is new", create_pr=True)\n'
-        'pulls = list(api.get_repo_discussions("hdb/results", repo_type="dataset",\n'
-        '    discussion_status="open"))\n'
-        "print(json.dumps([info.pr_url, info.pr_revision, [each.title for each in pulls]]))"
-    )
-    assert made == [f"{hub.url}/datasets/hdb/results/discussions/1", "refs/pr/1", ["A run"]]
-    assert repository.files() == {"a.txt": b"a", "b.txt": b"b"}
-    assert repository.files("refs/pr/1") == {"a.txt": b"a", "new/c.txt": b"c"}
-    path = client(
-        'print(json.dumps(hf_hub_download("hdb/results", "new/c.txt", repo_type="dataset",'
-        ' revision="refs/pr/1")))'
-    )
-    assert "c.txt" in path
-    repository.merge(1)
-    assert repository.files() == {"a.txt": b"a", "new/c.txt": b"c"}
-    open_pulls = 'print(len(list(api.get_repo_discussions("hdb/results", repo_type="dataset",'
-    assert client(f'{open_pulls} discussion_status="open"))))') == 0
-
-
 def test_a_commit_after_another_one_is_refused(hub, client):
     repository = hub.add("datasets", "hdb/cards", {"a.txt": b"a"})
     before = repository.commits[repository.oid("main")].parent
@@ -210,7 +185,6 @@ def test_who_may_not_write_does_not(hub, client, token, status):
     repository = hub.add("datasets", "hdb/open", {"a.txt": b"a"})
     assert status in client(WRITE, token=token, fails=True)
     assert repository.files() == {"a.txt": b"a"}
-    assert len(repository.pulls) == 0
 
 
 def test_whose_a_token_is(client):

@@ -421,7 +421,7 @@ def test_renamed_folder_links_to_no_form_of_the_first_publisher(hub, publish, pl
         assert b"hdb/zettelkatalog" not in content, path
 
 
-def test_submissions_that_were_merged_are_kept(hub, publish, place):
+def test_runs_of_others_that_were_merged_are_kept(hub, publish, place):
     results = place / "hdb/results"
     (results / "zettelkatalog/one").mkdir(parents=True)
     (results / "README.md").write_text("---\nlicense: cc-by-4.0\n---\n# Runs\n")

@@ -53,9 +53,8 @@ def samples_url(samples):
 
 @pytest.fixture(scope="module")
 def furnished_url(shown):
-    """The address of a Space over `shown` that runs a model and takes submissions."""
-    settings = {"HDBENCH_MODELS": "tesseract", "HDBENCH_RESULTS_REPOSITORY": "hdb/results"}
-    settings |= {"HDBENCH_CONTACT": "mailto:ub@example.org"}
+    """The address of a Space over `shown` that runs a model."""
+    settings = {"HDBENCH_MODELS": "tesseract", "HDBENCH_CONTACT": "mailto:ub@example.org"}
     with serving(APP, cwd=shown, **settings) as url:
         wait_for_client(url)
         yield url

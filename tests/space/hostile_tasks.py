@@ -7,8 +7,8 @@ import time
 from pathlib import Path
 
 from hdbench.errors import HdbenchError
-from hdbench.space.jobs.submitting import SubmissionError
 from hdbench.space.jobs.working import Score, send
+from hdbench.space.texts import TextError
 
 
 def says(word):
@@ -84,4 +84,4 @@ def refuses():
 
 
 def refuses_in_words():
-    raise SubmissionError("submit_long", most=5)
+    raise TextError("compare_more", most=5)

@@ -39,7 +39,7 @@ def test_an_error_is_that_of_the_task(workers):
         workers.result("a", tasks.refuses)
     with pytest.raises(HdbenchError) as error:
         workers.result("a", tasks.refuses_in_words)
-    assert reason(error.value, "de") == text("submit_long", "de", most=5)
+    assert reason(error.value, "de") == text("compare_more", "de", most=5)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,6 @@ def command(
     port: Annotated[int, typer.Option(min=1, max=65535)] = 7860,
     namespace: Path = DEFAULT_OUT,
     model: list[str] | None = None,
-    results_repository: Annotated[str | None, typer.Option(metavar="ID")] = None,
     contact: Annotated[
         str | None, typer.Option(envvar="HDBENCH_CONTACT", metavar="ADDRESS")
     ] = None,
@@ -29,7 +28,6 @@ def command(
         namespace: The folder with the built benchmarks.
         model: A model that visitors may run here: a repository on the Hub, a folder, or tesseract.
             Repeat it for several.
-        results_repository: The dataset on the Hub that submissions go to, such as hdb/results.
         contact: Where you can be reached: https://… or mailto:…
     """
     with needed("space", "the web application needs"):
@@ -37,7 +35,6 @@ def command(
 
     context = SpaceContext(
         namespace,
-        results_repository=results_repository,
         models=tuple(model or ()),
         contact=contact,
     )

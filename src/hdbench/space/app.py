@@ -18,7 +18,6 @@ from hdbench.display.sheets import TOKENS
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs import working
 from hdbench.space.jobs.recorded_runs import run_reports
-from hdbench.space.jobs.submit_hub import bound_time
 from hdbench.space.server import limits, temporary
 from hdbench.space.server.asking import Gate
 from hdbench.space.server.page import PageLanguage, gradio_words
@@ -33,8 +32,8 @@ _PREFIX = "hdbench_"  # Gradio has texts of its own, one of which is called "fil
 THREADS = 40
 """Maximum functions that run at the same time, beside those that wait for their turn."""
 
-TURNS = 3
-"""Number of kinds of work with separate `Turns`: scoring, running a model, and submitting."""
+TURNS = 2
+"""Number of kinds of work with separate `Turns`: scoring, and running a model."""
 
 MAX_QUEUED = 60
 """Maximum requests that wait while all threads are taken, each of up to `limits.MAX_BODY`."""
@@ -132,7 +131,6 @@ def serve(
         os.environ["GRADIO_ANALYTICS_MAX_EVENTS"] = "100"  # it goes through all of them after each
         keep_in(thumbnails())
         limits.believe_proxies()
-        bound_time()  # once, as huggingface_hub has only this setting for all of its requests
         working.load()  # first: a socket's path has to be short
         scratch = stack.enter_context(temporary.temporary_folder(temporary.SCRATCH))
         stack.enter_context(temporary.all_scratch_in(scratch))

@@ -25,7 +25,6 @@ class SpaceContext:
         max_disk: maximum bytes of all uploads and files made from them.
         at_once: the number of files that are scored at the same time.
         keep_seconds: the time for which uploads and downloads are kept.
-        results_repository: the dataset on the Hub that submissions go to; if unset, none are taken.
         models: the local models that a visitor may run, each a repository on the Hub or a folder.
         max_run_items: maximum items that a visitor may have a model read.
         max_run_seconds: maximum seconds of such a run.
@@ -39,7 +38,6 @@ class SpaceContext:
     max_disk: int = 4 * 2**30
     at_once: int = 2
     keep_seconds: int = 3600
-    results_repository: str | None = None
     models: tuple[str, ...] = ()
     max_run_items: int = 20
     max_run_seconds: float = 300

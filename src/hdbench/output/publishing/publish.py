@@ -65,8 +65,8 @@ def publish(repositories: Sequence[Repository], *, private: bool = False) -> Ite
     """Send what differs; nothing is sent before all that can be checked has been checked.
 
     `token_namespaces`, which is called first, checks whether the token may write. A repository
-    gets one commit, so whenever this ends, it has either the old or the new content. Submissions to
-    the recorded runs are kept: none of them is removed.
+    gets one commit, so whenever this ends, it has either the old or the new content. Runs that
+    others proposed and that were merged are kept.
 
     Args:
         repositories: see `find_repositories`.

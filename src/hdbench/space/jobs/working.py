@@ -35,7 +35,7 @@ MAX_MEMORY = 384 * 2**20
 MAX_WRITTEN = 2**29
 """Maximum bytes of a file written during work, such as an unpacked one."""
 
-TASKS = tuple(f"hdbench.space.jobs.{name}" for name in ("scoring", "comparing", "submitting"))
+TASKS = tuple(f"hdbench.space.jobs.{name}" for name in ("scoring", "comparing"))
 """The modules that are loaded once, for all future processes."""
 
 _NICENESS = 5  # the server goes first

@@ -1,7 +1,5 @@
-"""The tab that scores a file, and can submit it to the leaderboard."""
+"""The tab that scores a file."""
 
-import datetime
-import html
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,25 +9,15 @@ import gradio as gr
 from gradio.components import Component
 
 from hdbench.answers.answers import UnknownIdsError
-from hdbench.errors import HdbenchError
 from hdbench.evaluation.recognition import recognized
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.scoring import Upload, records
-from hdbench.space.jobs.submit_hub import AN_HOUR, Hourly, open_pull_request
-from hdbench.space.jobs.submitting import (
-    MAX_NAME,
-    MAX_NOTE,
-    Statement,
-    SubmissionError,
-    make_submission,
-)
-from hdbench.space.jobs.turns import Turns
 from hdbench.space.jobs.working import TaskProcesses
 from hdbench.space.tabs import shared
-from hdbench.space.texts import Say, reason, text
+from hdbench.space.texts import Say, text
 from hdbench.space.views.example import write_example
 from hdbench.space.views.first_look import FirstLooks
-from hdbench.space.views.summary import four_digits, problem, render
+from hdbench.space.views.summary import problem
 
 FIRST_LOOK = "first_look_html"
 """The key of the first benchmark's first look among the texts."""
@@ -82,8 +70,6 @@ def score_tab(
             run = shared.field(gr.Dropdown, say, "run", choices=[], visible=False)
             with gr.Row(**shared.DOWNLOAD_ROW):
                 files = shared.download_buttons(say)
-            repository = context.results_repository
-            scored = [submit_panel(context, workers, say, repository)] if repository else []
     report = gr.HTML(elem_id="report")
     target = gr.State(time_to_live=context.keep_seconds)
     settings: list[Component] = [protocol, strict, reread, run]  # as in `Upload`
@@ -96,11 +82,10 @@ def score_tab(
         visitor = shared.visitor_of(request)
         try:
             for outputs in shared.result_views(workers, context, upload, visitor, progress):
-                submitted = [upload if outputs[2] else None for _ in scored]
-                yield [None, gr.update(visible=False), *outputs, *submitted]
+                yield [None, gr.update(visible=False), *outputs]
         except UnknownIdsError as error:
             name, shown, message = _elsewhere(context, upload, error, visitor.language)
-            yield [name, shown, *shared.refused_view(message), *(None for _ in scored)]
+            yield [name, shown, *shared.refused_view(message)]
 
     def example_file(benchmark: str) -> Iterator[str]:
         with TemporaryDirectory() as folder:
@@ -112,7 +97,7 @@ def score_tab(
     scoring: dict[str, Any] = {
         "fn": view,
         "inputs": {benchmark, file, *settings},
-        "outputs": [target, elsewhere, first, run, report, *files, *scored],
+        "outputs": [target, elsewhere, first, run, report, *files],
         "show_progress_on": bar,
         **shared.PRIVATE,
     }
@@ -123,77 +108,6 @@ def score_tab(
     benchmark.change(first_look, benchmark, look, **shared.HIDDEN)
     # In the browser: nobody has to wait for a color.
     file.change(None, file, [score, example], js=_PRIMARY, **shared.HIDDEN)
-
-
-def submit_panel(
-    context: SpaceContext, workers: TaskProcesses, say: Say, repository: str
-) -> gr.State:
-    """Add the controls to a `gr.Blocks`: they appear when there is something to submit.
-
-    Args:
-        context: the Space's context.
-        workers: the processes that score the submission again.
-        say: the texts.
-        repository: the dataset on the Hub that submissions go to.
-
-    Returns:
-        The state for the `Upload` that was scored; None if nothing was.
-    """
-    scored = gr.State(time_to_live=context.keep_seconds)
-    hourly = Hourly(AN_HOUR)
-    turns = Turns(1, context.max_waiting, context.max_per_visitor)
-    with gr.Accordion(say("submit"), open=False, visible=False, elem_id="submit-panel") as panel:
-        gr.Markdown(say("submit_what"))
-        gr.HTML(f"<p class='hdb-of'><code>{html.escape(repository)}</code></p>")
-        model = shared.field(gr.Textbox, say, "submit_model", max_length=MAX_NAME)
-        local = shared.field(gr.Checkbox, say, "submit_local")
-        provider = shared.field(gr.Textbox, say, "submit_provider", max_length=MAX_NAME)
-        own_prompt = shared.field(gr.Checkbox, say, "submit_own_prompt")
-        note = shared.field(gr.Textbox, say, "submit_note", max_length=MAX_NOTE)
-        name = shared.field(gr.Textbox, say, "submit_name", max_length=MAX_NAME)
-        consent = shared.field(gr.Checkbox, say, "submit_consent")
-        send = shared.button(say, "submit_send", variant="primary")
-        outcome = gr.HTML(elem_id="submit-told", min_height=40)
-    stated = [model, provider, local, own_prompt, note, name, consent]  # as in `Statement`
-
-    def submit(values: shared.Given, request: gr.Request) -> str:
-        address, language = shared.visitor_of(request)
-        upload: Upload | None = values[scored]
-        statement = Statement(*(values[field] for field in stated))
-        try:
-            if upload is None:
-                raise SubmissionError("submit_file_gone")
-            # One at a time: otherwise two could submit the same before either is published.
-            with turns.turn(address) as turn:
-                while turns.wait(turn):
-                    pass
-                today = datetime.datetime.now(datetime.UTC).date()
-                submission = workers.result(
-                    address, make_submission, context, upload, statement, today
-                )
-                hourly.take()
-                url = open_pull_request(repository, submission)
-        except HdbenchError as error:
-            return problem(reason(error, language), language, "submit_error")
-        headline = submission.result.headline
-        return render(
-            "submit_done.html",
-            language,
-            url=url,
-            headline=headline,
-            value=four_digits(submission.result.value, language),
-            folder=submission.folder,
-        )
-
-    local.input(lambda local: gr.update(visible=not local), local, provider, **shared.PRIVATE)
-    scored.change(
-        lambda scored: [gr.update(visible=scored is not None), ""],
-        scored,
-        [panel, outcome],
-        **shared.PRIVATE,
-    )
-    send.click(submit, {scored, *stated}, outcome, **shared.PRIVATE)
-    return scored
 
 
 def _elsewhere(

@@ -34,8 +34,6 @@ PATHS = {
         "trust decide {path}",
         "trust apply {path} -o applied",
         "trust control {path}",
-        "trust sheet {path} -o work.xlsx",
-        "trust read-sheet {path} {path}",
         "trust consensus cards runs/one {path} --out c",
     ],
     "forecast": ["forecast cards {path}", "forecast cards one.jsonl --prices {path}"],

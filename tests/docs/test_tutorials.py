@@ -19,7 +19,6 @@ from helpers.invented_cards import InventedCards
 from helpers.pages import blocks, commands
 from helpers.plain import PLAIN
 from running.faulty_server import FaultyServer, Response, completion
-from trust.sheet.work_sheets import filled, rows_of
 
 from hdbench.annotating.checking.value_check import ValueCheck
 from hdbench.annotating.editor import Editor
@@ -271,14 +270,9 @@ def test_scans_become_records_in_a_catalogue(tmp_path, run_hdbench, monkeypatch)
                 entered = {"what": "ground_truth", "field": "", "to": record, "after": None}
                 editor.change(items.index(item), entered)
 
-    def fill_in():
-        sheet = tmp_path / "work.xlsx"
-        rows = [(item, field) for item, field, *_ in rows_of(sheet)[1:201]]
-        filled(sheet, {(item, field): cards.truths[item][field.lower()] for item, field in rows})
-
     with FaultyServer(answering(cards), models=list(cards.answers)) as server:
         replaced = {"https://api.example.org/v1": server.url}
-        before = {"new": type_sheet, "trust read-sheet": fill_in}
+        before = {"new": type_sheet}
         reader = Reader(tmp_path, run_hdbench, replaced, annotate=annotate, before=before)
         reader.follow("from-scans.md")
     assert reader.not_printed == []

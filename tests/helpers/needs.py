@@ -15,10 +15,6 @@ def _chromium():
     return shutil.which("chromium")
 
 
-def _libreoffice():
-    return shutil.which("soffice")
-
-
 def _tesseract():
     if not shutil.which("tesseract"):
         return False
@@ -41,7 +37,6 @@ def _marc():
 
 PROGRAMS = {
     "chromium": (_chromium, "Chromium", "chromium"),
-    "libreoffice": (_libreoffice, "LibreOffice Calc", "libreoffice-calc"),
     "marc": (
         _marc,
         "yaz-marcdump, marclint and marcvalidate",

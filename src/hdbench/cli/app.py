@@ -80,8 +80,6 @@ COMMANDS: dict[str | None, dict[str | None, dict[str, str]]] = {
             "decide": "Decide what can be accepted, from what people read in the sample.",
             "consensus": "Write what several runs say together as a run of its own.",
             "apply": "Accept values, item by item, and list what people have to look at.",
-            "sheet": "Write the values to look at as an Excel sheet, to be filled in.",
-            "read-sheet": "Take in what people filled into a sheet of hdbench trust sheet.",
             "control": "Estimate again how many of the accepted values are wrong, from the control "
             "sample alone.",
             "finish": "Write the whole collection as records: what was checked, accepted and "

@@ -8,7 +8,6 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from hdbench.annotating.checking.checked_values import ValueKey
 from hdbench.annotating.working.entries import Candidate, EntryField, Reason
 from hdbench.answers.letters import text_of
 from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
@@ -67,8 +66,6 @@ class AppliedWorkList:
     Args:
         path: the list; it may have been cut or sorted.
         folder: the collection, or the dataset.
-        with_read: whether it has values, too, that people have read elsewhere, such as those of a
-            ground truth.
 
     Attributes:
         items: the ids of the items, in order.
@@ -82,16 +79,14 @@ class AppliedWorkList:
             plan; a run is missing or was changed.
     """
 
-    def __init__(self, path: Path, folder: Path, *, with_read: bool = False) -> None:
+    def __init__(self, path: Path, folder: Path) -> None:
         self.out = out = path.parent
         self._plan, decision = read_begun(out)
         applied = read_applied(out)
         self.seal = applied.values_sha256
         self.benchmark = benchmark = load_benchmark(str(folder))
         check_same_list(self._plan, benchmark, out)
-        states = None
-        if not with_read:
-            states = ValueStates(self._plan, benchmark, out, applied, is_worked=False)
+        states = ValueStates(self._plan, benchmark, out, applied, is_worked=False)
         self._places = _places(out / VALUES, read_listed(path).fields, self.seal, path, states)
         self.items: Sequence[str] = list(self._places)
         self._path = out / VALUES
@@ -193,7 +188,7 @@ def _places(
     listed: Mapping[str, Sequence[str]],
     sha256: str,
     work_list: Path,
-    states: ValueStates | None,
+    states: ValueStates,
 ) -> dict[str, _Place]:
     """Return where the values of each item on the list are, in the list's order.
 
@@ -202,7 +197,7 @@ def _places(
         listed: id → the doubtful fields; none for all.
         sha256: the hash that the file of values must have.
         work_list: the list's file.
-        states: says what people have read; None if that is not left out.
+        states: says what people have read, which is left out.
 
     Raises:
         HdbenchError: the file was changed, or lacks an item.
@@ -215,14 +210,13 @@ def _places(
             match = _ID.match(raw)
             item = json.loads(match[1]) if match else ""
             doubtful = _doubtful(raw, listed[item], path) if item in listed else {}
-            left = states.doubtful(item, doubtful) if states else tuple(doubtful)
+            left = states.doubtful(item, doubtful)
             if item in listed:
                 found[item] = _Place(offset, left)
             offset += len(raw)
     if digest.hexdigest() != sha256:
         raise changed(path)
-    if states:
-        states.check_order()
+    states.check_order()
     for item in listed:
         if item not in found:
             raise HdbenchError(
@@ -241,45 +235,3 @@ def _doubtful(raw: bytes, listed: Sequence[str], path: Path) -> dict[str, dict[s
         for name, value in fields.items()
         if value["decision"] == CHECK and (not listed or name in listed)
     }
-
-
-_TEXTS = {reason: text for text, reason in REASONS.items()}
-
-
-class OpenValue(NamedTuple):
-    """A value that people have to look at.
-
-    Attributes:
-        key: the value.
-        reason: why they have to.
-        score: its trust score; None without one.
-        candidates: the value in each run; None for nothing.
-    """
-
-    key: ValueKey
-    reason: str
-    score: float | None
-    candidates: Sequence[Any]
-
-
-def open_keys(work_list: AppliedWorkList) -> Iterator[ValueKey]:
-    """Yield the values of a work list, in its order."""
-    for item in work_list.items:
-        yield from (ValueKey(item, field) for field in work_list.doubtful(item))
-
-
-def open_values(work_list: AppliedWorkList, item: str) -> list[OpenValue]:
-    """Return the values of an item of a work list, in the order of the fields.
-
-    Raises:
-        HdbenchError: they cannot be read.
-    """
-    doubtful = work_list.doubtful(item)
-    values = []
-    for field in work_list.fields(item):
-        if field.path in doubtful and field.reason is not None:
-            said = {run: one.value for one in field.candidates for run in one.runs}
-            candidates = [said.get(name) for name in work_list.names]
-            key = ValueKey(item, field.path)
-            values.append(OpenValue(key, _TEXTS[field.reason], field.score, candidates))
-    return values

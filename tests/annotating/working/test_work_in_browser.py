@@ -58,9 +58,9 @@ def is_saved(page, done):
     expect(page.locator("#saving")).to_have_attribute("data-state", "saved")
 
 
-def test_what_was_entered_in_a_spreadsheet_stands_in_the_field(folder, visit):
-    entered = decision("b1", "Hausstrafen", how="spreadsheet")
-    chosen = decision("b1", 1938, field="year", how="spreadsheet", run="one")
+def test_what_was_entered_in_a_table_stands_in_the_field(folder, visit):
+    entered = decision("b1", "Hausstrafen", how="table")
+    chosen = decision("b1", 1938, field="year", how="table", run="one")
     worked = WorkedValues(folder.parent / "out")
     worked.add([entered])
     worked.add([chosen])

@@ -138,7 +138,7 @@ def test_nothing_is_saved_over_what_somebody_else_decided(folder, opened):
     [
         ({"field": "kind", "how": "nothing"}, "nothing to decide"),
         ({"field": ["title"], "how": "nothing"}, "nothing to decide"),
-        ({"field": "title", "how": "spreadsheet"}, "how must be"),
+        ({"field": "title", "how": "table"}, "how must be"),
         ({"field": "title", "how": "candidate", "place": 2}, "no such value"),
         ({"field": "title", "how": "candidate", "place": True}, "no such value"),
         ({"field": "title", "how": "typed", "value": " "}, "must not be empty"),

@@ -192,7 +192,7 @@ function button(field, { digit, how, position }, { content, runs, isTaken }) {
   return made;
 }
 
-// What somebody entered, here or in a spreadsheet; nothing if it is what a run says.
+// What somebody entered, here or in a table; nothing if it is what a run says.
 const enteredBefore = (field) => (field.decided && !field.decided.run ? asTyped(field.kind, field.decided.value) : "");
 
 const sectionOf = (field) => [...document.querySelectorAll(".doubt")].find((each) => each.dataset.path === field.path);

@@ -17,7 +17,7 @@ WORKED_VALUES = "worked-values.jsonl"
 
 Id = Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
 
-How = Literal["candidate", "typed", "nothing", "spreadsheet"]
+How = Literal["candidate", "typed", "nothing", "table"]
 """Where a value is from: a run, the keyboard, the decision that there is none, or a table."""
 
 
@@ -34,7 +34,6 @@ class WorkedValue(Strict):
         value: the value; None if it is not on the card.
         how: where the value is from.
         run: the run whose value was taken.
-        remark: what the person noted about it; None for nothing.
         group: what the decisions have in common that were made at once, and are undone together.
         group_size: how many these are; their lines stand together.
         undoes: the `id` or `group` that is undone.
@@ -49,7 +48,6 @@ class WorkedValue(Strict):
     value: Any = None
     how: How | None = None
     run: str | None = None
-    remark: str | None = None
     group: Id | None = None
     group_size: Annotated[int, Field(ge=1)] | None = None
     undoes: Id | None = None

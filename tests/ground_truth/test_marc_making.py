@@ -1,14 +1,15 @@
 """Whole MARC records, expected as the documentation of MARC 21 has them."""
 
 import datetime
+import io
 from pathlib import Path
 
 import pytest
-from ground_truth.test_marc_filling import parse
+from lxml import etree
+from pymarc import parse_xml_to_array
 
 from hdbench.errors import HdbenchError
 from hdbench.ground_truth.marc_articles import nonfiling
-from hdbench.ground_truth.marc_filling import NO_PLACE, NO_XML, Left, Process
 from hdbench.ground_truth.marc_making import (
     NO_EACH,
     NO_KIND,
@@ -21,6 +22,7 @@ from hdbench.ground_truth.marc_making import (
     make_record,
 )
 from hdbench.ground_truth.marc_mapping import read_mapping
+from hdbench.ground_truth.marc_provenance import NO_PLACE, NO_XML, Left, Process
 from hdbench.ground_truth.marc_records import CARD_CATALOGUE, KIND_OPEN
 from hdbench.ground_truth.marc_templates import read_template
 
@@ -65,6 +67,11 @@ def mapping_of(tmp_path):
         return read_mapping(path).new_records
 
     return made
+
+
+def parse(record):
+    (read,) = parse_xml_to_array(io.BytesIO(etree.tostring(record)))
+    return read
 
 
 def made_of(values, mapping=CARDS, origins=None, identifiers=None, undecided=()):
@@ -159,7 +166,7 @@ def test_half_a_name_is_not_written_while_the_rest_is_open():
     half = {name: value for name, value in CARD.items() if name != "author.last_name"}
     assert only(("100",), half) == ["100 1_ $aHans"]
     made = made_of(half, undecided={"author.last_name"})
-    assert made.left == [Left("author.first_name", OTHER_OPEN, "")]
+    assert made.left == [Left("author.first_name", OTHER_OPEN)]
     assert not parse(made.record).get_fields("100")
     imprint = {name: value for name, value in CARD.items() if name != "publication.place"}
     made = made_of(imprint, undecided={"publication.place"})
@@ -183,7 +190,7 @@ def test_nothing_is_made_where_no_kind_fits(mapping_of):
 
 def test_record_without_a_title_is_left_out_and_says_why():
     assert made_of(CARD | {"publication.title": ""}) == LeftOut(NO_TITLE, [])
-    left = [Left("publication.title", NO_XML, "")]
+    left = [Left("publication.title", NO_XML)]
     assert made_of(CARD | {"publication.title": "Duodenalgeschw\x14r"}) == LeftOut(NO_TITLE, left)
 
 
@@ -269,7 +276,7 @@ def test_an_identifier_is_from_where_its_value_is():
 
 def test_an_identifier_that_xml_cannot_have_is_listed():
     made = made_of(CARD, identifiers={"author.last_name": ["11\x01"]})
-    assert made.left == [Left("author.last_name: identifier", NO_XML, "")]
+    assert made.left == [Left("author.last_name: identifier", NO_XML)]
 
 
 def test_values_without_a_usable_place_are_listed(mapping_of):
@@ -283,9 +290,9 @@ def test_values_without_a_usable_place_are_listed(mapping_of):
     }
     made = made_of(values, mapping)
     assert made.left == [
-        Left("other", NO_PLACE, ""),
-        Left("keywords", NO_EACH, ""),
-        Left("note", TOO_LONG, ""),
+        Left("other", NO_PLACE),
+        Left("keywords", NO_EACH),
+        Left("note", TOO_LONG),
     ]
     assert only(("500", "650"), values, mapping) == []
 

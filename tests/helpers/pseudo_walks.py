@@ -163,7 +163,7 @@ WALKS = {
         [
             ("trust decide plan.yaml --page d.html --json d.json", 0),
             ("verify d.json", 0),
-            ("trust apply plan.yaml -o out --control 20 --format xlsx", 0),
+            ("trust apply plan.yaml -o out --control 20", 0),
             ("trust control out", 0),
             (f"trust consensus hdb/cards {OF_PLAN} -o all", 0),
             (f"trust plan hdb/cards {OF_PLAN} --items 60 -o again.yaml", 0),

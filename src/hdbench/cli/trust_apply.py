@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -13,16 +13,7 @@ from hdbench.cli.arguments import Plan, split_benchmark_and_one
 from hdbench.cli.terminal import FIELD_WIDTH, localized_table, number, print_line, say
 from hdbench.common.printing import heading
 from hdbench.common.progress import in_lines
-from hdbench.errors import HdbenchError, Message, escaped
-from hdbench.output.exporting.applied import check_table, write_applied
-from hdbench.output.exporting.applied_marc import (
-    LEFT_LIST,
-    RECORDS,
-    TAKEN_LIST,
-    Written,
-    check_marc,
-    write_marc,
-)
+from hdbench.errors import Message
 from hdbench.trust.applied_folder import CONTROL, WORK_LIST, Applied
 from hdbench.trust.applying import apply as apply_plan
 from hdbench.trust.applying import why_to_look
@@ -36,9 +27,6 @@ def command(
     *,
     out: Annotated[Path, typer.Option("-o", "--out")],
     control: Annotated[int, typer.Option(min=1)] = 100,
-    form: Annotated[Literal["jsonl", "csv", "xlsx", "marcxml"], typer.Option("--format")] = "jsonl",
-    records: Annotated[Path | None, typer.Option(metavar="FILE")] = None,
-    mapping: Annotated[Path | None, typer.Option("--marc", metavar="MAPPING")] = None,
 ) -> None:
     """Accept values, item by item, and list what people have to look at.
 
@@ -52,34 +40,18 @@ def command(
         out: The folder to write. If it was interrupted there, it resumes.
         control: How many of the accepted values are drawn at random, to be read blind; with a plan
             of whole items, how many of the items with accepted values.
-        form: csv, xlsx: also a table with a row for each item. marcxml: also MARC records, whose
-            field 883 says what was filled by which plan.
-        records: With --format marcxml: your own records in MARCXML. What they have stays as it is;
-            what they do not have is filled in.
-        mapping: With --format marcxml: the mapping between fields and MARC, as for hdbench new.
     """
     benchmark, plan_file = split_benchmark_and_one(paths)
-    if (records or mapping) and form != "marcxml":
-        raise HdbenchError("--records and --marc: go with --format marcxml")
     plan = read_plan(plan_file)
     loaded = load_benchmark(benchmark or plan.benchmark)
-    if form in ("csv", "xlsx"):
-        check_table(form, loaded)
-    fields = check_marc(records, mapping) if form == "marcxml" else None
     try:
         with in_lines():
             applied = apply_plan(plan, loaded, plan_file, out, control=control)
-            path = write_applied(out, form, loaded) if form in ("csv", "xlsx") else None
-            marc = write_marc(out, fields, records) if fields else None
             left = list(doubtful_values(out, loaded))
     except KeyboardInterrupt:
         say("interrupted: the same command resumes in {folder}", folder=out, err=True)
         raise typer.Exit(130) from None
     print_applied(Console(), applied, left, out, by_values=isinstance(plan, ValuePlan))
-    if path:
-        typer.echo(escaped(str(path)))
-    if marc:
-        print_marc(Console(), marc, out)
 
 
 def print_applied(
@@ -156,37 +128,3 @@ def print_applied(
             path=work_list,
         )
     print_line(console, line)
-
-
-def print_marc(console: Console, written: Written, out: Path) -> None:
-    """Print what was written as MARC.
-
-    Args:
-        console: the terminal.
-        written: the counts of what was written.
-        out: the folder.
-    """
-    records = Message(
-        "{path}: {count:,} record, {filled:,} of them filled"
-        if written.records == 1
-        else "{path}: {count:,} records, {filled:,} of them filled",
-        path=out / RECORDS,
-        count=written.records,
-        filled=written.touched,
-    )
-    added = Message(
-        "{path}: {count:,} subfield added"
-        if written.values == 1
-        else "{path}: {count:,} subfields added",
-        path=out / TAKEN_LIST,
-        count=written.values,
-    )
-    unused = Message(
-        "{path}: {count:,} value accepted, but in no record, and why"
-        if written.left == 1
-        else "{path}: {count:,} values accepted, but in no record, and why",
-        path=out / LEFT_LIST,
-        count=written.left,
-    )
-    for line in (records, added, unused):
-        print_line(console, line)

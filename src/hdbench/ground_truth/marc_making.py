@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hdbench.errors import HdbenchError, Message
 from hdbench.ground_truth.marc_articles import nonfiling
-from hdbench.ground_truth.marc_filling import (
+from hdbench.ground_truth.marc_provenance import (
     FULLY,
     PARTIALLY,
     PROVENANCE,
@@ -121,7 +121,7 @@ def make_record(
     if kind is None or kind.leave_out:
         return LeftOut(kind.leave_out if kind else NO_KIND, [])
     has_each = {template.each for template in kind.fields}
-    left += [Left(name, NO_EACH, "") for name in those.lists if name not in has_each]
+    left += [Left(name, NO_EACH) for name in those.lists if name not in has_each]
     fields = _written(kind, those, origins, left, undecided)
     if all(field.template.tag != TITLE for field in fields):
         titles = {name for each in kind.fields if each.tag == TITLE for name in each.fields}
@@ -147,7 +147,7 @@ def _written(
             waits = not template.joined.isdisjoint(undecided)
             if waits or _length(subfields) > MAX_FIELD:
                 why = OTHER_OPEN if waits else TOO_LONG
-                left += [Left(name, why, "") for name in dict.fromkeys(names) if name != ITEM]
+                left += [Left(name, why) for name in dict.fromkeys(names) if name != ITEM]
             elif subfields:
                 by = dict.fromkeys(origins.get(name) for name in names if name != ITEM)
                 fields.append(_Written(template, subfields, list(by)))

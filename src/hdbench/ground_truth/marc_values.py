@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from hdbench.answers.letters import text_of
 from hdbench.authorities.reconciled import IDENTIFIER
-from hdbench.ground_truth.marc_filling import NO_PLACE, NO_XML, Left
 from hdbench.ground_truth.marc_mapping import on_one_line
+from hdbench.ground_truth.marc_provenance import NO_PLACE, NO_XML, Left
 from hdbench.ground_truth.marc_templates import FieldTemplate
 
 ITEM = "id"
@@ -110,16 +110,16 @@ def usable(
         if not texts:
             continue
         if name not in names:
-            left.append(Left(name, NO_PLACE, ""))
+            left.append(Left(name, NO_PLACE))
         elif any(map(_NOT_IN_XML.search, texts)):
-            left.append(Left(name, NO_XML, ""))
+            left.append(Left(name, NO_XML))
         elif isinstance(value, list):
             those.lists[name] = value
         else:
             those.texts[name] = on_one_line(text_of(value))
     for name in identifiers.keys() & (those.texts.keys() | those.lists.keys()):
         if any(map(_NOT_IN_XML.search, identifiers[name])):
-            left.append(Left(name + IDENTIFIER, NO_XML, ""))
+            left.append(Left(name + IDENTIFIER, NO_XML))
         else:
             those.identifiers[name] = identifiers[name]
     return those, left

@@ -8,11 +8,11 @@ from typing import Literal
 from hdbench.answers.cells import plain
 from hdbench.authorities.reconciled import Identifiers
 from hdbench.benchmarks.benchmark import Benchmark
+from hdbench.common.excel import xlsx_writer
 from hdbench.common.progress import progress
 from hdbench.common.resuming import made_from
 from hdbench.errors import HdbenchError
 from hdbench.ground_truth.marc_records import NewRecords
-from hdbench.output.exporting.applied import WIDTH, check_table
 from hdbench.output.exporting.cells import Cell
 from hdbench.output.exporting.columns import field_columns
 from hdbench.output.exporting.dublin_core import (
@@ -51,6 +51,9 @@ FinishForm = Literal[
     "dublin-core",
     "marcxml",
 ]
+
+WIDTH = 24
+"""Width of a column in a spreadsheet, in characters."""
 
 _OPENREFINE_FILES = {"openrefine": "openrefine.csv", "openrefine-xlsx": "openrefine.xlsx"}
 
@@ -129,15 +132,26 @@ def writer_of(  # noqa: PLR0917
         )
     if form in _OPENREFINE_FILES:
         check_link(link)
-        check_table(form.removeprefix("openrefine-"), benchmark)
+        _check_table(form, benchmark)
         path = folder / _OPENREFINE_FILES[form]
         return partial(
             _to_path, write_for_openrefine, records, path, benchmark, fields, link, options=options
         )
     if form in ("csv", "xlsx"):
-        check_table(form, benchmark)
+        _check_table(form, benchmark)
         return partial(_write_table, folder, form, benchmark, fields, options)
     return None
+
+
+def _check_table(form: str, benchmark: Benchmark) -> None:
+    """Refuse a table that cannot be written, before anything else is done.
+
+    Raises:
+        HdbenchError: xlsxwriter is not installed, or there are too many items for Excel.
+    """
+    if form.endswith("xlsx"):
+        xlsx_writer()
+        check_size(sum(1 for _ in benchmark.ids()), 1)
 
 
 def _check_places(

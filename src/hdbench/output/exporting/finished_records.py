@@ -12,9 +12,9 @@ from hdbench.common.csv_files import csv_rows
 from hdbench.common.extras import needed
 from hdbench.common.resuming import made_from, resumable_files
 from hdbench.errors import HdbenchError
-from hdbench.ground_truth.marc_filling import Process
 from hdbench.ground_truth.marc_making import LeftOut, make_record
 from hdbench.ground_truth.marc_mapping import read_mapping
+from hdbench.ground_truth.marc_provenance import Process
 from hdbench.ground_truth.marc_records import CARD_CATALOGUE, NewRecords
 from hdbench.output.exporting.finished_rows import FinishedRecord, finished_records
 from hdbench.output.exporting.marc_collection import marc_collection

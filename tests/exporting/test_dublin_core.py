@@ -10,7 +10,7 @@ import yaml
 from exporting.finished_records import FIELDS, HOSTILE, write_finished
 from lxml import etree
 
-from hdbench.authorities.reconciled import read_identifiers
+from hdbench.authorities.identifiers import read_identifiers
 from hdbench.errors import HdbenchError
 from hdbench.output.exporting.dublin_core import (
     DC,

@@ -22,10 +22,6 @@ def _tesseract():
     return {"eng", "deu", "Fraktur"} <= set(done.stdout.split())
 
 
-def _openrefine():
-    return shutil.which("openrefine")
-
-
 def _slurm():
     path = f"{os.environ.get('PATH', '')}:/usr/sbin"
     return all(shutil.which(name, path=path) for name in ("munged", "slurmctld", "slurmd"))
@@ -42,7 +38,6 @@ PROGRAMS = {
         "yaz-marcdump, marclint and marcvalidate",
         "yaz libmarc-lint-perl libmarc-schema-perl",
     ),
-    "openrefine": (_openrefine, "OpenRefine", "openrefine"),
     "slurm": (_slurm, "Slurm and Munge", "slurm-wlm munge"),
     "tesseract": (
         _tesseract,

@@ -40,7 +40,7 @@ record:
   identifier: "{id}"
 """
 
-FORMS = ["csv", "xlsx", "openrefine", "marcxml"]
+FORMS = ["csv", "xlsx", "marcxml"]
 
 
 def main() -> None:

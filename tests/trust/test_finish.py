@@ -15,7 +15,6 @@ from pathlib import Path
 import pytest
 from helpers.forks import Forks
 from helpers.planned_values import PlannedValues
-from openpyxl import load_workbook
 from trust.collection import Collection
 from trust.test_apply import applied
 
@@ -302,14 +301,13 @@ new_records:
 OWN = 'record: {title: "{title}", date: "{year}"}'
 MAPPINGS = {
     "csv": "",
-    "openrefine": "",
     "marcxml": MARC,
     "csv, mapped": OWN,
     "dublin-core": OWN,
 }
 
 
-def write_records(collection, form, mapping, link=""):
+def write_records(collection, form, mapping):
     """Write the finished records in a form, by a mapping if it is not empty."""
     path = collection.folder / "mapping.yaml" if mapping else None
     if path:
@@ -317,7 +315,7 @@ def write_records(collection, form, mapping, link=""):
     benchmark, out = load_benchmark(str(collection.benchmark)), collection.folder / "out"
     fields, folder = collection.plan.fields, out / "finished"
     kind = form.partition(",")[0]
-    return writer_of(kind, benchmark, fields, out, folder, path, None, link)()
+    return writer_of(kind, benchmark, fields, out, folder, path, None)()
 
 
 @pytest.mark.parametrize("form", MAPPINGS)
@@ -352,29 +350,15 @@ def test_interrupted_records_resume_in_each_form(collection, often, form, capsys
 def test_records_by_another_request_begin_anew(collection, often, form, capsys):
     finished(collection)
     folder = collection.folder / "out/finished"
-    mapping, link = MAPPINGS[form], ""
-    if form == "openrefine":
-        link = "https://example.org/{id}"
-    another = link.replace("org", "net"), mapping.replace("year", "shelfmark")
-    write_records(collection, form, another[1], another[0])
+    mapping = MAPPINGS[form]
+    another = mapping.replace("year", "shelfmark")
+    write_records(collection, form, another)
     expected = delivered(folder)
 
     with pytest.raises(KeyboardInterrupt), progress.listening(Interruption(70)):
-        write_records(collection, form, mapping, link)
-    write_records(collection, form, another[1], another[0])
+        write_records(collection, form, mapping)
+    write_records(collection, form, another)
     assert delivered(folder) == expected
-    assert capsys.readouterr().err == ""
-
-
-def test_a_table_with_images_of_another_place_begins_anew(collection, often, capsys):
-    finished(collection)
-    with pytest.raises(KeyboardInterrupt), progress.listening(Interruption(70)):
-        write_records(collection, "openrefine", "")
-    moved = collection.benchmark.with_name("moved")
-    shutil.copytree(collection.benchmark, moved)
-    out = collection.folder / "out"
-    given = (collection.plan.fields, out, out / "finished", None, None, "")
-    writer_of("openrefine", load_benchmark(str(moved)), *given)()
     assert capsys.readouterr().err == ""
 
 
@@ -469,42 +453,27 @@ new_records:
 """
 
 
-def test_identifiers_come_back_from_openrefine_into_records(collection, run_hdbench):
+def test_identifiers_of_an_authority_file_stand_in_records(collection, run_hdbench):
     out = collection.folder / "out/finished"
+    (collection.folder / "known.csv").write_text("Diss.;4113937-9\n")
 
-    def run(form, *more):
-        command = ("trust", "finish", str(collection.benchmark), "out", "--format", form, *more)
-        return run_hdbench(*command, cwd=collection.folder)
+    def run(mapping):
+        (collection.folder / "mapping.yaml").write_text(mapping)
+        command = ("trust", "finish", str(collection.benchmark), "out", "--format", "marcxml")
+        given = ("--mapping", "mapping.yaml", "--identifiers", "keywords=known.csv")
+        return run_hdbench(*command, *given, cwd=collection.folder)
 
-    done = run("openrefine", "--link", "https://example.org/{id}")
+    done = run(SUBJECTS_MARC)
     assert done.returncode == 0, done.stderr
-    with (out / "openrefine.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert rows[0]["link"] == f"https://example.org/{rows[0]['id']}"
-    first, second, *_ = (row for row in rows if row["keywords"] == "Recht | Diss.")
-    with (collection.folder / "back.csv").open("w", newline="") as file:
-        head = ["id", "state", "keywords", "keywords: identifier"]
-        lines = csv.writer(file)
-        lines.writerow(head)
-        for row in (first, second):  # as OpenRefine splits a cell
-            lines.writerow([row["id"], row["state"], "Recht", "4048737-4"])
-            lines.writerow(["", "", "Diss.", "4113937-9"])
-    work_off(collection, second["id"], "title", "another")
-    (collection.folder / "mapping.yaml").write_text(SUBJECTS_MARC)
-    done = run("marcxml", "--mapping", "mapping.yaml", "--identifiers", "back.csv")
-    assert done.returncode == 0, done.stderr
-    assert "\n2 values have an identifier\n" in done.stdout
-    assert "note: 2 identifiers from OpenRefine are left out, as their record" in done.stderr
     written = '<subfield code="a">Diss.</subfield><subfield code="0">(DE-588)4113937-9<'
-    assert (out / "records.xml").read_text().count(written) == 1
+    count = (out / "records.xml").read_text().count(written)
+    assert count > 1
+    assert f"\n{count} values have an identifier\n" in done.stdout
     without = SUBJECTS_MARC.replace("$0{keywords: identifier}", "")
-    (collection.folder / "mapping.yaml").write_text(without)
-    refused = run("marcxml", "--mapping", "mapping.yaml", "--identifiers", "back.csv")
+    refused = run(without)
     assert refused.returncode == 2
     assert "mapping.yaml: has no place for identifiers: name one, as in" in refused.stderr
-    only_title = without.replace("245$a{title}", '"245$a{title}$0{title: identifier}"')
-    (collection.folder / "mapping.yaml").write_text(only_title)
-    refused = run("marcxml", "--mapping", "mapping.yaml", "--identifiers", "back.csv")
+    refused = run(without.replace("245$a{title}", '"245$a{title}$0{title: identifier}"'))
     assert refused.returncode == 2
     assert "mapping.yaml: has no place for identifiers of keywords: name" in refused.stderr
 
@@ -529,15 +498,3 @@ def test_marc_leaves_out_what_the_mapping_says_and_what_is_open(collection, run_
     written = (out / "records.xml").read_text()
     assert written.count("</record>") == len(before) - len(reasons)
     assert f"{len(reasons)} items and " in done.stdout
-
-
-def test_a_workbook_for_openrefine_is_written(collection, run_hdbench):
-    command = ("trust", "finish", str(collection.benchmark), "out", "--format", "openrefine-xlsx")
-    done = run_hdbench(*command, cwd=collection.folder)
-    assert done.returncode == 0, done.stderr
-    sheet = load_workbook(collection.folder / "out/finished/openrefine.xlsx").active
-    head, *rows = ([cell.value for cell in row] for row in sheet.iter_rows())
-    assert "link" not in head
-    assert len(rows) == len(collection.ids)
-    years = {row[head.index("year")] for row in rows}
-    assert any(isinstance(year, int) for year in years)

@@ -46,7 +46,7 @@ def read_authority_lines(path: Path) -> list[AuthorityLine]:
     Raises:
         HdbenchError: the file is unusable or too large, or has no values.
     """
-    text = read_text(path, MAX_BYTES)
+    text = _read_text(path)
     with at_most(MAX_CELL):
         found = list(_lines(text, path))
     if not found:
@@ -54,29 +54,15 @@ def read_authority_lines(path: Path) -> list[AuthorityLine]:
     return found
 
 
-def read_lines_with_identifiers(path: Path) -> list[AuthorityLine]:
-    """Return the lines of an authority file, of which at least one has an identifier.
-
-    Raises:
-        HdbenchError: the file is unusable, or has no identifiers.
-    """
-    found = read_authority_lines(path)
-    if not any(line.identifier for line in found):
-        raise HdbenchError(
-            "{place}: has no identifiers: a CSV file has them in its second column", place=path
-        )
-    return found
-
-
-def read_text(path: Path, most: int) -> str:
+def _read_text(path: Path) -> str:
     """Return the text of a file in NFC.
 
     Raises:
-        HdbenchError: it cannot be read, or has more than `most` bytes.
+        HdbenchError: it cannot be read, or is too large.
     """
     with read_errors(path):
-        if path.stat().st_size > most:
-            raise HdbenchError("{place}: larger than {most} MiB", place=path, most=most >> 20)
+        if path.stat().st_size > MAX_BYTES:
+            raise HdbenchError("{place}: larger than {most} MiB", place=path, most=MAX_BYTES >> 20)
         return unicodedata.normalize("NFC", decode(path.read_bytes(), str(path)))
 
 

@@ -1,15 +1,25 @@
 """Identifiers of values: those that an authority file leaves no doubt about."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from hdbench.answers.letters import folded
-from hdbench.authorities.files import AuthorityLine, read_lines_with_identifiers
+from pydantic import BaseModel
+
+from hdbench.answers.letters import folded, text_of
+from hdbench.authorities.files import AuthorityLine, read_authority_lines
+from hdbench.errors import HdbenchError
 
 _GND = re.compile(r"(?:1[012]?\d{7}[0-9X]|[47]\d{6}-\d|[1-9]\d{0,7}-[0-9X]|3\d{7}[0-9X])")
 _WIKIDATA = re.compile(r"Q[1-9]\d*")
 _URI = re.compile(r"https?://\S+")
+
+IDENTIFIER = ": identifier"
+"""What follows a field's name where its identifier is meant."""
+
+Fields = Mapping[str, Mapping[str, Any]]
+"""Field → its `value` and `origin`, as records of `hdbench trust finish` have it."""
 
 
 class AuthorityTable:
@@ -51,29 +61,12 @@ def read_authority_table(path: Path) -> AuthorityTable:
     Raises:
         HdbenchError: the file is unusable, or has no identifiers.
     """
-    return AuthorityTable(read_lines_with_identifiers(path))
-
-
-NAMESPACES: Mapping[str, tuple[re.Pattern[str], str]] = {
-    "gnd": (_GND, "https://d-nb.info/gnd/"),
-    "wikidata": (_WIKIDATA, "http://www.wikidata.org/entity/"),
-}
-"""Name of a namespace → the form of its identifiers, and what its addresses begin with."""
-
-
-def namespace_of(identifiers: Iterable[str]) -> str | None:
-    """Return the namespace that all identifiers have the form of; None if there is none.
-
-    Example:
-        >>> namespace_of(["118585053", "4004617-5"]), namespace_of(["Q78", "4004617-5"])
-        ('gnd', None)
-    """
-    left = dict(NAMESPACES)
-    for identifier in identifiers:
-        left = {name: each for name, each in left.items() if each[0].fullmatch(identifier)}
-        if not left:
-            return None
-    return next(iter(left), None)
+    found = read_authority_lines(path)
+    if not any(line.identifier for line in found):
+        raise HdbenchError(
+            "{place}: has no identifiers: a CSV file has them in its second column", place=path
+        )
+    return AuthorityTable(found)
 
 
 def address_of(identifier: str) -> str | None:
@@ -85,9 +78,10 @@ def address_of(identifier: str) -> str | None:
     """
     if _URI.fullmatch(identifier):
         return identifier
-    for form, begins in NAMESPACES.values():
-        if form.fullmatch(identifier):
-            return begins + identifier
+    if _GND.fullmatch(identifier):
+        return f"https://d-nb.info/gnd/{identifier}"
+    if _WIKIDATA.fullmatch(identifier):
+        return f"http://www.wikidata.org/entity/{identifier}"
     return None
 
 
@@ -104,3 +98,115 @@ def in_marc(identifier: str) -> str:
     if _GND.fullmatch(identifier):
         return f"(DE-588){identifier}"
     return (address_of(identifier) if _WIKIDATA.fullmatch(identifier) else None) or identifier
+
+
+def values_in(fields: Fields, name: str) -> list[Any]:
+    """Return the values of a field that have something; none if it is still open.
+
+    Example:
+        >>> values_in({"place": {"origin": "checked", "value": ["Basel", "", None]}}, "place")
+        ['Basel']
+    """
+    field = fields.get(name, {})
+    if field.get("origin") == "open":
+        return []
+    value = field.get("value")
+    return [each for each in (value if isinstance(value, list) else [value]) if text_of(each)]
+
+
+def identified(names: Iterable[str]) -> set[str]:
+    """Return the fields of which the identifier is among what a mapping uses.
+
+    Example:
+        >>> identified(["author", "place", "place: identifier"])
+        {'place'}
+    """
+    return {name.removesuffix(IDENTIFIER) for name in names if name.endswith(IDENTIFIER)}
+
+
+class IdentifierCounts(BaseModel):
+    """Counts of identifiers: how many values, or parts of values, have one."""
+
+    found: int = 0
+
+
+class Identifiers:
+    """Identifiers that authority files have for the values of records.
+
+    Args:
+        files: field → the authority file of its values; "" is for all fields without one.
+        sources: the files that all this was read from.
+
+    Attributes:
+        sources: same as in Args.
+        named: the fields for which there is a file of their own.
+        counts: how many identifiers there were so far.
+    """
+
+    def __init__(self, files: Mapping[str, AuthorityTable], sources: Sequence[Path]) -> None:
+        self._files = files
+        self.sources = sources
+        self.named = set(filter(None, files))
+        self.counts = IdentifierCounts()
+
+    def of(self, fields: Fields, splits: Mapping[str, str] = {}) -> dict[str, list[str]]:
+        """Return the identifiers of a record's values.
+
+        Args:
+            fields: its values.
+            splits: field → what its text is divided by, if its parts have identifiers.
+
+        Returns:
+            Field → an identifier, or "", for each of `values_in`, or for each part of these that is
+            not empty; fields without any are left out.
+        """
+        found = {}
+        for name in fields:
+            file = self._files.get(name) or self._files.get("")
+            if file is None:
+                continue
+            texts = list(map(text_of, values_in(fields, name)))
+            if name in splits:
+                texts = [piece for text in texts for piece in text.split(splits[name])]
+            identifiers = [file.identifier(text) or "" for text in filter(text_of, texts)]
+            if any(identifiers):
+                found[name] = identifiers
+                self.counts.found += sum(map(bool, identifiers))
+        return found
+
+
+def read_identifiers(given: Sequence[str], fields: Sequence[str]) -> Identifiers:
+    """Return the identifiers in authority files.
+
+    Args:
+        given: each an authority file, for all fields or, as `FIELD=FILE`, for one of them.
+        fields: the fields of the records.
+
+    Raises:
+        HdbenchError: a file is unusable, or there is no such field.
+    """
+    files: dict[str, AuthorityTable] = {}
+    sources = []
+    for text in given:
+        field, path = split_field(text, fields)
+        if field in files:
+            raise HdbenchError("{given}: a second file for the same field", given=text)
+        files[field] = read_authority_table(path)
+        sources.append(path)
+    return Identifiers(files, sources)
+
+
+def split_field(text: str, fields: Sequence[str]) -> tuple[str, Path]:
+    """Return the field, or "", and the file of `FIELD=FILE` or `FILE`.
+
+    Raises:
+        HdbenchError: there is no such field, and no such file either.
+    """
+    field, sign, name = text.partition("=")
+    if not sign or Path(text).is_file():
+        return "", Path(text)
+    if field not in fields:
+        raise HdbenchError(
+            "{given}: no such field: choose one of {names}", given=text, names=", ".join(fields)
+        )
+    return field, Path(name)

@@ -34,8 +34,6 @@ _PANELS: dict[str | None, dict[str, str]] = {
         "merge": "Take in what somebody else wrote with hdbench hand-over.",
         "agreement": "How well do the people agree who annotated the same items?",
         "review": "Look again at doubtful values of a ground truth, in the browser.",
-        "reconcile": "Serve your authority files to OpenRefine, which finds the identifiers of "
-        "your values.",
     },
     "Run a model": {
         "run": "Ask a vision model about every item, and keep its answers.",

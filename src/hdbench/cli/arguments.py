@@ -19,8 +19,9 @@ Args:
         commit.
     by: A column of the benchmark, such as language: also show the primary metric for each of its
         values. Numbers with many values are cut into ranges.
-    authority: An authority file, as for hdbench reconcile, for all fields or for one: also show the
-        figures with values counted as equal that share an identifier. May be repeated.
+    authority: An authority file, with a name and its identifier in each line, for all fields or
+        for one: also show the figures with values counted as equal that share an identifier. May be
+        repeated.
     also: Also score by other rules, and show them side by side: a protocol (published), an option
         of the metric (lists=position), or several, the protocol first and a comma before each
         option (published,threshold=0.8). A protocol starts without the options of the command;

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from hdbench.authorities.reconciled import read_identifiers
+from hdbench.authorities.identifiers import read_identifiers
 from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
 from hdbench.cli.arguments import split_benchmark_and_one
 from hdbench.cli.terminal import FIELD_WIDTH, localized_table, number, print_line, say
@@ -36,7 +36,6 @@ def command(
     form: Annotated[FinishForm, typer.Option("--format")] = "jsonl",
     mapping: Annotated[Path | None, typer.Option(metavar="FILE")] = None,
     identifiers: Annotated[list[str] | None, typer.Option(metavar="[FIELD=]FILE")] = None,
-    link: Annotated[str, typer.Option(metavar="ADDRESS")] = "",
 ) -> None:
     """Write the whole collection as records: what was checked, accepted and worked off.
 
@@ -49,20 +48,19 @@ def command(
         paths: The folder of hdbench trust apply. Before it, the benchmark with what people entered,
             if it is not the one that the plan names.
         out: The folder to write; by default finished in OUT.
-        form: csv, xlsx: also a table with a row for each item. openrefine, openrefine-xlsx: also
-            one that OpenRefine opens. marcxml, dublin-core: also records in these forms.
+        form: csv, xlsx: also a table with a row for each item. marcxml,
+            dublin-core: also records in these forms.
         mapping: How MARC records are made of the fields; by default as those of a card
             catalogue are. Dublin Core needs one; with csv, it says the columns.
-        identifiers: An authority file with the identifiers of values, for all fields or for one; or
-            a CSV file that OpenRefine exported. It may be given several times.
-        link: With openrefine: where an item opens on the web, with {id} in place of its id.
+        identifiers: An authority file with the identifiers of values, for all fields or for one.
+            It may be given several times.
     """
     benchmark, applied = split_benchmark_and_one(paths)
     plan, _ = read_begun(applied)
     loaded = load_benchmark(benchmark or plan.benchmark)
     folder = out or applied / "finished"
     known = read_identifiers(identifiers, plan.fields) if identifiers else None
-    write = writer_of(form, loaded, plan.fields, applied, folder, mapping, known, link)
+    write = writer_of(form, loaded, plan.fields, applied, folder, mapping, known)
     try:
         with in_lines():
             finished = finish(applied, loaded, folder)
@@ -89,15 +87,6 @@ def command(
             "{count:,} value has an identifier",
             plural="{count:,} values have an identifier",
             count=known.counts.found,
-        )
-    if known and known.counts.outdated:
-        say(
-            "note: {count:,} identifier from OpenRefine is left out, as its record has changed "
-            "since: reconcile a new table",
-            plural="note: {count:,} identifiers from OpenRefine are left out, as their records "
-            "have changed since: reconcile a new table",
-            count=known.counts.outdated,
-            err=True,
         )
 
 

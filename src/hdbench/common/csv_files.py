@@ -30,9 +30,7 @@ def write_csv(path: Path, head: Sequence[str], rows: Iterable[Row]) -> None:
             add(row)
 
 
-def csv_rows(
-    file: BinaryIO, head: Sequence[str], encoding: str = "utf-8-sig"
-) -> Callable[[Row], None]:
+def csv_rows(file: BinaryIO, head: Sequence[str]) -> Callable[[Row], None]:
     """Begin a CSV file, and return what adds a row to it at once.
 
     UTF-8 with a byte order mark, without which Excel misreads umlauts; commas; lines end in CR LF.
@@ -44,9 +42,8 @@ def csv_rows(
     Args:
         file: where it goes.
         head: the columns' names.
-        encoding: `utf-8` leaves out the byte order mark.
     """
-    writer = csv.writer(codecs.getwriter(encoding)(file, "backslashreplace"))
+    writer = csv.writer(codecs.getwriter("utf-8-sig")(file, "backslashreplace"))
 
     def add(row: Row) -> None:
         writer.writerow([_harmless(value) for value in row])

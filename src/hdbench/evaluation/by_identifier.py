@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 from hdbench.answers.letters import folded
 from hdbench.answers.sheets.fields import field_paths
-from hdbench.authorities.identifiers import AuthorityTable, read_authority_table
-from hdbench.authorities.reconciled import split_field
+from hdbench.authorities.identifiers import AuthorityTable, read_authority_table, split_field
 from hdbench.benchmarks.benchmark import Benchmark, Item
 from hdbench.benchmarks.truths import check_errata
 from hdbench.common.regular_files import file_sha256

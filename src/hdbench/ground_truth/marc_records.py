@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hdbench.authorities.reconciled import identified
+from hdbench.authorities.identifiers import identified
 from hdbench.errors import HdbenchError, Message
 from hdbench.ground_truth.marc_articles import ARTICLES
 from hdbench.ground_truth.marc_templates import FieldTemplate, read_template

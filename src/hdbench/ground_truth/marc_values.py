@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from hdbench.answers.letters import text_of
-from hdbench.authorities.reconciled import IDENTIFIER
+from hdbench.authorities.identifiers import IDENTIFIER
 from hdbench.ground_truth.marc_mapping import on_one_line
 from hdbench.ground_truth.marc_provenance import NO_PLACE, NO_XML, Left
 from hdbench.ground_truth.marc_templates import FieldTemplate

@@ -56,7 +56,6 @@ GROUPS = (
     FormGroup("jsonl", ("jsonl",)),
     FormGroup("table", ("csv", "xlsx")),
     FormGroup("columns", ("csv",), mapping=True, needs_mapping=True),
-    FormGroup("openrefine", ("openrefine", "openrefine-xlsx")),
     FormGroup("marc", ("marcxml",), mapping=True),
     FormGroup("dublin-core", ("dublin-core",), mapping=True, needs_mapping=True),
 )
@@ -153,7 +152,7 @@ def _written(
     """Write the records, and return what was written in a sentence."""
     assert view.plan is not None  # noqa: S101  `_applied` looked
     dataset, folder = collection.decisions.dataset(), view.out / FINISHED
-    write = writer_of(form, dataset, view.plan.fields, view.out, folder, mapping, None, "")
+    write = writer_of(form, dataset, view.plan.fields, view.out, folder, mapping, None)
     finished = finish(view.out, dataset, folder)
     written = write() if write else folder / RECORDS
     if isinstance(written, WrittenRecords):

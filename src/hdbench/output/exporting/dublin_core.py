@@ -5,7 +5,7 @@ from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
 from hdbench.answers.cells import plain, visible
-from hdbench.authorities.reconciled import Identifiers
+from hdbench.authorities.identifiers import Identifiers
 from hdbench.common.resuming import NoState, made_from, resumable_files
 from hdbench.output.exporting.finished_rows import (
     FinishedRecord,

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from hdbench.answers.cells import plain
-from hdbench.authorities.reconciled import Identifiers
+from hdbench.authorities.identifiers import Identifiers
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.excel import xlsx_writer
 from hdbench.common.progress import progress
@@ -33,7 +33,6 @@ from hdbench.output.exporting.finished_rows import (
     write_finished_csv,
 )
 from hdbench.output.exporting.formats import check_size, write_table
-from hdbench.output.exporting.openrefine import check_link, write_for_openrefine
 from hdbench.output.exporting.record_mapping import (
     EXAMPLE,
     RecordMapping,
@@ -46,16 +45,12 @@ FinishForm = Literal[
     "jsonl",
     "csv",
     "xlsx",
-    "openrefine",
-    "openrefine-xlsx",
     "dublin-core",
     "marcxml",
 ]
 
 WIDTH = 24
 """Width of a column in a spreadsheet, in characters."""
-
-_OPENREFINE_FILES = {"openrefine": "openrefine.csv", "openrefine-xlsx": "openrefine.xlsx"}
 
 _WITH_IDENTIFIERS = {
     NewRecords: "100$a{author}$0{author: identifier}",
@@ -74,7 +69,6 @@ def writer_of(  # noqa: PLR0917
     folder: Path,
     mapping: Path | None,
     identifiers: Identifiers | None,
-    link: str,
 ) -> Writer | None:
     """Return what writes the records in a form; all that it needs has been read before.
 
@@ -86,7 +80,6 @@ def writer_of(  # noqa: PLR0917
         folder: the folder of `hdbench trust finish`.
         mapping: a file that says what becomes of the fields.
         identifiers: identifiers of values.
-        link: the web address of an item, with `{id}` in place of its id; empty if it has none.
 
     Returns:
         None if the form is that of the records with origins themselves.
@@ -101,12 +94,9 @@ def writer_of(  # noqa: PLR0917
         raise HdbenchError(
             "--identifiers: goes with --format marcxml or dublin-core, or with csv and --mapping"
         )
-    if link and form not in _OPENREFINE_FILES:
-        raise HdbenchError("--link: goes with --format openrefine or openrefine-xlsx")
     sources = identifiers.sources if identifiers else ()
-    # The metadata and its place: a table for OpenRefine has the addresses of the images.
-    given = filter(None, [mapping, benchmark.schema, benchmark.metadata, *sources])
-    options = made_from(form, list(fields), link, str(benchmark.folder.resolve()), files=given)
+    given = filter(None, [mapping, benchmark.schema, *sources])
+    options = made_from(form, list(fields), files=given)
     records = folder / RECORDS
     if form == "marcxml":
         library = read_new_records_mapping(mapping)
@@ -129,13 +119,6 @@ def writer_of(  # noqa: PLR0917
         path = folder / "records.csv"
         return partial(
             _to_path, write_mapped_csv, records, path, columns, identifiers, options=options
-        )
-    if form in _OPENREFINE_FILES:
-        check_link(link)
-        _check_table(form, benchmark)
-        path = folder / _OPENREFINE_FILES[form]
-        return partial(
-            _to_path, write_for_openrefine, records, path, benchmark, fields, link, options=options
         )
     if form in ("csv", "xlsx"):
         _check_table(form, benchmark)

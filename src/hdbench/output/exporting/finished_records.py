@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel, Field
 
-from hdbench.authorities.identifiers import in_marc
-from hdbench.authorities.reconciled import IdentifierCounts, Identifiers
+from hdbench.authorities.identifiers import IdentifierCounts, Identifiers, in_marc
 from hdbench.common.csv_files import csv_rows
 from hdbench.common.extras import needed
 from hdbench.common.resuming import made_from, resumable_files
@@ -118,7 +117,7 @@ def write_marc_records(
         with marc_collection(file) as write:
             for record in items:
                 item, values, origins, undecided = _known(record, process)
-                known = identifiers.of(item, record.fields, mapping.splits) if identifiers else {}
+                known = identifiers.of(record.fields, mapping.splits) if identifiers else {}
                 made = make_record(
                     mapping,
                     item,

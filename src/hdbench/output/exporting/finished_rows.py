@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from pydantic import BaseModel
 
-from hdbench.authorities.reconciled import Fields
+from hdbench.authorities.identifiers import Fields
 from hdbench.common.csv_files import Row, csv_rows
 from hdbench.common.jsonio import read_jsonl
 from hdbench.common.resuming import NoState, made_from, resumable_files
@@ -70,7 +70,6 @@ def write_finished_csv(
     *,
     options: str,
     state: BaseModel | None = None,
-    encoding: str = "utf-8-sig",
 ) -> int:
     """Write a table with a row for each finished record, see `csv_rows`; it is resumable.
 
@@ -81,7 +80,6 @@ def write_finished_csv(
         row: returns the row of a record.
         options: all else that a row depends on, as one text.
         state: what the rows change besides, see `resumable_files`.
-        encoding: `utf-8` leaves out the byte order mark.
 
     Returns:
         The number of rows.
@@ -91,7 +89,7 @@ def write_finished_csv(
     """
     hash_ = made_from(options, head, files=[records])
     with resumable_files([path], hash_, state or NoState()) as writing:
-        add = csv_rows(writing.files[0], head, encoding)
+        add = csv_rows(writing.files[0], head)
         for record in writing.progress(
             finished_records(records, writing.done), "Writing the table"
         ):

@@ -7,8 +7,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hdbench.answers.letters import text_of
-from hdbench.authorities.identifiers import address_of
-from hdbench.authorities.reconciled import IDENTIFIER, Fields, Identifiers, identified, values_in
+from hdbench.authorities.identifiers import (
+    IDENTIFIER,
+    Fields,
+    Identifiers,
+    address_of,
+    identified,
+    values_in,
+)
 from hdbench.common.checked import read_plain_yaml
 from hdbench.errors import HdbenchError
 
@@ -111,7 +117,7 @@ class RecordMapping(NamedTuple):
         """
         values = {name: list(map(text_of, values_in(fields, name))) for name in fields}
         values[ITEM] = [item]
-        for name, known in (identifiers.of(item, fields) if identifiers else {}).items():
+        for name, known in (identifiers.of(fields) if identifiers else {}).items():
             values[name + IDENTIFIER] = [address_of(each) or each for each in known]
         for name, texts in self.texts.items():
             for mapped in texts:

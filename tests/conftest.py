@@ -238,24 +238,6 @@ def built_once(tmp_path_factory, run_hdbench):
 
 
 @pytest.fixture(scope="session")
-def pseudo_locale(tmp_path_factory):
-    """A folder with a copy of the package that has one more language: `helpers.pseudo_locale`.
-
-    One worker of pytest-xdist makes it for all of them.
-    """
-    from helpers.pseudo_locale import install  # noqa: PLC0415  imports Babel
-
-    common = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        common = common.parent
-    folder = common / "pseudo-locale"
-    with FileLock(f"{folder}.lock"):
-        if not folder.is_dir():
-            install(tmp_path_factory.mktemp("pseudo-locale")).rename(folder)
-    return folder
-
-
-@pytest.fixture(scope="session")
 def sample(built_once) -> Path:
     """A working directory with the sample built into its hdb/."""
     return built_once("sample", ("zettelkatalog", "--sample"))

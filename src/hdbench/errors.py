@@ -1,7 +1,6 @@
 """What callers show to a person: one exception, and untrusted text made harmless and short."""
 
 import errno
-import re
 from collections.abc import Callable, Sequence
 from datetime import date
 from pathlib import Path
@@ -10,9 +9,6 @@ from typing import TypeGuard
 SHOWN = 3
 """How many places, names or problems a message lists, unless told otherwise."""
 
-
-FRENCH_SPACE = re.compile(r"\u202f(?=[;:!?%»\d])|(?<=«)\u202f")
-"""The narrow no-break space where French has one; it is not shown as an escape in our own texts."""
 
 _AS_THEY_ARE = (str, int, float, date)
 """Types of values that a message keeps; there can be a message for each row of a table."""
@@ -145,17 +141,12 @@ class HdbenchError(ValueError):
 def escaped(text: str) -> str:
     r"""Untrusted text for a terminal: control and invisible characters as their escapes.
 
-    A narrow no-break space stays where French has one.
-
     Example:
         >>> escaped("\x1b[31mred")
         '\\x1b[31mred'
     """
-    return "\N{NARROW NO-BREAK SPACE}".join(
-        "".join(
-            character if character.isprintable() else ascii(character)[1:-1] for character in part
-        )
-        for part in FRENCH_SPACE.split(text)
+    return "".join(
+        character if character.isprintable() else ascii(character)[1:-1] for character in text
     )
 
 

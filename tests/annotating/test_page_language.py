@@ -83,17 +83,3 @@ def test_the_check(folder, tmp_path):
     assert english.json()["problem"] == "answers.jsonl: no such file"
     assert german.json()["problem"] == "answers.jsonl: Datei nicht gefunden"
     check.close()
-
-
-def test_a_partial_language_is_not_offered(folder, tmp_path):
-    path = write_list(tmp_path / "review.jsonl", entry("b1", "title", "Fausst", "Faust"))
-    plan = FilePlan(write_plan(tmp_path / "plan", [("b1", "title")]))
-    for page in (
-        Editor(folder, "anna", language="fr"),
-        Review(folder, path, "berta", "fr"),
-        ValueCheck(folder, plan, "carla", "fr"),
-    ):
-        started = page.start()
-        assert started["language"] == "en"
-        assert [*started["texts"]] == ["en", "de"]
-        page.close()

@@ -40,11 +40,6 @@ def made(truth, answer, media=None, language="en"):
     return audit_page(found, "Cards", media or {}, language)
 
 
-def test_it_is_in_english_where_it_has_no_translation():
-    truth, answer = {"name": "Somazzl"}, {"name": "Somazzi"}
-    assert made(truth, answer, language="fr") == made(truth, answer)
-
-
 def test_the_characters_that_differ_are_marked():
     html = made({"name": "Somazzl"}, {"name": "Somazzi"})
     marked = Reader(html).marked

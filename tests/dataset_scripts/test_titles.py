@@ -15,7 +15,7 @@ from hdbench.answers.titles import FieldTitles, without_titles
 from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.common import resources
-from hdbench.common.texts import COMPLETE
+from hdbench.common.texts import LANGUAGES
 from hdbench.datasets.building.builder import build
 from hdbench.datasets.building.recipe import find_recipe
 from hdbench.evaluation.score import Settings
@@ -91,7 +91,7 @@ def test_every_field_has_titles_that_no_sibling_shares(name):
     schema = AnswerSchema(schema_of(name))
     for alternative in schema.alternatives:
         for fields in objects(alternative):
-            for language in COMPLETE:
+            for language in LANGUAGES:
                 titles = Counter(field["titles"][language] for field in fields.values())
                 assert max(titles.values()) == 1, fields.keys()
 
@@ -107,10 +107,10 @@ def test_every_figure_has_a_title(metric):
     figures = [*METRICS[metric].figures, *METRICS[metric].field_figures]
     for name in [METRICS[metric].item_figure, *(figure.name for figure in figures)]:
         assert figure_heading(name) != name
-        for language in COMPLETE:
+        for language in LANGUAGES:
             assert "_" not in figure_title(name, language)
     rates = [figure.name for figure in figures if figure.is_rate]
-    for language in COMPLETE:
+    for language in LANGUAGES:
         assert len({figure_title(name, language) for name in rates}) == len(rates)
 
 
@@ -138,5 +138,5 @@ def test_the_editor_labels_every_field_by_its_titles(name):
     for field in waiting:  # which grows
         inner = field.get("item", {})
         waiting += [*field.get("fields", ()), *inner.get("fields", ())]
-        for language in COMPLETE:
+        for language in LANGUAGES:
             assert field["label"][language] != field["name"]

@@ -12,9 +12,9 @@ PACKAGE = Path(hdbench.__file__).parent
 PYPROJECT = Path(__file__).parents[2] / "pyproject.toml"
 
 
-def catalogue(language, package=PACKAGE):
+def catalogue(language):
     """The catalogue of a language, as Babel reads it."""
-    with (package / f"locale/{language}/LC_MESSAGES/hdbench.po").open("rb") as file:
+    with (PACKAGE / f"locale/{language}/LC_MESSAGES/hdbench.po").open("rb") as file:
         return pofile.read_po(file, abort_invalid=True)
 
 

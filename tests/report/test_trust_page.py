@@ -66,10 +66,6 @@ def hostile(decision):
     )
 
 
-def test_it_is_in_english_where_it_has_no_translation(decision):
-    assert decision_page(decision, "fr") == decision_page(decision)
-
-
 def rows(html):
     return [[" ".join(cell.split()) for cell in row] for row in Page(html).rows]
 

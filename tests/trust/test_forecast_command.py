@@ -10,7 +10,7 @@ from helpers.run_folders import write_run
 from PIL import Image
 
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.common.texts import COMPLETE
+from hdbench.common.texts import LANGUAGES
 from hdbench.output.report.forecast_plot import write_forecast_plot
 from hdbench.trust.forecasting.forecast import Forecast, ForecastOptions, forecast
 from hdbench.trust.forecasting.price_list import Price
@@ -121,7 +121,7 @@ def test_every_text_is_there_in_both_languages(here):
             pace_sentence(found, language),
             *(warning_in_words(notice, language) for notice in found.notices),
         ]
-        for language in COMPLETE
+        for language in LANGUAGES
     }
     assert len(said["en"]) == len(said["de"])
     assert all(one != other for one, other in zip(said["en"], said["de"], strict=True))

@@ -28,7 +28,7 @@ from hdbench.authorities.suggesting import Suggested
 from hdbench.benchmarks.provenance import BLIND, DRAFT, IMPORTED
 from hdbench.common.appending import append
 from hdbench.common.os_errors import write_errors
-from hdbench.common.texts import Texts, completed
+from hdbench.common.texts import Texts
 from hdbench.display.differences import marked_values
 from hdbench.errors import HdbenchError, Message
 
@@ -165,7 +165,7 @@ class Editor:
         schema = AnswerSchema.load(folder / SCHEMA)
         self._name = folder.resolve().name
         self._annotator = annotator
-        self._language = language and completed(language)
+        self._language = language
         self._form = form_of(schema)
         self._media = CollectionMedia(folder)
         fields = [field.path for field in field_paths(schema)]

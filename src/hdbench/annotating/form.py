@@ -7,7 +7,7 @@ from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.schema_parts import choices_of, types_of
 from hdbench.answers.sheets.fields import field_paths
 from hdbench.answers.titles import title_of
-from hdbench.common.texts import COMPLETE
+from hdbench.common.texts import LANGUAGES
 
 LONG = frozenset({"text", "transcription", "abstract", "note", "notes", "comment"})
 """Names of fields whose texts usually have several lines."""
@@ -55,7 +55,7 @@ def _object(name: str, labels: Mapping[str, str], fields: list[dict[str, Any]]) 
 def _field(name: str, schema: Any) -> dict[str, Any]:
     choices = [choice for choice in choices_of(schema) if isinstance(choice, dict)]
     types = types_of(schema)
-    labels = {language: title_of(schema, language) or name for language in COMPLETE}
+    labels = {language: title_of(schema, language) or name for language in LANGUAGES}
     nullable = "null" in types
     inner = next((choice for choice in choices if "properties" in choice), None)
     if inner is not None:

@@ -9,7 +9,7 @@ from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.schema_parts import choices_of, field_of
 from hdbench.answers.titles import BETWEEN
 from hdbench.common.jsonio import json_reason, parse_json
-from hdbench.common.texts import COMPLETE
+from hdbench.common.texts import LANGUAGES
 from hdbench.errors import HdbenchError
 
 MAX_READING = 100_000
@@ -39,7 +39,7 @@ def node_at(
         steps: the keys and indices that the field's path consists of.
     """
     node: dict[str, Any] | None = form
-    names: dict[str, list[str]] = {language: [] for language in COMPLETE}
+    names: dict[str, list[str]] = {language: [] for language in LANGUAGES}
     for step in steps:
         if isinstance(step, int):
             node = node.get("item") if node else None

@@ -9,13 +9,13 @@ from typing import Any
 import jinja2
 from markupsafe import Markup, escape
 
-from hdbench.errors import FRENCH_SPACE, escaped
+from hdbench.errors import escaped
 
 LINE_BREAK = "↵"
 """Sign before a line break in a value, so that it can be seen."""
 
-_OUR_SPACE = re.compile(rf"({FRENCH_SPACE.pattern}|\u00a0(?=%))")
-"""No-break spaces in our own texts: those that French has, and those before percent signs."""
+_OUR_SPACE = re.compile(r"(\u00a0(?=%))")
+"""A no-break space in our own texts, before a percent sign."""
 
 _JOINT = re.compile(r"[._](?=.)")
 """After what a name may be broken; in the markup that `shown` makes there is neither."""
@@ -65,8 +65,8 @@ def sentence(text: str) -> Markup:
     r"""Return a text of ours with untrusted values in it, as `shown` does; our own spaces stay.
 
     Example:
-        >>> print(sentence("<b>\u202f: \u202e 5\xa0%").replace("\u202f", "_").replace("\xa0", "_"))
-        &lt;b&gt;_: <span class="invisible">\u202e</span> 5_%
+        >>> print(sentence("<b>\u202e 5\xa0%").replace("\xa0", "_"))
+        &lt;b&gt;<span class="invisible">\u202e</span> 5_%
     """
     pieces = _OUR_SPACE.split(text)  # every second one is a space
     return Markup().join(

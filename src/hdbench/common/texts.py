@@ -1,6 +1,5 @@
 """Texts for readers, in each of the languages that hdbench has."""
 
-import re
 from collections.abc import Mapping
 from datetime import date
 from functools import cache, cached_property
@@ -12,21 +11,9 @@ import yaml
 
 from hdbench.common.catalogues import translation
 
-Language = Literal["en", "de", "fr"]
+Language = Literal["en", "de"]
 LANGUAGES: tuple[str, ...] = get_args(Language)
-"""All languages, the one that texts are first written in before the others.
-
-Another one takes its entry here and its catalogue, see CONTRIBUTING.md.
-"""
-
-PARTIAL = ("fr",)
-"""The languages in which only a run's report and the page of a leaderboard are translated."""
-
-COMPLETE = tuple(language for language in LANGUAGES if language not in PARTIAL)
-"""The languages that every text has, in which the Space and the editor are offered."""
-
-UNREVIEWED = ("fr",)
-"""The languages whose translation no native speaker has reviewed: pages in them say so."""
+"""All languages, the one that texts are first written in before the other."""
 
 
 class Numbers(NamedTuple):
@@ -56,7 +43,7 @@ def numbers_of(language: str) -> Numbers:
 
 
 def language_of(accept: str | None) -> str:
-    """Return the complete language for a browser, from its Accept-Language; English without one.
+    """Return the language for a browser, from its Accept-Language; English without one.
 
     Browsers name the languages in the order in which the user wants them (RFC 9110, 12.5.4).
 
@@ -66,19 +53,9 @@ def language_of(accept: str | None) -> str:
     """
     for part in (accept or "")[:1000].split(","):
         language = part.strip()[:2].lower()
-        if language in COMPLETE:
+        if language in LANGUAGES:
             return language
     return "en"
-
-
-def completed(language: str) -> str:
-    """Return the language for what only complete languages have: English for a partial one.
-
-    Example:
-        >>> completed("de"), completed("fr")
-        ('de', 'en')
-    """
-    return language if language in COMPLETE else "en"
 
 
 def decimal(number: str, language: str) -> str:
@@ -111,7 +88,7 @@ def in_terminal(number: float, form: str, language: str) -> str:
         ('50.0%', '50,0 %')
     """
     text = numbers_of(language).written(format(number, form))
-    return re.sub("[\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}]", " ", text)
+    return text.replace("\N{NO-BREAK SPACE}", " ")
 
 
 def grouped(number: int, language: str) -> str:
@@ -184,10 +161,10 @@ class Texts:
 
     @cached_property
     def translations(self) -> dict[str, dict[str, str]]:
-        """Complete language → key → text, for pages: of those with a plural, the plural."""
+        """Language → key → text, for pages: of those with a plural, the plural."""
         return {
             language: {key: self.template(key, language) for key in self.english}
-            for language in COMPLETE
+            for language in LANGUAGES
         }
 
     def text(self, key: str, language: str, **values: Any) -> str:

@@ -35,7 +35,7 @@ from hdbench.annotating.server import (
     why_not,
 )
 from hdbench.common.loopback import serve_here
-from hdbench.common.texts import completed, language_of
+from hdbench.common.texts import language_of
 from hdbench.common.translation import translated
 from hdbench.display.sheets import shared_routes
 from hdbench.errors import HdbenchError, Message, without_folders
@@ -134,7 +134,7 @@ class Home:
         self.used = used
         self.root = f"/{used.token()}"
         self.editors = OpenPages(_IDLE)
-        self.chosen_language = language and completed(language)
+        self.chosen_language = language
         self._collections: dict[Path, Collection] = {}
         self._notes: dict[str, str] = {}
         self._lock = Lock()

@@ -22,7 +22,7 @@ from hdbench.annotating.own_file import ChangedError, now, only_writer
 from hdbench.annotating.single_value import asked, typed_value
 from hdbench.answers.schema import AnswerSchema
 from hdbench.common.checked import validate
-from hdbench.common.texts import Texts, completed
+from hdbench.common.texts import Texts
 from hdbench.errors import HdbenchError, Message
 
 _TEXTS = Texts(Path(__file__).parents[1] / "texts")
@@ -90,7 +90,7 @@ class ValueCheck:
         self._folder = folder
         self._plan = plan
         self._annotator = annotator
-        self._language = language and completed(language)
+        self._language = language
         self._media = CollectionMedia(folder)
         self._schema = AnswerSchema.load(folder / SCHEMA)
         self._form = form_of(self._schema)

@@ -17,7 +17,7 @@ from hdbench.annotating.single_value import entered_as, node_at, typed_value
 from hdbench.answers.schema import AnswerSchema
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.common.regular_files import file_sha256
-from hdbench.common.texts import Texts, completed
+from hdbench.common.texts import Texts
 from hdbench.datasets.building.archive import CHECKSUMS
 from hdbench.display.differences import marked_values
 from hdbench.errors import HdbenchError
@@ -46,7 +46,7 @@ class Review:
         self._list = read_review_list(path)
         self._name = folder.resolve().name
         self._annotator = annotator
-        self._language = language and completed(language)
+        self._language = language
         self._media = CollectionMedia(folder)
         form = form_of(AnswerSchema.load(folder / SCHEMA))
         self._fields = [_asked(form, entry.field) for entry in self._list.entries]

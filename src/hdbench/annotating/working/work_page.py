@@ -20,7 +20,7 @@ from hdbench.annotating.working.worked_values import WorkedValue, WorkedValues
 from hdbench.answers.letters import text_of
 from hdbench.answers.schema import AnswerSchema
 from hdbench.common.checked import validate
-from hdbench.common.texts import Texts, completed
+from hdbench.common.texts import Texts
 from hdbench.display.differences import marked
 from hdbench.errors import HdbenchError, Message
 
@@ -54,7 +54,7 @@ class WorkPage:
         self._name = folder.resolve().name
         self._work = work
         self._annotator = annotator
-        self._language = language and completed(language)
+        self._language = language
         self._media = CollectionMedia(folder)
         self._schema = AnswerSchema.load(folder / SCHEMA)
         self._form = form_of(self._schema)

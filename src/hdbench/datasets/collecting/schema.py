@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from hdbench.answers.sheets.words import meanings
-from hdbench.common.texts import COMPLETE, Texts
+from hdbench.common.texts import LANGUAGES, Texts
 
 _TYPES: dict[type, str] = {
     str: "string",
@@ -33,7 +33,7 @@ def titles_of(heading: str) -> dict[str, Any]:
     meaning = next((meaning for meaning in meanings(heading) if meaning in _LABELS.english), None)
     if meaning is None:
         return {"title": heading}
-    labels = {language: _LABELS.text(meaning, language) for language in COMPLETE}
+    labels = {language: _LABELS.text(meaning, language) for language in LANGUAGES}
     return {"title": heading, "titles": labels}
 
 

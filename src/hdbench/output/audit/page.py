@@ -6,7 +6,6 @@ from itertools import groupby, islice
 from pathlib import Path
 
 from hdbench.answers.titles import Titles
-from hdbench.common.texts import completed
 from hdbench.common.thumbnails import ItemPicture, pictures
 from hdbench.common.translation import translated
 from hdbench.display.differences import TextPart, differences
@@ -58,7 +57,6 @@ def audit_page(
     Returns:
         HTML that can be written as UTF-8; everything untrusted is escaped.
     """
-    language = completed(language)
     groups = [
         (item, list(group)) for item, group in groupby(audit.findings, lambda finding: finding.id)
     ]

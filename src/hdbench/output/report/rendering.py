@@ -12,7 +12,7 @@ import jinja2
 from markupsafe import Markup, escape
 
 from hdbench.common.templates import html_templates
-from hdbench.common.texts import UNREVIEWED, Texts, decimal, grouped, numbers_of
+from hdbench.common.texts import Texts, decimal, grouped, numbers_of
 from hdbench.display.marks import STYLE, mark
 from hdbench.display.sheets import BASE, TOKENS, icon
 from hdbench.errors import escaped
@@ -40,8 +40,7 @@ def render(template: str, language: str = "en", **context: Any) -> str:
         context: the values for the template.
     """
     own = {name: partial(function, language=language) for name, function in _WORDS.items()}
-    about = {"language": language, "is_unreviewed": language in UNREVIEWED}
-    return _environment().get_template(template).render(**own, **about, **context)
+    return _environment().get_template(template).render(**own, language=language, **context)
 
 
 def percentage(number: str, language: str) -> Markup:

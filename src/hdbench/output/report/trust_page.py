@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from hdbench.answers.titles import Titles
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.jsonio import write_whole
-from hdbench.common.texts import completed, grouped
+from hdbench.common.texts import grouped
 from hdbench.errors import HdbenchError
 from hdbench.output.report.decision_parts import MAX_TEXT, computed, listed, said
 from hdbench.output.report.items import cut
@@ -134,7 +134,6 @@ def decision_page(
         source: the name of the file that the decision was read from; None if it was just computed.
         benchmark: the items, whose fields are called by their titles; without it, by their paths.
     """
-    language = completed(language)
     titles: Titles = benchmark.field_titles(language) if benchmark else str
     walk, outcome = decision.counting, decision.outcome
     points = [(point, _verdict(decision, point)) for point in decision.curve]

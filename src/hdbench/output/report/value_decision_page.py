@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from hdbench.answers.titles import Titles
 from hdbench.benchmarks.benchmark import Benchmark
-from hdbench.common.texts import completed, written
+from hdbench.common.texts import written
 from hdbench.common.thumbnails import ItemPicture, pictures
 from hdbench.common.times import time_in_words
 from hdbench.display.differences import TextPart, differences
@@ -81,7 +81,6 @@ def value_decision_page(
         benchmark: the items, of which some images are shown; without it, there are none.
         wage: cost of an hour of a person.
     """
-    language = completed(language)
     work = value_forecast(decision, wage=wage)
     titles: Titles = benchmark.field_titles(language) if benchmark else str
     first, *others = value_sentences(decision, work, language, titles)

@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from hdbench.common.texts import COMPLETE, language_of, words_of_library
+from hdbench.common.texts import LANGUAGES, language_of, words_of_library
 from hdbench.space.texts import translations
 
 PARAMETER = "lang"
@@ -68,7 +68,7 @@ class PageLanguage:
 
 
 def chosen(address: str) -> str | None:
-    """Return the language in an address's query, if it is one of `COMPLETE`.
+    """Return the language in an address's query, if it is one of `LANGUAGES`.
 
     Example:
         >>> chosen("/?__theme=dark&lang=de"), chosen("?lang=fr"), chosen("")
@@ -79,7 +79,7 @@ def chosen(address: str) -> str | None:
         languages = parse_qs(query, max_num_fields=20).get(PARAMETER, [])
     except ValueError:  # more than twenty, or not an address
         return None
-    return languages[0] if languages and languages[0] in COMPLETE else None
+    return languages[0] if languages and languages[0] in LANGUAGES else None
 
 
 @cache

@@ -9,13 +9,13 @@ COMMON = frozenset(
     the of and to is are with for this that not from by on which you your it as be at have has no
     can here more than been being will would should their there they them these those what when
     where who why how if only other another each every any some such into out up down over under
-    again before after then does did done or but error errors please try files
+    again before after then does did done or but error errors please try
     choose upload uploaded download scored answer item field reports
     truth reference models run rank ranks figure figures values settings language
-    close clear remove loading queue search page new next back yes
+    search page new next back yes
     """.split()  # noqa: SIM905  a list would have a line for each
 )
-"""English words that a page would have if a text of ours, or of Gradio, were left in English."""
+"""English words that a page would have if a text of ours were left in English."""
 
 WORD = re.compile(r"[A-Za-zÄÖÜäöüß]+(?:[-_.][A-Za-zÄÖÜäöüß0-9]+)*")
 

@@ -22,11 +22,6 @@ SEEN = """() => {
   for (let each = texts.nextNode(); each; each = texts.nextNode()) {
     if (shown(each.parentElement) && own(each.parentElement)) found.push(each.data);
   }
-  for (const name of ["aria-label", "title", "placeholder", "alt"]) {
-    for (const each of document.querySelectorAll(`[${name}]`)) {
-      if (shown(each) && own(each)) found.push(each.getAttribute(name));
-    }
-  }
   for (const each of document.querySelectorAll("input:not([type=checkbox], [type=radio])")) {
     if (shown(each)) found.push(each.value);
   }

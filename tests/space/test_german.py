@@ -6,7 +6,7 @@ import openpyxl
 import pytest
 from helpers.english import words
 from playwright.sync_api import expect
-from space.german import ENGLISH, SEEN, Walk
+from space.german import ENGLISH, Walk
 from space.looking import Look
 from space.pages import go_to_tab, report, save, upload
 
@@ -114,31 +114,6 @@ def test_nor_is_it_where_a_model_is_run(visit_at, furnished_url, shown):
     walk.see("own image")
     assert walk.left == {}
     assert look.found == []
-
-
-def test_a_file_that_is_too_large_is_refused_in_german(browser, furnished_url, tmp_path):
-    page = browser.new_page(locale="en-GB")  # Gradio's own script complains on the console
-    page.goto(f"{furnished_url}?lang=de")
-    large = tmp_path / "gross.jsonl"
-    with large.open("wb") as file:
-        file.truncate(51 * 2**20)
-    page.locator("#file input[type=file]").set_input_files(large)
-    page.get_by_text('Zu groß: "gross.jsonl". Erlaubt sind höchstens 50 MB.').wait_for()
-    page.get_by_test_id("toast-body").get_by_text("Das hat nicht geklappt").wait_for()
-    assert words(page.evaluate(SEEN)) & ENGLISH == set()
-    page.get_by_role("button", name="Schließen").first.click()
-
-    # What the server refuses is said in a message, and no pill of Gradio's hides the drop zone.
-    refused = {"status": 413, "json": {"detail": "Die Datei ist zu groß."}}
-    page.route("**/gradio_api/upload*", lambda route: route.fulfill(**refused))
-    small = {"name": "karten.jsonl", "mimeType": "application/json", "buffer": b"{}"}
-    page.locator("#file input[type=file]").set_input_files(small)
-    page.locator("#file [data-testid=status-tracker] .error").wait_for(state="attached")
-    expect(page.locator("#file [data-testid=status-tracker]")).to_be_hidden()
-    told = page.get_by_test_id("toast-body").last
-    expect(told).to_contain_text("Die Datei ist zu groß.")
-    expect(told).not_to_contain_text("HTTP")
-    page.close()
 
 
 def test_the_choice_holds_for_the_whole_page_and_can_be_undone(visit_at, furnished_url):

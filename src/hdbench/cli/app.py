@@ -1,6 +1,5 @@
 """The application: the list of commands, and how a command is found, loaded and explained."""
 
-import os
 import re
 from importlib import import_module
 from typing import Annotated, Any
@@ -10,9 +9,8 @@ from typer.core import TyperCommand, TyperGroup
 
 from hdbench import __version__
 from hdbench.cli.former_spellings import in_current_spelling
-from hdbench.cli.helping import TranslatedContext, translated_usage_errors
 from hdbench.common.texts import Language
-from hdbench.common.translation import VARIABLE, current_language, set_language
+from hdbench.common.translation import VARIABLE, set_language
 
 _PANELS: dict[str | None, dict[str, str]] = {
     "In the browser": {
@@ -128,7 +126,6 @@ class _CommandGroup(TyperGroup):
             )
         else:
             loaded = _loaded(listed, f"{self.name}_{cmd_name}".strip("_").replace("-", "_"))
-        loaded.context_class = self.context_class
         return loaded
 
 
@@ -175,28 +172,16 @@ def _descriptions(docstring: str) -> dict[str, str]:
 
 
 class _AllCommands(_CommandGroup):
-    """The application's commands, in any language."""
+    """The application's commands, as they are spelt now and were before."""
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any
     ) -> Any:
-        """Read the arguments, for the language first: help and errors are already in it."""
+        """Read the arguments."""
         lenient = typer.Context(self, resilient_parsing=True, ignore_unknown_options=True)
-        options, rest, _ = self.make_parser(lenient).parse_args([*args])
-        language = options.get("_language") or os.environ.get(VARIABLE)
-        set_language(language)
+        _, rest, _ = self.make_parser(lenient).parse_args([*args])
         args = [*args[: len(args) - len(rest)], *in_current_spelling(rest)]
-        if current_language() != "en":
-            self.context_class = TranslatedContext
-            if "_language" in options:  # so that a command that is shown can be copied
-                info_name = f"{info_name} --language {language}"
-        with translated_usage_errors():
-            return super().make_context(info_name, args, parent, **extra)
-
-    def invoke(self, ctx: Any) -> Any:
-        """Run the requested command."""
-        with translated_usage_errors():
-            return super().invoke(ctx)
+        return super().make_context(info_name, args, parent, **extra)
 
 
 app = typer.Typer(
@@ -231,8 +216,9 @@ def _common(
         typer.Option(
             "--language",
             envvar=VARIABLE,
-            help="The language of everything that is printed.",
+            help="The language of what is printed, and of pages that leave no choice.",
         ),
     ] = "en",
 ) -> None:
     """Options that every command has."""
+    set_language(_language)

@@ -1,17 +1,13 @@
-"""What pybabel finds to translate: messages in Python, texts in YAML, and the commands' help."""
+"""What pybabel finds to translate: messages in Python, and texts in YAML."""
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
-import typer
 import yaml
-
-from hdbench.cli.app import app
-from hdbench.cli.helping import paragraphs
 
 Found = tuple[int, str, str | tuple[str, str], list[str]]
 """Line, function as gettext's tools know it, text (or singular and plural), and comments."""
@@ -61,13 +57,6 @@ def python(fileobj: IO[bytes], *_: object, **__: object) -> Iterator[Found]:
             yield from _templates(*node.args[1:2])
 
 
-def help_texts(fileobj: IO[bytes], *_: object, **__: object) -> Iterator[Found]:
-    """Find the paragraphs of all commands' help."""
-    yield from python(fileobj)
-    parts = {part for texts in _helps(typer.main.get_command(app)) for part in texts}
-    yield from ((1, "gettext", part, []) for part in sorted(parts))
-
-
 def texts(fileobj: IO[bytes], *_: object, **__: object) -> Iterator[Found]:
     """Find the texts in a file of them."""
     waiting = [yaml.safe_load(fileobj)]
@@ -112,13 +101,3 @@ def _constants(*nodes: ast.AST) -> Iterator[Found]:
         text = getattr(part, "value", None)
         if isinstance(text, str) and any(map(str.isalpha, _PLACEHOLDER.sub("", text))):
             yield getattr(part, "lineno", 1), "gettext", text, []
-
-
-def _helps(command: Any) -> Iterator[Iterable[str]]:
-    context = typer.Context(command)
-    told = [command.help, getattr(command, "rich_help_panel", None)]
-    for parameter in command.get_params(context):
-        told += [parameter.help, parameter.rich_help_panel]
-    yield from (paragraphs(text) for text in told if isinstance(text, str))
-    for name in getattr(command, "commands", ()):
-        yield from _helps(command.get_command(context, name))

@@ -185,12 +185,6 @@ class Texts:
         return translation(one, language, plural=other, count=count) or english
 
 
-def words_of_library(folder: Path, language: str) -> Any:
-    """Return what a library says, from a file per language; English where it is not translated."""
-    path = folder / f"{language}.yaml"
-    return read_texts(path if path.exists() else folder / "en.yaml")
-
-
 def read_texts(path: Path) -> Any:
     """Return the content of a file with texts, which is this package's own."""
     # libyaml is ten times as fast. Not for others' files: it crashes if they are nested too deeply.

@@ -20,7 +20,7 @@ from hdbench.space.jobs import working
 from hdbench.space.jobs.recorded_runs import run_reports
 from hdbench.space.server import limits, temporary
 from hdbench.space.server.asking import Gate
-from hdbench.space.server.page import PageLanguage, gradio_words
+from hdbench.space.server.page import PageLanguage
 from hdbench.space.tabs import about, compare, leaderboard, run, score, shared
 from hdbench.space.texts import translations
 from hdbench.space.views.first_look import FirstLooks
@@ -197,7 +197,6 @@ def _texts(context: SpaceContext, looks: FirstLooks) -> gr.I18n:
                 for key, value in texts.items()
             }
             | {f"{_PREFIX}{about.TITLE}{name}": title for title, name in context.choices(language)}
-            | gradio_words(language)["keys"]
             | {_PREFIX + score.FIRST_LOOK: looks.html(context.first, language)}
             for language, texts in translations().items()
         }

@@ -1,54 +1,24 @@
 (() => {
   // Gradio takes its language from the browser: here it is the one that the visitor chose.
-  const { language, languages, own, gradio } = TEXTS;
+  const { language, languages, own } = TEXTS;
   Object.defineProperty(navigator, "language", { get: () => language });
   Object.defineProperty(navigator, "languages", { get: () => [language] });
 
-  // What Gradio says in English only, and what axe-core finds in its elements.
-  const LABELS = ["aria-label", "title", "placeholder", "alt"];
-  const patterns = Object.entries(TEXTS.patterns).map(([each, told]) => [new RegExp(each), told]);
-  const reworded = (said) =>
-    patterns.reduce((text, [pattern, told]) => text.replace(pattern, told), said);
-  const amend = (node) => {
-    for (const name of LABELS) {
-      const said = node.getAttribute(name);
-      if (!said) continue;
-      const told = gradio[said] ?? reworded(said);
-      if (told !== said) node.setAttribute(name, told);
-    }
-    // A drop zone is named by what stands in it.
-    if (node.matches("button[aria-label]:has(input[type=file])")) node.removeAttribute("aria-label");
-  };
-  const SAID = "[data-testid=toast-body], .file-preview";
-  const SOME = LABELS.map((name) => `[${name}]`).join();
-  const reword = (node) => {
-    if (!node) return;
-    const words = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
-    for (let each = words.nextNode(); each; each = words.nextNode()) {
-      const told = reworded(each.data);
-      if (told !== each.data) each.data = told;
-    }
-  };
+  // What axe-core finds in Gradio's elements.
+  const DROPS = "button[aria-label]:has(input[type=file])";
   const look = (node) => {
     if (!node.querySelectorAll) return;
-    if (node.matches(SOME)) amend(node);
-    node.querySelectorAll(SOME).forEach(amend);
+    // A drop zone is named by what stands in it.
+    const drops = [...node.querySelectorAll(DROPS), node.closest(DROPS)];
+    for (const each of drops) each?.removeAttribute("aria-label");
     const cards = [...node.querySelectorAll(".hdb-english"), node.closest(".hdb-english")];
     for (const each of cards) if (each) each.lang = "en";
     // Lines of code that are longer than a phone is wide are scrolled to with the keyboard, too.
     for (const each of node.querySelectorAll(".hdb-english pre")) each.tabIndex = 0;
-    if (node.closest(SAID)) reword(node);
-    node.querySelectorAll(SAID).forEach(reword);
   };
   new MutationObserver((changes) => {
-    for (const change of changes) {
-      if (change.type === "attributes") amend(change.target);
-      else if (change.type === "characterData") reword(change.target.parentElement?.closest(SAID));
-      else change.addedNodes.forEach(look);
-    }
-  }).observe(document, {
-    subtree: true, childList: true, characterData: true, attributeFilter: LABELS,
-  });
+    for (const change of changes) change.addedNodes.forEach(look);
+  }).observe(document, { subtree: true, childList: true });
 
   // A list opens when it is clicked or with an arrow key, not when Tab passes it.
   const LIST = "input[role=listbox], input[role=combobox]";

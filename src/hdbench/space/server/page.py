@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from hdbench.common.texts import LANGUAGES, language_of, words_of_library
+from hdbench.common.texts import LANGUAGES, language_of
 from hdbench.space.texts import translations
 
 PARAMETER = "lang"
@@ -90,23 +90,9 @@ def script(language: str) -> str:
         "own": {
             key: value for key, value in translations()[language].items() if key.startswith(_OWN)
         },
-        "gradio": gradio_words(language)["words"],
-        "patterns": gradio_words(language)["patterns"],
         "languages": {code: texts["page_name"] for code, texts in translations().items()},
     }
     # In a script of HTML, only this could end it.
     data = json.dumps(texts).replace("</", "<\\/")
     source = (_SPACE / "page.js").read_text(encoding="utf-8")
     return f"<script>{{const TEXTS = {data};\n{source}}}</script>"
-
-
-def gradio_words(language: str) -> dict[str, dict[str, str]]:
-    """Return the texts that Gradio lacks in a language.
-
-    Returns:
-        `keys`: texts for keys of its own texts; `words`: English → translation, for labels that it
-        has in English in every language; `patterns`: the same for messages, labels and the sizes
-        of files, by regular expressions.
-    """
-    words: dict[str, dict[str, str]] = words_of_library(_SPACE / "gradio_words", language)
-    return words

@@ -85,18 +85,6 @@ def test_a_protocol_starts_afresh_and_options_are_added(pages, score):
     assert "also" not in json.loads(json.dumps(record["also"]["published"]))
 
 
-def test_headings_are_broken_between_words(pages, run_hdbench):
-    write(pages, "a.jsonl", SHIFTED)
-    rules = ("published", 'normalize=["casefold","whitespace","punctuation"]')
-    also = [part for each in (*rules, "unanswered=empty_object") for part in ("--also", each)]
-    done = run_hdbench("score", "hdb/pages", "a.jsonl", *also, cwd=pages, COLUMNS="80")
-    assert done.returncode == 0, done.stderr
-    table = done.stdout.partition("Under other rules")[2].partition(" ──")[0]
-    assert max(map(len, done.stdout.partition("Under")[2].splitlines()[:20])) <= 80
-    words = '"whitespace", "punctuation"] ["casefold", normalize= unanswered= empty_object'
-    assert set(words.split()) <= set(table.split())
-
-
 def test_without_it_nothing_is_added(pages, score):
     write(pages, "a.jsonl", PAGE)
     done = score("a.jsonl", "--json", "r.json")
@@ -188,27 +176,6 @@ def test_they_are_verified_too(pages, score, run_hdbench):
     assert "r.json: also: is not an object" in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("also", "message"),
-    [
-        (["position"], "no protocol 'position'"),
-        (["published,documented"], "no protocol 'published,documented'"),
-        (["lists=sideways"], "lists: 'sideways' is not one of"),
-        (["lists=[position"], "--also lists=[position: the value is not usable JSON"),
-        (["lists=position,lists=aligned"], "--also lists=aligned: lists is given twice"),
-        (["documented"], "--also documented: these rules are there already"),
-        (["published", "published"], "--also published: these rules are there already"),
-        (["size=3"], "record_f1 has no option 'size'"),
-        ([""], "no protocol ''"),
-    ],
-)
-def test_rules_that_cannot_be_are_refused_in_one_line(pages, score, also, message):
-    write(pages, "a.jsonl", PAGE)
-    done = score("a.jsonl", *(part for each in also for part in ("--also", each)))
-    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
-    assert message in done.stderr
-
-
 @pytest.fixture
 def leaderboard(pages, run_hdbench):
     """Three runs: one leaves out the first entry, one the last and spells one in capitals."""
@@ -245,21 +212,6 @@ def test_the_rules_of_the_command_come_first(leaderboard):
     done = leaderboard("--protocol", "published", "--also", "documented")
     assert done.stdout.index(" published ") < done.stdout.index(" documented ")
     assert done.stdout.index("0.400 (1)") < done.stdout.index("0.400 (2 ↓1)")
-
-
-@pytest.mark.parametrize(
-    ("more", "message"),
-    [
-        (("--changes",), "--changes and --also: give only one of them"),
-        (("--revision", "a", "--revision", "b"), "--also and several revisions: give only one"),
-        (("--format", "csv"), "--also: cannot be written as csv"),
-        (("--strict",), "--strict: does not go with --also"),
-    ],
-)
-def test_what_it_does_not_go_with(leaderboard, more, message):
-    done = leaderboard("--also", "published", *more)
-    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
-    assert message in done.stderr
 
 
 def test_a_result_stays_as_it_was_scored(leaderboard, score):

@@ -73,11 +73,6 @@ def test_the_commands_it_names_next_work(ran, tmp_path, run_hdbench):
     assert result["dataset_version"].endswith("+sample")
 
 
-def test_it_can_be_run_again(ran, run_hdbench):
-    folder, done = ran
-    assert run_hdbench("demo", cwd=folder).stdout == done.stdout
-
-
 def contents(folder):
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
@@ -131,10 +126,3 @@ def test_every_benchmark_has_a_demo(tmp_path, run_hdbench, name):
     assert float(lowest) < float(highest)
     assert re.search(r"^\d+ items: too few for an interval$", done.stdout, re.MULTILINE)
     assert "Worst items" in done.stdout
-
-
-def test_an_unknown_demo_names_the_known_ones(tmp_path, run_hdbench):
-    done = run_hdbench("demo", "nothing", cwd=tmp_path)
-    assert done.returncode == 2
-    assert "zettelkatalog" in done.stderr
-    assert list(tmp_path.iterdir()) == []

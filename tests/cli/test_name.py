@@ -56,25 +56,6 @@ def test_it_stands_in_the_heading_of_a_report_and_its_workbook(here, run_hdbench
     assert json.loads((here / "out/result.json").read_text())["model"] == "Reader <3>"
 
 
-def test_a_result_without_a_name_is_named_too(here, run_hdbench):
-    scored = run_hdbench(
-        "score", "hdb/cards", "mine.jsonl", "--json", "r.json", "--details", cwd=here
-    )
-    assert scored.returncode == 0, scored.stderr
-    done = run_hdbench("report", "r.json", "--name", "Reader 3", "-o", "out", cwd=here)
-    assert done.returncode == 0, done.stderr
-    assert json.loads((here / "out/result.json").read_text())["model"] == "Reader 3"
-
-
-def test_a_report_on_one_run_takes_one_name(here, run_hdbench):
-    done = run_hdbench(
-        *("report", "hdb/cards", "mine.jsonl", "--name", "A", "--name", "B", "-o", "out"), cwd=here
-    )
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "--name: 2 given, and 1 of the files name no model (mine.jsonl)" in done.stderr
-    assert not (here / "out").exists()
-
-
 def test_names_go_in_order_to_files_without_one(here, run_hdbench):
     files = ("hdb/cards", "mine.jsonl", "own.jsonl", "yours.jsonl")
     named = ("--name", "A", "--name", "B")
@@ -110,8 +91,3 @@ def test_a_name_that_the_answers_have_is_not_replaced(here, run_hdbench, argumen
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert message in done.stderr
     assert not (here / "out").exists()
-
-
-def test_a_blank_name_is_refused(here, run_hdbench):
-    done = run_hdbench("score", "hdb/cards", "mine.jsonl", "--name", " ", cwd=here)
-    assert done.stderr == "error: --name: is blank: give the model's name\n"

@@ -1,6 +1,5 @@
 """Names as people write them: with the namespace or without it, and with slips."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -55,27 +54,6 @@ def test_built_collection_is_rebuilt_from_the_collection(here):
     Path("cards/benchmark.yaml").write_text(Path("hdb/cards/benchmark.yaml").read_text())
     assert plain_folder("hdb/cards") == Path("cards")
     assert find_recipe("hdb/cards").folder == Path("cards")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "meant"),
-    [
-        (("score", "hdb/card", "run"), "did you mean hdb/cards?"),
-        (("score", "zetelkatalog", "run"), "did you mean hdb/zettelkatalog?"),
-        (("score", "cards", "run", "--option", "treshold=0.8"), "did you mean threshold?"),
-        (("score", "cards", "run", "--also", "publishd"), "did you mean published?"),
-        (("score", "cards", "run", "--by", "langauge"), "did you mean language?"),
-        (("build", "hdb/zetelkatalog"), "did you mean zettelkatalog?"),
-        (("scor", "cards", "run"), "Did you mean 'score'?"),
-        (("score", "cards", "run", "--protokol", "published"), "--protocol"),
-    ],
-)
-def test_what_was_meant_is_named(here, run_hdbench, arguments, meant):
-    spec = here / "hdb/cards/benchmark.yaml"
-    spec.write_text(json.dumps(json.loads(spec.read_text()) | {"columns": {"language": "string"}}))
-    done = run_hdbench(*arguments, cwd=here)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert meant in done.stderr
 
 
 def test_a_repository_to_publish_is_named_either_way(here):

@@ -66,39 +66,6 @@ def test_verify_takes_the_benchmark_behind_the_result(answered, run_hdbench):
     assert (done.returncode, "equal" in done.stdout) == (0, True), done.stderr
 
 
-@pytest.mark.parametrize(
-    ("command", "told"),
-    [
-        (
-            "score one.jsonl none",
-            "error: one.jsonl none: name the benchmark, such as zettelkatalog, and then only one "
-            "of these\n",
-        ),
-        (
-            "score one.jsonl",
-            "error: one.jsonl: does not say which benchmark it answers: name it first, as in "
-            "zettelkatalog one.jsonl\n",
-        ),
-        ("trust plan one.jsonl three.jsonl", "error: three.jsonl: no such file or folder\n"),
-        (
-            "report one.jsonl two.jsonl -o r",
-            "error: one.jsonl: not a result of hdbench score --json; for answers, name their "
-            "benchmark before them\n",
-        ),
-        ("score nothing one.jsonl", "error: hdb/nothing: no benchmark here"),
-        (
-            "--language de score one.jsonl",
-            "Fehler: one.jsonl: sagt nicht, auf welchen Benchmark es antwortet: ihn zuerst nennen, "
-            "etwa zettelkatalog one.jsonl\n",
-        ),
-    ],
-)
-def test_where_it_is_not_clear_one_line_says_what_to_do(answered, run_hdbench, command, told):
-    done = run_hdbench(*command.split(), cwd=answered)
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert done.stderr.startswith(told)
-
-
 def test_a_run_names_its_benchmark(answered, run_hdbench):
     named = run_hdbench("score", "cards", "runs/one", cwd=answered)
     assert run_hdbench("score", "runs/one", cwd=answered).stdout == named.stdout

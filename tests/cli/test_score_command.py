@@ -2,12 +2,10 @@
 
 import hashlib
 import json
-import shutil
 import subprocess
 import sys
 
 import pytest
-from helpers.run_folders import write_run
 
 RIGHT = {"title": "Stellingen", "year": 1924}
 WRONG = {"title": "Stellingen", "year": 1942}
@@ -215,18 +213,6 @@ def test_details_hold_the_errors_by_class(score, cards):
     assert errors["f1_form"] == pytest.approx(2 * right / (2 * right + wrong + missing))
 
 
-@pytest.mark.parametrize(
-    ("metric", "heading"),
-    [("zettel_f1", "Worst items"), ("record_f1", "Worst items, by similarity")],
-)
-def test_figure_that_ranks_worst_items_is_named_without_a_column(metric, heading, score, cards):
-    spec = cards / "hdb/cards/benchmark.yaml"
-    spec.write_text(json.dumps(json.loads(spec.read_text()) | {"metric": metric}))
-    done = score([{"id": "0000", "prediction": WRONG}])
-    assert done.returncode == 0, done.stderr
-    assert heading in map(str.strip, done.stdout.splitlines())
-
-
 TITLES = {"documented": {"texts": {"title": "always"}}}
 
 
@@ -251,44 +237,6 @@ def test_headline_comes_first_with_its_direction(score, cards, changed, also, sa
     tables = [at for at, cells in enumerate(first) if cells == ["figure"]]
     assert [first[at + 2] for at in tables] == [[changed["headline"]]] * 2
     assert f"primary metric: {said}" in done.stdout.splitlines()
-
-
-def with_titles(cards, title):
-    """The four cards, all with another title."""
-    metadata = cards / "hdb/cards/metadata.jsonl"
-    rows = [json.loads(line) for line in metadata.read_text().splitlines()]
-    truth = json.dumps(RIGHT | {"title": title})
-    metadata.write_text("".join(json.dumps(row | {"ground_truth": truth}) + "\n" for row in rows))
-
-
-@pytest.mark.parametrize(
-    ("more", "shown"),
-    [
-        ("ff the end", 'title: …ver the lea and the end" → …ver the lea ff the end"'),
-        ("", 'title: …ver the lea and the end" → …ver the lea "'),
-    ],
-)
-def test_of_long_texts_their_first_difference_is_shown(score, cards, more, shown):
-    start = "The lowing herd wind slowly o'er the lea, " * 5 + "over the lea "
-    with_titles(cards, start + "and the end")
-    answer = {"title": start + more, "year": 1924}
-    done = score([{"id": "0000", "prediction": answer}], "--option", "threshold=1.0")
-    assert done.returncode == 0, done.stderr
-    (_, said) = done.stdout.split("reference → answer")
-    said = " ".join(said.split("0000")[1].split()[5:])
-    assert said.startswith(shown)
-
-
-def test_an_item_without_an_error_is_no_worst_item(score, cards):
-    with_titles(cards, "Ueber die Ehe im Mittelalter")
-    answers = [{"title": "Über die Ehe im Mittelalter", "year": year} for year in (1924, 1942)]
-    lines = [{"id": f"000{at}", "prediction": answers[at == 3]} for at in range(4)]
-    done = score(lines)
-    assert done.returncode == 0, done.stderr
-    (_, said) = done.stdout.split("Worst items")
-    assert "0003" in said
-    assert "0000" not in said
-    assert "Worst items" not in score([line | {"prediction": answers[0]} for line in lines]).stdout
 
 
 def test_strict_takes_sound_json_only(score, cards):
@@ -342,26 +290,6 @@ def test_a_prediction_that_is_no_record_gives_way_to_its_text(score, cards):
     assert json.loads((cards / "result.json").read_text())["unparsable_kinds"] == {"schema": 1}
 
 
-def test_example_copied_from_a_prompt_is_no_answer(cards, run_hdbench):
-    folder = cards / "hdb/cards"
-    schema = {"type": "object", "properties": {"title": {}, "year": {}}}
-    (folder / "answer.schema.json").write_text(json.dumps(schema))
-    (folder / "prompt.txt").write_text('As in {"title": "Example", "year": 1900}')
-    own = {"name": "mine.txt", "text": 'As in {"title": "Another", "year": 1901}'}
-    answers = {
-        "0000": {"text": '{"title": "Example", "year": 1900}'},
-        "0001": {"text": '{"title": "Another", "year": 1901}'},
-        "0002": {"text": f'{{"title": "Another", "year": 1901}}\n{json.dumps(RIGHT)}'},
-    }
-    write_run(cards / "run", answers, prompt=own)
-    done = run_hdbench("score", "hdb/cards", "run", "--json", "result.json", cwd=cards)
-    assert done.returncode == 0, done.stderr
-    result = json.loads((cards / "result.json").read_text())
-    assert result["unparsable_kinds"] == {"prompt": 2}
-    assert (result["answered"], result["true_positives"]) == (1, 2)
-    assert "text" not in result["run"]["prompt"]
-
-
 def test_a_model_column_splits_a_file_into_runs(score, cards):
     lines = [
         {"id": f"000{number}", "model": model, "prediction": prediction}
@@ -373,16 +301,6 @@ def test_a_model_column_splits_a_file_into_runs(score, cards):
     assert "\\x1b[31ma: hdb/cards 1.0.0, documented" in done.stdout
     runs = json.loads((cards / "result.json").read_text())["runs"]
     assert [(run["model"], run["f1_micro"]) for run in runs] == [("\x1b[31ma", 1.0), ("b", 0.5)]
-
-
-def test_ids_without_their_leading_zeros_are_matched_and_named(score, cards):
-    done = score([{"id": number, "prediction": RIGHT} for number in range(4)], "--json", "r.json")
-    assert done.returncode == 0, done.stderr
-    result = json.loads((cards / "r.json").read_text())
-    (warning,) = result["warnings"]
-    assert (result["items_perfect"], warning["kind"], warning["count"]) == (4, "ids", 4)
-    assert "leading zeros: 4 ('0' is read as '0000')" in warning["message"]
-    assert f"warning: {warning['message']}" in done.stdout
 
 
 def test_schema_violations_are_reported_per_field_and_scored(score, cards):
@@ -439,66 +357,6 @@ def test_unusable_input_is_one_line_and_status_2(score, cards, raw, message):
     assert not (cards / "result.json").exists()
 
 
-def test_a_file_for_another_benchmark_is_recognized_by_its_ids(cards, run_hdbench):
-    other = shutil.copytree(cards / "hdb/cards", cards / "hdb/letters")
-    described = json.loads((other / "benchmark.yaml").read_text())
-    described |= {"name": "letters", "report_errors_at": None}
-    (other / "benchmark.yaml").write_text(json.dumps(described))
-    rows = (other / "metadata.jsonl").read_text().replace('"id": "000', '"id": "letter-')
-    (other / "metadata.jsonl").write_text(rows)
-    (cards / "answers.csv").write_text("id,title\nletter-1.jpg,Stellingen\nletter-3,Stellingen\n")
-    done = run_hdbench("score", "hdb/cards", "answers.csv", cwd=cards)
-    assert done.returncode == 2
-    assert done.stderr == (
-        "error: answers.csv:2: hdb/cards has no id 'letter-1.jpg' (and 1 more): the ids are those "
-        "of hdb/letters: hdbench score hdb/letters answers.csv\n"
-    )
-    assert run_hdbench("score", "hdb/letters", "answers.csv", cwd=cards).returncode == 0
-
-
-def test_a_byte_order_mark_and_windows_line_ends_do_no_harm(score):
-    assert (
-        score([], raw=b"\xef\xbb\xbf" + line(0).replace(b"\n", b"\r\n") + line(1)).returncode == 0
-    )
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("hdb/nothing", "p.jsonl"), "hdb/nothing: no benchmark here"),
-        (("hdb/cards", "p.jsonl"), "p.jsonl: cannot be read: No such file"),
-        (("hdb/cards", "hdb"), "hdb: "),
-        (("hdb/cards", "p.jsonl", "--protocol", "x"), "choose one of documented, published"),
-        (("hdb/cards", "p.jsonl", "--option", "x=1"), "zettel_f1 has no option 'x'"),
-        (("hdb/cards", "p.jsonl", "--option", "threshold"), "must be NAME=VALUE"),
-        (("hdb/cards", "p.jsonl", "--option", "protocol=1"), "zettel_f1 has no option 'protocol'"),
-        *(
-            (("hdb/cards", "p.jsonl", "--option", f"{name}=true"), f"has no option '{name}'")
-            for name in ("name", "as_given", "options", "benchmark", "details", "")
-        ),
-        (
-            ("hdb/cards", "p.jsonl", "--option", "threshold=0.1", "--option", "threshold=0.9"),
-            "--option threshold=0.9: threshold is given twice",
-        ),
-        *(
-            (("hdb/cards", "p.jsonl", "--option", f"threshold={value}"), "not a number from 0 to 1")
-            for value in ("NaN", "Infinity", "true", "1e999")
-        ),
-        (
-            ("hdb/cards", "p.jsonl", "--option", 'weights={"year": 1, "year": 2}'),
-            "the key 'year' occurs twice",
-        ),
-        (("hdb/cards", "p.jsonl", "--option", "threshold=[0.8"), "the value is not usable JSON"),
-        (("hdb/cards", "p.jsonl", "--option", "threshold=high"), "not a number from 0 to 1"),
-    ],
-)
-def test_wrong_arguments(cards, run_hdbench, arguments, message):
-    done = run_hdbench("score", *arguments, cwd=cards)
-    assert done.returncode == 2
-    assert message in done.stderr
-    assert len(done.stderr.splitlines()) == 1
-
-
 def test_a_truth_that_was_spoilt_is_named_by_its_line(score, cards):
     metadata = cards / "hdb/cards/metadata.jsonl"
     rows = metadata.read_text().splitlines()
@@ -532,13 +390,6 @@ def test_a_traceback_only_with_debug(run_hdbench, cards):
         done = run_hdbench(*arguments, cwd=cards)
         assert "Traceback" in done.stderr
         assert done.returncode == 1
-
-
-def test_debug_also_shows_what_an_error_came_from(run_hdbench, cards):
-    (cards / "answers.zip").write_bytes(b"PK\x03\x04 and no more")
-    done = run_hdbench("--debug", "score", "hdb/cards", "answers.zip", cwd=cards)
-    assert "zipfile.BadZipFile: " in done.stderr
-    assert "HdbenchError: answers.zip: a damaged ZIP" in done.stderr
 
 
 def test_a_result_that_cannot_be_written_is_an_error(score):

@@ -44,15 +44,6 @@ def test_answers_come_from_standard_input(cards, run_hdbench):
     assert (verified.returncode, "equal" in verified.stdout) == (0, True), verified.stderr
 
 
-def test_what_is_wrong_with_standard_input_is_said_of_it(cards):
-    done = piped('{"id": "0000", "prediction": {}}\n{"id": ', "score", "cards", "-", cwd=cards)
-    assert done.returncode == 2
-    assert done.stderr.startswith(b"error: standard input:2: not JSON")
-    assert piped("", "score", "cards", "-", cwd=cards).stderr == (
-        b"error: standard input: no predictions in this file: it is empty\n"
-    )
-
-
 def test_standard_input_is_compared_and_reported(cards):
     (cards / "other.jsonl").write_text(as_lines(LINES[:2]))
     text = as_lines(LINES)
@@ -108,39 +99,3 @@ def test_a_headline_that_is_worse_than_demanded_is_status_1(
     said = f"{headline} {value:.6g} is worse than --fail-under {least}\n"
     assert done.stderr == (said if status else "")
     assert f"{value:.4f}" in done.stdout
-
-
-def test_gravest_warnings_are_printed_and_others_counted(cards, run_hdbench):
-    texts = [
-        '{"error": "quota exceeded"}',
-        "<card><title>Stellingen</title></card>",
-        "title: Stellingen\nyear: 1924\n",
-        "| title | year |\n|---|---|\n| Stellingen | 1924 |\n",
-    ]
-    answers = [{"id": str(number), "text": text} for number, text in enumerate(texts)]
-    (cards / "answers.jsonl").write_text(as_lines(answers))
-    command = ("score", "cards", "answers.jsonl", "--json", "result.json")
-    few = run_hdbench(*command, cwd=cards).stdout
-    every = run_hdbench(*command, "--warnings", cwd=cards).stdout
-    warnings = json.loads((cards / "result.json").read_text())["warnings"]
-    kinds = [each["kind"] for each in warnings]
-    assert kinds == ["ids", "unparsable", *["no_record"] * 4]
-
-    def printed(text):
-        heads = [line for line in text.splitlines() if line.startswith("warning: ")]
-        return [head.removeprefix("warning: ") for head in heads]
-
-    messages = [each["message"] for each in warnings]
-    assert printed(few) == messages[1:4]
-    assert "\n3 more: --warnings\n" in few
-    assert printed(every) == [*messages[1:], messages[0]]
-    assert "more: --warnings" not in every
-
-
-@pytest.mark.parametrize("key", ["ID", "item_id"])
-def test_another_key_than_id_is_named(cards, run_hdbench, key):
-    lines = [{key: f"000{number}", "prediction": RIGHT} for number in range(2)]
-    (cards / "answers.jsonl").write_text(as_lines(lines))
-    done = run_hdbench("score", "cards", "answers.jsonl", cwd=cards)
-    assert done.returncode == 2
-    assert f'in quotes, as in the dataset: rename "{key}" to "id"; it has: ' in done.stderr

@@ -59,16 +59,6 @@ def test_an_extra_comes_from_where_hdbench_came(installed, origin, arguments):
     assert command == [sys.executable, "-m", "pip", "install", *arguments]
 
 
-def test_from_an_index_an_extra_goes_by_its_name(installed):
-    assert install_command("vlm") == f"{sys.executable} -m pip install 'hdbench[vlm]'"
-
-
-def test_a_checkout_that_was_never_installed_has_a_command_too(tmp_path, monkeypatch):
-    monkeypatch.setattr(sys, "path", [str(tmp_path)])
-    assert missing_packages("vlm") == []
-    assert install_command("vlm") == f"{sys.executable} -m pip install 'hdbench[vlm]'"
-
-
 def test_missing_packages_are_those_needed_but_not_installed(installed):
     assert missing_packages("vlm") == ["absent-vision"]
     assert missing_packages("space") == ["absent-pages"]

@@ -5,9 +5,6 @@ import pty
 import subprocess
 import sys
 
-from hdbench.common.progress import in_lines, progress
-from hdbench.common.translation import set_language
-
 
 def build(folder, stderr):
     return subprocess.run(
@@ -35,16 +32,3 @@ def test_a_file_sees_nothing(tmp_path):
     with (tmp_path / "stderr").open("wb") as file:
         assert build(tmp_path, file).returncode == 0
     assert (tmp_path / "stderr").read_bytes() == b""
-
-
-def test_lines_are_in_the_language_that_is_spoken(capsys):
-    def count(language, total):
-        set_language(language)
-        with in_lines(every=0):
-            list(progress(range(1_200), "Scoring", total))
-
-    count("en", 1_200)
-    count("de", 1_200)
-    count("de", None)
-    lines = capsys.readouterr().err.splitlines()
-    assert {"1,200 of 1,200 done", "1.200 von 1.200 erledigt", "1.200 erledigt"} <= set(lines)

@@ -1,9 +1,5 @@
 """The figures for papers: what they show is read back from what they draw."""
 
-import subprocess
-import sys
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from xml.etree import ElementTree
 
 import matplotlib as mpl
@@ -150,16 +146,6 @@ def test_costs_over_a_wide_span_are_logarithmic():
     assert "seconds per item, less is better" in texts(narrow)
 
 
-def test_what_is_free_is_on_the_axis():
-    plot = scatter([*POINTS, Point("free", 0.3, 0.0)], figure="f1", cost="price")
-    assert (0.0, 0.3) in dot(plot)
-    assert plot.axes[0].get_xlim()[0] < 0
-
-
-def test_nothing_known_is_an_empty_figure():
-    assert dot(scatter(POINTS[5:], figure="f1", cost="price")) == []
-
-
 def test_names_cover_neither_each_other_nor_dots():
     rng = np.random.default_rng(0)
     points = [
@@ -201,31 +187,6 @@ def test_many_columns_become_rows():
     assert plot.axes[0].collections[0].get_array()[3].tolist() == [0.1, 0.5]
 
 
-@pytest.mark.parametrize(("number", "shown"), [(40, "50"), (70, None)])
-def test_narrow_cells_have_percent_or_a_color_bar(number, shown):
-    names = [f"{n}" for n in range(number)]
-    plot = heat_map([[0.5] * number] * number, rows=names, columns=names, figure="f1")
-    assert {text.get_text() for text in plot.axes[0].texts} == ({shown} if shown else set())
-    assert len(plot.axes) == (1 if shown else 2)
-    assert any("in percent" in text for text in texts(plot)) == bool(shown)
-
-
-GERMAN = [
-    (partial(dots, ROWS, figure="f1", higher_is_better=True), "höher ist besser", "0,6"),
-    (partial(differences, ROWS), "95-%-Intervall", "+0,5"),
-    (partial(scatter, POINTS, figure="f1", cost="price"), "US-Dollar für 1.000 Einträge", "0,6"),
-    (partial(heat_map, [[0.5]], rows=["a"], columns=["b"], figure="f1"), "f1", "0,50"),
-]
-
-
-@pytest.mark.parametrize(("drawn", "word", "number"), GERMAN)
-def test_words_and_numbers_are_in_german(drawn, word, number):
-    plot = drawn(language="de")
-    assert word in "\n".join(texts(plot))
-    assert number in texts(plot)
-    assert not any("0.5" in text for text in [*texts(plot), plot.alt])
-
-
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("hostile", HOSTILE)
 def test_hostile_labels_are_shown_as_they_are(hostile):
@@ -244,32 +205,6 @@ def test_hostile_labels_are_shown_as_they_are(hostile):
         boxes = extents(plot, [text for text in plot.axes[0].get_yticklabels() if text.get_text()])
         assert all(box.x0 >= 0 for box in boxes)
         assert not any(text.get_parse_math() for text in plot.findobj(mpl.text.Text))
-
-
-@pytest.mark.parametrize("kind", ["pdf", "png", "svg"])
-def test_the_same_rows_give_the_same_bytes_in_any_thread(kind):
-    with ThreadPoolExecutor(4) as threads:
-        made = set(threads.map(lambda _: dots(ROWS, figure="f1").bytes_of(kind), range(4)))
-    assert len(made) == 1
-
-
-def test_saved_files_have_no_date_and_settings_do_not_matter(tmp_path, monkeypatch):
-    plot = dots(ROWS, figure="f1")
-    plot.savefig(tmp_path / "one.svg")
-    monkeypatch.setitem(mpl.rcParams, "svg.hashsalt", "mine")
-    monkeypatch.setitem(mpl.rcParams, "text.usetex", True)
-    before = dict(mpl.rcParams)
-    dots(ROWS, figure="f1").savefig(str(tmp_path / "other.svg"))
-    assert dict(mpl.rcParams) == before
-    one = (tmp_path / "one.svg").read_bytes()
-    assert one == (tmp_path / "other.svg").read_bytes() == plot._repr_svg_()[0].encode()
-    assert b"dc:date" not in one
-
-
-def test_no_window_system_is_touched():
-    code = "import sys, hdbench.display.plots; print('matplotlib.pyplot' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.stdout.strip() == "False", done.stderr
 
 
 def test_what_a_figure_shows_is_also_in_words():

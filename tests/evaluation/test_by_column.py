@@ -1,7 +1,6 @@
 """Figures by the values of a column: by hand, and as the commands show them."""
 
 import json
-import re
 
 import pytest
 from helpers.run_folders import RIGHT, SPEC
@@ -12,7 +11,6 @@ from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.by_column import by_column, differences_by_column
 from hdbench.evaluation.score import Settings
-from hdbench.output.report.page import report_page
 from hdbench.results.files import read_result, write_results
 from hdbench.statistics.bootstrap import intervals
 
@@ -97,15 +95,6 @@ def test_a_column_that_is_not_there(cards, column, said):
         of(score("hdb/cards", "a.jsonl"), column)
 
 
-def test_a_column_that_names_items_does_not_group_them(cards):
-    path = cards / "hdb/cards/metadata.jsonl"
-    rows = [json.loads(line) for line in path.read_text().splitlines()]
-    lines = [json.dumps(row | {"language": f"card {n}"}) + "\n" for n, row in enumerate(rows)]
-    path.write_text("".join(lines))
-    with pytest.raises(HdbenchError, match="language: has 60 different values, and at most 50"):
-        of(score("hdb/cards", "a.jsonl"))
-
-
 def test_groups_of_a_result_without_details_have_no_coverage(cards):
     result = score("hdb/cards", "a.jsonl")
     write_results(cards / "result.json", [result])
@@ -175,32 +164,6 @@ def test_groups_of_transcriptions_use_interval_of_capped_rate(pages):
     assert "judged" not in group
 
 
-def test_differences_of_transcriptions_use_the_capped_rate(pages):
-    a, b = score("hdb/cards", "a.jsonl"), score("hdb/cards", "b.jsonl")
-    found = differences_by_column(a, b, load_benchmark("hdb/cards"), "half")
-    second = found.groups[1]
-    assert second.b == pytest.approx((2 + 18 / len(TEXT)) / 20)
-    assert second.difference == pytest.approx(-2 * (1 - 1 / len(TEXT)) / 20)
-    assert second.interval.low < second.difference < second.interval.high
-
-
-def test_commands_show_both_figures_of_transcription_groups(pages, run_hdbench):
-    done = run_hdbench(
-        *("score", "hdb/cards", "b.jsonl", "--by", "half", "--json", "b.json"), cwd=pages
-    )
-    assert done.returncode == 0, done.stderr
-    table = done.stdout[done.stdout.index("By half") :].splitlines()
-    assert table[2].split()[:5] == ["half", "items", "answered", "cer", "cer_capped"]
-    assert next(line for line in table if "second" in line).split()[-2] == "to"
-    assert run_hdbench("verify", "b.json", cwd=pages).returncode == 0
-    done = run_hdbench(*("compare", "hdb/cards", "a.jsonl", "b.jsonl", "--by", "half"), cwd=pages)
-    assert "cer_capped by half" in done.stdout
-    result = score("hdb/cards", "b.jsonl", Settings(details=True))
-    page = report_page(result, load_benchmark("hdb/cards"), by=of(result, "half"))
-    section = page.partition('<section aria-labelledby="by">')[2].partition("</section>")[0]
-    assert 'data-label="Character error rate (at most 1 per item)">' in section
-
-
 def test_a_group_of_a_stratified_sample_counts_as_in_the_whole(tmp_path, monkeypatch):
     """Two strata of 30 items, for 900 and 100; French are 5 of the first, and 20 of the second."""
     columns = {"language": "string", "year": "int32", "stratum": "int32"}
@@ -245,62 +208,3 @@ def test_score_shows_groups_and_verify_recomputes_them(cards, run_hdbench):
     verified = run_hdbench("verify", "result.json", cwd=cards)
     assert verified.returncode == 1
     assert "by.groups" in verified.stdout
-
-
-def test_compare_shows_and_writes_them(cards, run_hdbench):
-    done = run_hdbench(
-        *("compare", "hdb/cards", "a.jsonl", "b.jsonl", "--by", "language"),
-        *("--json", "compared.json"),
-        cwd=cards,
-        COLUMNS="80",
-    )
-    assert done.returncode == 0, done.stderr
-    rows = [line.split() for line in done.stdout.splitlines()]
-    assert ["fr", "25", "0.6000", "1.0000", "-0.4000"] in [row[:5] for row in rows]
-    assert max(map(len, done.stdout[done.stdout.index("by language") :].splitlines()[:8])) <= 80
-    [comparison] = json.loads((cards / "compared.json").read_text())["comparisons"]
-    assert comparison["by"]["groups"][0]["value"] == "de"
-    unknown = run_hdbench(*("compare", "hdb/cards", "a.jsonl", "b.jsonl", "--by", "x"), cwd=cards)
-    assert unknown.stderr == "error: hdb/cards: no column 'x'; it has: language, year\n"
-
-
-@pytest.mark.parametrize(
-    ("language", "said"),
-    [
-        ("en", ["By language", "no value", "too few", f"{SAID[0].upper()}{SAID[1:]}."]),
-        (
-            "de",
-            [
-                "Nach language",
-                "ohne Angabe",
-                "zu wenige",
-                "Gruppen nach language mit weniger als 20 Einträgen: 1 von 3",
-            ],
-        ),
-    ],
-)
-def test_the_report_has_a_section(cards, language, said):
-    result = score("hdb/cards", "a.jsonl", Settings(details=True))
-    page = report_page(result, load_benchmark("hdb/cards"), by=of(result), language=language)
-    section = page[page.index('<section aria-labelledby="by">') :]
-    section = section[: section.index("</section>")]
-    for text in said:
-        assert text in section
-    decimal = "0,6000" if language == "de" else "0.6000"
-    assert re.search(rf"<td[^>]*>{decimal}</td>", section)
-
-
-def test_a_german_report_says_in_german_how_numbers_were_cut(cards):
-    result = score("hdb/cards", "a.jsonl", Settings(details=True))
-    page = report_page(result, load_benchmark("hdb/cards"), by=of(result, "year"), language="de")
-    assert "60 verschiedene Zahlen in 5 Gruppen: &lt; 1810, 1810–1819" in page
-
-
-def test_the_command_report_takes_the_column(cards, run_hdbench):
-    done = run_hdbench(
-        *("report", "hdb/cards", "a.jsonl", "--by", "language", "-o", "out"),
-        cwd=cards,
-    )
-    assert done.returncode == 0, done.stderr
-    assert 'id="by"' in (cards / "out/index.html").read_text()
-    assert json.loads((cards / "out/result.json").read_text())["by"]["column"] == "language"

@@ -4,7 +4,6 @@ import copy
 import json
 from pathlib import Path
 
-import lxml.html
 import pytest
 from helpers.run_folders import SPEC, write_run
 from hypothesis import given
@@ -82,53 +81,11 @@ def test_a_file_for_all_fields_counts_in_each(here, run_hdbench):
     assert record["by_identifier"]["equated"] == 2  # also the title Basilea
 
 
-def test_each_model_of_a_file_has_its_own_figures(here, run_hdbench):
-    lines = [
-        {"id": item, "model": model, "prediction": said[item]}
-        for model, said in {"a": ANSWERS, "b": TRUTHS}.items()
-        for item in TRUTHS
-    ]
-    Path("two.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    found, _ = scored(run_hdbench, here, "--authority", "place=places.csv", answers="two.jsonl")
-    second = {run["model"]: run["by_identifier"] for run in found["runs"]}
-    assert [second[model]["equated"] for model in "ab"] == [1, 0]
-    assert second["b"]["figures"]["f1_micro"] == 1.0
-
-
 def test_verifying_leaves_the_second_figure_out(here, run_hdbench):
     scored(run_hdbench, here, "--authority", "place=places.csv")
     done = run_hdbench("verify", "r.json", cwd=here)
     assert done.returncode == 0, done.stdout
     assert "by_identifier: not compared" in done.stdout
-
-
-def test_a_report_shows_the_second_figure(here, run_hdbench):
-    more = ("--authority", "place=places.csv")
-    done = run_hdbench("report", "hdb/cards", "run", "-o", "page", *more, cwd=here)
-    assert done.returncode == 0, done.stderr
-    record, _ = scored(run_hdbench, here, *more)
-    written = json.loads(Path("page/result.json").read_text())
-    assert written["by_identifier"] == record["by_identifier"]
-    page = lxml.html.parse("page/index.html")
-    (table,) = page.xpath("//section[@aria-labelledby='by-identifier']//table")
-    cells = [cell.text for cell in table.xpath(".//tr[th='F1 (micro)']/td")]
-    second = record["by_identifier"]["figures"]["f1_micro"]
-    assert [float(cell) for cell in cells] == pytest.approx([record["f1_micro"], second], abs=6e-4)
-    done = run_hdbench("report", "r.json", "-o", "other", *more, cwd=here)
-    assert done.returncode == 2
-
-
-@pytest.mark.parametrize(
-    ("authority", "why"),
-    [
-        ("ort=places.csv", "no such field: choose one of title, place, persons[].name"),
-        ("missing.csv", "missing.csv: cannot be read"),
-    ],
-)
-def test_an_unusable_file_is_one_line(here, run_hdbench, authority, why):
-    done = run_hdbench("score", "hdb/cards", "run", "--authority", authority, cwd=here)
-    assert done.returncode == 2
-    assert why in done.stderr
 
 
 def table(**names):

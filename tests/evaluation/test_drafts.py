@@ -4,23 +4,16 @@ import csv
 import io
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from helpers.run_folders import RIGHT, SPEC, write_run
-from helpers.space_board import board_shown
 
 from hdbench.api import score
-from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.verify import verify
-from hdbench.output.report.page import report_page
 from hdbench.results.drafts import own_drafts
 from hdbench.results.files import read_result, write_results
 from hdbench.results.parts import DraftedItems
-from hdbench.space.context import SpaceContext
-from hdbench.space.jobs.scoring import Upload, score_upload
-from hdbench.space.views.summary import summary
 
 MADE = [
     {"provenance": "draft:2026-01-24/Q", "draft_model": "Qwen 3"},
@@ -30,9 +23,6 @@ MADE = [
 ]
 ANSWERS = {f"000{number}": {"prediction": RIGHT} for number in range(4)}
 TOLD = "the ground truth of 2 of 4 items was made by correcting drafts of this model"
-TOLD_GERMAN = (
-    "Die Referenz von 2 von 4 Einträgen entstand aus korrigierten Entwürfen dieses Modells"
-)
 
 
 @pytest.fixture
@@ -109,12 +99,6 @@ def test_a_model_that_is_named_when_it_is_scored(here, run_hdbench):
     assert run_hdbench("verify", "r.json", cwd=here).returncode == 0
 
 
-def test_a_single_ground_truth_is_told_in_the_singular(here, run_hdbench):
-    write_answers(here / "typed.jsonl")
-    done = run_hdbench("score", "hdb/cards", "typed.jsonl", cwd=here)
-    assert "the ground truth of 1 of 4 items was made" in " ".join(done.stdout.split())
-
-
 def test_a_result_keeps_it(here):
     run = write_run(here / "r", ANSWERS, model="Qwen 3")
     write_results(here / "r.json", [score("hdb/cards", run)])
@@ -134,16 +118,6 @@ def test_benchmark_of_unknown_origin_warns_of_no_drafts(cards, monkeypatch):
     result = score("hdb/cards", write_run(cards / "r", ANSWERS, model="Qwen 3"))
     assert result.dataset.drafts is None
     assert drafted(result) == []
-
-
-@pytest.mark.parametrize(("language", "told"), [("en", TOLD), ("de", TOLD_GERMAN)])
-def test_report_and_space_say_it_in_both_languages(here, language, told):
-    write_answers(here / "a.jsonl", model="Qwen 3")
-    _, results = score_upload(SpaceContext(here / "hdb"), Upload("cards", here / "a.jsonl"))
-    shown = summary(Path("a.jsonl"), results, "Qwen 3", language, done=True)
-    assert told in " ".join(shown.split())
-    page = report_page(results["Qwen 3"], load_benchmark("hdb/cards"), language=language)
-    assert told in " ".join(page.split())
 
 
 @pytest.fixture
@@ -174,16 +148,3 @@ def test_the_mark_is_data_in_csv_and_json(ranked, run_hdbench):
     done = run_hdbench("leaderboard", "hdb/results", "--format", "json", cwd=ranked)
     [board] = json.loads(done.stdout)["leaderboards"]
     assert {row["model"]: row["drafted"] for row in board["rows"]} == {"Qwen 3": 2, "Mistral": 0}
-
-
-@pytest.mark.parametrize(
-    ("language", "sentence"),
-    [
-        ("en", "‡ Ground truths were made by correcting drafts of this model"),
-        ("de", "‡ Referenzdaten entstanden aus korrigierten Entwürfen dieses Modells"),
-    ],
-)
-def test_the_leaderboard_of_the_space_marks_it_too(ranked, language, sentence):
-    shown = board_shown(ranked, language)
-    assert shown.count(sentence) == 1
-    assert shown.count(">‡<span") == 1

@@ -82,12 +82,6 @@ def test_a_note_says_what_the_proposed_corrections_would_change(here):
     assert score("hdb/cards", "run", Settings("published")).reading.notes == []
 
 
-def test_the_note_is_about_the_items_that_were_asked(here):
-    asked = ["0000", "0001"]
-    write_run(here / "run", {item: {"prediction": RIGHT} for item in asked}, items=asked)
-    assert not any("proposed" in note for note in score("hdb/cards", "run").reading.notes)
-
-
 def test_scores_without_proposed_corrections_are_all_the_same(here):
     write_rows(here, {item: {"ground_truth": json.dumps(RIGHT)} for item in ROWS})
     figures = [
@@ -132,30 +126,6 @@ def test_unreadable_ground_truth_is_named_by_its_column(here, wrong, why):
         score("hdb/cards", "run")
 
 
-def test_a_choice_that_there_is_not_is_refused_in_one_line(here, run_hdbench):
-    for options, why in (
-        (("--errata", "propsed"), "no errata 'propsed': choose one of accepted, proposed; did"),
-        (("--errata", "proposed", "--protocol", "published"), "without any correction: use"),
-    ):
-        done = run_hdbench("score", "hdb/cards", "run", *options, cwd=here)
-        assert done.returncode == 2
-        assert why in done.stderr
-        assert len(done.stderr.splitlines()) == 1
-
-
-def test_the_command_shows_both_side_by_side(here, run_hdbench):
-    options = ("--errata", "proposed", "--also", "published", "--json", "result.json")
-    done = run_hdbench("score", "hdb/cards", "run", *options, cwd=here)
-    assert done.returncode == 0, done.stderr
-    written = json.loads((here / "result.json").read_text())
-    assert (written["errata"], written["f1_micro"]) == ("proposed", 1.0)
-    assert written["also"]["published"]["f1_micro"] == 6 / 8
-    assert "errata" not in written["also"]["published"]
-    done = run_hdbench("verify", "result.json", cwd=here)
-    assert done.returncode == 0, done.stdout
-    assert done.stdout.count("equal under rules") == 2
-
-
 def test_a_result_keeps_the_choice_and_is_not_mixed_with_others(here, run_hdbench):
     for name, errata in (("counted", "accepted"), ("proposed", "proposed")):
         result = score("hdb/cards", "run", Settings(errata=errata))
@@ -171,14 +141,3 @@ def test_a_result_keeps_the_choice_and_is_not_mixed_with_others(here, run_hdbenc
     assert "hdb/cards 1.0.0, documented, errata proposed, 4 items" in done.stdout
     done = run_hdbench("leaderboard", "run", "--errata", "proposed", "--changes", cwd=here)
     assert "--errata: does not go with --changes" in done.stderr
-
-
-def test_the_report_says_it_in_one_line(here, run_hdbench):
-    for options, f1 in (((), "0.8750"), (("--errata", "proposed"), "1.0000")):
-        done = run_hdbench("report", "run", *options, "--out", "report", cwd=here)
-        assert done.returncode == 0, done.stderr
-        written = json.loads((here / "report/result.json").read_text())
-        assert f"{written['f1_micro']:.4f}" == f1
-    run_hdbench("report", "run", "--out", "report", cwd=here)
-    page = (here / "report/index.html").read_text()
-    assert "and 1.0000 with them (--errata proposed)" in page

@@ -8,8 +8,6 @@ import json
 import pytest
 from PIL import Image, ImageDraw
 
-from hdbench.output.report.rendering import TEXTS
-
 SPEC = """\
 name: trades
 title: Lists of trades
@@ -141,44 +139,3 @@ def test_missed_and_invented_entries_are_counted(built, run_hdbench):
     records = ("records_found", "records_missed", "records_invented")
     assert [found[name] for name in records] == [18, 2, 2]
     assert found["items_perfect"] == 2
-
-
-def test_the_report_marks_missed_and_invented_entries(built, run_hdbench, browser):
-    language = "de"  # whose words are not those of the code
-    answers(built, "faulty.jsonl", FAULTY, bare=False)
-    arguments = ("-o", language, "--language", language)
-    done = run_hdbench("report", "hdb/trades", "faulty.jsonl", *arguments, cwd=built)
-    assert done.returncode == 0, done.stderr
-    page = browser.new_page()
-    page.goto((built / language / "index.html").as_uri())
-    text = {mark: TEXTS.text(f"record_{mark}", language) for mark in ("missed", "invented")}
-    shown = {}
-    for item in page.locator("article.item").all():
-        table = item.locator(".values > table.fields")
-        if table.count():
-            rows = table.locator("tbody tr").all()
-            shown[item.locator("h3").inner_text()] = [
-                [cell.inner_text().split("\n")[0] for cell in row.locator("th, td").all()[:3]]
-                for row in rows
-            ]
-    nothing = TEXTS.text("nothing", language)
-    assert shown == {
-        "page-1": [
-            [f"entries[0] {text['missed']}"],
-            ["name", "Abegg", nothing],
-            ["trade", "Baker", nothing],
-        ],
-        "page-2": [
-            [f"entries[0] {text['invented']}"],
-            ["name", nothing, "Zwicky"],
-            ["trade", nothing, "Mason"],
-            ["goods[0]", nothing, "mortar"],
-            ["entries[1].goods[1]", "locks", nothing],
-        ],
-        "page-3": [
-            ["entries[0].trade", "Baker", "Tinker"],
-            ["entries[1].trade", "Smith", "Tinker"],
-        ],
-    }
-    assert page.locator("article.item img").count() == 5
-    page.close()

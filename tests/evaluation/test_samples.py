@@ -1,21 +1,17 @@
 """A benchmark that is a stratified sample: scored, written, verified, reported and compared."""
 
 import json
-from pathlib import Path
 
 import pytest
 import yaml
-from helpers.run_folders import RIGHT, SPEC, write_run
+from helpers.run_folders import RIGHT, SPEC
 from helpers.strata import sample_of
 
 from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.score import Settings
-from hdbench.output.report.page import report_page
 from hdbench.results.files import read_result, write_results
 from hdbench.results.record import from_record, to_record
-from hdbench.space.views.summary import summary
 
 SAID = "estimated for the whole of 12,000 items from a stratified sample of 30"
 
@@ -109,28 +105,11 @@ def test_a_damaged_record_is_refused(sampled, monkeypatch, change, said):
     assert len(str(error.value).splitlines()) == 1
 
 
-@pytest.mark.parametrize("stratum", [None, 2, -1, "0", True])
-def test_an_item_without_its_stratum_is_named(sampled, monkeypatch, stratum):
-    write_sampled(sampled, stratum=stratum)
-    with pytest.raises(HdbenchError, match=r"metadata\.jsonl:30: stratum: .* from 0 to 1"):
-        result_of(sampled, monkeypatch)
-
-
 def test_a_stratified_sample_needs_its_column(sampled):
     spec = json.loads((sampled / "hdb/cards/benchmark.yaml").read_text()) | {"columns": {}}
     (sampled / "hdb/cards/benchmark.yaml").write_text(json.dumps(spec))
     with pytest.raises(HdbenchError, match="sample: a stratified sample needs a column stratum"):
         load_benchmark(str(sampled / "hdb/cards"))
-
-
-def test_strata_without_an_item_are_said(sampled, monkeypatch):
-    monkeypatch.chdir(sampled)
-    run = write_run(sampled / "run", {}, items=[f"{n:04}" for n in range(20)])
-    result = score("hdb/cards", run)
-    assert result.reading.notes[1] == (
-        "strata of the sample without an item here: 1 of 2, with 600 of the 12,000 items of the "
-        "whole; the nearest strata stand for them"
-    )
 
 
 def test_the_commands_say_it(sampled, run_hdbench):
@@ -152,27 +131,6 @@ def test_the_commands_say_it(sampled, run_hdbench):
     [comparison] = json.loads((sampled / "compared.json").read_text())["comparisons"]
     assert comparison["estimated"] == SAID
     assert comparison["figures"]["f1_macro"]["difference"] == pytest.approx(0.95 * 0.5)
-
-
-@pytest.mark.parametrize(
-    ("language", "said", "method"),
-    [
-        ("en", f"<p>E{SAID[1:]}.</p>", "bootstrap within strata over 30 items"),
-        (
-            "de",
-            "<p>Geschätzt für das Ganze von 12.000 Einträgen aus einer geschichteten Stichprobe "
-            "von 30.</p>",
-            "Bootstrap innerhalb der Schichten über 30 Einträge",
-        ),
-    ],
-)
-def test_the_report_and_the_space_say_it(sampled, monkeypatch, language, said, method):
-    monkeypatch.chdir(sampled)
-    result = score("hdb/cards", "answers.jsonl", Settings(details=True))
-    page = report_page(result, load_benchmark("hdb/cards"), language=language)
-    assert said in page
-    assert method in page
-    assert said in summary(Path("answers.jsonl"), {None: result}, None, language, done=True)
 
 
 def test_it_is_built_like_any_other(tmp_path, run_hdbench):

@@ -105,43 +105,6 @@ def test_exactly_the_listed_fields_are_averaged(files):
     }
 
 
-@pytest.mark.parametrize(
-    ("llm", "bench", "keys", "message"),
-    [
-        (
-            [{"sha256": "a"}, {"sha256": "z"}],
-            BENCH,
-            ["title"],
-            r"llm.jsonl: sha256 'z' is not in .*bench.jsonl",
-        ),
-        (
-            [{"sha256": "a"}, {"sha256": "a"}],
-            BENCH,
-            ["title"],
-            "llm.jsonl:2: a second record for sha256 'a'",
-        ),
-        (LLM, [*BENCH, BENCH[1]], ["title"], "bench.jsonl:4: a second record for sha256 'b'"),
-        ([{"title": "x"}], BENCH, ["title"], 'llm.jsonl:1: needs a "sha256"'),
-        ([{"sha256": 1}], BENCH, ["title"], 'llm.jsonl:1: needs a "sha256"'),
-        (LLM, [{"sha256": ""}], ["title"], 'bench.jsonl:1: needs a "sha256"'),
-        ([], BENCH, ["title"], "llm.jsonl: no records in this file"),
-        (LLM, [], ["title"], "bench.jsonl: no records in this file"),
-        (LLM, BENCH, ["titel"], "no record of .*bench.jsonl has a field 'titel'"),
-        (LLM, BENCH, [], r"key_list: \[\] is not a list of fields"),
-        (LLM, BENCH, ["title", "title"], "each given once"),
-        (LLM, BENCH, "title", "key_list: 'title' is not a list of fields"),
-    ],
-)
-def test_unusable_input_is_refused(tmp_path, llm, bench, keys, message):
-    with pytest.raises(HdbenchError, match=message):
-        main(write(tmp_path / "llm.jsonl", llm), write(tmp_path / "bench.jsonl", bench), keys)
-
-
-def test_a_file_that_is_not_there_is_named(tmp_path, files):
-    with pytest.raises(HdbenchError, match=r"absent\.jsonl: cannot be read"):
-        main(tmp_path / "absent.jsonl", files[1], ["title"])
-
-
 def cells(path, value):
     """The cell that holds a value, read back by another program than wrote it."""
     detail = {"sha256": "a", "llm_t": value, "benchmark_t": "x", "similarity_t": 0.25}

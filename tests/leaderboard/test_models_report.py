@@ -108,20 +108,6 @@ def test_typical_items_that_the_list_leaves_out_have_no_link(collection, monkeyp
     assert len(page.all("article")) == 3 + 4
 
 
-def test_options_for_one_run_are_refused_with_several(collection, run_hdbench):
-    command = ("report", *runs_of(collection), "-o", "page", "--by", "place")
-    done = run_hdbench(*command, cwd=collection)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "--by: needs a single run" in done.stderr
-    assert not (collection / "page").exists()
-
-
-def test_compare_says_in_its_first_line_which_is_best(collection, run_hdbench):
-    done = run_hdbench("compare", *runs_of(collection), cwd=collection)
-    first, *_ = done.stdout.splitlines()
-    assert first == "three and two cannot be told apart at the top: no model is known to be better."
-
-
 def show_a_card(collection):
     """Give each item the same picture."""
     cards = collection / "hdb/cards"

@@ -7,18 +7,16 @@ import json
 import pytest
 import yaml
 from helpers.run_folders import RIGHT, SPEC, write_run
-from helpers.space_board import board_shown
 
 from hdbench.api import score
 from hdbench.benchmarks.spec import read_spec
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.verify import verify
 from hdbench.results.files import read_result, write_results
-from hdbench.results.model_facts import ModelFacts, read_model_facts
+from hdbench.results.model_facts import read_model_facts
 
 KNOWN = {"open_weights": None, "parameters": None, "licence": None, "runs_locally": None}
 RELEASED = {"new": "2025-06-02", "month": "2025-07", "same": "2025-06", "old": "2024-01-31"}
-EXPLAINED = "† The ground truth was public (since 2025-06-01) when the model was released"
 
 
 @pytest.fixture
@@ -34,17 +32,6 @@ def here(cards, monkeypatch):
     (cards / "hdb/results/models.yaml").write_text(yaml.safe_dump(facts))
     monkeypatch.chdir(cards)
     return cards
-
-
-@pytest.mark.parametrize(
-    ("form", "mark"), [("table", "{} †"), ("markdown", "| {} †"), ("latex", "{} †")]
-)
-def test_later_models_are_marked_and_one_sentence_says_why(here, run_hdbench, form, mark):
-    done = run_hdbench("leaderboard", "hdb/results/cards", "--format", form, cwd=here)
-    for model in (*RELEASED, "unknown"):
-        # "2025-06" can be the day itself: of a month, the first day must be later
-        assert (mark.format(model) in done.stdout) == (model in ("new", "month")), done.stderr
-    assert " ".join(done.stdout.split()).count(EXPLAINED) == 1
 
 
 def test_the_mark_is_data_in_csv_and_json(here, run_hdbench):
@@ -65,19 +52,6 @@ def test_the_mark_is_data_in_csv_and_json(here, run_hdbench):
     by_model = {row["model"]: (row["released"], row["after_public"]) for row in board["rows"]}
     assert by_model["new"] == ("2025-06-02", True)
     assert by_model["unknown"] == (None, False)
-
-
-@pytest.mark.parametrize(
-    ("language", "sentence"),
-    [
-        ("en", "† The ground truth was public (since 2025-06-01) when the model was released"),
-        ("de", "† Die Referenzdaten waren öffentlich (seit 2025-06-01), als das Modell erschien"),
-    ],
-)
-def test_the_page_of_the_space_marks_them_too(here, language, sentence):
-    shown = board_shown(here, language)
-    assert shown.count(sentence) == 1
-    assert shown.count(">†<span") == 2
 
 
 def test_a_benchmark_that_does_not_say_when_marks_nothing(here, run_hdbench):
@@ -109,13 +83,3 @@ def test_what_is_no_date_is_refused(here, day):
     )
     with pytest.raises(HdbenchError, match="public_since: "):
         read_spec(here / "hdb/cards/benchmark.yaml")
-
-
-def test_a_day_of_yaml_and_of_json_are_the_same(here):
-    for written in ("2025-06-02", "'2025-06-02'"):
-        (here / "hdb/results/models.yaml").write_text(
-            "new: {open_weights: null, parameters: null, licence: null, runs_locally: null, "
-            f"source: x, released: {written}}}"
-        )
-        facts = read_model_facts(here / "hdb/results")["new"]
-        assert facts == ModelFacts(**KNOWN, source="x", released="2025-06-02")

@@ -80,52 +80,6 @@ def test_options_of_compute_take_precedence_over_the_benchmark_s(samples, monkey
     assert '|root_list:"entries"|' in result["signature"]
 
 
-def test_a_benchmark_of_another_metric_is_refused(samples, monkeypatch):
-    monkeypatch.chdir(samples)
-    for name in ("zettelkatalog", "zettelkatalog-published"):
-        with pytest.raises(HdbenchError) as error:
-            loaded("record_f1", name)
-        assert str(error.value) == (
-            "zettelkatalog is scored by zettel_f1, not by record_f1: load zettel_f1 with it"
-        )
-
-
-def test_unknown_configuration_is_refused_with_the_known_ones(samples, monkeypatch):
-    monkeypatch.chdir(samples)
-    with pytest.raises(ValueError, match="did you mean zettelkatalog-published") as error:
-        loaded("zettel_f1", "zettelkatalog-publishd")
-    assert "one of documented, published, zettelkatalog, zettelkatalog-published" in str(
-        error.value
-    )
-
-
-@pytest.mark.parametrize(
-    ("metric", "reference", "missing"),
-    [
-        ("sciencemeta_accuracy", {"foo": 1}, "isbn, title, author, abstract, category"),
-        ("letters_f1", {"foo": 1}, "send_date, sender_persons, receiver_persons"),
-        ("avisblatt_cer", {"foo": 1}, "advertisements"),
-        ("text_cer", {"foo": 1}, "text"),
-    ],
-)
-def test_reference_without_metric_fields_is_refused_by_place(
-    metric, reference, missing, samples, monkeypatch
-):
-    monkeypatch.chdir(samples)
-    right = {
-        "sciencemeta_accuracy": {"title": "x"},
-        "letters_f1": {"send_date": None},
-        "avisblatt_cer": {"advertisements": []},
-        "text_cer": {"text": "x"},
-    }[metric]
-    for references, place in (([reference], 0), ([right, reference], 1)):
-        with pytest.raises(HdbenchError) as error:
-            loaded(metric).compute(predictions=references, references=references)
-        assert str(error.value).startswith(f"references[{place}]: ")
-        assert missing in str(error.value)
-        assert "\n" not in str(error.value)
-
-
 def test_score_names_the_item_whose_truth_lacks_the_fields(samples, tmp_path, monkeypatch):
     folder = tmp_path / "hdb/letters"
     folder.mkdir(parents=True)

@@ -2,14 +2,10 @@
 
 import doctest
 import json
-import os
 import pickle
-import subprocess
-import sys
 
 import pytest
 import yaml
-from helpers.plain import PLAIN
 from helpers.plain_evaluate import evaluate
 
 from hdbench import __version__
@@ -292,29 +288,6 @@ def test_a_truth_may_be_the_json_text_of_the_metadata(namespace):
     truth = line["ground_truth"]
     result = evaluate.load("hdb/zettel_f1").compute(predictions=[truth], references=[truth])
     assert result["items_perfect"] == 1
-
-
-@pytest.mark.slow
-def test_without_hdbench_the_module_says_what_to_install(namespace, tmp_path):
-    script = (
-        "import sys\n"
-        "sys.path = [p for p in sys.path if not p.endswith('/src')]\n"
-        "class Absent:\n"
-        "    def find_spec(self, name, path=None, target=None):\n"
-        "        if name.split('.')[0] == 'hdbench': raise ModuleNotFoundError(name)\n"
-        "sys.meta_path.insert(0, Absent())\n"
-        "import evaluate\n"
-        "evaluate.load('hdb/zettel_f1')\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        cwd=namespace,
-        env=os.environ | PLAIN | {"HF_HOME": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert "pip install hdbench" in done.stderr
 
 
 def test_a_module_for_other_rules_says_so(namespace, tmp_path):

@@ -131,23 +131,6 @@ def test_items_are_filtered(visit):
     assert shown(page) == ["0003"]
 
 
-def test_items_are_filtered_by_how_the_answer_was_read(visit):
-    page = visit()
-    page.get_by_label("Answer", exact=True).select_option("clean")
-    assert len(shown(page)) == 4
-
-
-@pytest.mark.parametrize("language", ["de"])
-def test_items_are_filtered_in_german(visit):
-    page = visit()
-    assert page.locator("html").get_attribute("lang") == "de"
-    page.get_by_label("Fehlerart").select_option("Großschreibung")
-    assert shown(page) == ["0002"]
-    assert page.get_by_role("status").inner_text() == "Einträge 1 von 1 passenden"
-    page.get_by_role("button", name="Alle zeigen").click()
-    assert page.get_by_role("status").inner_text() == "Einträge 1–4 von 4"
-
-
 def asked_in_a_tab(page, do):
     """The request with which a tab of its own opens, in a browser that reaches no network."""
     asking = page.context.expect_event("request", lambda each: each.is_navigation_request())
@@ -171,17 +154,6 @@ def test_truth_error_is_reported_with_the_item_and_its_values(visit):
         in description
     )
     assert "field: year\n    ground truth: 1924\n    a model's answer: 1925\n" in description
-
-
-@pytest.mark.parametrize("language", ["de"])
-def test_the_keyboard_reports_an_error_in_german(visit):
-    page = visit()
-    link = page.get_by_role("link", name="Fehler in der Referenz melden (Eintrag 0000;")
-    link.focus()
-    request = asked_in_a_tab(page, lambda: page.keyboard.press("Enter"))
-    title, description = told(request.url)
-    assert title == "Fehler in der Referenz: 0000"
-    assert f"Antwort eines Modells: <script>{ATTACK}</script>\n" in description
 
 
 def test_each_item_has_its_own_link_with_hostile_values_escaped(visit):
@@ -305,17 +277,6 @@ def test_picture_is_pinched_on_a_phone_and_closed(visit):
     assert phone.evaluate("document.documentElement.scrollWidth") == 390
     window.get_by_role("button", name="Close").tap()
     expect(window).to_be_hidden()
-
-
-@pytest.mark.parametrize("width", [390, 1280])
-def test_typical_items_stand_in_the_first_screen(visit, width):
-    page = visit(width=width)
-    picture = page.locator(".typical img").first
-    box = picture.bounding_box()
-    assert box["y"] + box["height"] < 800
-    assert page.locator(".typical article").count() == 3
-    page.locator(".typical a").first.click()
-    expect(page.locator(".item:target, .item:has(:target)")).to_be_in_viewport()
 
 
 CONTRAST = """() => {

@@ -136,37 +136,6 @@ def test_every_benchmark_has_a_german_page(tmp_path, run_hdbench, name):
     assert_german(*of_sample(tmp_path, run_hdbench, name))
 
 
-def test_the_german_page_says_what_the_english_one_says(of_cards):
-    text = Page(report_page(*of_cards, language="de")).text
-    for told in (
-        "0 von 4 Einträgen brauchen keine Korrektur; im Durchschnitt sind je Eintrag ",
-        "Bei 2 Einträgen fehlt eine brauchbare Antwort; das zählt als ganz falsch. F1 (mikro) 0,",
-        "Höher ist besser.",
-        " Tastenanschläge zum Korrigieren, 0,12 US-Dollar.",
-        "2 beantwortet, 1 ohne Antwort, 1 unlesbar",
-        "4 Einträge: zu wenige für ein Intervall.",
-        "Einzelne Einträge: 0,0000 bis 0,5000.",
-        "weitere Felder: 42",
-        "… und 3.000 weitere Zeichen",
-        "Kein Bild: damaged.jpg ist nicht lesbar",
-        "aus anderem Text herausgelöst",
-        "verlesen",
-        "Kosten",
-        "0.5 USD",
-    ):
-        assert told in text
-
-
-def test_without_intervals_the_german_page_says_why(cards):
-    folder = cards / "hdb/cards"
-    metadata = folder / "metadata.jsonl"
-    metadata.write_text(metadata.read_text().splitlines()[0] + "\n")
-    (cards / "answers.jsonl").write_text('{"id": "0000", "prediction": {}}\n')
-    result = score(str(folder), cards / "answers.jsonl", Settings(details=True))
-    text = Page(report_page(result, load_benchmark(str(folder)), language="de")).text
-    assert "1 Eintrag: zu wenig für ein Intervall." in text
-
-
 def test_the_command_line_writes_a_german_page(cards, run_hdbench):
     (cards / "answers.jsonl").write_text('{"id": "0000", "prediction": {}}\n')
     arguments = ("hdb/cards", "answers.jsonl", "-o", "out", "--language")

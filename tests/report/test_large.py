@@ -2,7 +2,6 @@
 
 import json
 from collections import Counter
-from dataclasses import replace
 
 import pyarrow.parquet as pq
 import pytest
@@ -10,10 +9,9 @@ from PIL import Image
 from playwright.sync_api import expect
 from report.test_page import Page
 
-from hdbench.api import read_result, score
-from hdbench.errors import HdbenchError
+from hdbench.api import score
 from hdbench.evaluation.score import Settings
-from hdbench.output.report import details, plots
+from hdbench.output.report import details
 from hdbench.output.report.folder import write_report
 from hdbench.scoring.zettel_f1 import ZettelF1
 
@@ -120,50 +118,6 @@ def test_items_file_has_figures_and_the_outcome_of_each_field(large):
     assert [(each["outcome"], each["error"]) for each in lost["fields"]] == [("missing", None)] * 2
 
 
-def test_figures_and_errors_are_those_of_all_items(large):
-    whole = score(str(large / "hdb/cards"), large / "answers.jsonl", Settings(details=True))
-    out, _ = report(large)
-    made = read_result(out / "result.json")
-    assert made.rates == whole.rates
-    assert made.intervals == whole.intervals
-    record = json.loads((out / "result.json").read_text())
-    assert record["errors"] == whole.errors_by_class
-    assert record["fields"] == whole.field_rates()
-    assert "per_item" not in record
-    kept, _ = report(large, whole=ITEMS)
-    page = Page((kept / "index.html").read_text())
-    assert len(page.all("article")) == 3 + ITEMS
-    assert json.loads((kept / "result.json").read_text())["errors"] == record["errors"]
-
-
-def test_plots_are_those_of_all_items(large, monkeypatch):
-    monkeypatch.undo()
-    whole = score(str(large / "hdb/cards"), large / "answers.jsonl", Settings(details=True))
-    few = replace(whole, per_item=[])
-    intervals = whole.field_intervals
-    made = plots.plots(few, whole.errors_by_class, field_intervals=intervals)
-    assert made == plots.plots(whole)
-
-
-def test_a_result_with_details_gives_the_same_report(large, run_hdbench):
-    command = ("score", "hdb/cards", "answers.jsonl", "--json", "result.json", "--details")
-    assert run_hdbench(*command, cwd=large).returncode == 0
-    first = {
-        path.name: path.read_bytes() for path in report(large)[0].rglob("*.*") if path.is_file()
-    }
-    again, _ = report(large, run="result.json")
-    for path in again.rglob("*.parquet"):
-        assert path.read_bytes() == first[path.name]
-
-
-def test_the_report_is_the_same_each_time(large):
-    files = []
-    for _ in range(2):
-        out, _ = report(large)
-        files.append({path: path.read_bytes() for path in out.rglob("*") if path.is_file()})
-    assert files[0] == files[1]
-
-
 def test_as_many_items_as_are_few_have_a_page_of_their_own(large):
     out, notes = report(large, whole=ITEMS)
     assert notes == []
@@ -186,14 +140,6 @@ def test_drawn_items_are_drawn_from_all_with_equal_chances(tmp_path, monkeypatch
             drawn.update(item["id"] for item in kept.excerpt().drawn)
     assert len(drawn) == 20
     assert max(drawn.values()) < 2 * min(drawn.values())  # 75 of 300 each
-
-
-def test_two_runs_are_refused_and_no_report_is_left(large):
-    lines = [json.dumps({"id": "0000", "model": model, "prediction": TRUTH}) for model in "ab"]
-    (large / "two.jsonl").write_text("\n".join(lines))
-    with pytest.raises(HdbenchError, match=r"two\.jsonl: holds 2 runs: give one"):
-        report(large, run="two.jsonl")
-    assert not (large / "report").exists()
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ import json
 
 import pypdfium2
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from helpers.run_folders import RIGHT, write_cards
 from PIL import Image
 from playwright.sync_api import expect
@@ -17,7 +16,6 @@ from hdbench.output.report.page import report_page
 pytestmark = pytest.mark.nightly
 
 NAMES = [f"card-{number:02}" for number in range(25)]
-AXE = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice", "experimental"]
 
 
 @pytest.fixture(scope="module")
@@ -131,27 +129,3 @@ def test_every_item_is_shown_without_script_and_on_paper(visit):
     assert text.count("1924 1924 1.00 same") == len(NAMES)  # right, and so folded
     assert "Two runs whose intervals overlap may still differ" in text  # the folded glossary
     assert "Show all" not in text
-
-
-@pytest.mark.parametrize(("width", "language"), [(1280, "en"), (1280, "de"), (390, "de")])
-def test_the_bar_is_flat_and_axe_core_finds_nothing(visit, width, language):
-    page = visit(width=width, language=language)
-    assert page.locator("#filter").bounding_box()["height"] < 60
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    options = {"runOnly": {"type": "tag", "values": AXE}}
-    assert Axe().run(page, options=options).response["violations"] == []
-    if width == 390:
-        page.get_by_role("button", name="Auswahl").press("Enter")
-        page.get_by_label("Nur mit Fehlern").check()
-        assert page.get_by_role("button", name="Auswahl (1)").is_visible()
-
-
-def test_in_a_frame_what_stands_beside_it_is_left_out(visit):
-    page = visit()
-    assert page.locator(".headline").is_visible()
-    page = visit("?embedded")
-    assert not page.locator(".headline").is_visible()
-    assert not page.locator(".lead").is_visible()
-    assert not page.locator("section.warnings").is_visible()
-    page.evaluate("location.hash = '#item-17'")
-    assert not page.locator(".headline").is_visible()

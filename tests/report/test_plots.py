@@ -1,14 +1,10 @@
 """The plots: what they show is read from the SVG, which names each text in a comment."""
 
 import io
-import subprocess
-import sys
 import warnings
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from xml.etree import ElementTree
 
-import matplotlib as mpl
 import pytest
 from helpers.run_folders import run_info
 from PIL import Image
@@ -75,25 +71,10 @@ def test_fields_are_sorted_by_f1_with_their_truth_counts():
     assert shown[counts - 4 : counts] == ["2", "2", "2", "0"]
 
 
-def test_plots_are_in_the_language_of_the_report():
-    made = plots(result_of({"title": "a"}, *[{"title": "a"}, None] * 12), language="de")
-    assert "F1 jedes Felds, 95-%-Intervall, höher ist besser" in texts(made["fields.svg"])
-    assert "fehlt (12)" not in texts(made["errors.svg"])
-    assert "keine Fehler" in texts(made["errors.svg"])
-    items = texts(made["items.svg"])
-    assert "F1 (mikro) aller Einträge: 0,667" in items  # 2 * 1 / (2 + 1)
-    assert "ohne verwertbare Antwort (12)" in items
-    assert {"0,0", "0,2", "1,0"} <= set(items)
-
-
 def test_the_classes_stand_with_their_numbers():
     shown = texts(plots(result_of(TRUTH, ANSWER, TRUTH))["errors.svg"])
     assert {"invented (1)", "number or date (1)"} <= set(shown)
     assert "missing (1)" not in shown
-
-
-def test_a_run_without_errors_says_so():
-    assert "no errors" in texts(plots(result_of(TRUTH, TRUTH))["errors.svg"])
 
 
 def test_items_plot_has_the_headline_and_separates_unanswered():
@@ -106,12 +87,6 @@ def test_items_plot_has_the_headline_and_separates_unanswered():
     assert "no usable answer (7)" in shown
     assert "F1 of an item, higher is better" in shown
     assert "hdb/cards 1.0.0, documented protocol\ngpt-5" in shown
-
-
-def test_few_items_have_no_interval():
-    shown = "".join(texts(plots(result_of({"title": "a"}, *[{"title": "a"}] * 19))["items.svg"]))
-    assert "F1 (micro) of all items: 1.000" in shown
-    assert "interval" not in shown
 
 
 HOSTILE = [
@@ -151,11 +126,6 @@ def test_a_formula_is_not_set_as_one():
     assert "$x^2$" in shown
 
 
-def test_signs_that_the_font_lacks_are_escaped():
-    shown = texts(plots(result_of({"title": "a"}, {"title": "a", "中": "b"}))["fields.svg"])
-    assert "\\u4e2d" in shown
-
-
 def test_of_many_invented_fields_thirty_are_shown():
     invented = {f"field{number}": "x" for number in range(500)}
     made = plots(result_of(TRUTH, TRUTH | invented))
@@ -165,38 +135,6 @@ def test_of_many_invented_fields_thirty_are_shown():
         wanted = 503 - 30 if name == "fields" else 500 - 30
         assert any(f"and {wanted} more fields" in text for text in shown)
     assert {"title", "year", "place"} <= set(texts(made["fields.svg"]))
-
-
-def test_fields_of_the_same_beginning_keep_their_own_bars():
-    names = ["x" * 60 + end for end in "ab"]
-    shown = texts(
-        plots(result_of({"title": "a"}, {"title": "a", **dict.fromkeys(names, "y")}))["fields.svg"]
-    )
-    assert [shown.count("x" * 26 + "…" + "x" * 12 + end) for end in "ab"] == [1, 1]
-
-
-@pytest.mark.nightly
-def test_the_same_result_gives_the_same_bytes_in_any_thread():
-    results = [result_of(TRUTH, ANSWER, TRUTH), result_of(TRUTH, TRUTH, None)]
-    wanted = [plots(result) for result in results]
-    with ThreadPoolExecutor(4) as threads:
-        assert list(threads.map(plots, results * 4)) == wanted * 4
-
-
-def test_neither_a_persons_settings_matter_nor_are_they_changed(monkeypatch):
-    wanted = plots(result_of(TRUTH, ANSWER, TRUTH))
-    monkeypatch.setitem(mpl.rcParams, "text.usetex", True)
-    monkeypatch.setitem(mpl.rcParams, "svg.hashsalt", "mine")
-    monkeypatch.setitem(mpl.rcParams, "font.family", ["serif"])
-    before = dict(mpl.rcParams)
-    assert plots(result_of(TRUTH, ANSWER, TRUTH)) == wanted
-    assert dict(mpl.rcParams) == before
-
-
-def test_no_window_system_is_touched():
-    code = "import sys, hdbench.output.report.plots; print('matplotlib.pyplot' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.stdout.strip() == "False", done.stderr
 
 
 @pytest.mark.parametrize(

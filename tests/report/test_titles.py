@@ -12,8 +12,6 @@ from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.evaluation.score import Settings
 from hdbench.output.report.page import report_page
-from hdbench.space.context import SpaceContext
-from hdbench.space.views.first_look import FirstLooks
 
 ATTACK = "<img src=x onerror=1>"
 ENTRY = {
@@ -88,18 +86,3 @@ def test_a_report_shows_titles_of_fields_and_no_paths(namespace):
     assert ATTACK not in html
     german = Page(report_page(result, load_benchmark(str(folder)), language="de"))
     assert german.row("Firma")[:3] == ("Firma", "Abegg", "Abbeg")
-
-
-def test_so_does_the_first_look_of_the_space(namespace):
-    shown = FirstLooks(SpaceContext(namespace)).html("lists", "de")
-    assert "Einträge 1 › Firma" in shown
-    assert "entries" not in shown
-    assert ATTACK not in shown
-
-
-def test_a_leaderboard_has_titles_where_the_benchmark_has_a_name(namespace, run_hdbench):
-    answers = namespace / "lists/example_predictions.jsonl"
-    (namespace.parent / "other.jsonl").write_text(answers.read_text())
-    runs = ("hdb/lists/example_predictions.jsonl", "other.jsonl")
-    board = run_hdbench("leaderboard", "lists", *runs, "--format", "html", cwd=namespace.parent)
-    assert "Entries › Company" in Page(board.stdout).text

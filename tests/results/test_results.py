@@ -265,27 +265,6 @@ def test_sums_from_which_no_finite_figure_follows_are_refused(tmp_path):
         read_result(tmp_path / "r.json")
 
 
-@pytest.mark.parametrize(
-    ("raw", "message"),
-    [
-        (b"", "result.json: not a result of hdbench score --json"),
-        (b"[1]", "result.json: not a result of hdbench score --json"),
-        (b'{"id": "1"}\n{"id": "2"}', "result.json: not a result of hdbench score --json"),
-        (b'{"id": "1"\n}}', "result.json:2: not JSON"),
-        (b'{"f1_micro": 1.0}', "result.json: not a result with per-item statistics"),
-        (b'{"ids": [], "ids": []}', "result.json: not usable JSON: the key 'ids' occurs twice"),
-        (b'{"a":' + b"[" * 100_000, "result.json: not usable JSON"),
-        (b'{"\xff', "result.json: not UTF-8"),
-    ],
-)
-def test_another_file_is_no_result(tmp_path, monkeypatch, raw, message):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "result.json").write_bytes(raw)
-    with pytest.raises(HdbenchError) as error:
-        read_results("result.json")
-    assert str(error.value).startswith(message)
-
-
 def test_a_result_that_is_too_large_or_none_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr("hdbench.results.files.MAX_RESULT", 2**20)
     (tmp_path / "large.json").write_bytes(b"{" + b" " * 2**20)

@@ -1,14 +1,8 @@
 """The first sentences of a result, from answers whose corrections are counted by hand."""
 
-import json
-from dataclasses import replace
-
 import pytest
-from helpers.run_folders import run_info
 
 from hdbench.answers.answer import Answer
-from hdbench.answers.usage import AmountUsed
-from hdbench.errors import HdbenchError
 from hdbench.results.files import read_result, write_records
 from hdbench.results.items import score_items
 from hdbench.results.parts import ScoredDataset
@@ -146,33 +140,3 @@ def test_a_result_from_before_corrections_were_counted_is_read(tmp_path):
     assert result.effort is None
     assert sentences(result) == "10 of 20 items need no correction. F1 (micro) 0.8333."
     assert result.rates == read_result(tmp_path / "new.json").rates
-
-
-@pytest.mark.parametrize("word", ["<b>", "a\u202eb", "", "x" * 41, "[bold]", "karte\n"])
-def test_a_name_of_items_is_a_word(tmp_path, word):
-    spoilt = to_record(result_of(make_metric("zettel_f1"), [(TRUTH, TRUTH)])) | {
-        "benchmark": "hdb/cards",
-        "dataset_version": "1.0.0",
-        "dataset_sha256": "0" * 64,
-        "headline": "f1_micro",
-        "higher_is_better": True,
-        "item_name": {"en": [word, "cards"]},
-    }
-    (tmp_path / "r.json").write_text(json.dumps(spoilt))
-    with pytest.raises(HdbenchError, match="item_name"):
-        read_result(tmp_path / "r.json")
-
-
-def test_what_an_item_took_is_told_as_far_as_it_is_known():
-    cards = result_of(make_metric("zettel_f1"), [(TRUTH, TRUTH)] * 4, item_name=CARDS)
-    usage = {
-        "input_tokens": AmountUsed(total=4800, items=4),
-        "output_tokens": AmountUsed(total=630, items=3),
-        "seconds": AmountUsed(total=10.0, items=4),
-    }
-    known = replace(cards, usage=usage, run=run_info(cost_usd=0.001))
-    assert ResultSummary(known, "de", keystrokes=12.25).resources == (
-        "Je Karte: 12,2 Tastenanschläge zum Korrigieren, 1.200 Eingabe-Token, 210 Ausgabe-Token, "
-        "2,5 Sekunden, 0,0003 US-Dollar."
-    )
-    assert ResultSummary(cards).resources == ""

@@ -1,7 +1,5 @@
 import json
 import math
-import subprocess
-import sys
 
 import pytest
 
@@ -334,33 +332,6 @@ def test_normalizing_texts_and_headings(name, found, reference):
     assert AvisblattCer(normalize=name).options == {"normalize": name}
 
 
-def test_several_normalizations_in_one_order():
-    pair = page(ad("1. ſEIN  E\u0301")), page(ad("1. sein é"))
-    result = figures([pair], normalize=["whitespace", "case", "edition", "NFC", "none"])
-    assert result["items_perfect"] == 1
-    assert '|normalize:["NFC","edition","case","whitespace"]|' in result["signature"]
-    assert '|normalize:"none"|' in figures([pair], normalize=[])["signature"]
-    continued = page(ad("1. a", "News"), continued_section="NEWS")
-    assert scores(page(ad("1. a", None)), continued, normalize="case") == (1.0, 0.0)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"normalize": "nfc"}, "normalize: no 'nfc': choose from none, NFC, NFKC, edition, case"),
-        ({"normalize": ["NFC", 3]}, "normalize: no 3"),
-        ({"normalize": None}, "normalize: None is not a name or a list of names"),
-        ({"normalise": "NFC"}, "avisblatt_cer has no option 'normalise': it has normalize"),
-        ({"protocol": "publised"}, "no protocol 'publised': choose one of documented, published"),
-    ],
-)
-def test_a_wrong_option_is_refused(options, message):
-    protocol = options.pop("protocol", "documented")
-    with pytest.raises(HdbenchError) as error:
-        make_metric("avisblatt_cer", protocol, **options)
-    assert message in str(error.value)
-
-
 WEIRD = [
     None, 5, "1. a", [], {}, {"text": None}, {"text": ["1. a"]}, {"text": 12.5}, {"text": math.nan},
     ad("\ud800"), ad("1. \udfff", "\ud800"), ad("1. a", ["x"], {"y": 1}), ad("1. a", date=1731),
@@ -488,9 +459,3 @@ def test_explaining_says_what_became_of_each_ad():
         ("advertisements[1]", "substituted", "2. b", "2. x", 0.75),
         ("advertisements[0]", "correct", "1. a", "1. a", 1.0),
     ]
-
-
-def test_other_benchmarks_do_without_scipy():
-    script = "import sys, hdbench.scoring; assert 'scipy' not in sys.modules"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr

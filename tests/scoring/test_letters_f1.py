@@ -6,7 +6,6 @@ import pytest
 from hdbench.answers.answer import Answer
 from hdbench.errors import HdbenchError
 from hdbench.results.items import score_items
-from hdbench.scoring import make_metric
 from hdbench.scoring.letters_f1 import CATEGORIES, LettersF1
 from hdbench.scoring.metric import reference_for
 
@@ -419,34 +418,6 @@ def test_a_surname_may_be_of_any_alternate_name():
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"skip_signatures": 1}, "skip_signatures: 1 is not true or false"),
-        ({"skip_non_signatures": "yes"}, "skip_non_signatures: 'yes' is not true or false"),
-        ({"inferred_from_function": None}, "inferred_from_function: None is not true or false"),
-        (
-            {"skip_signatures": True, "skip_non_signatures": True},
-            "skip_signatures and skip_non_signatures together leave out every letter",
-        ),
-        (
-            {"protocol": "published", "inferred_from_function": True},
-            "inferred_from_function: the published results never count inferred persons",
-        ),
-        (
-            {"protocol": "published", "inferred_from_correspondence": True},
-            "inferred_from_correspondence: the published results never count inferred persons",
-        ),
-        ({"inferred": True}, "letters_f1 has no option 'inferred': it has inferred_from_function"),
-    ],
-)
-def test_a_wrong_option_is_refused(options, message):
-    protocol = options.pop("protocol", "documented")
-    with pytest.raises(HdbenchError) as error:
-        make_metric("letters_f1", protocol, **options)
-    assert message in str(error.value)
-
-
-@pytest.mark.parametrize(
     ("truth", "message"),
     [
         ({"sender_persons": [7]}, "sender_persons: 7 is not a person"),
@@ -463,13 +434,6 @@ def test_a_truth_that_is_none_is_refused(truth, message):
         with pytest.raises(HdbenchError) as error:
             LettersF1(protocol).prepare(truth)
         assert message in str(error.value)
-
-
-def test_an_option_about_signatures_wants_them_said():
-    for truth in ({}, {"has_signatures": "TRUE"}):
-        with pytest.raises(HdbenchError, match=r"skip_signatures: .* must be true or false, not"):
-            LettersF1(skip_signatures=True).prepare(truth)
-        assert LettersF1().prepare(truth | {"send_date": None}) is not None
 
 
 def test_every_figure_of_odd_answers_is_finite():

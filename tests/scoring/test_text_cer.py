@@ -127,41 +127,11 @@ def test_truths_without_any_text_are_refused(truth, told):
         figures(({"text": "abcd"}, truth))
 
 
-@pytest.mark.parametrize(
-    ("truth", "told"),
-    [
-        ({"foo": 1}, "no field in pages[].text, pages[].note: name the paths of their texts"),
-        ({"pages": [{"text": "x"}, {"foo": 1}]}, "none of the fields text, note in pages[1]"),
-        ({"pages": ["x"]}, "none of the fields text, note in pages[0]"),
-        ({"pages": {"text": "x"}}, "pages is not a list"),
-    ],
-)
-def test_one_truth_without_the_texts_is_refused_among_others(truth, told):
-    texts = {"pages[].text": "always", "pages[].note": "present"}
-    with pytest.raises(HdbenchError) as error:
-        figures((pages("a"), pages("a")), (truth, truth), texts=texts)
-    assert told in str(error.value)
-
-
 def test_a_truth_may_lack_what_is_not_always_scored():
     pairs = [({}, {}), ({"note1": "a"}, {"note1": "a"})]
     assert figures(*pairs, texts={"note1": "until_absent"})["items_perfect"] == 2
     pairs = [(pages(), pages()), (pages("a"), pages("a")), ({"pages": None}, {"pages": None})]
     assert figures(*pairs, texts=PAGES)["items_perfect"] == 3
-
-
-def test_truths_with_texts_elsewhere_are_refused_with_the_paths():
-    said = "in text: name the paths of their texts with the option texts"
-    with pytest.raises(HdbenchError, match=said):
-        figures(({"line": "abcd"}, {"line": "abcd"}))
-    texts = {"pages[].text": "always", "title": "present"}
-    with pytest.raises(HdbenchError, match=r"in pages\[\]\.text, title: name"):
-        figures(({"line": "abcd"}, {"line": "abcd"}), texts=texts)
-
-
-def test_truths_without_a_word_are_refused():
-    with pytest.raises(HdbenchError, match="wer: the ground truths have no text to divide by"):
-        figures(({"text": "a"}, {"text": "a"}), normalize={"wer": [{"remove": "a"}]})
 
 
 @pytest.mark.parametrize("items", [3, 30])

@@ -3,9 +3,7 @@ import math
 import pytest
 
 from hdbench.answers.answer import Answer
-from hdbench.errors import HdbenchError
 from hdbench.results.items import score_items
-from hdbench.scoring import make_metric
 from hdbench.scoring.zettel_f1 import ZettelF1
 
 TITLE = (
@@ -246,33 +244,6 @@ def test_weights_are_of_the_longest_name_that_fits():
     weighted = figures([(answer, truth)], weights=weights)
     assert weighted["f1_micro"] == 0.5
     assert '|weights:{"author":2.0,"author.first":3.0,"s":0.5}|' in weighted["signature"]
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"threshold": 1.5}, "threshold: 1.5 is not a number from 0 to 1"),
-        ({"threshold": float("nan")}, "threshold: nan"),
-        ({"threshold": "0.9"}, "threshold: '0.9'"),
-        ({"threshold": True}, "threshold: True"),
-        ({"weights": {"author": -1}}, "weights: author: -1"),
-        ({"weights": {"author": float("inf")}}, "weights: author: inf"),
-        ({"weights": 2}, "weights: 2 is not an object"),
-        ({"weights": {}}, "weights: {} is not an object"),
-        ({"treshold": 0.9}, "zettel_f1 has no option 'treshold': it has threshold, weights"),
-        ({"protocol": "publised"}, "no protocol 'publised': choose one of documented, published"),
-    ],
-)
-def test_a_wrong_option_is_refused(options, message):
-    protocol = options.pop("protocol", "documented")
-    with pytest.raises(HdbenchError) as error:
-        make_metric("zettel_f1", protocol, **options)
-    assert message in str(error.value)
-
-
-def test_a_weight_for_a_field_that_is_nowhere_is_refused():
-    with pytest.raises(HdbenchError, match=r"no field or group 'autor': there are author\.last"):
-        figures([({"author": {"last": "x"}}, {"author": {"last": "x"}})], weights={"autor": 2})
 
 
 def test_no_items_give_zeros_not_errors():

@@ -3,7 +3,7 @@
 import json
 import random
 from collections import Counter
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from itertools import product
 
 import numpy as np
@@ -11,11 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hdbench.answers import ReadAs
 from hdbench.answers.answer import Answer
 from hdbench.errors import HdbenchError
 from hdbench.results.items import score_items
-from hdbench.results.parts import AnswersRead, ScoredDataset
+from hdbench.results.parts import ScoredDataset
 from hdbench.results.result import Result
 from hdbench.scoring import make_metric
 from hdbench.scoring.rates import f1
@@ -277,37 +276,6 @@ def test_results_that_were_not_scored_alike_are_refused(other, message):
     rows = [(8, 3, 3)] * 3
     with pytest.raises(HdbenchError, match=message):
         compare(cards(rows), cards(rows, **other), **HEADLINE)
-
-
-def test_results_of_two_metrics_are_refused():
-    letters = make_metric("letters_f1")
-    columns = {name: [1] for name in letters.statistics}
-    other = Result(letters, ["0000"], Counter(), columns, {}, [], [])
-    with pytest.raises(HdbenchError, match="metric: 'A' has 'zettel_f1', 'B' 'letters_f1'"):
-        compare(cards([(1, 0, 0)]), other, **HEADLINE)
-
-
-def test_results_that_were_read_in_two_ways_are_refused():
-    one, other = cards([(1, 0, 0)]), cards([(1, 0, 0)])
-    other = replace(other, reading=AnswersRead(ReadAs(strict=True)))
-    with pytest.raises(HdbenchError, match=r"reading: 'A' has \[\], 'B' \['strict'\]: score both"):
-        compare(one, other, **HEADLINE)
-
-
-def test_results_of_two_rules_are_refused():
-    other = cards([(1, 0, 0)])
-    other.metric.rules = 99
-    with pytest.raises(HdbenchError, match="rules: 'A' has 3, 'B' 99: score both in the same way"):
-        compare(cards([(1, 0, 0)]), other, **HEADLINE)
-
-
-def test_one_run_or_an_unknown_headline_is_refused():
-    with pytest.raises(HdbenchError, match="1 run: name at least two"):
-        compare_runs({"x": graded([3])}, **HEADLINE)
-    with pytest.raises(HdbenchError, match="no figure 'f1': choose one of f1_micro, f1_macro"):
-        compare(graded([3]), graded([4]), headline="f1", higher_is_better=True)
-    with pytest.raises(HdbenchError, match="resamples: 5 are too few"):
-        compare(graded([3]), graded([4]), **HEADLINE, resamples=5)
 
 
 def test_a_comparison_is_json_data_and_repeatable():

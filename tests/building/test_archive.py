@@ -32,7 +32,7 @@ def test_the_checksums_are_those_of_all_files(sample):
 @pytest.mark.parametrize("name", ALL)
 def test_the_table_has_every_value_of_every_ground_truth(samples, name):
     folder = samples / "hdb" / name
-    with (folder / "ground_truth.csv").open(newline="", encoding="utf-8") as file:
+    with (folder / "ground_truth.csv").open(newline="", encoding="utf-8-sig") as file:
         rows = list(csv.reader(file))
     assert rows[0] == ["id", "field", "value"]
     found = {}
@@ -88,4 +88,27 @@ def test_an_item_without_a_ground_truth_has_no_row(tmp_path, sample):
     ]
     (tmp_path / "metadata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     write_archive(load_benchmark(str(sample / "hdb/zettelkatalog")).spec, tmp_path)
-    assert (tmp_path / "ground_truth.csv").read_text() == "id,field,value\nb,tags,[]\nb,n,null\n"
+    table = (tmp_path / "ground_truth.csv").read_bytes().decode("utf-8-sig")
+    assert table == "id,field,value\r\nb,tags,[]\r\nb,n,null\r\n"
+
+
+@pytest.mark.parametrize(
+    ("value", "cell"),
+    [
+        ('=HYPERLINK("https://a.example","x")', """'=HYPERLINK("https://a.example","x")"""),
+        ("+1+cmd|' /C calc'!A0", "'+1+cmd|' /C calc'!A0"),
+        ("@SUM(1;2)", "'@SUM(1;2)"),
+        ("-2+3", "'-2+3"),
+        ("\t=1+1", "\t'=1+1"),
+        ("-2.5", "-2.5"),
+        (-2.5, "-2.5"),
+        ("–", "–"),
+    ],
+)
+def test_no_value_is_a_formula_in_a_spreadsheet(value, cell, tmp_path, sample):
+    row = {"id": "a", "ground_truth": json.dumps({"title": value})}
+    (tmp_path / "metadata.jsonl").write_text(json.dumps(row) + "\n")
+    write_archive(load_benchmark(str(sample / "hdb/zettelkatalog")).spec, tmp_path)
+    with (tmp_path / "ground_truth.csv").open(newline="", encoding="utf-8-sig") as file:
+        [_, found] = csv.reader(file)
+    assert found == ["a", "title", cell]

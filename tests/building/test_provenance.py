@@ -51,7 +51,7 @@ def test_the_dataset_says_it_for_each_row(built):
 def test_it_is_declared(built):
     spec = read_spec(built / "benchmark.yaml")
     assert spec.columns == {"provenance": "string", "draft_model": "string"}
-    assert (built / "ground_truth.csv").read_text().splitlines()[0] == "id,field,value"
+    assert (built / "ground_truth.csv").read_text("utf-8-sig").splitlines()[0] == "id,field,value"
 
 
 def test_the_items_of_the_benchmark_know_it(built):

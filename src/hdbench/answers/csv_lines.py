@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from hdbench.answers.encodings import UTF16_MARKS, decode
+from hdbench.common.csv_files import as_it_was
 from hdbench.errors import HdbenchError, Message
 
 Line = tuple[int, list[str]]
@@ -75,6 +76,8 @@ def delimiter_of(text: str, rank: Callable[[Iterator[Line]], Any]) -> str:
 def lines(text: str, delimiter: str, name: str, *, blank: bool = False) -> Iterator[Line]:
     r"""Yield the rows that are not blank, each with the number of the line in which it begins.
 
+    An apostrophe before what would be a formula is not part of a text: see `as_it_was`.
+
     Args:
         text: the file.
         delimiter: what separates its cells.
@@ -95,7 +98,7 @@ def lines(text: str, delimiter: str, name: str, *, blank: bool = False) -> Itera
             is_separator = begin == 1 and cells == ["sep=", ""]
             is_filled = any(cell and not cell.isspace() for cell in cells)
             if (is_filled or (blank and cells)) and not is_separator:
-                yield begin, cells
+                yield begin, [*map(as_it_was, cells)]
             begin = reader.line_num + 1
     except csv.Error as error:
         most = csv.field_size_limit()

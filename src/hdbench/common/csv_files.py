@@ -10,10 +10,11 @@ from typing import BinaryIO
 _FORMULA = re.compile(r"""((?:^|;)[\s"']*)(?=[=+\-@＝＋－＠])""")
 _APOSTROPHE = re.compile(r"""((?:^|;)[\s"']*)'(?=[=+\-@＝＋－＠])""")
 _NUMBER = re.compile(r"[+\-]?[0-9]+(?:[.,][0-9]+)?")
-_LETTER = re.compile(r"\w")
+_DASHES = re.compile("-+")
 
 
-Row = Sequence[str | int | float]
+Row = Sequence[str | int | float | None]
+"""The cells of a row: texts, which may be hostile, and numbers."""
 
 
 def write_csv(path: Path, head: Sequence[str], rows: Iterable[Row]) -> None:
@@ -36,8 +37,8 @@ def csv_rows(file: BinaryIO, head: Sequence[str]) -> Callable[[Row], None]:
     UTF-8 with a byte order mark, without which Excel misreads umlauts; commas; lines end in CR LF.
     A text that a spreadsheet might take for a formula, because it begins with one of = + - @ (also
     after a semicolon), gets an apostrophe before that sign, as OWASP advises ("CSV Injection"). A
-    text without letters and digits, such as the dash for an empty field, and a number stay as they
-    are. A lone surrogate, which a model's text can hold, becomes a JSON escape.
+    number, and a dash for an empty field, stay as they are. A lone surrogate, which a model's text
+    can hold, becomes a JSON escape.
 
     Args:
         file: where it goes.
@@ -53,16 +54,16 @@ def csv_rows(file: BinaryIO, head: Sequence[str]) -> Callable[[Row], None]:
 
 
 def as_it_was(cell: str) -> str:
-    """Return a text of a table that `write_csv` wrote, without the apostrophes that it added.
+    """Return a cell of a CSV file without the apostrophes that `csv_rows` adds, or a person did.
 
     Example:
         >>> as_it_was("'=2+3a"), as_it_was("Ma'=")
         ('=2+3a', "Ma'=")
     """
-    return _APOSTROPHE.sub(r"\1", cell) if _LETTER.search(cell) else cell
+    return _APOSTROPHE.sub(r"\1", cell) if "'" in cell else cell
 
 
-def _harmless(value: str | int | float) -> str | int | float:
-    if not isinstance(value, str) or not _LETTER.search(value) or _NUMBER.fullmatch(value):
+def _harmless(value: str | int | float | None) -> str | int | float | None:
+    if not isinstance(value, str) or _DASHES.fullmatch(value) or _NUMBER.fullmatch(value):
         return value
     return _FORMULA.sub(r"\1'", value)

@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from hdbench.answers.csv_lines import Line, opened_csv
 from hdbench.common.checked import check_file
-from hdbench.common.csv_files import as_it_was
 from hdbench.common.os_errors import read_errors
 from hdbench.errors import HdbenchError, Message
 from hdbench.trust.control import Control
@@ -97,7 +96,7 @@ def _work_list(rows: Iterator[Line], name: str) -> dict[str, tuple[str, ...]]:
     fields_by_id = {}
     for number, cells in rows:
         item_id, fields = (
-            as_it_was(cells[column]) if column is not None and column < len(cells) else ""
+            cells[column] if column is not None and column < len(cells) else ""
             for column in columns
         )
         if item_id:

@@ -1,6 +1,5 @@
 """Files that make a dataset's folder an archive, readable without hdbench and ready to be cited."""
 
-import csv
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +9,7 @@ import yaml
 
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.benchmarks.spec import BenchmarkSpec
+from hdbench.common.csv_files import Row, write_csv
 from hdbench.common.jsonio import read_jsonl
 from hdbench.common.regular_files import file_sha256
 from hdbench.datasets.building.citation import Creator, creators
@@ -69,24 +69,25 @@ def _cff_author(creator: Creator) -> dict[str, str]:
 
 def _write_table(folder: Path) -> None:
     """Write the ground truths as a table, one row per value."""
-    with (folder / TABLE).open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(("id", "field", "value"))
-        for line in read_jsonl(folder / METADATA):
-            truth = line.value["ground_truth"]
-            values = () if truth is None else _values(json.loads(truth), "")
-            writer.writerows((line.value["id"], path, value) for path, value in values)
+    write_csv(folder / TABLE, ("id", "field", "value"), _rows(folder / METADATA))
 
 
-def _values(value: Any, path: str) -> Iterator[tuple[str, str]]:
-    """Yield the place and the text of each value; what is empty is written as JSON."""
+def _rows(metadata: Path) -> Iterator[Row]:
+    for line in read_jsonl(metadata):
+        if (truth := line.value["ground_truth"]) is not None:
+            for path, value in _values(json.loads(truth), ""):
+                yield line.value["id"], path, value
+
+
+def _values(value: Any, path: str) -> Iterator[tuple[str, str | int | float]]:
+    """Yield the place of each value, and its text or number; anything else is written as JSON."""
     if isinstance(value, dict) and value:
         for name, inner in value.items():
             yield from _values(inner, f"{path}.{name}" if path else name)
     elif isinstance(value, list) and value:
         for number, inner in enumerate(value):
             yield from _values(inner, f"{path}[{number}]")
-    elif isinstance(value, str):
+    elif isinstance(value, str | int | float) and not isinstance(value, bool):
         yield path, value
     else:
         yield path, json.dumps(value, ensure_ascii=False)

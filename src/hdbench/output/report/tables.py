@@ -1,13 +1,12 @@
 """The tables of a result: rows for the workbook, and CSV files that execute nothing."""
 
-import csv
 import io
 import json
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from hdbench.answers.answer import LOST
+from hdbench.common.csv_files import csv_rows
 from hdbench.errors import HdbenchError, escaped
 from hdbench.results.result import Result
 from hdbench.scoring.metric import Figure
@@ -21,11 +20,6 @@ class TableRows(NamedTuple):
 
     head: Sequence[str]
     rows: Iterator[Sequence[Cell]]
-
-
-_FORMULA = re.compile(r"""((?:^|;)[\s"']*)(?=[=+\-@＝＋－＠])""")
-"""Positions where a formula could begin; a spreadsheet in a country with decimal commas splits
-at semicolons, and takes a quote in the middle of a line literally."""
 
 
 def field_rows(result: Result) -> TableRows:
@@ -119,11 +113,8 @@ def _items(result: Result) -> list[dict[str, Any]]:
 def csv_files(result: Result) -> dict[str, bytes]:
     r"""Return the files `fields.csv`, `items.csv` and `errors.csv`.
 
-    UTF-8 with a byte order mark, without which Excel misreads umlauts; commas; lines end in CR LF.
-    A text that a spreadsheet might take for a formula, because it begins with one of = + - @ (also
-    after a semicolon), gets an apostrophe before that sign, which is not in the data (OWASP, "CSV
-    Injection"). Control and invisible characters, line breaks and tabs too, are written as escapes:
-    `\n`. Our own numbers are neither quoted nor rounded.
+    See `hdbench.common.csv_files.csv_rows`. Control and invisible characters, line breaks and tabs
+    too, are written as escapes: `\n`. Our own numbers are neither quoted nor rounded.
 
     Args:
         result: a result with details.
@@ -140,12 +131,8 @@ def csv_files(result: Result) -> dict[str, bytes]:
 
 def csv_bytes(table: TableRows) -> bytes:
     """Return a table as a CSV file, as `csv_files` describes it."""
-    data = io.StringIO(newline="")
-    writer = csv.writer(data)
-    writer.writerow(table.head)
-    writer.writerows([_cell(value) for value in row] for row in table.rows)
-    return data.getvalue().encode("utf-8-sig")
-
-
-def _cell(value: Cell) -> Cell:
-    return _FORMULA.sub(r"\1'", escaped(value)) if isinstance(value, str) else value
+    data = io.BytesIO()
+    add = csv_rows(data, table.head)
+    for row in table.rows:
+        add([escaped(value) if isinstance(value, str) else value for value in row])
+    return data.getvalue()
